@@ -9,6 +9,7 @@ mod api_health;
 mod async_search;
 mod body;
 pub mod catalog;
+mod caught;
 mod check;
 mod checked_file;
 mod contexts;

@@ -10,6 +10,7 @@ use limber_store::sync::{Condvar, Mutex};
 use serde_json::{Value, json};
 
 use crate::api::Result;
+use crate::caught::caught;
 use crate::environment::Clock;
 use crate::node::Progress;
 
@@ -245,8 +246,8 @@ impl Tasks {
     ) -> Result<String> {
         let id = task.id;
         let (list, clock) = (self.list.clone(), self.clock.clone());
-        let spawned = std::thread::Builder::new().name(format!("task-{id}")).spawn(move || {
-            let outcome = work();
+        let spawned = limber_store::sync::spawn(&format!("task-{id}"), move || {
+            let outcome = caught(work);
             let nanos = clock.monotonic_nanos().saturating_sub(task.start_nanos);
             *task.finished.lock() = Some(Finished { nanos, outcome });
             let mut finished = list.finished.lock();
@@ -259,7 +260,7 @@ impl Tasks {
             list.ended.notify_all();
         });
         match spawned {
-            Ok(_) => Ok(format!("{}:{id}", self.node_id)),
+            Ok(()) => Ok(format!("{}:{id}", self.node_id)),
             Err(error) => {
                 self.list.running.lock().remove(&id);
                 Err(RequestError::new(503, "es_rejected_execution_exception", error.to_string()))

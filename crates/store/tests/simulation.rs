@@ -66,6 +66,36 @@ fn a_mutex_keeps_others_out_and_all_get_their_turn() {
 }
 
 #[test]
+fn a_thread_that_a_thread_spawns_belongs_to_the_run() {
+    let mut orders = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let once = || {
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let end = run(seed, |simulation| {
+                let (first, second) = (order.clone(), order.clone());
+                simulation.thread("first", move || {
+                    let spawned = move || {
+                        sync::point();
+                        second.lock().push("spawned");
+                    };
+                    sync::spawn("second", spawned).expect("a thread");
+                    sync::point();
+                    sync::point();
+                    first.lock().push("first");
+                });
+            })
+            .expect("ends after all threads");
+            (end.hash, std::mem::take(&mut *order.lock()))
+        };
+        let (hash, order) = once();
+        assert_eq!((hash, order.clone()), once(), "seed {seed}");
+        assert_eq!(order.len(), 2);
+        orders.insert(order);
+    }
+    assert_eq!(orders.len(), 2, "both came first once");
+}
+
+#[test]
 fn a_deadlock_is_a_failure_that_says_who_waits() {
     let mut found = 0;
     for seed in 0..40 {

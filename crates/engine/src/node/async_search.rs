@@ -10,6 +10,7 @@ use super::Node;
 use super::placement::Placement;
 use crate::api::*;
 use crate::async_search::AsyncSearch;
+use crate::caught::caught;
 use crate::waiting::waiting;
 
 impl Node {
@@ -34,9 +35,9 @@ impl Node {
         let (routing, preference) =
             (placement.routing.map(str::to_owned), placement.preference.map(str::to_owned));
         let running = search.clone();
-        let spawned = std::thread::Builder::new().name("async-search".to_owned()).spawn(move || {
+        let spawned = limber_store::sync::spawn("async-search", move || {
             let placement = Placement { routing: routing.as_deref(), preference: preference.as_deref() };
-            let found = node.search(&expression, options, placement, &request, None, cancelled);
+            let found = caught(|| node.search(&expression, options, placement, &request, None, cancelled));
             running.finish(&*node.environment.clock, found.map(|(response, _)| response));
         });
         if let Err(error) = spawned {

@@ -24,6 +24,7 @@ use points::Case;
 const KEPT_SEEDS: &[u64] = &[
     5, // after a failed fsync the shard was reopened from the page cache; the checkpoint promised what was not on disk
     16, // a panic in the log's fsync failed the log and not the shard, which nobody reopened
+    2846, // a task of the node ran outside of the simulation, which took the lock that it held for a deadlock
     0, 7, 9, 19, // an alias that swaps beside readers and crashes was on no index, or on both
 ];
 /// Seeds of a run that nothing is said about.

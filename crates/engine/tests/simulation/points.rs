@@ -3,16 +3,15 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use limber_engine::{Node, Round};
 use limber_store::crash::{Sites, When};
-use limber_store::sync::{Manner, Schedule, Simulation};
-use limber_store::{CrashDisk, Fault, FaultRule};
+use limber_store::{CrashDisk, Fault, FaultRule, sync};
 
 use crate::model::Model;
 use crate::verify::verify;
-use crate::world::{SimulatedClock, World, open};
+use crate::world::{SimulatedClock, World, alone, open};
 use crate::{actors, changes};
 use limber_store::random::SplitMix64;
 
@@ -69,20 +68,11 @@ impl Stage {
         }
         self.disk.set_faults(rules(&case.fails));
         let scene = Arc::new(self.world(node, !case.fails.is_empty()));
-        let schedule = Schedule {
-            seed: 1,
-            manner: Manner::Uniform { switch_one_in: 1 },
-            step_nanos_max: 50_000,
-            wakes_without_reason: false,
-        };
-        let mut simulation = Simulation::new(schedule);
         let played = scene.clone();
-        simulation.thread("scenario", move || play(&played));
-        let end = simulation.run().map_err(|failure| failure.report)?;
-        if !end.panics.is_empty() {
-            return Err(format!("{:?}", end.panics));
+        let panics = alone(&self.clock, move || play(&played));
+        if !panics.is_empty() {
+            return Err(format!("{panics:?}"));
         }
-        self.clock.outside_nanos.store(end.now_nanos, Ordering::Relaxed);
         ran.scenario = before..self.disk.all_call_count();
         ran.wrong.extend(scene.take_failures());
         if !self.disk.is_off() {
@@ -102,8 +92,12 @@ impl Stage {
         self.disk.set_faults(rules(&case.recovery_fails));
         let opened = catch_unwind(AssertUnwindSafe(|| open(&self.disk, &self.clock, 9)));
         if let Ok(Ok(node)) = &opened {
-            self.clock.outside_nanos.fetch_add(1_000_000_000, Ordering::Relaxed);
-            let _ = catch_unwind(AssertUnwindSafe(|| node.maintain()));
+            let node = node.clone();
+            // It may panic where the disk is told to.
+            alone(&self.clock, move || {
+                sync::sleep(Duration::from_secs(1));
+                node.maintain();
+            });
         }
         ran.recovery = before..self.disk.all_call_count();
         match opened {

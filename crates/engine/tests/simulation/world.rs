@@ -4,9 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use limber_engine::environment::Clock;
 use limber_engine::{Node, NodeConfig, Result};
+use limber_store::sync::{Manner, Schedule, Simulation};
 use limber_store::{CrashDisk, sync};
 
 use crate::actors;
@@ -37,6 +39,26 @@ pub fn open(disk: &CrashDisk, clock: &Arc<SimulatedClock>, seed: u64) -> Result<
     let environment = environment(clock.clone(), Arc::new(disk.clone()), seed);
     // More processors are threads that the simulation does not see: they help a search after some microseconds of real time.
     Node::open_with(NodeConfig { search_processors: 1, ..config(Path::new("/crash")) }, environment)
+}
+
+/// Runs one thread, and those that the node starts for it, to their ends. Answers who panicked.
+pub fn alone(clock: &Arc<SimulatedClock>, run: impl FnOnce() + Send + 'static) -> Vec<String> {
+    let schedule = Schedule {
+        seed: 1,
+        manner: Manner::Uniform { switch_one_in: 1 },
+        step_nanos_max: 50_000,
+        wakes_without_reason: false,
+    };
+    let mut simulation = Simulation::new(schedule);
+    simulation.set_begun_nanos(clock.outside_nanos.load(Ordering::Relaxed));
+    simulation.thread("alone", run);
+    match simulation.run() {
+        Ok(end) => {
+            clock.outside_nanos.store(end.now_nanos, Ordering::Relaxed);
+            end.panics.into_iter().map(|(name, message)| format!("{name} panicked: {message}")).collect()
+        }
+        Err(failure) => vec![failure.report],
+    }
 }
 
 pub struct World {
@@ -73,16 +95,19 @@ impl World {
     /// The faults are over: the node must do everything again without a restart. Answers what it did not do.
     pub fn heal(&self) -> Vec<String> {
         self.disk.heal();
-        for _ in 0..3 {
-            // Failed shards are tried again more and more slowly.
-            self.clock.outside_nanos.fetch_add(120_000_000_000, Ordering::Relaxed);
-            self.node.maintain();
-        }
-        let healed = World::new(self.node.clone(), &self.disk, &self.clock, &self.model, false);
-        verify(&healed);
-        actors::write_after(&healed);
-        verify(&healed);
-        healed.take_failures()
+        let healed = Arc::new(World::new(self.node.clone(), &self.disk, &self.clock, &self.model, false));
+        let world = healed.clone();
+        let panics = alone(&self.clock, move || {
+            for _ in 0..3 {
+                // Failed shards are tried again more and more slowly.
+                sync::sleep(Duration::from_secs(120));
+                world.node.maintain();
+            }
+            verify(&world);
+            actors::write_after(&world);
+            verify(&world);
+        });
+        panics.into_iter().chain(healed.take_failures()).collect()
     }
 
     /// Asks the node as a connection does: a panic ends the request alone.

@@ -23,4 +23,4 @@ pub use parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 pub use rwlock::RwLock;
 pub use schedule::{Manner, Schedule};
 pub use simulation::{Simulation, SimulationEnd, SimulationFailure};
-pub use thread::{is_simulated, note, now_nanos, point, sleep};
+pub use thread::{is_simulated, note, now_nanos, point, sleep, spawn};

@@ -59,10 +59,19 @@ pub(super) struct Chooser {
 }
 
 impl Chooser {
-    pub fn new(schedule: &Schedule, thread_count: usize) -> Chooser {
-        let mut random = random_of(schedule.seed);
-        let priorities = (0..thread_count).map(|_| (random.draw() >> 2) as i64).collect();
-        Chooser { random, manner: schedule.manner, priorities, lowest: 0 }
+    pub fn new(schedule: &Schedule) -> Chooser {
+        Chooser {
+            random: random_of(schedule.seed),
+            manner: schedule.manner,
+            priorities: Vec::new(),
+            lowest: 0,
+        }
+    }
+
+    /// Makes room for one more thread, whose number is the count of those before it.
+    pub fn add_thread(&mut self) {
+        let priority = (self.random.draw() >> 2) as i64;
+        self.priorities.push(priority);
     }
 
     /// One of `ready`, which is not empty. `running` had the turn.

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::schedule::{Chooser, Schedule};
 use super::thread;
@@ -39,6 +40,8 @@ pub(super) enum Status {
 
 struct Thread {
     name: String,
+    /// Told that the thread has the turn.
+    turn: Arc<Condvar>,
     status: Status,
     location: &'static Location<'static>,
     /// Waits to write what is at this address.
@@ -61,12 +64,11 @@ struct State {
     trace: Option<VecDeque<String>>,
     failure: Option<String>,
     is_over: bool,
+    handles: Vec<JoinHandle<()>>,
 }
 
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// By thread: it has the turn.
-    turns: Vec<Condvar>,
     over: Condvar,
 }
 
@@ -131,17 +133,14 @@ impl Simulation {
     /// All threads wait for each other, or the run does not end. Its threads are left behind.
     pub fn run(self) -> Result<SimulationEnd, Box<SimulationFailure>> {
         let shared = Arc::new(self.shared());
-        let mut handles = Vec::new();
-        for (number, (name, run)) in self.threads.into_iter().enumerate() {
-            let for_thread = shared.clone();
-            let start = move || thread::enter(for_thread.clone(), number, || for_thread.live(number, run));
-            match std::thread::Builder::new().name(name).spawn(start) {
-                Ok(handle) => handles.push(handle),
-                Err(error) => return Err(Box::new(SimulationFailure { report: error.to_string() })),
+        for (name, run) in self.threads {
+            if let Err(error) = shared.spawn(&name, run) {
+                return Err(Box::new(SimulationFailure { report: error.to_string() }));
             }
         }
         shared.begin();
         let end = shared.wait_for_end()?;
+        let handles = std::mem::take(&mut shared.state.lock().handles);
         for handle in handles {
             let _ = handle.join();
         }
@@ -149,18 +148,9 @@ impl Simulation {
     }
 
     fn shared(&self) -> Shared {
-        let thread = |(name, _): &(String, Run)| Thread {
-            name: name.clone(),
-            status: Status::Ready,
-            location: Location::caller(),
-            writes: None,
-            panic: None,
-        };
-        let threads: Vec<Thread> = self.threads.iter().map(thread).collect();
-        let turns = threads.iter().map(|_| Condvar::new()).collect();
         let state = State {
-            chooser: Chooser::new(&self.schedule, threads.len()),
-            threads,
+            chooser: Chooser::new(&self.schedule),
+            threads: Vec::new(),
             running: None,
             schedule: self.schedule,
             now_nanos: self.begun_nanos,
@@ -171,8 +161,9 @@ impl Simulation {
             trace: self.is_traced.then(VecDeque::new),
             failure: None,
             is_over: false,
+            handles: Vec::new(),
         };
-        Shared { state: Mutex::new(state), turns, over: Condvar::new() }
+        Shared { state: Mutex::new(state), over: Condvar::new() }
     }
 }
 
@@ -182,12 +173,30 @@ impl Shared {
         self.hand_over(&mut state, None);
     }
 
+    /// Adds a thread, which runs when it is chosen.
+    pub fn spawn(self: &Arc<Self>, name: &str, run: Run) -> std::io::Result<()> {
+        let mut state = self.state.lock();
+        let number = state.threads.len();
+        let shared = self.clone();
+        let start = move || thread::enter(shared.clone(), number, || shared.live(number, run));
+        let handle = std::thread::Builder::new().name(name.to_owned()).spawn(start)?;
+        state.handles.push(handle);
+        state.chooser.add_thread();
+        state.threads.push(Thread {
+            name: name.to_owned(),
+            turn: Arc::default(),
+            status: Status::Ready,
+            location: Location::caller(),
+            writes: None,
+            panic: None,
+        });
+        Ok(())
+    }
+
     /// A thread's life: waits for its first turn, runs, gives the turn away for good.
     fn live(&self, number: usize, run: Run) {
         let mut state = self.state.lock();
-        while state.running != Some(number) {
-            self.turns[number].wait(&mut state);
-        }
+        wait_for_turn(&mut state, number);
         drop(state);
         let outcome = catch_unwind(AssertUnwindSafe(run));
         let mut state = self.state.lock();
@@ -214,9 +223,7 @@ impl Shared {
             }
         };
         self.hand_over(&mut state, Some(number));
-        while state.running != Some(number) {
-            self.turns[number].wait(&mut state);
-        }
+        wait_for_turn(&mut state, number);
         state.threads[number].status = Status::Ready;
     }
 
@@ -230,7 +237,7 @@ impl Shared {
                 if state.trace.is_some() {
                     state.note(next, "runs");
                 }
-                self.turns[next].notify_one();
+                state.threads[next].turn.notify_one();
             }
             None => {
                 state.is_over = true;
@@ -388,6 +395,13 @@ impl State {
             report.push('\n');
         }
         report
+    }
+}
+
+fn wait_for_turn(state: &mut MutexGuard<'_, State>, number: usize) {
+    let turn = state.threads[number].turn.clone();
+    while state.running != Some(number) {
+        turn.wait(state);
     }
 }
 

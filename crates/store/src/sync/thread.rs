@@ -61,6 +61,17 @@ pub fn sleep(duration: Duration) {
     }
 }
 
+/// Runs `run` on a thread of its own that nobody waits for; that of a simulated thread belongs to the same simulation.
+///
+/// # Errors
+/// The system has no thread to give.
+pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    match current() {
+        Some(current) => current.shared.spawn(name, Box::new(run)),
+        None => std::thread::Builder::new().name(name.to_owned()).spawn(run).map(drop),
+    }
+}
+
 /// Whether a simulated thread waits to write what is at `address`.
 pub(super) fn does_writer_wait(address: usize) -> bool {
     current().is_some_and(|current| current.does_writer_wait(address))
