@@ -9,6 +9,7 @@ use limber_search::{SearchRequest, UrlParameters};
 use limber_store::sync::{self, Simulation};
 use serde_json::{Value, json};
 
+use crate::archive::archive;
 use crate::changes::{flush, jump, map, roll, rounds, swap};
 use crate::model::{Key, State, Written, objection};
 use crate::world::World;
@@ -56,7 +57,7 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         ("churn", churn),
         ("appender", append),
     ];
-    let others: [Role; 9] = [
+    let others: [Role; 10] = [
         ("reader", read),
         ("refresh", |world, random| rounds(world, random, &[Round::Refresh, Round::Sync])),
         ("upkeep", |world, random| {
@@ -80,6 +81,7 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         ("roller", roll),
         ("mapper", map),
         ("clock", jump),
+        ("archivist", archive),
     ];
     world.writers.store(writers.len(), Ordering::SeqCst);
     for (name, act) in writers {

@@ -5,6 +5,7 @@
 //! `SIMULATION_EVERY_CALL=1` tries every call of the scenario.
 
 mod actors;
+mod archive;
 mod changes;
 #[path = "../common/mod.rs"]
 mod common;
@@ -53,6 +54,7 @@ fn every_seed_keeps_what_was_acknowledged() {
         given.map_or(SEEDS, |text| seeds_of(&text).expect("SIMULATION_SEEDS is a range such as 0..1000"));
     let begun = std::time::Instant::now();
     let (mut crashes, mut faults, mut steps, mut acknowledged, mut failed) = (0, 0, 0, 0, Vec::new());
+    let (mut snapshots, mut restores) = (0, 0);
     let count = KEPT_SEEDS.len() as u64 + range.end - range.start;
     for seed in KEPT_SEEDS.iter().copied().chain(range) {
         let outcome = run::run(seed, false);
@@ -60,13 +62,15 @@ fn every_seed_keeps_what_was_acknowledged() {
         faults += outcome.faults;
         steps += outcome.steps;
         acknowledged += outcome.acknowledged;
+        snapshots += outcome.snapshots;
+        restores += outcome.restores;
         if !outcome.failures.is_empty() {
             println!("seed {seed}: {:#?}\n  {}", outcome.failures, command(seed));
             failed.push(seed);
         }
     }
     println!(
-        "{count} seeds, {crashes} crashes, {faults} faults, {steps} steps, {acknowledged} acknowledged writes in {:?}",
+        "{count} seeds, {crashes} crashes, {faults} faults, {steps} steps, {acknowledged} acknowledged writes, {snapshots} snapshots, {restores} restores in {:?}",
         begun.elapsed()
     );
     assert!(failed.is_empty(), "seeds that lost or half-wrote something: {failed:?}");

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
+use limber_store::repository::MemoryBlobs;
 use serde_json::Value;
+
+use crate::archive::Expected;
 
 /// Sequence number, version and primary term of an acknowledged write.
 pub type Written = (u64, u64, u64);
@@ -50,6 +53,14 @@ pub struct Known {
     /// Of indices with one shard: the write that got a sequence number.
     pub sequence_numbers: BTreeMap<(String, u64), String>,
     pub acknowledged: u64,
+    /// The repository: whatever happens to the node, it stays.
+    pub blobs: MemoryBlobs,
+    /// Snapshots that were acknowledged, and what each holds.
+    pub snapshots: Vec<(String, Expected)>,
+    pub snapshots_taken: u64,
+    pub restores_done: u64,
+    /// What the index that was restored last holds, if it is there.
+    pub restored: Expected,
     last_number: u64,
 }
 

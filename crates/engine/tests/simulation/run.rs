@@ -22,6 +22,8 @@ pub struct Outcome {
     pub faults: u64,
     pub steps: u64,
     pub acknowledged: u64,
+    pub snapshots: u64,
+    pub restores: u64,
     /// Of each life.
     pub hashes: Vec<u64>,
 }
@@ -49,7 +51,11 @@ pub fn run(seed: u64, is_traced: bool) -> Outcome {
         outcome: Outcome::default(),
     };
     run.lives();
-    run.outcome.acknowledged = run.model.with(|known| known.acknowledged);
+    run.model.with(|known| {
+        run.outcome.acknowledged = known.acknowledged;
+        run.outcome.snapshots = known.snapshots_taken;
+        run.outcome.restores = known.restores_done;
+    });
     run.outcome.faults = run.disk.fault_count();
     run.outcome
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use limber_engine::*;
 
 use crate::actors::{self, ALIAS, ASYNC, CHURN, MANY, ONE, ROLLED, STREAM};
+use crate::archive::{RESTORED, verify_archive};
 use crate::model::State;
 use crate::world::World;
 
@@ -13,6 +14,7 @@ pub fn verify(world: &World) {
     verify_indices(world);
     verify_documents(world);
     verify_aliases(world);
+    verify_archive(world);
     let health =
         world.ask(|node| node.cluster_health(&HealthRequest { timeout_ms: 0, ..HealthRequest::default() }));
     match health {
@@ -41,7 +43,7 @@ fn verify_documents(world: &World) {
     let options = IndicesOptions::LENIENT;
     let indices = world.want("names", |node| node.resolve("*", options)).unwrap_or_default();
     let mut found = BTreeMap::new();
-    for index in indices.iter().filter(|index| index.open) {
+    for index in indices.iter().filter(|index| index.open && &*index.name != RESTORED) {
         let refreshed = world.want("a refresh", |node| node.refresh(&index.name, options));
         if let Some(refreshed) = refreshed {
             world.check(refreshed.failed == 0, || format!("not refreshed: {:?}", refreshed.failures));
