@@ -332,6 +332,45 @@ mod tests {
         assert!(Config::from_settings(wrong, &overrides, 4 << 30).is_err());
     }
 
+    /// `packaging/limber.yml` with every default written out.
+    fn sample() -> Map<String, Value> {
+        let sample = include_str!("../../../packaging/limber.yml");
+        let is_setting = |line: &&str| {
+            let key = line.split(':').next().unwrap_or_default();
+            key.contains('.') && !key.contains(' ')
+        };
+        let lines = sample.lines().filter_map(|line| line.strip_prefix('#')).filter(is_setting);
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("limber.yml");
+        std::fs::write(&file, text).expect("written");
+        let mut settings = Map::new();
+        read_file(&file, &mut settings).expect("YAML");
+        settings
+    }
+
+    #[test]
+    fn the_sample_configuration_names_every_setting_and_each_is_known() {
+        let settings = sample();
+        let texts = limber_engine::settings::flatten(&Value::Object(settings.clone())).expect("settings");
+        for definition in limber_engine::settings::ClusterSettings::definitions() {
+            let key = definition.key;
+            let given = texts.get(key).unwrap_or_else(|| panic!("[{key}] is missing from the sample"));
+            definition.check(key, given).unwrap_or_else(|error| panic!("{}", error.reason));
+        }
+        let mut settings: Map<String, Value> =
+            settings.into_iter().filter(|(key, _)| !key.starts_with("reindex.ssl.")).collect();
+        settings.retain(|key, _| !key.starts_with("s3."));
+        let config = Config::from_settings(settings, &Overrides::default(), 4 << 30).expect("valid");
+        let unknown: Vec<&String> = config
+            .engine_settings
+            .keys()
+            .filter(|key| !limber_engine::settings::ClusterSettings::knows(key))
+            .collect();
+        assert!(unknown.is_empty(), "{unknown:?} are no settings");
+        assert_eq!(config.http_address, "127.0.0.1:9200");
+    }
+
     #[test]
     fn the_memory_limit_comes_from_flag_setting_file_or_what_is_usable() {
         let folder = tempfile::tempdir().expect("a temporary folder");

@@ -5,6 +5,7 @@ mod config;
 mod http;
 mod inspect;
 mod machine;
+mod manual;
 mod race_server;
 mod remote;
 mod rest;
@@ -68,6 +69,7 @@ enum Command {
     Check(check::CheckCommand),
     Inspect(inspect::InspectCommand),
     Completion(CompletionCommand),
+    Man(manual::ManCommand),
 }
 
 /// Run the server until it is told to stop (SIGINT or SIGTERM)
@@ -109,6 +111,7 @@ fn main() -> ExitCode {
             clap_complete::generate(completion.shell, &mut Cli::command(), "limber", &mut std::io::stdout());
             return ExitCode::SUCCESS;
         }
+        Command::Man(man) => return report(man.run(Cli::command())),
         Command::ExportTrack(export) => {
             return report(export.run(&mut std::io::stdout()).map_err(Into::into));
         }

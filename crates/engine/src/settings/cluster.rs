@@ -119,6 +119,11 @@ impl ClusterSettings {
         Ok(ClusterSettings { persistent, transient: Map::new(), node })
     }
 
+    /// Every setting that the engine acts on.
+    pub fn definitions() -> &'static [Definition] {
+        CLUSTER_SETTINGS
+    }
+
     /// Whether `key` is one of the settings this room knows (the edge routes the others).
     pub fn knows(key: &str) -> bool {
         definition::find(CLUSTER_SETTINGS, key).is_some()
