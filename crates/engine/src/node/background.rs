@@ -284,6 +284,11 @@ impl Node {
         self.is_flooded.store(true, Ordering::Release);
     }
 
+    /// Whether writes are refused because the disk is over its flood stage, or refused a write.
+    pub fn is_disk_full(&self) -> bool {
+        self.is_flooded.load(Ordering::Acquire)
+    }
+
     /// Sets `index.blocks.read_only_allow_delete` on all indices when the flood stage is reached and takes it back when it is
     /// over, as Elasticsearch's `DiskThresholdMonitor`.
     pub fn watch_disk(&self) {

@@ -45,6 +45,12 @@ impl Node {
         self.reread_indices();
     }
 
+    /// Opens failed shards again at once (`_cluster/reroute?retry_failed`). Damaged ones stay as they are.
+    pub fn retry_failed_shards(&self) {
+        self.recover_shards(true);
+        self.reread_indices();
+    }
+
     /// `at_once`: whatever the pauses say.
     pub(super) fn recover_shards(&self, at_once: bool) {
         let shards = self.shards();

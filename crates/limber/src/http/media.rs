@@ -22,11 +22,13 @@ pub enum Format {
 pub struct MediaType {
     pub format: Format,
     pub content_type: String,
+    /// The client asked for this format; otherwise tables of `_cat` are text.
+    pub is_asked_for: bool,
 }
 
 impl MediaType {
     pub fn json() -> MediaType {
-        MediaType { format: Format::Json, content_type: "application/json".into() }
+        MediaType { format: Format::Json, content_type: "application/json".into(), is_asked_for: false }
     }
 }
 
@@ -68,7 +70,7 @@ fn parse(text: &str) -> Option<MediaType> {
         _ if format == Format::NdJson => "application/json".into(),
         _ => essence,
     };
-    Some(MediaType { format, content_type })
+    Some(MediaType { format, content_type, is_asked_for: true })
 }
 
 /// The media type of a request body; `Err` with 406/415 in Elasticsearch's words when it cannot be read.
@@ -93,7 +95,9 @@ pub fn of_body(header: Option<&str>) -> Result<Format, RequestError> {
 /// The media type to answer in, from `format=` and `Accept`.
 pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType, RequestError> {
     if let Some(format) = format {
-        let simple = |format, content_type: &str| Ok(MediaType { format, content_type: content_type.into() });
+        let simple = |format, content_type: &str| {
+            Ok(MediaType { format, content_type: content_type.into(), is_asked_for: true })
+        };
         return match format.to_ascii_lowercase().as_str() {
             "json" => simple(Format::Json, "application/json"),
             "yaml" => simple(Format::Yaml, "application/yaml"),
@@ -110,7 +114,8 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
     let Some(accept) = accept else { return Ok(MediaType::json()) };
     for candidate in accept.split(',') {
         if let Some(media) = parse(candidate) {
-            return Ok(media);
+            // Of several types the first one that is known is taken; but as in Elasticsearch a list asks for no table as JSON.
+            return Ok(MediaType { is_asked_for: !accept.contains(','), ..media });
         }
         let essence = candidate.split(';').next().unwrap_or("").trim();
         if matches!(essence, "*/*" | "application/*" | "text/plain" | "text/html" | "text/*" | "") {

@@ -100,6 +100,10 @@ impl Shape {
                 }
             }
             Body::RawJson(bytes) => bytes,
+            Body::Shown(shown) if self.media.is_asked_for => self.value(shown.value()),
+            Body::Shown(shown) => {
+                return Ok((shown.text().into_bytes(), "text/plain; charset=UTF-8".to_owned()));
+            }
             Body::Text(text) => return Ok((text.into_bytes(), "text/plain; charset=UTF-8".to_owned())),
         };
         Ok((bytes, self.media.content_type.clone()))

@@ -18,8 +18,15 @@ pub enum Body {
     Json(Value),
     /// JSON that the handler wrote itself (bulk, search): compact, in one buffer.
     RawJson(Vec<u8>),
-    /// `_cat` and other plain text.
     Text(String),
+    /// Text for people, JSON for those who ask for a structured format (`_cat`).
+    Shown(Box<dyn Shown>),
+}
+
+/// What is shown to people as text and to programs as a value.
+pub trait Shown: std::fmt::Debug + Send {
+    fn text(&self) -> String;
+    fn value(&self) -> Value;
 }
 
 impl Response {
@@ -37,6 +44,10 @@ impl Response {
 
     pub fn text(text: String) -> Response {
         Response { status: 200, body: Body::Text(text), headers: Vec::new() }
+    }
+
+    pub fn shown(body: impl Shown + 'static) -> Response {
+        Response { status: 200, body: Body::Shown(Box::new(body)), headers: Vec::new() }
     }
 
     pub fn empty(status: u16) -> Response {

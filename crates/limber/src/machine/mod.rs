@@ -6,6 +6,7 @@ mod descriptors;
 mod freed;
 mod memory;
 mod scheduling;
+mod threads;
 
 use std::fs;
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::path::Path;
 pub use descriptors::{open_count as open_descriptor_count, raise_limit as raise_descriptor_limit};
 pub use freed::FreedMemory;
 pub use scheduling::prefer_short_turns;
+pub use threads::{ThreadTime, thread_times};
 
 /// The memory this process may use: the machine's, or the least limit of its cgroups.
 pub fn usable_memory_bytes() -> u64 {

@@ -23,7 +23,7 @@ pub const ROUTES: &[Route] = &[
     slow(&[Method::Post], "/{index}/_close", CHANGE, close),
     slow(&[Method::Post], "/_close", CHANGE, close),
     route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
-    route(&[Method::Get], "/_resolve/index/{name}", with_indices_options![], resolve),
+    route(&[Method::Get, Method::Post], "/_resolve/index/{name}", with_indices_options![], resolve),
 ];
 
 fn create(app: &App, request: &Request) -> Result<Response> {

@@ -4,6 +4,7 @@
 
 mod absent;
 mod alias;
+mod allocation;
 mod analyze;
 mod app;
 mod async_search;
@@ -18,13 +19,16 @@ mod data_stream_lifecycle;
 mod document;
 mod explain;
 mod field_caps;
+mod health_report;
 mod ilm;
 mod index;
 mod info;
 mod ingest;
+mod license;
 mod mapping;
 mod mget;
 mod msearch;
+mod node_upkeep;
 mod nodes;
 mod options;
 mod placement;
@@ -85,7 +89,11 @@ pub const ROUTES: &[&[Route]] = &[
     upkeep::ROUTES,
     stats::ROUTES,
     cluster::ROUTES,
+    allocation::ROUTES,
     nodes::ROUTES,
+    node_upkeep::ROUTES,
+    license::ROUTES,
+    health_report::ROUTES,
     tasks::ROUTES,
     ingest::ROUTES,
     script::ROUTES,
@@ -99,4 +107,5 @@ pub const ROUTES: &[&[Route]] = &[
     placement::ROUTES,
     cat::ROUTES,
     absent::ROUTES,
+    absent::FAMILIES,
 ];

@@ -81,7 +81,7 @@ const STATS_METRICS: &[&str] = &[
 pub const ROLES: [&str; 4] = ["data", "ingest", "master", "remote_cluster_client"];
 
 /// Whether the comma list `filter` selects this node.
-fn selects(app: &App, filter: &str) -> bool {
+pub fn selects(app: &App, filter: &str) -> bool {
     let config = app.node.config();
     filter.split(',').any(|word| {
         matches!(word, "_all" | "_local" | "_master" | "*")
@@ -92,7 +92,8 @@ fn selects(app: &App, filter: &str) -> bool {
     })
 }
 
-fn envelope(app: &App, node: Option<Value>) -> Response {
+/// `_nodes`, the cluster's name, and the node if it was asked for.
+pub fn envelope(app: &App, node: Option<Value>) -> Response {
     let count = u32::from(node.is_some());
     let nodes: Map<String, Value> =
         node.map(|node| (app.node.node_id().to_owned(), node)).into_iter().collect();
@@ -103,7 +104,8 @@ fn envelope(app: &App, node: Option<Value>) -> Response {
     }))
 }
 
-fn host(app: &App) -> &str {
+/// The host that clients reach the node by.
+pub fn host(app: &App) -> &str {
     app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host)
 }
 

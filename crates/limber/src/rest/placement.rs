@@ -6,6 +6,7 @@ use limber_engine::{IndicesOptions, RestoredIndex, Result};
 use limber_mapping::date::DateFormat;
 use serde_json::{Map, Value, json};
 
+use super::cat::human_millis;
 use super::options::{indices_options, with_indices_options};
 use super::router::management as route;
 use super::search::placement;
@@ -92,13 +93,31 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
         request,
         IndicesOptions { expand_closed: true, forbid_closed_indices: false, ..IndicesOptions::BROADCAST },
     )?;
-    let mut answer = Map::new();
+    let mut answer: Map<String, Value> = Map::new();
     // Shards come up before a request can ask for them, so nothing is ever active.
     if active_only {
         return Ok(Response::ok(Value::Object(answer)));
     }
+    for (index, mut entry) in recoveries(app, request.param("index").unwrap_or("_all"), options)? {
+        if detailed {
+            entry["index"]["files"]["details"] = json!([]);
+        }
+        if let Some(object) = entry.as_object_mut().filter(|_| !human) {
+            for name in ["start_time", "stop_time", "total_time"] {
+                object.shift_remove(name);
+            }
+        }
+        let shards = answer.entry(&*index).or_insert_with(|| json!({"shards": []}));
+        shards["shards"].as_array_mut().into_iter().for_each(|shards| shards.push(entry.clone()));
+    }
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+/// How each shard of the indices came up, in the shape of `_recovery` with times for people, by the name of its index.
+pub fn recoveries(app: &App, expression: &str, options: IndicesOptions) -> Result<Vec<(String, Value)>> {
     let format = DateFormat::parse_list("strict_date_time")?;
-    for info in app.node.get_index(request.param("index").unwrap_or("_all"), options)? {
+    let mut all = Vec::new();
+    for info in app.node.get_index(expression, options)? {
         let setting = |name: &str| info.settings.get(name).and_then(Value::as_str);
         let created = setting("index.creation_date").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
         let shard_count: u32 =
@@ -107,51 +126,51 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
         let kind =
             if info.open && created >= app.node.started_millis() { "EMPTY_STORE" } else { "EXISTING_STORE" };
         let restored = app.node.restored_index(&info.uuid);
-        let shards: Vec<Value> = (0..shard_count)
-            .map(|number| {
-                let mut entry = json!({
-                    "id": number,
-                    "type": kind,
-                    "stage": "DONE",
-                    "primary": true,
-                    "start_time_in_millis": started,
-                    "stop_time_in_millis": started,
-                    "total_time_in_millis": 0,
-                    "source": {},
-                    "target": target(app),
-                    "index": {
-                        "size": {
-                            "total_in_bytes": 0, "reused_in_bytes": 0, "recovered_in_bytes": 0,
-                            "recovered_from_snapshot_in_bytes": 0, "percent": "0.0%",
-                        },
-                        "files": {"total": 0, "reused": 0, "recovered": 0, "percent": "0.0%"},
-                        "total_time_in_millis": 0,
-                        "source_throttle_time_in_millis": 0,
-                        "target_throttle_time_in_millis": 0,
-                    },
-                    "translog": {
-                        "recovered": 0, "total": 0, "percent": "100.0%", "total_on_start": 0,
-                        "total_time_in_millis": 0,
-                    },
-                    "verify_index": {"check_index_time_in_millis": 0, "total_time_in_millis": 0},
-                });
-                if let Some(restored) = &restored {
-                    add_restored(&mut entry, restored, number as usize);
-                }
-                if detailed {
-                    entry["index"]["files"]["details"] = json!([]);
-                }
-                if human {
-                    entry["start_time"] = format.format_millis(started as i64).into();
-                    entry["stop_time"] = format.format_millis(started as i64).into();
-                    entry["total_time"] = "0s".into();
-                }
-                entry
-            })
-            .collect();
-        answer.insert(info.name.to_string(), json!({"shards": shards}));
+        for number in 0..shard_count {
+            let mut entry = came_up(app, number, kind, started);
+            if let Some(restored) = &restored {
+                add_restored(&mut entry, restored, number as usize);
+            }
+            for (name, millis) in
+                [("start_time", "start_time_in_millis"), ("stop_time", "stop_time_in_millis")]
+            {
+                entry[name] = format.format_millis(entry[millis].as_i64().unwrap_or(0)).into();
+            }
+            entry["total_time"] = human_millis(entry["total_time_in_millis"].as_u64().unwrap_or(0)).into();
+            all.push((info.name.to_string(), entry));
+        }
     }
-    Ok(Response::ok(Value::Object(answer)))
+    Ok(all)
+}
+
+/// A shard that came up from the node's own disk.
+fn came_up(app: &App, number: u32, kind: &str, started: u64) -> Value {
+    json!({
+        "id": number,
+        "type": kind,
+        "stage": "DONE",
+        "primary": true,
+        "start_time_in_millis": started,
+        "stop_time_in_millis": started,
+        "total_time_in_millis": 0,
+        "source": {},
+        "target": target(app),
+        "index": {
+            "size": {
+                "total_in_bytes": 0, "reused_in_bytes": 0, "recovered_in_bytes": 0,
+                "recovered_from_snapshot_in_bytes": 0, "percent": "0.0%",
+            },
+            "files": {"total": 0, "reused": 0, "recovered": 0, "percent": "0.0%"},
+            "total_time_in_millis": 0,
+            "source_throttle_time_in_millis": 0,
+            "target_throttle_time_in_millis": 0,
+        },
+        "translog": {
+            "recovered": 0, "total": 0, "percent": "100.0%", "total_on_start": 0,
+            "total_time_in_millis": 0,
+        },
+        "verify_index": {"check_index_time_in_millis": 0, "total_time_in_millis": 0},
+    })
 }
 
 /// What was copied from a snapshot.

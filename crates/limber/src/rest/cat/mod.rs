@@ -1,12 +1,19 @@
 //! `_cat`: statistics as aligned text, one file a table. All share the parameters of [`table`].
 
 mod aliases;
+mod allocation;
+mod component_templates;
 mod count;
 mod fielddata;
 mod health;
 mod help;
 mod indices;
+mod master;
+mod nodeattrs;
 mod nodes;
+mod pending_tasks;
+mod plugins;
+mod recovery;
 mod repositories;
 mod rows;
 mod segment_memory;
@@ -19,7 +26,7 @@ mod tasks;
 mod templates;
 mod thread_pool;
 
-pub use table::human_bytes;
+pub use table::{human_bytes, human_millis};
 
 use super::{App, Route};
 use crate::http::pools::PoolName;
@@ -44,8 +51,28 @@ pub const ROUTES: &[Route] = &[
     get("/_cat", &[], help::help),
     get("/_cat/aliases", with_table_parameters![], aliases::aliases),
     get("/_cat/aliases/{name}", with_table_parameters![], aliases::aliases),
-    get("/_cat/count", with_table_parameters![], count::count),
-    get("/_cat/count/{index}", with_table_parameters![], count::count),
+    get("/_cat/allocation", with_table_parameters![], allocation::allocation),
+    get("/_cat/allocation/{node}", with_table_parameters![], allocation::allocation),
+    get("/_cat/component_templates", with_table_parameters![], component_templates::component_templates),
+    get(
+        "/_cat/component_templates/{name}",
+        with_table_parameters![],
+        component_templates::component_templates,
+    ),
+    Route {
+        methods: &[Method::Get, Method::Post],
+        path: "/_cat/count",
+        parameters: with_table_parameters![],
+        pool: PoolName::Management,
+        handler: count::count,
+    },
+    Route {
+        methods: &[Method::Get, Method::Post],
+        path: "/_cat/count/{index}",
+        parameters: with_table_parameters![],
+        pool: PoolName::Management,
+        handler: count::count,
+    },
     get("/_cat/fielddata", with_table_parameters!["fields"], fielddata::fielddata),
     get("/_cat/fielddata/{fields}", with_table_parameters![], fielddata::fielddata),
     get("/_cat/health", with_table_parameters![], health::health),
@@ -59,7 +86,13 @@ pub const ROUTES: &[Route] = &[
         with_table_parameters!["health", "pri", "include_unloaded_segments"],
         indices::indices,
     ),
+    get("/_cat/master", with_table_parameters![], master::master),
+    get("/_cat/nodeattrs", with_table_parameters!["full_id"], nodeattrs::nodeattrs),
     get("/_cat/nodes", with_table_parameters!["full_id", "include_unloaded_segments"], nodes::nodes),
+    get("/_cat/pending_tasks", with_table_parameters![], pending_tasks::pending_tasks),
+    get("/_cat/plugins", with_table_parameters!["include_bootstrap"], plugins::plugins),
+    get("/_cat/recovery", with_table_parameters!["active_only", "detailed"], recovery::recovery),
+    get("/_cat/recovery/{index}", with_table_parameters!["active_only", "detailed"], recovery::recovery),
     get("/_cat/repositories", with_table_parameters![], repositories::repositories),
     get("/_cat/segment_memory", with_table_parameters![], segment_memory::segment_memory),
     get("/_cat/segment_memory/{index}", with_table_parameters![], segment_memory::segment_memory),

@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use crate::http::request::Request;
-use crate::http::response::Response;
+use crate::http::response::{Response, Shown};
 
 /// A column: name, comma-separated aliases, description; `default` ones show without `h`.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +71,7 @@ impl From<u32> for Cell {
 }
 
 /// Rows have one cell per column, in the columns' order.
+#[derive(Debug)]
 pub struct Table {
     pub columns: &'static [Column],
     pub rows: Vec<Vec<Cell>>,
@@ -87,19 +88,9 @@ impl Table {
             return Ok(Response::text(help(self.columns)));
         }
         self.sort(request)?;
-        let chosen = self.choose(request);
-        let units = Units::of(request)?;
-        if matches!(request.param("format"), Some("json" | "yaml" | "cbor")) {
-            let rows = self.rows.iter().map(|row| {
-                let members = chosen.iter().map(|(title, column)| {
-                    let cell = units.show(&row[*column]);
-                    (title.clone(), cell.map_or(Value::Null, Value::String))
-                });
-                Value::Object(members.collect::<Map<_, _>>())
-            });
-            return Ok(Response::ok(Value::Array(rows.collect())));
-        }
-        Ok(Response::text(self.print(&chosen, &units, request.flag_or("v", false)?)))
+        let (chosen, units) = (self.choose(request), Units::of(request)?);
+        let has_titles = request.flag_or("v", false)?;
+        Ok(Response::shown(Chosen { table: self, chosen, units, has_titles }))
     }
 
     /// Pairs of shown title and column number.
@@ -142,7 +133,7 @@ impl Table {
             };
             let Some(column) = self.find(name) else {
                 return Err(RequestError::new(
-                    500,
+                    400,
                     "unsupported_operation_exception",
                     format!("Unable to sort by unknown sort key `{name}`"),
                 ));
@@ -196,6 +187,33 @@ impl Table {
     }
 }
 
+/// A sorted table with the columns that are asked for.
+#[derive(Debug)]
+struct Chosen {
+    table: Table,
+    /// Titles and numbers of columns.
+    chosen: Vec<(String, usize)>,
+    units: Units,
+    has_titles: bool,
+}
+
+impl Shown for Chosen {
+    fn text(&self) -> String {
+        self.table.print(&self.chosen, &self.units, self.has_titles)
+    }
+
+    fn value(&self) -> Value {
+        let rows = self.table.rows.iter().map(|row| {
+            let members = self.chosen.iter().map(|(title, column)| {
+                let cell = self.units.show(&row[*column]);
+                (title.clone(), cell.map_or(Value::Null, Value::String))
+            });
+            Value::Object(members.collect::<Map<_, _>>())
+        });
+        Value::Array(rows.collect())
+    }
+}
+
 fn compare(a: &Cell, b: &Cell) -> std::cmp::Ordering {
     let number = |cell: &Cell| match cell {
         Cell::Count(n) | Cell::Bytes(n) | Cell::Millis(n) => Some(*n as f64),
@@ -225,6 +243,7 @@ fn help(columns: &[Column]) -> String {
 }
 
 /// How bytes and times are printed: in a fixed unit, or human-readable.
+#[derive(Debug)]
 struct Units {
     bytes: Option<u64>,
     /// Milliseconds a unit; fractions below.

@@ -1,0 +1,373 @@
+//! `_cluster/allocation/explain`, `_cluster/reroute` and `_shard_stores`: why a shard is where it is, on one node.
+//!
+//! Primaries are on this node or, when they failed, nowhere; replicas have no node to go to. Nothing moves, and nothing is thrown away by a
+//! request: a damaged shard is mended by `limber check --repair`.
+
+use limber_engine::{HealthRequest, HealthStatus, IndexHealth, IndicesOptions, Result, ShardHealth};
+use limber_mapping::RequestError;
+use limber_mapping::date::DateFormat;
+use serde_json::{Map, Value, json};
+
+use super::options::{indices_options, with_indices_options};
+use super::router::{generic as slow, management as route};
+use super::{App, Route, nodes};
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+const EXPLAIN: &[&str] = &["include_yes_decisions", "include_disk_info", "master_timeout"];
+const REROUTE: &[&str] = &["dry_run", "explain", "retry_failed", "metric", "master_timeout", "timeout"];
+const STORES: &[&str] = with_indices_options!["status"];
+
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Get, Method::Post], "/_cluster/allocation/explain", EXPLAIN, explain),
+    slow(&[Method::Post], "/_cluster/reroute", REROUTE, reroute),
+    route(&[Method::Get], "/_shard_stores", STORES, shard_stores),
+    route(&[Method::Get], "/{index}/_shard_stores", STORES, shard_stores),
+];
+
+/// The shard that is asked about.
+struct Asked {
+    index: String,
+    shard: u32,
+    is_primary: bool,
+}
+
+impl Asked {
+    fn parse(body: &Value) -> Result<Option<Asked>> {
+        let object =
+            body.as_object().ok_or_else(|| RequestError::parsing("the request must be an object"))?;
+        if object.is_empty() {
+            return Ok(None);
+        }
+        for key in object.keys() {
+            if !matches!(key.as_str(), "index" | "shard" | "primary" | "current_node") {
+                return Err(RequestError::new(
+                    400,
+                    "x_content_parse_exception",
+                    format!("[cluster/allocation/explain] unknown field [{key}]"),
+                ));
+            }
+        }
+        let missing = |what: &str| {
+            let reason = format!("Validation Failed: 1: {what} must be specified;");
+            RequestError::new(400, "action_request_validation_exception", reason)
+        };
+        let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
+        Ok(Some(Asked {
+            index: object.get("index").and_then(Value::as_str).ok_or_else(|| missing("index"))?.to_owned(),
+            shard: object
+                .get("shard")
+                .and_then(number)
+                .and_then(|shard| u32::try_from(shard).ok())
+                .ok_or_else(|| missing("shard"))?,
+            is_primary: object
+                .get("primary")
+                .and_then(|value| value.as_bool().or_else(|| value.as_str()?.parse().ok()))
+                .ok_or_else(|| missing("primary"))?,
+        }))
+    }
+}
+
+fn explain(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?.unwrap_or_else(|| json!({}));
+    let health = app.node.cluster_health(&HealthRequest::default())?;
+    let (index, shard, is_primary, was_named) = match Asked::parse(&body)? {
+        Some(asked) => {
+            let index = health.indices.iter().find(|index| *index.name == *asked.index);
+            let index = index.ok_or_else(|| no_such_index(&asked.index))?;
+            let shard = index.shards.iter().find(|shard| shard.shard == asked.shard).ok_or_else(|| {
+                let reason = format!("No shard was specified in the request with number [{}]", asked.shard);
+                RequestError::illegal_argument(reason)
+            })?;
+            if !asked.is_primary && index.number_of_replicas == 0 {
+                let reason = format!(
+                    "No replica of shard [{}] of index [{}] exists: it has number_of_replicas 0",
+                    asked.shard, asked.index
+                );
+                return Err(RequestError::illegal_argument(reason));
+            }
+            (index, shard, asked.is_primary, true)
+        }
+        None => {
+            let (index, shard, is_primary) = unassigned(&health.indices).ok_or_else(none_is_unassigned)?;
+            (index, shard, is_primary, false)
+        }
+    };
+    let mut answer = Map::new();
+    if !was_named {
+        let note = "No shard was specified in the explain API request, so this response explains a randomly chosen unassigned \
+                    shard. There may be other unassigned shards in this cluster which cannot be assigned for different reasons.";
+        answer.insert("note".into(), note.into());
+    }
+    answer.insert("index".into(), index.name.to_string().into());
+    answer.insert("shard".into(), shard.shard.into());
+    answer.insert("primary".into(), is_primary.into());
+    let more = match is_primary && shard.primary_active {
+        true => explain_started(app),
+        false => explain_unassigned(app, index, shard, is_primary)?,
+    };
+    answer.extend(more);
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+fn no_such_index(name: &str) -> RequestError {
+    RequestError::new(404, "index_not_found_exception", format!("no such index [{name}]"))
+}
+
+fn none_is_unassigned() -> RequestError {
+    RequestError::illegal_argument(
+        "No shard was specified in the request which means the response should explain a randomly-chosen unassigned shard, but there are \
+         no unassigned shards in this cluster. To explain the allocation of an assigned shard you must specify the target shard in the request.",
+    )
+}
+
+/// A primary that failed, else a replica.
+fn unassigned(indices: &[IndexHealth]) -> Option<(&IndexHealth, &ShardHealth, bool)> {
+    let all = || indices.iter().flat_map(|index| index.shards.iter().map(move |shard| (index, shard)));
+    let primary = all().find(|(_, shard)| !shard.primary_active);
+    let replica = || all().find(|(index, _)| index.number_of_replicas > 0);
+    primary
+        .map(|(index, shard)| (index, shard, true))
+        .or_else(|| replica().map(|(index, shard)| (index, shard, false)))
+}
+
+fn explain_started(app: &App) -> Map<String, Value> {
+    let node = json!({
+        "id": app.node.node_id(),
+        "name": app.node.config().node_name,
+        "transport_address": app.config.http_address,
+        "roles": nodes::ROLES,
+        "weight_ranking": 1,
+    });
+    let explanation = "cannot rebalance as no target node exists that can both allocate this shard and improve the cluster balance";
+    object(json!({
+        "current_state": "started",
+        "current_node": node,
+        "can_remain_on_current_node": "yes",
+        "can_rebalance_cluster": "no",
+        "can_rebalance_cluster_decisions": [{
+            "decider": "cluster_rebalance",
+            "decision": "NO",
+            "explanation": "there is one node, so there is nowhere to move a shard to",
+        }],
+        "can_rebalance_to_other_node": "no",
+        "rebalance_explanation": explanation,
+    }))
+}
+
+fn explain_unassigned(
+    app: &App,
+    index: &IndexHealth,
+    shard: &ShardHealth,
+    is_primary: bool,
+) -> Result<Map<String, Value>> {
+    let created = app
+        .node
+        .get_index(&index.name, IndicesOptions::METADATA_OPEN_CLOSED)?
+        .first()
+        .and_then(|info| info.settings.get("index.creation_date")?.as_str()?.parse::<i64>().ok())
+        .unwrap_or(0);
+    let at = DateFormat::parse_list("strict_date_time")?.format_millis(created);
+    let (reason, status, decider, explanation) = match is_primary {
+        true => (
+            "ALLOCATION_FAILED",
+            "no_valid_shard_copy",
+            "max_retry",
+            shard.reason.as_deref().unwrap_or("the shard failed; it is opened again by itself").to_owned(),
+        ),
+        false => (
+            "INDEX_CREATED",
+            "no_attempt",
+            "same_shard",
+            format!(
+                "a copy of this shard is already allocated to this node [[{}][{}], node[{}], [P], s[STARTED]]",
+                index.name,
+                shard.shard,
+                app.node.node_id()
+            ),
+        ),
+    };
+    let mut info = json!({"reason": reason, "at": at, "last_allocation_status": status});
+    if is_primary {
+        info["details"] = explanation.clone().into();
+    }
+    let can_allocate = if is_primary { "no_valid_shard_copy" } else { "no" };
+    let summary = match is_primary {
+        true => {
+            "The primary could not be opened from the data folder of this node; see the details, and `limber check`."
+        }
+        false => {
+            "Elasticsearch isn't allowed to allocate this shard to any of the nodes in the cluster: a replica needs a second node, and this cluster has one."
+        }
+    };
+    Ok(object(json!({
+        "current_state": "unassigned",
+        "unassigned_info": info,
+        "can_allocate": can_allocate,
+        "allocate_explanation": summary,
+        "node_allocation_decisions": [{
+            "node_id": app.node.node_id(),
+            "node_name": app.node.config().node_name,
+            "transport_address": app.config.http_address,
+            "roles": nodes::ROLES,
+            "node_decision": "no",
+            "deciders": [{"decider": decider, "decision": "NO", "explanation": explanation}],
+        }],
+    })))
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+/// Commands that Elasticsearch knows, and the members of each beside `index` and `shard`.
+const COMMANDS: &[(&str, &[&str])] = &[
+    ("move", &["from_node", "to_node"]),
+    ("cancel", &["node", "allow_primary"]),
+    ("allocate_replica", &["node"]),
+    ("allocate_stale_primary", &["node", "accept_data_loss"]),
+    ("allocate_empty_primary", &["node", "accept_data_loss"]),
+];
+
+fn reroute(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?.unwrap_or_else(|| json!({}));
+    let commands = match body.get("commands") {
+        None => &[][..],
+        Some(Value::Array(commands)) => commands.as_slice(),
+        Some(_) => return Err(RequestError::parsing("[cluster_reroute] [commands] must be an array")),
+    };
+    let is_explained = request.flag_or("explain", false)?;
+    let explanations = commands.iter().map(explained).collect::<Result<Vec<Value>>>()?;
+    if let Some(refused) = explanations.first().filter(|_| !is_explained) {
+        let reason = refused["decisions"][0]["explanation"].as_str().unwrap_or_default();
+        return Err(RequestError::illegal_argument(format!(
+            "[{}] {reason}",
+            refused["command"].as_str().unwrap_or("")
+        )));
+    }
+    if request.flag_or("retry_failed", false)? && !request.flag_or("dry_run", false)? {
+        app.node.retry_failed_shards();
+    }
+    let mut answer = json!({"acknowledged": true});
+    let metrics = request.param("metric").unwrap_or("blocks,master_node,nodes,routing_table,version");
+    if metrics != "none" {
+        answer["state"] = app.node.cluster_state(metrics, "_all", IndicesOptions::LENIENT)?;
+    }
+    if is_explained {
+        answer["explanations"] = explanations.into();
+    }
+    Ok(Response::ok(answer))
+}
+
+/// What becomes of a command: it is refused, with the reason.
+fn explained(command: &Value) -> Result<Value> {
+    let (name, arguments) = match command
+        .as_object()
+        .filter(|object| object.len() == 1)
+        .and_then(|object| object.iter().next())
+    {
+        Some((name, Value::Object(arguments))) => (name.as_str(), arguments),
+        _ => return Err(RequestError::parsing("allocation command is malformed, done parsing a command")),
+    };
+    let Some((_, members)) = COMMANDS.iter().find(|(known, _)| *known == name) else {
+        return Err(RequestError::parsing(format!("unknown allocation command [{name}]")));
+    };
+    for key in arguments.keys() {
+        if !matches!(key.as_str(), "index" | "shard") && !members.contains(&key.as_str()) {
+            return Err(RequestError::parsing(format!("[{name}] unknown field [{key}]")));
+        }
+    }
+    let missing =
+        |what: &str| RequestError::illegal_argument(format!("[{name}] missing the {what} parameter"));
+    let index = arguments.get("index").and_then(Value::as_str).ok_or_else(|| missing("index"))?;
+    let shard = arguments.get("shard").and_then(Value::as_u64).ok_or_else(|| missing("shard"))?;
+    let mut parameters =
+        Map::from_iter([("index".to_owned(), json!(index)), ("shard".to_owned(), json!(shard))]);
+    for member in *members {
+        let is_flag = matches!(*member, "allow_primary" | "accept_data_loss");
+        let value = arguments.get(*member).cloned();
+        match value {
+            Some(value) => parameters.insert((*member).to_owned(), value),
+            None if is_flag => parameters.insert((*member).to_owned(), false.into()),
+            None => return Err(missing(member)),
+        };
+    }
+    let node = ["node", "to_node"].iter().find_map(|key| arguments.get(*key)?.as_str()).unwrap_or_default();
+    let why = match name {
+        "allocate_stale_primary" | "allocate_empty_primary" => {
+            "a shard that is damaged is never replaced by a request, which would lose what can still be read of it; stop the node and run \
+             `limber check --repair`"
+        }
+        _ => "the cluster has one node, and each primary stays on it",
+    };
+    Ok(json!({
+        "command": name,
+        "parameters": parameters,
+        "decisions": [{
+            "decider": format!("{name}_allocation_command"),
+            "decision": "NO",
+            "explanation": format!("can't {} [{index}][{shard}] on node [{node}]: {why}", name.replace('_', " ")),
+        }],
+    }))
+}
+
+fn shard_stores(app: &App, request: &Request) -> Result<Response> {
+    let mut wanted = request.list("status");
+    if wanted.is_empty() {
+        wanted = vec!["yellow".to_owned(), "red".to_owned()];
+    }
+    for status in &wanted {
+        if !matches!(status.as_str(), "all" | "green" | "yellow" | "red") {
+            return Err(RequestError::illegal_argument(format!("unknown cluster health status [{status}]")));
+        }
+    }
+    let expression = request.param("index").unwrap_or("_all");
+    let options = indices_options(request, IndicesOptions::BROADCAST)?;
+    let names: Vec<_> =
+        app.node.resolve(expression, options)?.into_iter().map(|index| index.name.clone()).collect();
+    let health = app.node.cluster_health(&HealthRequest::default())?;
+    let mut indices = Map::new();
+    for index in health.indices.iter().filter(|index| names.contains(&index.name)) {
+        let mut shards = Map::new();
+        for shard in &index.shards {
+            let status = match shard.status {
+                HealthStatus::Green => "green",
+                HealthStatus::Yellow => "yellow",
+                HealthStatus::Red => "red",
+            };
+            if wanted.iter().any(|wanted| wanted == "all" || wanted == status) {
+                shards.insert(shard.shard.to_string(), json!({"stores": [store(app, index, shard)]}));
+            }
+        }
+        if !shards.is_empty() {
+            indices.insert(index.name.to_string(), json!({"shards": shards}));
+        }
+    }
+    Ok(Response::ok(json!({"indices": indices})))
+}
+
+/// The one copy of a shard.
+fn store(app: &App, index: &IndexHealth, shard: &ShardHealth) -> Value {
+    let attributes: Map<String, Value> =
+        app.config.node_attributes.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+    let mut store = json!({
+        app.node.node_id(): {
+            "name": app.node.config().node_name,
+            "ephemeral_id": app.node.node_id(),
+            "transport_address": app.config.http_address,
+            "external_id": app.node.config().node_name,
+            "attributes": attributes,
+            "roles": nodes::ROLES,
+            "version": app.config.compat_version,
+        },
+        "allocation_id": format!("{}-{}", index.uuid, shard.shard),
+        "allocation": if shard.primary_active { "primary" } else { "unused" },
+    });
+    if let Some(reason) = shard.reason.as_deref().filter(|_| !shard.primary_active) {
+        store["store_exception"] = json!({"type": "corrupt_index_exception", "reason": reason});
+    }
+    store
+}

@@ -1,0 +1,21 @@
+//! `_cat/plugins`: what is installed beside the server. What Limber can do is in the binary, so there are none.
+
+use limber_engine::Result;
+
+use super::App;
+use super::table::{Column, Table, text};
+use crate::http::request::Request;
+use crate::http::response::Response;
+
+const COLUMNS: &[Column] = &[
+    text("id", "", "unique node id").hidden(),
+    text("name", "n", "node name"),
+    text("component", "c", "component"),
+    text("version", "v", "component version"),
+    text("description", "d", "plugin details").hidden(),
+    text("type", "t", "plugin type").hidden(),
+];
+
+pub fn plugins(_: &App, request: &Request) -> Result<Response> {
+    Table::new(COLUMNS).render(request)
+}
