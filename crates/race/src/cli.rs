@@ -313,7 +313,8 @@ impl RaceCommand {
         self.refuse_unsupported()?;
         let track = self.track_spec(&folder()?)?;
         self.hosts.check()?;
-        (self.watch.plan()?, self.watch.reporting()?);
+        self.watch.plan()?;
+        self.watch.reporting()?;
         self.engine.spec(!self.hosts.is_empty())?;
         dry_run::run(&track, self.enable_assertions, out)
     }
@@ -325,8 +326,12 @@ impl RaceCommand {
             true => store.check_free(&format!("{race_id}-1"))?,
             false => store.check_free(race_id)?,
         }
-        let files = [&self.live.html, &self.report.report_file];
-        files.into_iter().flatten().try_for_each(|file| check_writable(file))
+        // The report file's folder is made when the report is written, as Rally does.
+        let has_folder = |file: &&PathBuf| {
+            file.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.exists())
+        };
+        let report_file = self.report.report_file.as_ref().filter(has_folder);
+        self.live.html.iter().chain(report_file).try_for_each(|file| check_writable(file))
     }
 
     /// `folder`: the tool's.

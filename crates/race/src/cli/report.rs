@@ -64,9 +64,6 @@ impl ReportCommand {
 /// `Folder`: why it cannot.
 pub(crate) fn check_writable(file: &Path) -> Result<(), RaceError> {
     let failed = |source| RaceError::Folder { path: file.to_owned(), source };
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
     let was_there = file.exists();
     std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(failed)?;
     if !was_there {
@@ -109,15 +106,17 @@ mod tests {
     #[test]
     fn what_cannot_be_written_is_known_before() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("new/report.html");
+        let file = folder.path().join("report.html");
         check_writable(&file).unwrap();
         assert!(!file.exists(), "it is only a check");
         std::fs::write(&file, "old").unwrap();
         check_writable(&file).unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
-        for wrong in [folder.path().join("new"), file.join("below-a-file.html")] {
+        let missing = folder.path().join("missing");
+        for wrong in [folder.path().to_owned(), missing.join("report.html"), file.join("below-a-file.html")] {
             let error = check_writable(&wrong).unwrap_err().to_string();
             assert!(error.contains(&wrong.display().to_string()), "{error}");
         }
+        assert!(!missing.exists(), "a mistyped path makes no folders");
     }
 }

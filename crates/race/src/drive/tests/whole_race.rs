@@ -84,7 +84,7 @@ fn built_in_track_from_name_to_stored_race() {
         stub.asked().into_iter().filter(|asked| asked.target.starts_with("/_bulk")).collect();
     let documents: usize = bulks.iter().map(|bulk| bulk.body.lines().count() / 2).sum();
     // The default challenge starts over when the documents of test mode are used up.
-    assert!(documents > 1000 && documents % 250 == 0, "{documents}");
+    assert!(documents > 1000 && documents.is_multiple_of(250), "{documents}");
     assert!(bulks.iter().all(|bulk| bulk.target.contains("pipeline=log-pipe")), "{}", bulks[0].target);
     assert_eq!(outcome.results.ingest_pipeline_cluster_count, Some(Number::from(documents as u64)));
     assert!(outcome.results.op_metrics.iter().all(|task| task.error_rate == 0.0));

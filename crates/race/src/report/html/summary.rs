@@ -20,10 +20,8 @@ pub fn put(material: &Material, out: &mut String) {
         out.push_str("Latency is free of coordinated omission: from when a request was due or, where nothing is scheduled, corrected for the requests that a slow answer held back. <i>took</i> is the server's own time. ");
     }
     out.push_str("A task's name leads to its course.</p>");
-    if let Some(server) = material.measurements.as_ref().map(|measurements| &measurements.server) {
-        if let Some(line) = server.line() {
-            put!(out, "<p>{}</p>", Text(&line));
-        }
+    if let Some(line) = material.measurements.as_ref().and_then(|measurements| measurements.server.line()) {
+        put!(out, "<p>{}</p>", Text(&line));
     }
     let took = |head: &'static str| if is_measured { head } else { "" };
     put!(
