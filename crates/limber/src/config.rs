@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
+use limber_engine::settings::ClusterSettings;
 use serde_json::{Map, Value};
 
 use crate::http::request::parse_time_ms;
@@ -67,7 +68,9 @@ impl Config {
             settings.insert(key.trim().to_owned(), Value::String(value.trim().to_owned()));
         }
         add_s3_account(&mut settings, |name| std::env::var(name).ok());
-        Config::from_settings(settings, overrides, machine::usable_memory_bytes())
+        let config = Config::from_settings(settings, overrides, machine::usable_memory_bytes())?;
+        check_engine_settings(&config.engine_settings)?;
+        Ok(config)
     }
 
     /// `usable_bytes`: what percentages and the default of `memory.limit` are of.
@@ -124,11 +127,7 @@ impl Config {
             }
             None => usable_bytes / 2,
         };
-        if memory_limit_bytes < MEMORY_LIMIT_BYTES_MIN {
-            bail!(
-                "[memory.limit] is {memory_limit_bytes} bytes, but at least {MEMORY_LIMIT_BYTES_MIN} are needed"
-            );
-        }
+        check_memory_limit(memory_limit.as_deref(), memory_limit_bytes, usable_bytes)?;
         let freed_keep_ms =
             parse_time_ms("memory.freed.keep", &freed_keep).map_err(|error| Error::msg(error.reason))?;
         let max_content_bytes = parse_size(&max_content, usable_bytes)
@@ -153,6 +152,39 @@ impl Config {
             remote,
             engine_settings: settings,
         })
+    }
+}
+
+/// `text`: as the user wrote it, if they did.
+fn check_memory_limit(text: Option<&str>, limit_bytes: u64, usable_bytes: u64) -> Result<()> {
+    let megabytes = |bytes: u64| format!("{}mb", bytes >> 20);
+    let given = text.map_or_else(|| megabytes(limit_bytes), str::to_owned);
+    if limit_bytes < MEMORY_LIMIT_BYTES_MIN {
+        bail!("[memory.limit] is [{given}], but at least {} are needed", megabytes(MEMORY_LIMIT_BYTES_MIN));
+    }
+    if limit_bytes > usable_bytes {
+        bail!(
+            "[memory.limit] is [{given}], but this machine (or the cgroup that limits this process) has {}",
+            megabytes(usable_bytes)
+        );
+    }
+    Ok(())
+}
+
+/// Everything that is wrong with the engine's settings, at once, and before a data folder is opened or made for them.
+fn check_engine_settings(settings: &Map<String, Value>) -> Result<()> {
+    // Clients of S3 are checked as a whole when the node opens.
+    let checked = settings.iter().filter(|(key, _)| !key.starts_with("s3."));
+    let wrong: Vec<String> = checked
+        .filter_map(|(key, value)| {
+            let one = Map::from_iter([(key.clone(), value.clone())]);
+            ClusterSettings::new(one, Map::new()).err().map(|error| error.reason)
+        })
+        .collect();
+    match wrong.as_slice() {
+        [] => Ok(()),
+        [one] => bail!("{one}"),
+        many => bail!("{} settings cannot be used:\n  {}", many.len(), many.join("\n  ")),
     }
 }
 
@@ -396,6 +428,27 @@ mod tests {
         };
         assert_eq!(limit(None).expect("half"), 2 << 30);
         assert_eq!(limit(Some("25%")).expect("a share"), 1 << 30);
-        assert!(limit(Some("1mb")).is_err() && limit(Some("lots")).is_err());
+        let refused = |text: &str| limit(Some(text)).expect_err("refused").to_string();
+        assert_eq!(refused("1mb"), "[memory.limit] is [1mb], but at least 64mb are needed");
+        assert!(refused("500gb").ends_with("has 4096mb"), "{}", refused("500gb"));
+        assert!(limit(Some("lots")).is_err());
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once() {
+        let settings = |pairs: &[(&str, &str)]| {
+            Map::from_iter(pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))))
+        };
+        check_engine_settings(&settings(&[("path.repo", "/r"), ("s3.client.default.endpoint", "e")]))
+            .expect("known");
+        let wrong =
+            settings(&[("no.such", "1"), ("path.repo", "/r"), ("indices.memory.index_bufer_size", "5%")]);
+        let error = check_engine_settings(&wrong).expect_err("refused").to_string();
+        for part in
+            ["2 settings", "unknown setting [no.such]", "did you mean [indices.memory.index_buffer_size]?"]
+        {
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(!error.contains("exception"), "{error}");
     }
 }

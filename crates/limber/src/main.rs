@@ -2,6 +2,8 @@
 
 mod check;
 mod config;
+#[cfg(test)]
+mod documented_commands;
 mod http;
 mod inspect;
 mod machine;
@@ -11,9 +13,11 @@ mod remote;
 mod rest;
 mod serve;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use limber_race::advise::AdviseCommand;
 use limber_race::builtin::ExportCommand;
@@ -76,7 +80,9 @@ enum Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   limber serve --data /var/lib/limber --memory-limit 2gb
-  limber serve --http 127.0.0.1:0 -E cluster.name=test -E indices.memory.index_buffer_size=30%")]
+  limber serve --http 127.0.0.1:0 -E cluster.name=test -E indices.memory.index_buffer_size=30%
+
+LIMBER_LOG says what is logged on standard error: error, warn, info (the default), debug, trace, or module=level.")]
 struct ServeCommand {
     /// Data folder, created when absent [default: path.data of the configuration, else ./data]
     #[arg(long, value_name = "DIR")]
@@ -108,8 +114,7 @@ fn main() -> ExitCode {
         Command::Check(check) => return check.run().unwrap_or_else(|error| report(Err(error))),
         Command::Inspect(inspect) => return report(inspect.run()),
         Command::Completion(completion) => {
-            clap_complete::generate(completion.shell, &mut Cli::command(), "limber", &mut std::io::stdout());
-            return ExitCode::SUCCESS;
+            return report(completion.run());
         }
         Command::Man(man) => return report(man.run(Cli::command())),
         Command::ExportTrack(export) => {
@@ -140,6 +145,18 @@ fn main() -> ExitCode {
     }
 }
 
+impl CompletionCommand {
+    fn run(self) -> anyhow::Result<()> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "limber", &mut script);
+        match std::io::stdout().write_all(&script) {
+            // Who pipes it into `head` has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            outcome => Ok(outcome?),
+        }
+    }
+}
+
 fn report(outcome: anyhow::Result<()>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -151,9 +168,14 @@ fn report(outcome: anyhow::Result<()>) -> ExitCode {
 }
 
 /// Log lines on standard error; `LIMBER_LOG` says which.
-fn start_log() {
-    let mut filter =
-        tracing_subscriber::EnvFilter::try_from_env("LIMBER_LOG").unwrap_or_else(|_| "info".into());
+///
+/// Errors: a `LIMBER_LOG` that says nothing.
+fn start_log() -> anyhow::Result<()> {
+    let asked = std::env::var("LIMBER_LOG").ok().filter(|text| !text.trim().is_empty());
+    let asked = asked.as_deref().unwrap_or("info");
+    let mut filter = tracing_subscriber::EnvFilter::try_new(asked).with_context(|| {
+        format!("LIMBER_LOG is [{asked}]; write a level (error, warn, info, debug, trace) or module=level")
+    })?;
     // Whatever is asked for: the clients of other servers would write down the headers that they send, secrets included.
     for quiet in ["ureq=info", "ureq_proto=info", "rustls=info"] {
         filter = filter.add_directive(quiet.parse().expect("it is a directive"));
@@ -167,11 +189,12 @@ fn start_log() {
         // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would end the process.
         .log_internal_errors(false)
         .init();
+    Ok(())
 }
 
 impl ServeCommand {
     fn run(self) -> anyhow::Result<()> {
-        start_log();
+        start_log()?;
         let config = Config::load(&Overrides {
             config_file: self.config,
             data: self.data,

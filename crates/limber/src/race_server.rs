@@ -45,7 +45,7 @@ impl ServerProvider for ChildServer {
         command
             .args(["serve", "--http", "127.0.0.1:0", "--data"])
             .arg(data.path())
-            .env("LIMBER_LOG", "warn")
+            .env("LIMBER_LOG", std::env::var("LIMBER_LOG").unwrap_or_else(|_| "warn".into()))
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         for (name, value) in &spec.settings {

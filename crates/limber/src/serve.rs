@@ -54,7 +54,12 @@ impl Server {
             background_threads: true,
             search_processors: cores,
         })
-        .with_context(|| format!("cannot open the data folder {}", config.data_path.display()))?;
+        // What the user wrote wrongly is not the folder's fault, and Elasticsearch's name of the error says nothing here.
+        .map_err(|error| match error.status {
+            400..500 => anyhow::Error::msg(error.reason),
+            _ => anyhow::Error::msg(error.reason)
+                .context(format!("cannot open the data folder {}", config.data_path.display())),
+        })?;
 
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(config.network_threads)

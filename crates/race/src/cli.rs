@@ -8,6 +8,7 @@ pub(crate) mod console;
 mod create_track;
 mod engine;
 mod hosts;
+mod interrupt;
 mod live;
 mod python;
 mod rally;
@@ -18,10 +19,8 @@ mod series;
 mod track;
 mod watch;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
@@ -36,6 +35,7 @@ use crate::model::Params;
 use crate::race::{
     EXTERNAL_CAR, Provenance, RaceConfig, RaceError, RaceOutcome, WatchConfig, new_race_id, run,
 };
+use crate::report::narrow::terminal_width;
 use crate::report::store::limber_folder;
 use crate::report::table::Align;
 use crate::report::{
@@ -46,10 +46,12 @@ use console::Console;
 pub use create_track::CreateTrackCommand;
 pub use engine::EngineArguments;
 pub use hosts::HostArguments;
+pub(crate) use interrupt::cancel_on_interrupt;
 use rally::RallyArguments;
 pub use records::{AddCommand, DeleteCommand};
 pub use render_track::RenderTrackCommand;
 pub use report::ReportCommand;
+pub(crate) use report::check_writable;
 use series::SeriesArguments;
 pub use track::{ListTracksCommand, TaskArguments, TrackArguments};
 use watch::WatchArguments;
@@ -78,6 +80,16 @@ pub enum OnErrorArgument {
     ContinueOnNetwork,
     /// End the race at the first failed request
     Abort,
+}
+
+impl OnErrorArgument {
+    fn behaviour(self) -> OnError {
+        match self {
+            OnErrorArgument::Continue => OnError::Continue,
+            OnErrorArgument::ContinueOnNetwork => OnError::ContinueOnNetwork,
+            OnErrorArgument::Abort => OnError::Abort,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -208,6 +220,7 @@ impl ReportArguments {
             },
             processing_time: self.show_processing_time,
             color: std::io::stdout().is_terminal(),
+            width: terminal_width(),
             file: self.report_file.clone(),
             ..ReportOptions::default()
         }
@@ -217,6 +230,9 @@ impl ReportArguments {
 impl RaceCommand {
     /// Races, prints the summary, and says where the race is kept.
     pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), RaceError> {
+        if self.dry_run {
+            return self.check(&mut std::io::stdout().lock());
+        }
         self.refuse_unsupported()?;
         let folder = folder()?;
         let track = self.track_spec(&folder)?;
@@ -224,11 +240,9 @@ impl RaceCommand {
         let (telemetry, reporting) = (self.watch.plan()?, self.watch.reporting()?);
         let shows_processing_time = self.report.show_processing_time || reporting.shows_processing_time;
         let mut engine = self.engine.spec(!self.hosts.is_empty())?;
-        if self.dry_run {
-            return dry_run::run(&track, self.enable_assertions, &mut std::io::stdout().lock());
-        }
         let (store, race_id) = (RaceStore::new(&folder), self.race_id.clone().unwrap_or_else(new_race_id));
         let race_folder = store.race_folder(&race_id)?;
+        self.check_outputs(&store, &race_id)?;
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
         // A track that does not load should not wait for a server first, unless the server's version chooses it.
         if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {
@@ -237,6 +251,8 @@ impl RaceCommand {
 
         // A page that cannot be shown should not wait for a server first.
         let page = self.live.page()?;
+        // From here on there may be a server and its temporary folder, which an interrupt must not leave behind.
+        let is_cancelled = cancel_on_interrupt();
         // A series starts a server of its own for each race.
         let is_series = self.series.is_asked();
         // The files of a JVM go into the folder of one race.
@@ -260,11 +276,7 @@ impl RaceCommand {
                 jvm,
                 skips_rest_api_check: self.rally.skip_rest_api_check,
             },
-            on_error: match self.on_error {
-                OnErrorArgument::Continue => OnError::Continue,
-                OnErrorArgument::ContinueOnNetwork => OnError::ContinueOnNetwork,
-                OnErrorArgument::Abort => OnError::Abort,
-            },
+            on_error: self.on_error.behaviour(),
             checks_assertions: self.enable_assertions,
             race_id,
             user_tags,
@@ -275,7 +287,7 @@ impl RaceCommand {
                 started_s: self.rally.effective_start_date,
             },
             store,
-            is_cancelled: cancel_on_interrupt(),
+            is_cancelled,
         };
         if is_series {
             let (options, html) = (self.report.options(), self.live.html.as_deref());
@@ -288,7 +300,38 @@ impl RaceCommand {
         if let Some(place) = self.engine.end(server) {
             console.kept_server(&place);
         }
-        self.live.write_html(&outcome.race.race_id)
+        self.live.write_html(&outcome.race.race_id)?;
+        outcome.whole()?;
+        Ok(())
+    }
+
+    /// Checks everything that can be checked without a server and documents, and prints the schedule (`--dry-run`).
+    ///
+    /// # Errors
+    /// What would stop the race before its first request.
+    pub fn check(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+        self.refuse_unsupported()?;
+        let track = self.track_spec(&folder()?)?;
+        self.hosts.check()?;
+        self.watch.plan()?;
+        self.watch.reporting()?;
+        self.engine.spec(!self.hosts.is_empty())?;
+        dry_run::run(&track, self.enable_assertions, out)
+    }
+
+    /// What cannot be kept should be known before the race, not after it.
+    fn check_outputs(&self, store: &RaceStore, race_id: &str) -> Result<(), RaceError> {
+        // Races of a series have a number behind the id.
+        match self.series.is_asked() {
+            true => store.check_free(&format!("{race_id}-1"))?,
+            false => store.check_free(race_id)?,
+        }
+        // The report file's folder is made when the report is written, as Rally does.
+        let has_folder = |file: &&PathBuf| {
+            file.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.exists())
+        };
+        let report_file = self.report.report_file.as_ref().filter(has_folder);
+        self.live.html.iter().chain(report_file).try_for_each(|file| check_writable(file))
     }
 
     /// `folder`: the tool's.
@@ -481,32 +524,6 @@ pub(crate) fn folder() -> Result<PathBuf, RaceError> {
     limber_folder(std::env::var_os("LIMBER_HOME"), std::env::var_os("HOME")).ok_or_else(|| {
         RaceError::Arguments("set LIMBER_HOME (or HOME) to a folder in which races can be kept".into())
     })
-}
-
-/// A flag that the first SIGINT or SIGTERM sets; the second one ends the process at once.
-pub(crate) fn cancel_on_interrupt() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let shared = Arc::clone(&flag);
-    let listen = move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-        runtime.block_on(async {
-            use tokio::signal::unix::{SignalKind, signal};
-            let kinds = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-            let (Ok(mut interrupt), Ok(mut terminate)) = kinds else { return };
-            loop {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
-                }
-                if shared.swap(true, Ordering::AcqRel) {
-                    std::process::exit(i32::from(EXIT_INTERRUPTED));
-                }
-            }
-        });
-    };
-    // Without the thread an interrupt ends the process, as it would without any handler.
-    let _ = std::thread::Builder::new().name("interrupt".into()).spawn(listen);
-    flag
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ mod tests {
         assert!(text.contains("* documents.json: 100,000 documents, "), "{text}");
         let bulk = text.lines().find(|line| line.contains("bulk")).unwrap();
         let cells: Vec<&str> = bulk.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
-        assert_eq!(cells, ["4", "bulk", "bulk", "4", "10 iterations", "100 iterations"]);
+        assert_eq!(cells, ["4", "bulk", "bulk", "4", "100 iterations", "1,000 iterations"]);
         assert!(text.ends_with("The race would run; nothing was sent.\n"));
     }
 

@@ -14,10 +14,11 @@ use thiserror::Error;
 use crate::drive::api_keys::ApiKeys;
 use crate::drive::client::OnError;
 use crate::drive::cluster::Cluster;
-use crate::drive::driver::{DriveConfig, DriveProgress, PlannedSchedule, Target, TaskResult};
+use crate::drive::driver::{DriveConfig, DriveProgress, Driven, PlannedSchedule, Target, TaskResult};
 use crate::drive::error::DriveError;
 use crate::drive::http::Address;
 use crate::drive::machine::MachineReading;
+use crate::drive::measured_time::too_short;
 use crate::drive::measurements::{ServerUse, measurements};
 use crate::drive::protocol::Protocol;
 use crate::drive::results::results;
@@ -29,8 +30,10 @@ use crate::hosts::resolve;
 use crate::live::TaskNow;
 use crate::load::{self, LoadError, TrackSpec};
 use crate::model::{Challenge, Params, Track};
-use crate::report::measurements::RunPlace;
-use crate::report::{Car, Measurements, Race, RaceFilter, RaceStore, Results, StoreError, race};
+use crate::report::measurements::{RunPlace, TaskMeasurements, Warning, WarningKind};
+use crate::report::{
+    Car, Measurements, Race, RaceFilter, RaceStore, Results, Scope, StoreError, race, scope,
+};
 use crate::timeline::recording::Recording;
 pub use crate::watch::WatchConfig;
 use crate::watch::{self, Kept, Watch};
@@ -134,10 +137,19 @@ pub struct RaceOutcome {
     pub results: Results,
     pub measurements: Measurements,
     pub file: PathBuf,
-    /// The last stored race of the same track and challenge, to compare with.
+    /// The last stored race of the same track, challenge, documents and tasks, to compare with.
     pub previous_race_id: Option<String>,
+    /// Whether the user ended it: what was measured until then is kept.
+    pub is_interrupted: bool,
     /// What went wrong in each task that had errors: (task, lines).
     pub errors: Vec<(String, Vec<String>)>,
+}
+
+impl RaceOutcome {
+    /// Errors: `Interrupted` for one that the user ended.
+    pub fn whole(self) -> Result<RaceOutcome, DriveError> {
+        if self.is_interrupted { Err(DriveError::Interrupted) } else { Ok(self) }
+    }
 }
 
 /// Races a track once. Blocks until the race is over and stored.
@@ -154,11 +166,11 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     }
     let is_awaited = !is_unasked && !config.watch.skips_rest_api_check;
     if is_awaited {
-        wait_for(&mut cluster, progress)?;
+        wait_for(&mut cluster, &config.is_cancelled, progress)?;
     }
     let others = watch::other_clusters(&config.watch.other_clusters, &mut |cluster, warnings| {
         warnings.iter().for_each(|warning| progress.warn(warning));
-        if is_awaited { wait_for(cluster, progress) } else { Ok(()) }
+        if is_awaited { wait_for(cluster, &config.is_cancelled, progress) } else { Ok(()) }
     })?;
     let info = match is_awaited {
         true => cluster.info()?,
@@ -207,7 +219,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     if let Err(left) = keys.delete(&mut cluster) {
         progress.warn(&left);
     }
-    let mut tasks = driven?;
+    let Driven { mut tasks, interrupted_in } = driven?;
     let server = ServerUse {
         before: server_before,
         after: read_server(&mut cluster),
@@ -219,17 +231,20 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     sampled.warnings.iter().chain(&warnings).for_each(|warning| progress.warn(warning));
     system.watched = sampled.results;
     let results = results(&track, challenge, &mut tasks, &system);
-    let measurements = Measurements {
+    let mut measurements = Measurements {
         race_id: config.race_id.clone(),
         place: config.provenance.place.clone(),
         hosts: config.hosts.clone(),
         engine_settings: config.provenance.engine_settings.clone(),
         ..measurements(&mut tasks, &machine, &server)
     };
+    add_warnings(&mut measurements, &tasks, interrupted_in.as_deref(), config.track.test_mode);
     measurements.warnings.iter().for_each(|warning| progress.warn(&warning.line()));
 
     let mut race = record(&config, timestamp, &track, challenge, environment);
     race.set_results(&results);
+    let is_interrupted = interrupted_in.is_some();
+    race.scope = Some(Scope { interrupted: is_interrupted, ..Scope::of(&config.track, &track) });
     let previous = previous(&config.store, &race)?;
     let file = config.store.save(&race)?;
     config.store.save_measurements(&measurements)?;
@@ -237,7 +252,30 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         Kept::Note(note) => progress.note(&note),
         Kept::Warning(warning) => progress.warn(&warning),
     });
-    Ok(RaceOutcome { race, results, measurements, file, previous_race_id: previous, errors: errors(&tasks) })
+    let errors = errors(&tasks);
+    Ok(RaceOutcome { race, results, measurements, file, previous_race_id: previous, is_interrupted, errors })
+}
+
+/// What makes the whole race doubtful, before what is doubtful of its parts.
+fn add_warnings(
+    measurements: &mut Measurements,
+    tasks: &[TaskResult<'_>],
+    interrupted_in: Option<&str>,
+    test_mode: bool,
+) {
+    let is_reported = |measured: &TaskMeasurements| {
+        tasks
+            .iter()
+            .any(|result| result.task.name == measured.task && result.task.operation.include_in_reporting)
+    };
+    let interrupted = interrupted_in.map(|names| Warning {
+        kind: WarningKind::Interrupted,
+        task: None,
+        text: format!("The race was interrupted while [{names}] ran: figures are of what ran until then."),
+    });
+    // Nobody takes the figures of test mode for any.
+    let too_short = if test_mode { None } else { too_short(&measurements.tasks, is_reported) };
+    measurements.warnings.splice(0..0, interrupted.into_iter().chain(too_short));
 }
 
 /// Lets the server choose what the user did not.
@@ -303,18 +341,21 @@ fn record(
         track_params: Some(track.params.clone()),
         car_params: config.car_params.clone(),
         plugin_params: None,
+        scope: None,
     }
 }
 
-/// The last stored race of the same track and challenge.
+/// The last stored race of the same track, challenge, documents and tasks.
 fn previous(store: &RaceStore, race: &Race) -> Result<Option<String>, StoreError> {
     let same = RaceFilter {
         track: Some(race.track.clone()),
         challenge: race.challenge.clone(),
-        limit: Some(2),
         ..RaceFilter::default()
     };
-    Ok(store.list(&same)?.into_iter().map(|other| other.race_id).find(|id| *id != race.race_id))
+    let is_alike = |other: &Race| {
+        other.race_id != race.race_id && other.scope.is_some() && scope::differences(other, race).is_empty()
+    };
+    Ok(store.list(&same)?.into_iter().find(is_alike).map(|other| other.race_id))
 }
 
 /// Drives while the course is recorded.
@@ -335,8 +376,12 @@ fn recorded<T>(
     Ok(driven)
 }
 
-fn wait_for(cluster: &mut Cluster, progress: &mut dyn Progress) -> Result<(), DriveError> {
-    cluster.wait_for_rest_layer(&mut |reason| {
+fn wait_for(
+    cluster: &mut Cluster,
+    is_cancelled: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<(), DriveError> {
+    cluster.wait_for_rest_layer(is_cancelled, &mut |reason| {
         progress.note(&format!("Waiting up to two minutes for the server: {reason}"));
     })
 }

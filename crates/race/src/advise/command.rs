@@ -197,6 +197,8 @@ mod tests {
         check(&["--gc-log=no-such-file.log"], "cannot read the GC log [no-such-file.log]");
         check(&[r#"--host={"a": ["127.0.0.1:1"], "b": ["127.0.0.1:2"]}"#], "cluster");
         check(&["--host=127.0.0.1:1", "--client-options=nonsense:1"], "nonsense");
+        let other = Stub::start(|_| Some((200, r#"{"hello": "world"}"#.to_owned())));
+        check(&[&format!("--host={}", other.host)], "not as Limber, Elasticsearch or OpenSearch do");
         // Port 1 is one that nobody listens on.
         check(&["--host=127.0.0.1:1"], "GET /: ");
         assert!(Root::try_parse_from(["limber", "advise", "--watch=-1"]).is_err());

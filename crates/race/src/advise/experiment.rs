@@ -3,6 +3,7 @@
 //! The one place that knows how `limber tune` and `limber race` are called.
 
 use super::server::{Kind, Product};
+use crate::race::new_race_id;
 use crate::report::units::MB;
 
 /// What an experiment looks for. The built-in tracks stand for the user's own, which nobody knows here.
@@ -31,7 +32,12 @@ pub struct Experiment<'a> {
     pub product: &'a Product,
     /// Where Elasticsearch or OpenSearch is unpacked, on its own machine.
     pub folder: Option<&'a str>,
+    /// What is on the server already.
+    pub indices: Vec<&'a str>,
 }
+
+/// The index of races of the built-in track on the user's own server; such a race deletes it first.
+const RACED_INDEX: &str = "limber_advise";
 
 impl Experiment<'_> {
     /// Searches the values of `knobs` for the best `goal`; the first value of each is what the server has.
@@ -49,10 +55,28 @@ impl Experiment<'_> {
     }
 
     /// Races the server before and after a change that is no knob, and compares. `change`: a command, or, after `# `, what to do by hand.
+    ///
+    /// The race writes an index of a name that the server does not have, and its ids are new each time: nothing that is there is lost.
     pub fn before_and_after(&self, change: &str) -> String {
-        let race = format!("limber race --target-hosts {}", self.host);
-        let (before, after) = (format!("{race} --race-id before"), format!("{race} --race-id after"));
-        [&before, change, &after, "limber compare --baseline before --contender after"].join("\n")
+        let id: String = new_race_id().chars().take(8).collect();
+        let race = format!(
+            "limber race --target-hosts {} --track-params index_name:{} --race-id {id}",
+            self.host,
+            self.free_index()
+        );
+        let compare = format!("limber compare --baseline {id}-before --contender {id}-after");
+        [&format!("{race}-before"), change, &format!("{race}-after"), &compare].join("\n")
+    }
+
+    /// A name that no index of the server has.
+    fn free_index(&self) -> String {
+        let mut name = RACED_INDEX.to_owned();
+        let mut number = 1;
+        while self.indices.contains(&name.as_str()) {
+            number += 1;
+            name = format!("{RACED_INDEX}_{number}");
+        }
+        name
     }
 }
 
@@ -74,16 +98,27 @@ mod tests {
     #[test]
     fn command_lines_can_be_pasted() {
         let product = Product { kind: Kind::Elasticsearch, version: "9.4.3".into() };
-        let experiment = Experiment { host: "es:9200", product: &product, folder: Some("/opt/my search") };
+        let experiment = Experiment {
+            host: "es:9200",
+            product: &product,
+            folder: Some("/opt/my search"),
+            indices: vec!["log_ingest", "limber_advise"],
+        };
         assert_eq!(
             experiment.tune(Goal::Searches, &[("heap", "512m,1024m"), COLLECTORS]),
             "limber tune --track segment_memory --goal 'p99 of query' --knob heap=512m,1024m \
              --knob 'jvm=,-XX:-UseG1GC -XX:+UseParallelGC,-XX:-UseG1GC -XX:+UseZGC' --engine '/opt/my search'"
         );
+        let lines = experiment.before_and_after("# wait");
+        let (_, id) = lines.lines().next().unwrap().rsplit_once(' ').unwrap();
+        let id = id.strip_suffix("-before").unwrap();
+        let race = "limber race --target-hosts es:9200 --track-params index_name:limber_advise_2 --race-id";
         assert_eq!(
-            experiment.before_and_after("# wait"),
-            "limber race --target-hosts es:9200 --race-id before\n# wait\n\
-             limber race --target-hosts es:9200 --race-id after\nlimber compare --baseline before --contender after"
+            lines,
+            format!(
+                "{race} {id}-before\n# wait\n{race} {id}-after\nlimber compare --baseline {id}-before --contender {id}-after"
+            )
         );
+        assert!(!experiment.before_and_after("# wait").contains(id), "its races overwrite no other");
     }
 }

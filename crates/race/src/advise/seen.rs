@@ -30,7 +30,8 @@ impl Seen {
 
     pub fn experiment(&self) -> Experiment<'_> {
         let folder = self.server.nodes().ok().and_then(|nodes| nodes.first()?.setting("path.home"));
-        Experiment { host: &self.host, product: &self.server.product, folder }
+        let indices = self.server.indices().unwrap_or_default().into_iter().map(|(name, _)| name).collect();
+        Experiment { host: &self.host, product: &self.server.product, folder, indices }
     }
 
     /// The knob of the server's memory, and what it has, twice and four times that.

@@ -141,9 +141,15 @@ pub struct Server {
 impl Server {
     /// Asks everything once.
     ///
-    /// Errors: the server does not even answer `GET /`.
+    /// Errors: the server does not even answer `GET /`, or answers as something else than what can be advised on.
     pub fn ask(cluster: &mut Cluster) -> Result<Server, Unread> {
         let info = answer(cluster, "/", "GET /")?;
+        if !info["version"]["number"].is_string() || !info["cluster_name"].is_string() {
+            return Err(Unread::new(
+                "GET /",
+                "it answers, but not as Limber, Elasticsearch or OpenSearch do (no version.number, no cluster_name): is another server running there?",
+            ));
+        }
         let answers = Question::ALL
             .iter()
             .map(|question| (*question, answer(cluster, question.path(), question.name())))

@@ -31,10 +31,10 @@ pub enum CorrectionArgument {
 
 #[derive(Debug, Clone, Args)]
 pub struct ComparisonArguments {
-    /// Ids of the races to compare with, separated by commas
+    /// Ids of the races to compare with, or how they begin, separated by commas
     #[arg(long, value_name = "IDS", value_delimiter = ',', required_unless_present = "baseline_tags")]
     pub baseline: Vec<String>,
-    /// Ids of the races that are judged, separated by commas
+    /// Ids of the races that are judged, or how they begin, separated by commas
     #[arg(long, value_name = "IDS", value_delimiter = ',', required_unless_present = "contender_tags")]
     pub contender: Vec<String>,
     /// All stored races with these user tags as the baseline: key:value,key2:value2
@@ -89,7 +89,10 @@ impl ComparisonArguments {
     pub fn races(&self, store: &RaceStore) -> Result<(Vec<Race>, Vec<Race>), RaceError> {
         let side = |ids: &[String], tags: &Option<String>| match tags {
             Some(tags) => tagged(store, tags),
-            None => Ok(ids.iter().map(|id| store.find(id.trim())).collect::<Result<Vec<_>, _>>()?),
+            None => Ok(ids
+                .iter()
+                .map(|id| store.find(&store.resolve(id.trim())?))
+                .collect::<Result<Vec<_>, _>>()?),
         };
         Ok((side(&self.baseline, &self.baseline_tags)?, side(&self.contender, &self.contender_tags)?))
     }

@@ -13,7 +13,8 @@ use crate::live::page::LivePage;
 use crate::live::terminal::Terminal;
 use crate::race::{Progress, RaceOutcome};
 
-const NAME_WIDTH: usize = 64;
+/// With it the line of a finished task fits 80 columns.
+const NAME_WIDTH: usize = 44;
 
 pub struct Console {
     is_quiet: bool,
@@ -54,9 +55,10 @@ impl Console {
         if !self.is_quiet {
             self.line(&format!("Race [{}] is kept in [{}].", outcome.race.race_id, outcome.file.display()));
             if let Some(previous) = &outcome.previous_race_id {
-                let id = &outcome.race.race_id;
+                let (previous, id) = (short(previous), short(&outcome.race.race_id));
                 self.line(&format!("Compare it: limber compare --baseline {previous} --contender {id}"));
             }
+            self.line("Draw it: limber report");
         }
     }
 
@@ -73,6 +75,13 @@ impl Console {
             tell(page);
         }
     }
+}
+
+/// Commands take the beginning of an id; that of a random one is enough.
+fn short(id: &str) -> &str {
+    const RANDOM_ID_LENGTH: usize = 36;
+    const SHORT_LENGTH: usize = 8;
+    if id.len() == RANDOM_ID_LENGTH { id.get(..SHORT_LENGTH).unwrap_or(id) } else { id }
 }
 
 impl Progress for Console {

@@ -33,7 +33,7 @@ pub struct DeleteArguments {
 
 impl DeleteCommand {
     /// # Errors
-    /// `Store`: an id that cannot be one, or a folder that cannot be written.
+    /// `Store`: an id that cannot be one, or a folder that cannot be written; `Arguments` for ids that are not there (the others are deleted).
     pub fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
         let home = folder()?;
         let (races, annotations) = (RaceStore::new(&home), AnnotationStore::new(&home));
@@ -42,17 +42,24 @@ impl DeleteCommand {
         if arguments.dry_run {
             return printed(writeln!(out, "{}", intent(is_race, &arguments.id)));
         }
+        let mut missing = Vec::new();
         for id in &arguments.id {
             let (was_there, environment) = match is_race {
                 true => (races.delete(id)?, format!(" in environment [{ENVIRONMENT}]")),
                 false => (annotations.delete(id)?, String::new()),
             };
-            printed(match was_there {
-                true => writeln!(out, "Successfully deleted [{id}]{environment}."),
-                false => writeln!(out, "Did not find [{id}] in environment [{ENVIRONMENT}]."),
-            })?;
+            match was_there {
+                true => printed(writeln!(out, "Successfully deleted [{id}]{environment}."))?,
+                false => missing.push(id.as_str()),
+            }
         }
-        Ok(())
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(RaceError::Arguments(format!(
+                "did not find [{}] in environment [{ENVIRONMENT}], so nothing of that id was deleted",
+                missing.join(", ")
+            ))),
+        }
     }
 }
 

@@ -19,12 +19,13 @@ use crate::report::{RaceStore, RacedSide};
 /// against the first.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
-  limber report 4ff2e9b5-…                            writes race-4ff2e9b5-….html
+  limber report                                       the latest race
+  limber report 4ff2                                  the race whose id begins so: writes race-4ff2e9b5-….html
   limber report BASELINE CONTENDER --output heap.html
   limber list races                                   shows the ids")]
 pub struct ReportCommand {
-    /// Ids of races, the baseline first
-    #[arg(required = true, value_name = "RACE")]
+    /// Ids of races or how they begin, the baseline first [default: the latest race]
+    #[arg(value_name = "RACE")]
     pub races: Vec<String>,
     /// Where to write it; - for standard output [default: race-<id>.html, or races-<id>-<id>.html]
     #[arg(long, short, value_name = "FILE")]
@@ -39,8 +40,13 @@ impl ReportCommand {
                 self.races.len()
             )));
         }
-        let html = html(&RaceStore::new(&folder()?), &self.races)?;
-        let output = self.output.clone().unwrap_or_else(|| match self.races.as_slice() {
+        let store = RaceStore::new(&folder()?);
+        let races = match self.races.as_slice() {
+            [] => vec![store.latest()?.race_id],
+            named => named.iter().map(|id| store.resolve(id)).collect::<Result<Vec<_>, _>>()?,
+        };
+        let html = html(&store, &races)?;
+        let output = self.output.clone().unwrap_or_else(|| match races.as_slice() {
             [race] => format!("race-{race}.html").into(),
             races => format!("races-{}.html", races.join("-")).into(),
         });
@@ -48,9 +54,22 @@ impl ReportCommand {
             return super::printed(std::io::stdout().lock().write_all(html.as_bytes()));
         }
         write(&output, &html)?;
-        println!("{}", output.display());
-        Ok(())
+        super::printed(writeln!(std::io::stdout(), "{}", output.display()))
     }
+}
+
+/// Finds out before a race whether a report can be written after it.
+///
+/// # Errors
+/// `Folder`: why it cannot.
+pub(crate) fn check_writable(file: &Path) -> Result<(), RaceError> {
+    let failed = |source| RaceError::Folder { path: file.to_owned(), source };
+    let was_there = file.exists();
+    std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(failed)?;
+    if !was_there {
+        std::fs::remove_file(file).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// The report of these races beside one another.
@@ -78,4 +97,26 @@ fn html(store: &RaceStore, races: &[String]) -> Result<String, RaceError> {
 
 fn write(output: &Path, html: &str) -> Result<(), RaceError> {
     std::fs::write(output, html).map_err(|source| RaceError::Folder { path: output.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_written_is_known_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report.html");
+        check_writable(&file).unwrap();
+        assert!(!file.exists(), "it is only a check");
+        std::fs::write(&file, "old").unwrap();
+        check_writable(&file).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
+        let missing = folder.path().join("missing");
+        for wrong in [folder.path().to_owned(), missing.join("report.html"), file.join("below-a-file.html")] {
+            let error = check_writable(&wrong).unwrap_err().to_string();
+            assert!(error.contains(&wrong.display().to_string()), "{error}");
+        }
+        assert!(!missing.exists(), "a mistyped path makes no folders");
+    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::{printed, report};
+use crate::drive::error::DriveError;
 use crate::engine::{EngineSpec, ServerProvider};
 use crate::race::{Progress, RaceConfig, RaceError};
 use crate::report::ReportOptions;
@@ -59,12 +60,22 @@ impl SeriesArguments {
         progress: &mut dyn Progress,
     ) -> Result<Option<String>, RaceError> {
         let series = self.series(config, engine)?;
+        if let Some(line) = self.cannot_show() {
+            progress.warn(&line);
+        }
         if html.is_some() && series.sides.len() > RACES_MAX {
             return Err(RaceError::Arguments(format!(
                 "--html shows at most {RACES_MAX} sides apart; race fewer, or leave it out and draw some with limber compare --html"
             )));
         }
-        let outcome = race_series(&series, config, provider, progress)?;
+        let raced = race_series(&series, config, provider, progress);
+        if matches!(raced, Err(RaceError::Drive(DriveError::Interrupted))) {
+            progress.note(&format!(
+                "Races so far are kept: limber list races --user-tags 'run:{}'",
+                series.run_id
+            ));
+        }
+        let outcome = raced?;
         outcome.warnings.iter().for_each(|warning| progress.warn(warning));
         printed(write(&outcome, options))?;
         if let Some(output) = html {
@@ -79,6 +90,15 @@ impl SeriesArguments {
             ));
         }
         Ok(outcome.kept)
+    }
+
+    /// What so few races cannot show, before they are raced.
+    fn cannot_show(&self) -> Option<String> {
+        let races = self.repeat as usize;
+        if self.versus.is_empty() {
+            return None;
+        }
+        several::note_on_counts(races, races, 1, &Rules::default())
     }
 
     fn series(&self, config: &RaceConfig, engine: Option<&EngineSpec>) -> Result<Series, RaceError> {

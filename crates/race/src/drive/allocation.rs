@@ -4,6 +4,8 @@
 //! starts. A `parallel` element hands its tasks' clients out one after the other; with fewer clients than its tasks ask for,
 //! the ones too many wrap around and run after the first on the same client.
 
+use std::time::Duration;
+
 use crate::model::{ScheduleElement, Task};
 
 /// One client's part in one task.
@@ -20,6 +22,15 @@ pub struct Allocation<'a> {
     pub clients_of_step: u32,
 }
 
+impl Allocation<'_> {
+    /// How long the client waits before its first request (`ramp-up-time-period`).
+    pub fn ramp_up_wait(&self) -> Duration {
+        let period_s = self.task.ramp_up_time_period_s.unwrap_or(0.0);
+        let share = f64::from(self.client_in_step) / f64::from(self.clients_of_step.max(1));
+        Duration::try_from_secs_f64(period_s * share).unwrap_or_default()
+    }
+}
+
 /// A schedule element laid out over clients.
 #[derive(Debug)]
 pub struct Step<'a> {
@@ -28,6 +39,13 @@ pub struct Step<'a> {
     pub clients: Vec<Vec<Allocation<'a>>>,
     /// Indices of the tasks whose completion ends the step.
     pub completion: Completion,
+}
+
+impl Step<'_> {
+    /// Names of its tasks, separated by commas.
+    pub fn names(&self) -> String {
+        self.tasks.iter().map(|task| task.name.as_str()).collect::<Vec<_>>().join(",")
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,6 +16,7 @@ use super::sample::Sample;
 use super::schedule::{LoopControl, LoopRule};
 use super::throttle::Throttle;
 use super::timer::Timer;
+use crate::model::Task;
 
 /// What to do when a request fails (`--on-error`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,16 @@ pub enum OnError {
     ContinueOnNetwork,
     /// End the race.
     Abort,
+}
+
+impl OnError {
+    /// `ignore-response-error-level: non-fatal` softens `abort` for a task.
+    pub fn of_task(self, task: &Task) -> OnError {
+        match (self, task.ignore_response_error_level.as_deref()) {
+            (OnError::Abort, Some("non-fatal")) => OnError::Continue,
+            (behaviour, _) => behaviour,
+        }
+    }
 }
 
 /// Signals shared by all clients of a step.

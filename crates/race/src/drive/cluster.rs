@@ -2,6 +2,7 @@
 //!
 //! Blocking calls in plain JSON, one at a time: is the REST layer up, which server is this, what do its statistics say.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -133,10 +134,15 @@ impl Cluster {
 
     /// Waits until the cluster has as many nodes as there are target hosts.
     ///
-    /// Errors: it does not answer within two minutes, or answers with a status that waiting does not mend.
+    /// Errors: it does not answer within two minutes, or answers with a status that waiting does not mend; `Interrupted` as soon as
+    /// `is_cancelled` is set.
     ///
     /// `waiting` is told once, with the reason, when it does not answer at once.
-    pub fn wait_for_rest_layer(&mut self, waiting: &mut dyn FnMut(&str)) -> Result<(), DriveError> {
+    pub fn wait_for_rest_layer(
+        &mut self,
+        is_cancelled: &AtomicBool,
+        waiting: &mut dyn FnMut(&str),
+    ) -> Result<(), DriveError> {
         let path = format!("/_cluster/health?wait_for_nodes=%3E%3D{}", self.hosts_count());
         let started = Instant::now();
         let mut is_told = false;
@@ -154,6 +160,9 @@ impl Cluster {
                 Err(HttpError::Tls(reason)) => return Err(DriveError::Cluster(reason)),
                 Err(error) => error.to_string(),
             };
+            if is_cancelled.load(Ordering::Acquire) {
+                return Err(DriveError::Interrupted);
+            }
             if !is_told {
                 waiting(&reason);
                 is_told = true;

@@ -114,6 +114,13 @@ pub struct TaskResult<'a> {
     pub machine: MachineUse,
 }
 
+/// What came out of a schedule.
+pub struct Driven<'a> {
+    pub tasks: Vec<TaskResult<'a>>,
+    /// The tasks in which the user interrupted the race; those after them did not run.
+    pub interrupted_in: Option<String>,
+}
+
 /// A schedule whose tasks are planned.
 pub struct PlannedSchedule<'a> {
     /// What the track asks for in vain.
@@ -144,20 +151,26 @@ impl<'a> PlannedSchedule<'a> {
         self.steps.iter().map(|(step, _)| step.clients.len()).max().unwrap_or(0)
     }
 
-    /// Runs all steps. Results come in the schedule's order.
+    /// Runs all steps, or those until the user interrupts them. Results come in the schedule's order.
     ///
-    /// Errors: what ended the race; results so far are lost, as in Rally.
+    /// Errors: what ended the race; results so far are lost, as in Rally. `Interrupted` when no task that reports name had begun.
     pub fn run(
         self,
         config: &DriveConfig,
         is_interrupted: &Arc<AtomicBool>,
         progress: &mut dyn DriveProgress,
-    ) -> Result<Vec<TaskResult<'a>>, DriveError> {
-        let mut results = Vec::new();
+    ) -> Result<Driven<'a>, DriveError> {
+        let mut driven = Driven { tasks: Vec::new(), interrupted_in: None };
         for (step, operations) in &self.steps {
-            results.extend(run_step(step, operations, config, is_interrupted, progress)?);
+            driven.tasks.extend(run_step(step, operations, config, is_interrupted, progress)?);
+            if is_interrupted.load(Ordering::Acquire) {
+                driven.interrupted_in = Some(step.names());
+                break;
+            }
         }
-        Ok(results)
+        let is_reported = |result: &TaskResult<'_>| result.task.operation.include_in_reporting;
+        let is_kept = driven.interrupted_in.is_none() || driven.tasks.iter().any(is_reported);
+        if is_kept { Ok(driven) } else { Err(DriveError::Interrupted) }
     }
 }
 
@@ -209,8 +222,7 @@ fn run_step<'a>(
     is_interrupted: &Arc<AtomicBool>,
     progress: &mut dyn DriveProgress,
 ) -> Result<Vec<TaskResult<'a>>, DriveError> {
-    let names: Vec<&str> = step.tasks.iter().map(|task| task.name.as_str()).collect();
-    progress.step_started(&names.join(","));
+    progress.step_started(&step.names());
     let signals = Arc::new(StepSignals {
         is_interrupted: Arc::clone(is_interrupted),
         is_aborted: AtomicBool::new(false),
@@ -250,14 +262,15 @@ fn run_step<'a>(
         // An interrupt also reaches a server started from the same terminal; its end must not look like the cause.
         std::thread::sleep(INTERRUPT_GRACE);
     }
-    if is_interrupted.load(Ordering::Acquire) {
-        return Err(DriveError::Interrupted);
-    }
-    let generator = GeneratorUse::of(&outcome?);
+    let is_cut = is_interrupted.load(Ordering::Acquire);
+    // Whatever a client says after an interrupt, the interrupt ended it.
+    let uses = outcome.or_else(|error| if is_cut { Ok(Vec::new()) } else { Err(error) })?;
+    let generator = GeneratorUse::of(&uses);
     let machine = MachineReading::now().since(&machine_before);
     progress.step_finished(statistics.iter().map(TaskStatistics::error_rate).fold(0.0, f64::max));
     let result = |(task, statistics)| TaskResult { task, statistics, generator, machine };
-    Ok(step.tasks.iter().copied().zip(statistics).map(result).collect())
+    let has_begun = |result: &TaskResult<'_>| !is_cut || result.statistics.has_samples();
+    Ok(step.tasks.iter().copied().zip(statistics).map(result).filter(has_begun).collect())
 }
 
 /// Clients whose end completes the step.
@@ -469,8 +482,8 @@ impl Worker<'_, '_> {
                         .map_err(|reason| DriveError::track(&task.name, reason))?,
                     runner,
                     rule,
-                    ramp_up_wait: ramp_up_wait(allocation),
-                    on_error: error_behaviour(task, self.config.on_error),
+                    ramp_up_wait: allocation.ramp_up_wait(),
+                    on_error: self.config.on_error.of_task(task),
                     completes: match self.completion {
                         Completion::Task(index) if index == task_index => Completes::WithLastClient,
                         Completion::Any => Completes::WithFirstClient,
@@ -480,19 +493,5 @@ impl Worker<'_, '_> {
             }
         }
         Ok(prepared.into_iter().map(|tasks| tasks.into_iter().flatten().collect()).collect())
-    }
-}
-
-fn ramp_up_wait(allocation: &Allocation<'_>) -> Duration {
-    let period_s = allocation.task.ramp_up_time_period_s.unwrap_or(0.0);
-    let share = f64::from(allocation.client_in_step) / f64::from(allocation.clients_of_step.max(1));
-    Duration::try_from_secs_f64(period_s * share).unwrap_or_default()
-}
-
-/// `ignore-response-error-level: non-fatal` softens `abort` for a task.
-fn error_behaviour(task: &Task, default: OnError) -> OnError {
-    match (default, task.ignore_response_error_level.as_deref()) {
-        (OnError::Abort, Some("non-fatal")) => OnError::Continue,
-        _ => default,
     }
 }

@@ -102,6 +102,7 @@ fn of_task(result: &mut TaskResult<'_>) -> TaskMeasurements {
         task: result.task.name.clone(),
         clients: result.task.clients,
         sample_count: statistics.service_time.count(),
+        measured_s: statistics.measured().map(|time| time.as_secs_f64()),
         error_rate: statistics.error_rate(),
         service_time: statistics.service_time.time_stats(),
         latency,

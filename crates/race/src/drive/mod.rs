@@ -18,6 +18,7 @@ mod exchange;
 pub mod generator;
 pub mod http;
 pub mod machine;
+pub mod measured_time;
 pub mod measurements;
 pub mod operation;
 mod plugin;

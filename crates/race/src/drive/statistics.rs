@@ -34,6 +34,8 @@ pub struct TaskStatistics {
     pub weight_total: u64,
     unit: &'static str,
     last_request: Duration,
+    /// When the first measured request left, since the step's start.
+    first_measured: Option<Duration>,
     errors: BTreeMap<(&'static str, Option<u16>, String), u64>,
     errors_beyond: u64,
 }
@@ -59,6 +61,8 @@ impl TaskStatistics {
             self.warmup_service_time.record(sample.service_time);
             self.warmup_failures += u64::from(!sample.is_success);
         } else {
+            let first = self.first_measured.unwrap_or(sample.request_start);
+            self.first_measured = Some(first.min(sample.request_start));
             self.service_time.record(sample.service_time);
             self.latency.record(sample.latency);
             self.processing_time.record(sample.processing_time);
@@ -115,6 +119,16 @@ impl TaskStatistics {
 
     pub fn failures(&self) -> u64 {
         self.failures + self.warmup_failures
+    }
+
+    /// Whether any request was sent, in the warm-up or after it.
+    pub fn has_samples(&self) -> bool {
+        self.service_time.count() + self.warmup_service_time.count() > 0
+    }
+
+    /// From the first measured request's start to the last one's; `None` where nothing was measured.
+    pub fn measured(&self) -> Option<Duration> {
+        Some(self.last_request.saturating_sub(self.first_measured?))
     }
 
     /// From the step's start to the last request's start.

@@ -64,14 +64,14 @@ impl TaskNow {
 
     fn update_figures(&mut self, running: &RunningTask, first: Duration, elapsed: Duration) {
         let (mut service_time, mut latency) = (histogram(), histogram());
-        let (mut operations, mut start) = (0, elapsed);
-        for (slice_start, slice) in running.recent() {
+        let mut operations = 0;
+        let (start, recent) = running.recent(elapsed);
+        for slice in recent {
             // A histogram that resizes takes in any other.
             let _ = service_time.add(&slice.service_time);
             let _ = latency.add(&slice.latency);
             operations += slice.operations;
             self.unit = slice.unit;
-            start = start.min(slice_start);
         }
         let window_s = elapsed.saturating_sub(start.max(first)).as_secs_f64();
         self.throughput = (!service_time.is_empty() && window_s > 0.0).then(|| operations as f64 / window_s);

@@ -85,11 +85,14 @@ pub fn check_used(params: &Params, known: &BTreeSet<String>) -> Result<(), LoadE
     close.sort_unstable();
     let mut given: Vec<&str> = params.keys().map(String::as_str).collect();
     given.sort_unstable();
+    let guess = match close.is_empty() {
+        true => ".".to_owned(),
+        false => format!("; perhaps you intend to use {} instead.", quoted(close.iter().copied())),
+    };
     Err(LoadError::Parameters(format!(
-        "Some of your track parameter(s) {} are not used by this track; perhaps you intend to use {} instead.\n\n\
+        "Some of your track parameter(s) {} are not used by this track{guess}\n\n\
          All track parameters you provided are:\n{}\n\nAll parameters exposed by this track:\n{}",
         quoted(unused.iter().copied()),
-        quoted(close.iter().copied()),
         bulleted(given.iter().copied()),
         bulleted(known.iter().map(String::as_str)),
     )))

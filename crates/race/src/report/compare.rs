@@ -10,11 +10,22 @@ use super::number::Number;
 use super::output::{self, ReportOptions};
 use super::race::Race;
 use super::results::{PERCENTILES, PerShard, Results, TaskResults, TimeStats, TransformResult};
+use super::scope;
 use super::summary::{self, disk_usage_by_field, disk_usage_parts};
 use super::table::{Cell, Row};
 use super::units;
+use crate::model::bare_text;
 
 pub const HEADERS: [&str; 7] = ["Metric", "Task", "Baseline", "Contender", "Diff", "Unit", "Diff %"];
+
+/// Says first that the races are not of the same, where they are not.
+pub(super) fn write_unlike(differences: &[String], out: &mut dyn Write) -> io::Result<()> {
+    if differences.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n[WARNING] These races are not of the same; their figures cannot be compared:")?;
+    differences.iter().try_for_each(|line| writeln!(out, "  {line}"))
+}
 
 /// Prints both races' descriptions and the table, and appends the table (without colors) to the report file.
 ///
@@ -29,6 +40,7 @@ pub fn write(
     let results =
         |race: &Race| race.results().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
     let (before, after) = (results(baseline)?, results(contender)?);
+    write_unlike(&scope::differences(baseline, contender), out)?;
     writeln!(out, "\nComparing baseline")?;
     write_race(baseline, out)?;
     writeln!(out, "\nwith contender")?;
@@ -46,6 +58,13 @@ fn write_race(race: &Race, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  Challenge: {challenge}")?;
     }
     writeln!(out, "  Car: {}", race.car_name())?;
+    for (name, params) in [("Track parameters", &race.track_params), ("Car parameters", &race.car_params)] {
+        let params = params.iter().flatten().map(|(name, value)| format!("{name}={}", bare_text(value)));
+        let params: Vec<String> = params.collect();
+        if !params.is_empty() {
+            writeln!(out, "  {name}: {}", params.join(", "))?;
+        }
+    }
     if !race.user_tags.is_empty() {
         writeln!(out, "  User tags: {}", race.user_tags_text())?;
     }

@@ -179,6 +179,7 @@ pub(crate) mod tests {
             track_params: None,
             car_params: None,
             plugin_params: None,
+            scope: None,
         };
         race.set_results(&results);
         race

@@ -8,9 +8,11 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::narrow;
 use super::number::Number;
 use super::output::{Format, ReportOptions};
 use super::results::TimeStats;
+use super::shown;
 use super::table::{self, Align, Cell, Row};
 use crate::model::Params;
 
@@ -81,6 +83,22 @@ pub struct ServerMeasurements {
     pub is_peak_of_race: Option<bool>,
 }
 
+impl ServerMeasurements {
+    /// What the server used, in a sentence; `None` where nothing is known.
+    pub fn line(&self) -> Option<String> {
+        let cpu = self.cpu_s.map(|seconds| format!("{} s of processor time", shown::three_digits(seconds)));
+        let peak = self.peak_resident_bytes.map(|bytes| {
+            let since = match self.is_peak_of_race {
+                Some(false) => " (reached before the race)",
+                _ => "",
+            };
+            format!("{} of memory at its peak{since}", shown::bytes(bytes as f64))
+        });
+        let used: Vec<String> = [cpu, peak].into_iter().flatten().collect();
+        (!used.is_empty()).then(|| format!("The server used {}.", used.join(" and ")))
+    }
+}
+
 /// How a latency without coordinated omission came about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -129,6 +147,9 @@ pub struct TaskMeasurements {
     pub task: String,
     pub clients: u32,
     pub sample_count: u64,
+    /// From the start of the first measured request to that of the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_s: Option<f64>,
     pub error_rate: f64,
     pub service_time: TimeStats,
     /// Rally's: service time itself where nothing throttles.
@@ -165,6 +186,10 @@ pub enum WarningKind {
     Machine,
     /// Failed requests are in the figures.
     Errors,
+    /// Tasks ran too shortly for their figures to mean much.
+    TooShort,
+    /// The user ended the race.
+    Interrupted,
 }
 
 impl Warning {
@@ -195,11 +220,23 @@ pub const HEADERS: [&str; 9] = [
 /// Those of `out`.
 pub fn write(measurements: &Measurements, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     let rows = rows(measurements);
-    if rows.is_empty() || options.format == Format::Csv {
+    if options.format == Format::Csv {
+        return Ok(());
+    }
+    if let Some(line) = measurements.server.line() {
+        writeln!(out, "{line}\n")?;
+    }
+    if rows.is_empty() {
         return Ok(());
     }
     writeln!(out, "Beyond Rally (times in ms):\n")?;
-    write!(out, "{}", table::markdown(&HEADERS, &rows, Align::Decimal))?;
+    let table = table::markdown(&HEADERS, &rows, Align::Decimal);
+    match options.width {
+        Some(width) if !narrow::fits(&table, Some(width)) => {
+            write!(out, "{}", narrow::records(&HEADERS, &rows, width))?;
+        }
+        _ => write!(out, "{table}")?,
+    }
     writeln!(
         out,
         "\nLatency, honest: free of coordinated omission. Scheduled tasks: from the intended send time. Closed loops: corrected as if \

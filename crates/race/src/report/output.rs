@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::narrow;
 use super::table::{self, Align, Row};
 
 /// Format of the printed table and of the report file.
@@ -35,6 +36,8 @@ pub struct ReportOptions {
     pub processing_time: bool,
     /// Terminal escapes for headings and (in comparisons) for better and worse.
     pub color: bool,
+    /// Columns of the terminal that tables have to fit; `None` where nobody reads along.
+    pub width: Option<usize>,
     /// Report file; the table is appended.
     pub file: Option<PathBuf>,
 }
@@ -58,7 +61,13 @@ pub fn write_table(
         Format::Markdown => table::markdown(headers, rows, options.numbers),
         Format::Csv => table::csv(headers, rows),
     };
-    writeln!(out, "{}", render(shown))?;
+    let printed = render(shown);
+    match options.width {
+        Some(width) if options.format == Format::Markdown && !narrow::fits(&render(plain), Some(width)) => {
+            writeln!(out, "{}", narrow::records(headers, shown, width))?;
+        }
+        _ => writeln!(out, "{printed}")?,
+    }
     match &options.file {
         Some(path) => append(path, &render(plain)),
         None => Ok(()),

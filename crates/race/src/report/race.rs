@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::results::Results;
+use super::scope::Scope;
 use super::store::StoreError;
 use crate::model::{Params, bare_text};
 
@@ -40,6 +41,9 @@ pub struct Race {
     pub car_params: Option<Params>,
     #[serde(default, skip_serializing_if = "is_empty")]
     pub plugin_params: Option<Params>,
+    /// Not Rally's; `None` for a race of Rally or of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
 }
 
 fn is_empty(params: &Option<Params>) -> bool {

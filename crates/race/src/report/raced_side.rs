@@ -8,6 +8,8 @@ use crate::inference::estimate::median;
 #[derive(Debug)]
 pub struct RacedSide {
     pub name: String,
+    /// What sets the side apart, such as `memory-limit=256mb`; empty where nobody said.
+    pub settings: String,
     /// In the order in which they were raced.
     pub races: Vec<Race>,
     /// A list a race: of its results, then of its measurements.
@@ -30,6 +32,7 @@ impl RacedSide {
     ) -> Result<RacedSide, StoreError> {
         let mut side = RacedSide {
             name: name.into(),
+            settings: String::new(),
             races,
             figures: Vec::new(),
             stale_peaks_count: 0,
@@ -45,6 +48,14 @@ impl RacedSide {
             side.figures.push(all);
         }
         Ok(side)
+    }
+
+    /// The name, and what sets the side apart.
+    pub fn described(&self) -> String {
+        match self.settings.as_str() {
+            "" => self.name.clone(),
+            settings => format!("{} ({settings})", self.name),
+        }
     }
 
     /// The figures of the first race, which name what there is to look at.

@@ -5,12 +5,13 @@
 
 use std::io::{self, Write};
 
+use super::compare;
 use super::figures::Figure;
-use super::number::Number;
 use super::output::{self, ReportOptions};
 use super::race::Race;
 use super::raced_side::RacedSide;
-use super::shown::significant;
+use super::scope;
+use super::shown;
 use super::table::{Cell, Row};
 use crate::inference::comparison::{INTERVAL_LEVEL, adjust};
 use crate::inference::rank_test::{races_needed, smallest_p};
@@ -75,7 +76,9 @@ pub struct Judgement {
     pub baseline_count: usize,
     pub contender_count: usize,
     pub rows: Vec<Judged>,
-    /// What to bear in mind: what so few races can show, errors, races of different tracks.
+    /// Why the races are not of the same (see [`scope::differences`]).
+    pub unlike: Vec<String>,
+    /// What to bear in mind: what so few races can show, errors, a race on both sides.
     pub notes: Vec<String>,
 }
 
@@ -106,11 +109,12 @@ pub fn judge(baseline: &RacedSide, contender: &RacedSide, rules: &Rules) -> Judg
     }
     let tests_count_max = correct(&mut rows, rules);
     let (baseline_count, contender_count) = (baseline.races.len(), contender.races.len());
-    let mut notes = notes_on_races(&baseline.races, &contender.races);
+    let unlike = scope::differences_of_all(baseline.races.iter().chain(&contender.races));
+    let mut notes: Vec<String> = note_on_races(&baseline.races, &contender.races).into_iter().collect();
     notes.extend(note_on_errors(baseline, contender));
     notes.extend(note_on_peaks(baseline.stale_peaks_count + contender.stale_peaks_count));
     notes.extend(note_on_counts(baseline_count, contender_count, tests_count_max, rules));
-    Judgement { baseline_count, contender_count, rows, notes }
+    Judgement { baseline_count, contender_count, rows, unlike, notes }
 }
 
 fn is_looked_at(figure: &Figure, metrics: &[String]) -> bool {
@@ -138,25 +142,10 @@ fn correct(rows: &mut [Judged], rules: &Rules) -> usize {
     largest
 }
 
-fn notes_on_races(baseline: &[Race], contender: &[Race]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let of = |race: &Race| (race.track.clone(), race.challenge.clone());
-    let mut kinds: Vec<_> = baseline.iter().chain(contender).map(of).collect();
-    kinds.sort();
-    kinds.dedup();
-    if kinds.len() > 1 {
-        let named: Vec<String> = kinds
-            .iter()
-            .map(|(track, challenge)| format!("{track}/{}", challenge.as_deref().unwrap_or("-")))
-            .collect();
-        notes.push(format!("The races are not of one track and challenge: {}.", named.join(", ")));
-    }
-    let ids = |races: &[Race]| races.iter().map(|race| race.race_id.clone()).collect::<Vec<_>>();
-    let (before, after) = (ids(baseline), ids(contender));
-    if let Some(id) = before.iter().find(|id| after.contains(id)) {
-        notes.push(format!("Race [{id}] is on both sides."));
-    }
-    notes
+fn note_on_races(baseline: &[Race], contender: &[Race]) -> Option<String> {
+    let is_contender = |race: &&Race| contender.iter().any(|other| other.race_id == race.race_id);
+    let both = baseline.iter().find(is_contender);
+    both.map(|race| format!("Race [{}] is on both sides.", race.race_id))
 }
 
 fn note_on_errors(baseline: &RacedSide, contender: &RacedSide) -> Option<String> {
@@ -182,8 +171,13 @@ fn note_on_peaks(stale_count: usize) -> Option<String> {
     })
 }
 
-/// What so few races can show at all.
-fn note_on_counts(baseline: usize, contender: usize, tests_count: usize, rules: &Rules) -> Option<String> {
+/// What so few races can show at all; `None` where they can show a difference in each of `tests_count` tasks.
+pub fn note_on_counts(
+    baseline: usize,
+    contender: usize,
+    tests_count: usize,
+    rules: &Rules,
+) -> Option<String> {
     let alone = smallest_p(baseline, contender);
     let significance = rules.significance;
     if alone > significance {
@@ -217,10 +211,14 @@ pub fn write(
     options: &ReportOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    compare::write_unlike(&judgement.unlike, out)?;
     writeln!(
         out,
         "\nComparing baseline\n  {}: {} races\n\nwith contender\n  {}: {} races",
-        sides[0].name, judgement.baseline_count, sides[1].name, judgement.contender_count
+        sides[0].described(),
+        judgement.baseline_count,
+        sides[1].described(),
+        judgement.contender_count
     )?;
     output::write_heading(options, out)?;
     let rows = |color: bool| judgement.rows.iter().map(|row| printed_row(row, color)).collect::<Vec<_>>();
@@ -252,6 +250,10 @@ fn printed_row(row: &Judged, color: bool) -> Row {
         (true, Verdict::Worse) => format!("\u{1b}[{RED};1m{text}\u{1b}[0m"),
         _ => text.to_owned(),
     };
+    let (unit, factor) = shown::table_unit(&row.figure.unit);
+    let scaled = |value: f64| value * factor;
+    let shift = shown::plain(scaled(comparison.shift));
+    let shift = if shift.starts_with('-') { shift } else { format!("+{shift}") };
     let percent = |share: f64| format!("{:+.2}", share * 100.0);
     let interval = comparison.change_interval.map_or_else(String::new, |interval| {
         format!("{} to {}", percent(interval.low), percent(interval.high))
@@ -259,12 +261,12 @@ fn printed_row(row: &Judged, color: bool) -> Row {
     vec![
         Cell::from(row.figure.metric.as_str()),
         Cell::from(row.figure.task.as_str()),
-        Cell::from(Number::Float(comparison.baseline_median)),
-        Cell::from(Number::Float(comparison.contender_median)),
-        Cell::from(row.figure.unit.as_str()),
+        Cell::Plain(scaled(comparison.baseline_median)),
+        Cell::Plain(scaled(comparison.contender_median)),
+        Cell::from(unit),
         Cell::from(comparison.change.map_or_else(String::new, |change| format!("{}%", percent(change)))),
         Cell::from(interval),
-        Cell::from(format!("{:+}", significant(comparison.shift, 6))),
+        Cell::from(shift),
         Cell::from(format!("{:+.2}", comparison.cliffs_delta)),
         Cell::from(probability(comparison.p_adjusted)),
         Cell::from(painted(row.verdict.name())),
@@ -340,9 +342,16 @@ mod tests {
         before.races[1].race_id = after.races[1].race_id.clone();
         before.stale_peaks_count = 2;
         let notes = judge(&before, &after, &Rules::default()).notes.join("\n");
-        for part in ["not of one track", "is on both sides", "before 2 of the races"] {
+        for part in ["is on both sides", "before 2 of the races"] {
             assert!(notes.contains(part), "{notes}");
         }
+        let judgement = judge(&before, &after, &Rules::default());
+        assert_eq!(judgement.unlike, ["track: other against log_ingest"]);
+        let mut printed = Vec::new();
+        write([&before, &after], &judgement, &Rules::default(), &ReportOptions::default(), &mut printed)
+            .unwrap();
+        let printed = String::from_utf8(printed).unwrap();
+        assert!(printed.starts_with("\n[WARNING] These races are not of the same"), "{printed}");
     }
 
     #[test]

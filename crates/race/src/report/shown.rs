@@ -64,6 +64,21 @@ pub fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// Six significant digits without an exponent and without trailing zeros, for tables: `170840`, `0.412`.
+pub fn plain(value: f64) -> String {
+    let value = significant(value, 6);
+    // Display of a float never has an exponent.
+    if value.is_finite() { value.to_string() } else { "-".to_owned() }
+}
+
+/// The unit in which a table shows figures of `unit`, and the factor to it: sizes in MB, so that columns hold no powers of ten.
+pub fn table_unit(unit: &str) -> (&str, f64) {
+    match unit {
+        "bytes" => ("MB", 1.0 / units::MB),
+        unit => (unit, 1.0),
+    }
+}
+
 /// The closest number of so many significant digits.
 pub fn significant(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
@@ -97,6 +112,10 @@ mod tests {
         assert_eq!((significant(1_234_567.0, 5), significant(-0.000_123_456, 3)), (1_234_600.0, -0.000_123));
         let units = ["ms", "s", "bytes", "%", "", "docs/s"].map(|unit| in_unit(2048.0, unit));
         assert_eq!(units, ["2.05 s", "2048 s", "2 KiB", "2048 %", "2,048", "2,048 docs/s"]);
+        assert_eq!(
+            [50_319_400.0, 170_840.332, 0.412, 3e-7, f64::NAN].map(plain),
+            ["50319400", "170840", "0.412", "0.0000003", "-"]
+        );
         assert_eq!([7.2, 754.0, 3723.0].map(clock), ["0:07", "12:34", "1:02:03"]);
     }
 }

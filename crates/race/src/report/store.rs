@@ -12,6 +12,14 @@ use crate::model::Params;
 pub enum StoreError {
     #[error("No race with race id [{0}]; [limber list races] shows those there are.")]
     NotFound(String),
+    #[error(
+        "There is a race [{0}] already. Choose another --race-id, or delete it first: limber delete race --id {0}"
+    )]
+    Exists(String),
+    #[error("No race is stored yet.")]
+    None,
+    #[error("The id of more than one race begins with [{prefix}]: {}", ids.join(", "))]
+    Ambiguous { prefix: String, ids: Vec<String> },
     #[error("[{}] is not a race: {reason}", path.display())]
     Corrupt { path: PathBuf, reason: String },
     #[error("The results of race [{race_id}] are not in Rally's layout: {reason}")]
@@ -128,6 +136,55 @@ impl RaceStore {
         }
     }
 
+    /// That no race of this id would be overwritten.
+    ///
+    /// # Errors
+    /// `Exists`, `InvalidId`.
+    pub fn check_free(&self, race_id: &str) -> Result<(), StoreError> {
+        match self.race_folder(race_id)?.join(RACE_FILE).exists() {
+            true => Err(StoreError::Exists(race_id.to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// The whole id of the race that is named by it, or by how it begins where no other id begins so.
+    ///
+    /// # Errors
+    /// `NotFound`, `Ambiguous`, `InvalidId`, `Io`.
+    pub fn resolve(&self, id: &str) -> Result<String, StoreError> {
+        if self.race_folder(id)?.join(RACE_FILE).is_file() {
+            return Ok(id.to_owned());
+        }
+        let entries = match std::fs::read_dir(&self.races) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(StoreError::NotFound(id.to_owned()));
+            }
+            Err(source) => return Err(StoreError::Io { path: self.races.clone(), source }),
+        };
+        let mut ids: Vec<String> = entries
+            .flatten()
+            .filter(|entry| entry.path().join(RACE_FILE).is_file())
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|known| known.starts_with(id))
+            .collect();
+        ids.sort();
+        match ids.as_slice() {
+            [] => Err(StoreError::NotFound(id.to_owned())),
+            [_] => Ok(ids.remove(0)),
+            _ => Err(StoreError::Ambiguous { prefix: id.to_owned(), ids }),
+        }
+    }
+
+    /// The race that was raced last.
+    ///
+    /// # Errors
+    /// `None` where there is no race, `Io`.
+    pub fn latest(&self) -> Result<Race, StoreError> {
+        let races = self.list(&RaceFilter { limit: Some(1), ..RaceFilter::default() })?;
+        races.into_iter().next().ok_or(StoreError::None)
+    }
+
     /// # Errors
     /// `NotFound`, `Corrupt`, `InvalidId`, `Io`.
     pub fn find(&self, race_id: &str) -> Result<Race, StoreError> {
@@ -193,4 +250,33 @@ pub(super) fn replace(path: &Path, text: &[u8]) -> Result<(), StoreError> {
     std::fs::write(&part, text)
         .and_then(|()| std::fs::rename(&part, path))
         .map_err(|source| StoreError::Io { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::figures::tests::race;
+
+    #[test]
+    fn races_by_the_beginning_of_their_id() {
+        let home = tempfile::tempdir().unwrap();
+        let store = RaceStore::new(home.path());
+        assert!(matches!(store.resolve("a"), Err(StoreError::NotFound(_))));
+        assert!(matches!(store.latest(), Err(StoreError::None)));
+        for (id, timestamp) in
+            [("ab", "20260101T000000Z"), ("abc", "20260103T000000Z"), ("b-1", "20260102T000000Z")]
+        {
+            store.save(&Race { race_timestamp: timestamp.into(), ..race(id, 1.0, 1.0) }).unwrap();
+        }
+        let resolved = |id: &str| store.resolve(id).map_err(|error| error.to_string());
+        // A whole id wins over one that begins so.
+        assert_eq!(
+            (resolved("ab"), resolved("abc"), resolved("b")),
+            (Ok("ab".into()), Ok("abc".into()), Ok("b-1".into()))
+        );
+        assert!(resolved("a").unwrap_err().contains("[a]: ab, abc"));
+        assert_eq!(store.latest().unwrap().race_id, "abc");
+        assert!(store.check_free("x").is_ok());
+        assert!(store.check_free("ab").unwrap_err().to_string().contains("limber delete race --id ab"));
+    }
 }

@@ -5,12 +5,15 @@
 //! with six significant digits and aligned at the decimal point; everything else stays as it is.
 
 use super::number::{self, Number};
+use super::shown::plain;
 
 /// One cell. Colors are terminal escapes inside of a text; they have no width.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     Missing,
     Number(Number),
+    /// Six significant digits, never with an exponent. Not Rally's: for tables that only people read.
+    Plain(f64),
     Text(String),
 }
 
@@ -43,6 +46,7 @@ impl std::fmt::Display for Cell {
         match self {
             Cell::Missing => Ok(()),
             Cell::Number(number) => number.fmt(formatter),
+            Cell::Plain(value) => formatter.write_str(&plain(*value)),
             Cell::Text(text) => formatter.write_str(text),
         }
     }
@@ -188,7 +192,7 @@ fn kind(cell: &Cell) -> Kind {
     match cell {
         Cell::Missing => Kind::Missing,
         Cell::Number(Number::Int(_)) => Kind::Int,
-        Cell::Number(Number::Float(_)) => Kind::Float,
+        Cell::Number(Number::Float(_)) | Cell::Plain(_) => Kind::Float,
         Cell::Text(text) => {
             let text = without_escapes(text);
             match (number::is_int(&text), number::parse(&text)) {
@@ -261,6 +265,7 @@ mod tests {
             Just(Cell::Missing),
             any::<i32>().prop_map(|value| Cell::Number(Number::Int(i64::from(value)))),
             (-1e9..1e9).prop_map(|value: f64| Cell::Number(Number::Float(value))),
+            (-1e9..1e9).prop_map(Cell::Plain),
             "[0-9]{0,3}[.]?[0-9]{0,3}(e[0-9])?".prop_map(Cell::Text),
             "[a-z\u{e9} +-]{0,9}".prop_map(Cell::Text),
             "\u{1b}\\[32;1m[+-]?[0-9]\\.[0-9]{1,4}\u{1b}\\[0m".prop_map(Cell::Text),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{SchemesConfig, race_schemes, table};
-use crate::cli::{ServerProvider, TrackArguments, cancel_on_interrupt, folder, printed};
+use crate::cli::{ServerProvider, TrackArguments, cancel_on_interrupt, check_writable, folder, printed};
 use crate::race::RaceError;
 use crate::report::RaceStore;
 
@@ -57,6 +57,7 @@ impl SchemesCommand {
                 .collect::<Result<_, _>>()
                 .map_err(|reason| RaceError::Arguments(format!("--sweep: {reason}")))?,
         };
+        self.sweep_file.iter().try_for_each(|file| check_writable(file))?;
         let track = TrackArguments {
             track: Some(super::TRACK.to_owned()),
             track_params: self.track_params.clone(),

@@ -96,7 +96,7 @@ pub fn race_schemes(
     provider: &dyn ServerProvider,
     log: &mut dyn Write,
 ) -> Result<SchemesOutcome, RaceError> {
-    let mut subject = Subject::start(provider)?;
+    let mut subject = Subject::start(provider, &config.is_cancelled)?;
     tell(log, &format!("Loading the documents of the track {TRACK}"));
     subject.race(config, "load")?;
     subject.rest()?;
@@ -161,10 +161,10 @@ fn tell(log: &mut dyn Write, line: &str) {
 }
 
 impl Subject {
-    fn start(provider: &dyn ServerProvider) -> Result<Subject, RaceError> {
+    fn start(provider: &dyn ServerProvider, is_cancelled: &AtomicBool) -> Result<Subject, RaceError> {
         let server = provider.start().map_err(RaceError::Server)?;
         let mut cluster = connect(std::slice::from_ref(&server.address), &ClientOptions::default())?;
-        cluster.wait_for_rest_layer(&mut |_| {})?;
+        cluster.wait_for_rest_layer(is_cancelled, &mut |_| {})?;
         Ok(Subject { cluster, scheme: Scheme::Cached, server })
     }
 
@@ -219,7 +219,8 @@ impl Subject {
                 ..RaceConfig::new(track, config.store.clone(), new_race_id())
             },
             &mut Unseen,
-        )?;
+        )?
+        .whole()?;
         let task = outcome.results.op_metrics.iter().find(|task| task.task == challenge);
         let task = task.ok_or_else(|| {
             not_answered(format!("the race of challenge [{challenge}] has no figures of its task"))

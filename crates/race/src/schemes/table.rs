@@ -62,14 +62,19 @@ impl fmt::Display for SweepRow {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "budget {} % of the working set, {:.2} % misses, {:.0} ops/s, p50 {:.3} ms, p99 {:.3} ms",
+            "budget {} % of the working set, {:.2} % misses, {:.0} ops/s, p50 {}, p99 {}",
             self.percent,
             self.miss_percent(),
             self.query.per_s,
-            self.query.p50_ms,
-            self.query.p99_ms
+            milliseconds(self.query.p50_ms),
+            milliseconds(self.query.p99_ms)
         )
     }
+}
+
+/// Percentiles that too few samples do not support are NaN.
+fn milliseconds(ms: f64) -> String {
+    if ms.is_finite() { format!("{ms:.3} ms") } else { "not known (too few samples)".to_owned() }
 }
 
 /// The tables of writes, queries, memory and (if there was one) the sweep.

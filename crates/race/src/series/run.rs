@@ -8,7 +8,7 @@ use crate::engine::{EngineSpec, RunningServer, ServerProvider};
 use crate::model::Task;
 use crate::race::{Progress, RaceConfig, RaceError, RaceOutcome, run};
 use crate::report::measurements::RunPlace;
-use crate::report::{Race, RacedSide};
+use crate::report::{Race, RacedSide, StoreError};
 use crate::watch::add_jvm_options;
 
 use super::{Order, Side};
@@ -78,7 +78,10 @@ pub fn race_series(
             .filter(|_| keeps_server)
             .map(|server| format!("Of side [{}], after the last race: {}", side.name, server.keep()));
     }
-    let read = |(side, races): (&Side, Vec<Race>)| RacedSide::read(side.name.clone(), races, &config.store);
+    let read = |(side, races): (&Side, Vec<Race>)| {
+        let raced = RacedSide::read(side.name.clone(), races, &config.store)?;
+        Ok::<_, StoreError>(RacedSide { settings: side.settings.clone(), ..raced })
+    };
     let sides = series.sides.iter().zip(races).map(read).collect::<Result<Vec<_>, _>>()?;
     Ok(SeriesOutcome { sides, warnings: warnings.lines(races_count as usize), kept })
 }
@@ -110,7 +113,8 @@ fn race_once(
 /// Races on a server that is started for this race alone; without one, on the hosts of `config`.
 ///
 /// # Errors
-/// `Server` where it does not start, and those of the race. The server runs until the caller drops it.
+/// `Server` where it does not start, and those of the race; `Interrupted` also for one that was kept as far as it came. The server runs
+/// until the caller drops it.
 pub(crate) fn race_on(
     engine: Option<&EngineSpec>,
     mut config: RaceConfig,
@@ -128,7 +132,7 @@ pub(crate) fn race_on(
         config.provenance.is_fresh_server = true;
         config.car_params = engine.as_ref().and_then(EngineSpec::params);
     }
-    Ok((run(config, progress)?, server))
+    Ok((run(config, progress)?.whole()?, server))
 }
 
 /// Warnings of several races: each text with how many races had it.

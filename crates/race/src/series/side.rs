@@ -9,6 +9,8 @@ use crate::race::RaceError;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Side {
     pub name: String,
+    /// What sets it apart, as the user wrote it without the name; empty for the command's own side.
+    pub settings: String,
     /// Hosts that run already; empty: as in the command.
     pub hosts: Vec<String>,
     pub engine: EngineChange,
@@ -59,6 +61,10 @@ impl Side {
                 .split_once('=')
                 .ok_or_else(|| refused(format!("[{part}] is not of the form key=value; keys are {KEYS}")))?;
             let (key, value) = (key.trim(), value.trim());
+            if key != "name" {
+                let separator = if side.settings.is_empty() { "" } else { "; " };
+                side.settings.push_str(&format!("{separator}{key}={value}"));
+            }
             match key {
                 "name" => side.name = value.to_owned(),
                 "target-hosts" => side.hosts = value.split(',').map(|host| host.trim().to_owned()).collect(),
@@ -100,6 +106,7 @@ mod tests {
         let side = parsed("name=large; engine-setting=a.b:25%; memory-limit=1gb; track-params=bulk_size:500")
             .unwrap();
         assert_eq!((side.name.as_str(), &side.track_params["bulk_size"]), ("large", &500.into()));
+        assert_eq!(side.settings, "engine-setting=a.b:25%; memory-limit=1gb; track-params=bulk_size:500");
         let base = EngineSpec {
             settings: vec![pair("a.b", "10%"), pair("c", "d")],
             memory_limit: Some("2gb".into()),

@@ -6,7 +6,7 @@ use crate::inference::estimate::median;
 use crate::report::figures::Figure;
 use crate::report::output::{self, ReportOptions};
 use crate::report::table::{Cell, Row};
-use crate::report::{Number, RacedSide};
+use crate::report::{Number, RacedSide, shown};
 
 pub const HEADERS: [&str; 8] = ["Metric", "Task", "Median", "Least", "Most", "Unit", "CV %", "Races"];
 
@@ -19,7 +19,7 @@ const SHOWN: [&str; 5] = ["throughput.median", "latency", "service_time", "error
 /// # Errors
 /// Those of `out` and of the report file.
 pub fn write(side: &RacedSide, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nSide {}, {} races:\n", side.name, side.races.len())?;
+    writeln!(out, "\nSide {}, {} races:\n", side.described(), side.races.len())?;
     let rows: Vec<Row> = spreads(side).map(|spread| spread.printed()).collect();
     output::write_table(&HEADERS, &rows, &rows, options, out)
 }
@@ -55,14 +55,15 @@ impl Spread<'_> {
     }
 
     fn printed(&self) -> Row {
-        let number = |value: f64| Cell::from(Number::Float(value));
+        let (unit, factor) = shown::table_unit(&self.figure.unit);
+        let number = |value: f64| Cell::Plain(value * factor);
         vec![
             Cell::from(self.figure.metric.as_str()),
             Cell::from(self.figure.task.as_str()),
             number(self.median),
             number(self.least),
             number(self.most),
-            Cell::from(self.figure.unit.as_str()),
+            Cell::from(unit),
             Cell::from(self.variation.map_or_else(String::new, |share| format!("{:.2}", share * 100.0))),
             Cell::from(Number::from(self.values.len() as u64)),
         ]

@@ -21,6 +21,8 @@ const BINS_MIN: f64 = 12.0;
 /// Widths of bins in seconds: whole fractions and multiples of a slice.
 pub const WIDTHS_S: [f64; 16] =
     [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0];
+/// The last bin of several counts as at least this share of a bin.
+const LAST_BIN_SHARE_MIN: f64 = 0.5;
 /// Beyond this the slices are as coarse as a second.
 const FINE_S: f64 = 10.0;
 
@@ -49,7 +51,7 @@ pub struct TaskCourse {
     pub end_s: f64,
     pub unit: String,
     pub bin_s: f64,
-    /// Ascending, without gaps between their starts being promised: where nothing ended there is no bin.
+    /// One after the other from the task's start to its end, those in which nothing ended included; empty for a task without requests.
     pub bins: Vec<Bin>,
     /// Over the measured requests of the whole task.
     pub service_time: Counts,
@@ -62,7 +64,7 @@ pub struct TaskCourse {
 pub struct Bin {
     /// Seconds since the task's start.
     pub start_s: f64,
-    /// Time that the bin's slices cover, in seconds.
+    /// Length of the bin in seconds; the last one may be shorter than the others.
     pub covered_s: f64,
     /// Holds nothing else than warm-up.
     pub is_warmup: bool,
@@ -74,7 +76,7 @@ pub struct Bin {
 }
 
 impl Bin {
-    /// Operations per second.
+    /// Operations per second: what ended in the bin, over the bin's length.
     pub fn throughput(&self) -> f64 {
         self.operations as f64 / self.covered_s.max(1e-3)
     }
@@ -131,6 +133,7 @@ impl Timeline {
     pub fn read(path: &Path) -> Result<Timeline, TimelineError> {
         let mut timeline = Timeline::default();
         let mut spans: Vec<(f64, u64)> = Vec::new();
+        let mut ends: BTreeMap<usize, f64> = BTreeMap::new();
         lines(path, &mut |line| {
             match line {
                 Line::Race { version: VERSION, start_ms, .. } => timeline.start_ms = start_ms,
@@ -143,12 +146,15 @@ impl Timeline {
                     let span = spans.get_mut(slice.task as usize).ok_or("a slice of an unknown task")?;
                     *span = (span.0.max(slice.start_s + slice.width_s), span.1 + slice.requests);
                 }
-                Line::TaskEnd { .. } => {}
+                Line::TaskEnd { task, end_s } => {
+                    ends.insert(task as usize, end_s);
+                }
             }
             Ok(())
         })?;
-        for (course, (end_s, requests)) in timeline.tasks.iter_mut().zip(spans) {
-            course.end_s = end_s;
+        for (task, (course, (end_s, requests))) in timeline.tasks.iter_mut().zip(spans).enumerate() {
+            // Of a race that was cut off only its slices say how far it came.
+            course.end_s = ends.get(&task).copied().filter(|_| requests > 0).unwrap_or(end_s);
             course.bin_s = bin_width_s(end_s - course.task.start_s, requests);
         }
         let mut binned: Vec<BTreeMap<i64, Bin>> = timeline.tasks.iter().map(|_| BTreeMap::new()).collect();
@@ -163,7 +169,7 @@ impl Timeline {
             Ok(())
         })?;
         for (course, bins) in timeline.tasks.iter_mut().zip(binned) {
-            course.bins = bins.into_values().collect();
+            course.bins = course.filled(bins);
         }
         Ok(timeline)
     }
@@ -219,21 +225,31 @@ impl TaskCourse {
         }
         // A slice's start is a sum of decimal fractions; it may lie a hair before its bin.
         let number = ((slice.start_s - self.task.start_s + 1e-6) / self.bin_s).floor();
-        let bin = bins.entry(number as i64).or_insert_with(|| Bin {
-            start_s: number * self.bin_s,
-            is_warmup: true,
-            ..Bin::default()
-        });
+        let bin = bins.entry(number as i64).or_insert_with(|| Bin { is_warmup: true, ..Bin::default() });
         bin.is_warmup &= is_warmup;
-        let end_s = slice.start_s - self.task.start_s + slice.width_s;
-        // Slices without requests are not written, but their time is over, too.
-        bin.covered_s = bin.covered_s.max((end_s - bin.start_s).clamp(0.0, self.bin_s));
         bin.requests += slice.requests;
         bin.operations += slice.operations;
         bin.errors += slice.errors;
         bin.service_time.add(&service_time);
         bin.latency.add(&latency);
         Ok(())
+    }
+
+    /// All bins from the task's start to its end: those that no request ended in are zero, and every one has its length.
+    fn filled(&self, mut bins: BTreeMap<i64, Bin>) -> Vec<Bin> {
+        let Some((&last, _)) = bins.last_key_value() else { return Vec::new() };
+        let mut is_warmup = bins.first_key_value().is_some_and(|(_, first)| first.is_warmup);
+        (0..=last)
+            .map(|number| {
+                let mut bin = bins.remove(&number).unwrap_or(Bin { is_warmup, ..Bin::default() });
+                is_warmup = bin.is_warmup;
+                bin.start_s = number as f64 * self.bin_s;
+                // A last bin that has hardly begun would turn one request into a rate that never was.
+                let shortest_s = if last == 0 { 0.0 } else { self.bin_s * LAST_BIN_SHARE_MIN };
+                bin.covered_s = (self.duration_s() - bin.start_s).clamp(shortest_s, self.bin_s);
+                bin
+            })
+            .collect()
     }
 }
 
@@ -330,6 +346,46 @@ mod tests {
         assert!(course.has_own_latency());
         let full = &course.bins[20];
         assert!((full.throughput() - 200.0).abs() < 1e-6, "{full:?}");
+    }
+
+    /// A bulk of 1,000 documents every two seconds, as of a task that is paced at 500 docs/s.
+    #[test]
+    fn a_paced_task_has_its_pace() {
+        let (mut out, start) = (Vec::new(), Instant::now());
+        let mut recorder = Recorder::new(&mut out, "r", start, 1000);
+        recorder.start_step(&[&plain_task("bulk", serde_json::json!({}))], start);
+        for request in 0..60 {
+            let end = Duration::from_millis(2000 * request + 20);
+            let sample = Sample::of_test(end, Duration::from_millis(20));
+            recorder.record(&Sample { weight: 1000, unit: "docs", ..sample });
+        }
+        recorder.end_step();
+        recorder.finish().unwrap();
+        let timeline = read(&out).unwrap();
+        let course = &timeline.tasks[0];
+        assert!((course.end_s - 118.02).abs() < 1e-6, "{}", course.end_s);
+        assert!(
+            course
+                .bins
+                .windows(2)
+                .all(|pair| (pair[1].start_s - pair[0].start_s - course.bin_s).abs() < 1e-9)
+        );
+        let rates: Vec<f64> = course.bins.iter().map(Bin::throughput).collect();
+        let (last, whole) = rates.split_last().unwrap();
+        assert!(whole.iter().all(|rate| (rate - 500.0).abs() < 1e-6), "{rates:?}");
+        assert!(*last <= 1000.0, "{rates:?}");
+    }
+
+    /// Requests that are seconds apart leave bins between them, which are zero.
+    #[test]
+    fn empty_bins_are_zero() {
+        let timeline = read(&recorded(&[(50, 20, false), (4_050, 20, false), (8_050, 20, false)])).unwrap();
+        let course = &timeline.tasks[0];
+        let requests: Vec<u64> = course.bins.iter().map(|bin| bin.requests).collect();
+        assert_eq!(requests.iter().sum::<u64>(), 3);
+        assert!(requests.contains(&0), "{requests:?}");
+        let all: f64 = course.bins.iter().map(|bin| bin.throughput() * bin.covered_s).sum();
+        assert!((all - 3.0).abs() < 1e-9, "{all}");
     }
 
     #[test]

@@ -32,8 +32,6 @@ pub struct Slice {
     pub latency: Histogram<u32>,
     processing_time: Histogram<u32>,
     has_own_latency: bool,
-    /// When the last of them ended, since the step's start.
-    last_end: Duration,
 }
 
 impl Slice {
@@ -47,7 +45,6 @@ impl Slice {
             latency: histogram(),
             processing_time: histogram(),
             has_own_latency: false,
-            last_end: Duration::ZERO,
         }
     }
 
@@ -56,10 +53,10 @@ impl Slice {
         self.latency.clear();
         self.processing_time.clear();
         (self.requests, self.operations, self.errors, self.unit) = (0, 0, 0, "");
-        (self.has_own_latency, self.last_end) = (false, Duration::ZERO);
+        self.has_own_latency = false;
     }
 
-    fn record(&mut self, sample: &Sample, end: Duration) {
+    fn record(&mut self, sample: &Sample) {
         self.requests += 1;
         self.operations += sample.weight;
         self.errors += u64::from(!sample.is_success);
@@ -71,7 +68,6 @@ impl Slice {
         self.latency += ticks(sample.latency);
         self.processing_time += ticks(sample.processing_time);
         self.has_own_latency |= sample.latency != sample.service_time;
-        self.last_end = self.last_end.max(end);
     }
 }
 
@@ -128,9 +124,12 @@ impl RunningTask {
         }
     }
 
-    /// The slices of the last [`HORIZON`] or a little more, with their starts since the step's start.
-    pub fn recent(&self) -> impl Iterator<Item = (Duration, &Slice)> {
-        self.open.iter().flatten().map(|(index, slice)| (span(*index).0, slice))
+    /// The slices of the last [`HORIZON`] or a little more before `now` (since the step's start), and when the first of them begins, whether
+    /// or not anything ended in it.
+    pub fn recent(&self, now: Duration) -> (Duration, impl Iterator<Item = &Slice>) {
+        let first = index_at(now.saturating_sub(HORIZON));
+        let slices = self.open.iter().flat_map(move |open| open.range(first..)).map(|(_, slice)| slice);
+        (span(first).0, slices)
     }
 
     /// Sum of the shares that its clients say they have done; `None` while no client knows.
@@ -219,7 +218,7 @@ impl<W: Write> Recorder<W> {
         task.open[usize::from(!sample.is_warmup)]
             .entry(index_at(end))
             .or_insert_with(|| spare.pop().unwrap_or_else(Slice::new))
-            .record(sample, end);
+            .record(sample);
     }
 
     /// Writes the slices that ended [`HORIZON`] before `now` (since the step's start).
@@ -250,14 +249,7 @@ impl<W: Write> Recorder<W> {
             for (open, sample_type) in task.open.iter_mut().zip([SampleType::Warmup, SampleType::Normal]) {
                 while let Some(entry) = open.first_entry().filter(|entry| is_over(*entry.key())) {
                     let (index, mut slice) = entry.remove_entry();
-                    let is_last = task.last_end < span(index).0 + span(index).1;
-                    self.write_slice(
-                        task.number,
-                        sample_type,
-                        index,
-                        &slice,
-                        is_last.then_some(slice.last_end),
-                    );
+                    self.write_slice(task.number, sample_type, index, &slice);
                     slice.clear();
                     self.spare.push(slice);
                 }
@@ -266,18 +258,9 @@ impl<W: Write> Recorder<W> {
         self.running = running;
     }
 
-    /// `end`: where the slice ends before its time is over.
-    fn write_slice(
-        &mut self,
-        task: u32,
-        sample_type: SampleType,
-        index: u32,
-        slice: &Slice,
-        end: Option<Duration>,
-    ) {
+    fn write_slice(&mut self, task: u32, sample_type: SampleType, index: u32, slice: &Slice) {
         let (start, width) = span(index);
-        // Two requests that end in the same instant as the slice begins must not divide by nothing.
-        let width_s = end.map_or(width, |end| (end - start).max(Duration::from_millis(1))).as_secs_f64();
+        let width_s = width.as_secs_f64();
         let mut encode = |histogram| encoded(histogram, &mut self.serializer, &mut self.bytes);
         let line = Line::Slice(SliceLine {
             task,
@@ -372,7 +355,7 @@ mod tests {
             (Warmup, 0.0, 0.1, 2, 200.0),
             (Normal, 1.0, 0.1, 1, 100.0),
             (Normal, 10.0, 1.0, 1, 10.0),
-            (Normal, 11.0, 0.25, 1, 40.0),
+            (Normal, 11.0, 1.0, 1, 10.0),
         ];
         assert_eq!(slices(&lines), expected);
         assert!(matches!(lines.last(), Some(Line::TaskEnd { task: 0, .. })), "{:?}", lines.last());

@@ -21,6 +21,7 @@ use crate::load;
 use crate::load::params::parse;
 use crate::race::{Progress, RaceConfig, RaceError, WatchConfig, new_race_id};
 use crate::report::RaceStore;
+use crate::report::shown::in_unit;
 use crate::series::Warnings;
 
 /// Find the setting that serves a goal best, with evidence
@@ -30,7 +31,7 @@ use crate::series::Warnings;
 /// how much each knob matters, and what the goal costs in memory. The first value of each knob is the baseline.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
-  limber tune --goal docs/s --knob bulk-size=250..8000/6 --knob memory-limit=128mb,256mb,512mb
+  limber tune --goal docs/s --knob track:bulk_size=250..8000/6 --knob memory-limit=128mb,256mb,512mb
   limber tune --track segment_memory --goal 'p99 of query' --knob engine:indices.segment_memory.off_heap.size=1%,5%,20%
   limber tune --goal docs/s --constraint 'peak_memory <= 2gb' --engine ~/elasticsearch-9.4.3 --knob heap=512m,1g,2g --knob 'jvm=,-XX:+UseParallelGC'
   limber tune experiments/index_buffer.json
@@ -109,6 +110,18 @@ impl TuneCommand {
         Ok(())
     }
 
+    /// What would be raced (`--dry-run`). `home`: the tool's folder.
+    ///
+    /// # Errors
+    /// What would stop the search before its first race.
+    pub fn plan(&self, home: &Path) -> Result<String, RaceError> {
+        let experiment = Experiment::new(self.json(home)?, own_usable_bytes())?;
+        let engine = self.engine_spec(&experiment)?;
+        self.config(home, "dry-run", &experiment, engine.is_some())?;
+        let candidates = experiment.space.candidates(candidates_max(experiment.budget), experiment.seed);
+        Ok(listed(&experiment, &candidates))
+    }
+
     /// The report, the picture, and where they are to be kept (nowhere after a dry run).
     pub(super) fn search_in(
         &self,
@@ -117,21 +130,13 @@ impl TuneCommand {
         provider: &dyn ServerProvider,
         progress: &mut dyn Progress,
     ) -> Result<(String, Option<String>, Option<Ledger>), RaceError> {
-        let recorded = match &self.resume {
-            Some(id) => Some(recorded_experiment(home, id)?),
-            None => None,
-        };
-        let json = match recorded {
-            Some(json) => json,
-            None => self.merged()?,
-        };
-        let experiment = Experiment::new(json, own_usable_bytes())?;
+        if self.dry_run {
+            return Ok((self.plan(home)?, None, None));
+        }
+        let experiment = Experiment::new(self.json(home)?, own_usable_bytes())?;
         let engine = self.engine_spec(&experiment)?;
         let config = self.config(home, id, &experiment, engine.is_some())?;
         let candidates = experiment.space.candidates(candidates_max(experiment.budget), experiment.seed);
-        if self.dry_run {
-            return Ok((listed(&experiment, &candidates), None, None));
-        }
         let mut ledger = Ledger::open(home, id)?;
         if self.resume.is_none() && !ledger.recorded().is_empty() {
             return Err(RaceError::Arguments(format!(
@@ -176,6 +181,14 @@ impl TuneCommand {
         }
         let picture = findings.picture();
         Ok((text, picture, Some(ledger)))
+    }
+
+    /// The experiment, as it was recorded or as the user asks for it.
+    fn json(&self, home: &Path) -> Result<Map<String, Value>, RaceError> {
+        match &self.resume {
+            Some(id) => recorded_experiment(home, id),
+            None => self.merged(),
+        }
     }
 
     /// The experiment file with the flags in it.
@@ -309,7 +322,7 @@ fn searched(
         let described = racer.experiment.space.described(&racer.candidates[candidate]);
         let (race_id, outcome) = racer.race(candidate, position, &mut warnings.collected(progress))?;
         let shown = match &outcome {
-            Outcome::Measured { goal, .. } => format!("{goal:.3} {}", racer.experiment.goal.unit()),
+            Outcome::Measured { goal, .. } => in_unit(*goal, racer.experiment.goal.unit()),
             Outcome::Failed(reason) => format!("failed: {reason}"),
         };
         progress.note(&format!("Race {} of at most {}: {described}: {shown}", position + 1, plan.budget));
@@ -412,7 +425,8 @@ mod tests {
         let mut notes = Notes::default();
         let tune = command(&line);
         let (text, _, ledger) = tune.search_in(home.path(), "t1", &provider, &mut notes).unwrap();
-        assert!(text.contains("Best setting: memory-limit="), "{text}");
+        // Every setting has the same number of segments.
+        assert!(text.contains("No setting is shown to be the best."), "{text}");
         assert!(text.contains("too little memory"), "{text}");
         assert!(text.contains("no difference shown"), "{text}");
         let limits: Vec<Option<String>> =
@@ -448,6 +462,26 @@ mod tests {
             command(&["--resume=t1", "--quiet"]).search_in(home.path(), "t1", &provider, &mut notes).unwrap();
         assert_eq!(again.unwrap().recorded().len(), races);
         assert_eq!(provider.asked.borrow().len(), started + 2);
+    }
+
+    /// With bulks of 1,000 the documents are used up within the warm-up: that setting loses, the search goes on, and so does one that resumes.
+    #[test]
+    fn a_setting_that_measures_nothing_is_given_up() {
+        let home = tempfile::tempdir().unwrap();
+        let provider = Stubs::new();
+        let line = [
+            "--goal=docs/s",
+            "--challenge=high-concurrency",
+            "--knob=bulk-size=10,1000",
+            "--test-mode",
+            "--budget=8",
+        ];
+        for line in [&line[..], &["--resume=t3"]] {
+            let tune = command(line);
+            let (text, ..) = tune.search_in(home.path(), "t3", &provider, &mut Notes::default()).unwrap();
+            assert!(text.contains("task [bulk] ended within its warm-up"), "{text}");
+            assert!(text.contains("The only setting that came to the final: bulk-size=10"), "{text}");
+        }
     }
 
     #[test]

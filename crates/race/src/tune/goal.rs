@@ -23,6 +23,22 @@ enum What {
     Key(String),
 }
 
+/// Why a race does not have a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NoFigure {
+    /// No race of this track has it, or it is of several tasks: the goal is wrong.
+    OfGoal(String),
+    /// This race measured too little for it; another setting may have it.
+    OfRace(String),
+}
+
+impl std::fmt::Display for NoFigure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (NoFigure::OfGoal(reason) | NoFigure::OfRace(reason)) = self;
+        f.write_str(reason)
+    }
+}
+
 /// A bound that a setting has to keep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
@@ -91,10 +107,10 @@ impl Goal {
         }
     }
 
-    /// The figure of a race that is meant.
+    /// The figure of a race that is meant. `samples`: the tasks of the race with how many requests were measured (warm-up left out).
     ///
     /// Errors: why there is none, or more than one.
-    pub fn of<'f>(&self, figures: &'f [Figure]) -> Result<&'f Figure, String> {
+    pub fn of<'f>(&self, figures: &'f [Figure], samples: &[(&str, u64)]) -> Result<&'f Figure, NoFigure> {
         let of_task = |figure: &&Figure| self.task.as_ref().is_none_or(|task| figure.task == *task);
         let with_key = |key: &str| -> Vec<&'f Figure> {
             figures.iter().filter(|figure| figure.key == key).filter(of_task).collect()
@@ -113,29 +129,44 @@ impl Goal {
         };
         match found.as_slice() {
             [figure] => Ok(figure),
-            [] => {
-                let mut known: Vec<&str> = figures
-                    .iter()
-                    .map(|figure| figure.task.as_str())
-                    .filter(|task| !task.is_empty())
-                    .collect();
-                known.dedup();
-                Err(format!(
-                    "the race has no figure [{}] (high percentiles need many samples); its tasks with figures are: {}",
-                    self.text,
-                    known.join(", ")
-                ))
-            }
+            [] => Err(self.missing(figures, samples)),
             several => {
                 let tasks: Vec<&str> = several.iter().map(|figure| figure.task.as_str()).collect();
-                Err(format!(
+                Err(NoFigure::OfGoal(format!(
                     "[{}] is of several tasks; write [{} of TASK] with one of: {}",
                     self.text,
                     self.text,
                     tasks.join(", ")
-                ))
+                )))
             }
         }
+    }
+
+    fn missing(&self, figures: &[Figure], samples: &[(&str, u64)]) -> NoFigure {
+        let is_meant = |name: &str| self.task.as_ref().is_none_or(|task| task == name);
+        let of_tasks = || samples.iter().filter(|(name, _)| is_meant(name));
+        if let Some((name, _)) = of_tasks().find(|(_, count)| *count == 0) {
+            return NoFigure::OfRace(format!(
+                "task [{name}] ended within its warm-up, so that there is no [{}]: it needs more documents, more iterations or less warm-up",
+                self.text
+            ));
+        }
+        if let (What::Percentile(_), Some((name, count))) =
+            (&self.what, of_tasks().min_by_key(|(_, count)| *count))
+        {
+            return NoFigure::OfRace(format!(
+                "task [{name}] measured {count} requests, too few for [{}]",
+                self.text
+            ));
+        }
+        let mut known: Vec<&str> =
+            figures.iter().map(|figure| figure.task.as_str()).filter(|task| !task.is_empty()).collect();
+        known.dedup();
+        NoFigure::OfGoal(format!(
+            "the race has no figure [{}]; its tasks with figures are: {}",
+            self.text,
+            known.join(", ")
+        ))
     }
 }
 
@@ -190,14 +221,27 @@ mod tests {
     fn goals_find_their_figure() {
         let figures = of_race(&race("a", 1000.0, 9.0)).unwrap();
         let value = |text: &str| {
-            Goal::parse(text).unwrap().of(&figures).map(|figure| (figure.value, figure.direction))
+            let goal = Goal::parse(text).unwrap();
+            goal.of(&figures, &[("index", 90)]).map(|figure| (figure.value, figure.direction))
         };
         assert_eq!(value("docs/s"), Ok((1000.0, Direction::MoreIsBetter)));
         assert_eq!(value("p99 of index"), Ok((9.0, Direction::LessIsBetter)));
         assert_eq!(value("service_time.p50"), Ok((2.0, Direction::LessIsBetter)));
         assert_eq!(value("race.store_size").map(|(value, _)| value), Ok(7.0));
-        assert!(value("ops/s").unwrap_err().contains("its tasks with figures are: index"));
-        assert!(value("p99.9 of index").unwrap_err().contains("many samples"));
+        let of_goal = |text: &str, part: &str| {
+            let error = value(text).unwrap_err();
+            assert!(matches!(&error, NoFigure::OfGoal(reason) if reason.contains(part)), "{error}");
+        };
+        of_goal("ops/s", "its tasks with figures are: index");
+        of_goal("p99 of indx", "its tasks with figures are: index");
+        // What another setting may have.
+        let error = value("p99.9 of index").unwrap_err();
+        assert!(matches!(&error, NoFigure::OfRace(reason) if reason.contains("too few")), "{error}");
+        let error = Goal::parse("docs/s").unwrap().of(&[], &[("index", 0)]).unwrap_err();
+        assert!(
+            matches!(&error, NoFigure::OfRace(reason) if reason.contains("within its warm-up")),
+            "{error}"
+        );
         assert!(Goal::parse("speed").unwrap_err().to_string().contains("[speed] is no goal"));
     }
 

@@ -8,9 +8,9 @@ use super::sensitivity::sensitivity;
 use super::space::Candidate;
 use super::tradeoff::{Point, points};
 use crate::inference::estimate::median;
-use crate::inference::{Comparison, Direction};
+use crate::inference::{Comparison, Direction, Verdict};
 use crate::report::Number;
-use crate::report::shown::significant;
+use crate::report::shown::{significant, table_unit};
 use crate::report::table::{self, Align, Cell, Row};
 use crate::report::units::MB;
 
@@ -76,22 +76,32 @@ impl Findings<'_> {
         };
         let in_final = |rung: usize| rung == search.final_rung;
         let values = search.values(*best, in_final);
-        let _ = writeln!(text, "Best setting: {}", self.described(*best));
+        let evidence = search.evidence(self.direction);
+        let is_better = |comparison: &Comparison| comparison.verdict(search.level) == Verdict::Better;
+        let is_shown = !evidence.is_empty() && evidence.iter().all(|(_, comparison)| is_better(comparison));
+        let is_worth_it =
+            evidence.iter().any(|(other, comparison)| *other == BASELINE && is_better(comparison));
+        let title = match (is_shown, is_worth_it) {
+            (true, _) => "Best setting",
+            (false, true) => "Shown to be better than the baseline, though not the best of the finalists",
+            (false, false) if evidence.is_empty() => "The only setting that came to the final",
+            (false, false) => "No setting is shown to be the best. The best median, which may be chance",
+        };
+        let _ = writeln!(text, "{title}: {}", self.described(*best));
         let _ = writeln!(
             text,
-            "{}: {} {} (median of {} races of the final)\n",
+            "{}: {} (median of {} races of the final)\n",
             self.experiment.goal.text,
-            shown(median(&values)),
-            self.unit,
+            shown(median(&values), self.unit),
             values.len()
         );
-        for (other, comparison) in search.evidence(self.direction) {
+        for (other, comparison) in evidence {
             let name = if other == BASELINE { "the baseline" } else { "the runner-up" };
             let _ =
                 writeln!(text, "Against {name} ({}): {}", self.described(other), self.evidence(&comparison));
         }
         if *best == BASELINE {
-            let _ = writeln!(text, "The best setting is the baseline: nothing is gained by changing it.");
+            let _ = writeln!(text, "That is the baseline: nothing is shown to be gained by changing it.");
         }
         if search.ended_early {
             let _ = writeln!(text, "The final ended before the budget: the evidence was enough.");
@@ -107,10 +117,9 @@ impl Findings<'_> {
         });
         let verdict = comparison.verdict(self.search.level).name();
         format!(
-            "{} against {} {}, {change}{interval}, Cliff's delta {:+.2}, p = {:.4} (shown from p <= {:.4}): {verdict}.",
-            shown(comparison.contender_median),
-            shown(comparison.baseline_median),
-            self.unit,
+            "{} against {}, {change}{interval}, Cliff's delta {:+.2}, p = {:.4} (shown from p <= {:.4}): {verdict}.",
+            shown(comparison.contender_median, self.unit),
+            shown(comparison.baseline_median, self.unit),
             comparison.cliffs_delta,
             comparison.p_adjusted,
             self.search.level
@@ -118,6 +127,7 @@ impl Findings<'_> {
     }
 
     fn add_candidates(&self, text: &mut String) {
+        let (unit, factor) = table_unit(self.unit);
         let rows: Vec<Row> = (0..self.candidates.len())
             .map(|candidate| {
                 let values = self.search.values(candidate, |_| true);
@@ -134,8 +144,8 @@ impl Findings<'_> {
                 };
                 vec![
                     Cell::from(self.described(candidate)),
-                    number(median(&values)),
-                    Cell::from(self.unit),
+                    number(median(&values) * factor),
+                    Cell::from(unit),
                     Cell::from(Number::from(values.len() as u64)),
                     Cell::from(place),
                 ]
@@ -158,7 +168,10 @@ impl Findings<'_> {
                     .by_value
                     .iter()
                     .map(|(value, mean)| {
-                        format!("{value}: {}", if mean.is_finite() { shown(*mean) } else { "-".to_owned() })
+                        format!(
+                            "{value}: {}",
+                            if mean.is_finite() { shown(*mean, self.unit) } else { "-".to_owned() }
+                        )
                     })
                     .collect();
                 vec![
@@ -182,6 +195,7 @@ impl Findings<'_> {
             );
             return;
         }
+        let (unit, factor) = table_unit(self.unit);
         let _ = writeln!(text, "Memory against the goal, settings that none other beats in both:\n");
         let rows: Vec<Row> = points
             .iter()
@@ -189,8 +203,8 @@ impl Findings<'_> {
             .map(|point| {
                 vec![
                     number((point.memory_bytes / MB * 10.0).round() / 10.0),
-                    number(point.goal),
-                    Cell::from(self.unit),
+                    number(point.goal * factor),
+                    Cell::from(unit),
                     Cell::from(self.described(point.candidate)),
                 ]
             })
@@ -201,10 +215,11 @@ impl Findings<'_> {
 }
 
 fn number(value: f64) -> Cell {
-    if value.is_finite() { Cell::from(Number::Float(value)) } else { Cell::Missing }
+    if value.is_finite() { Cell::Plain(value) } else { Cell::Missing }
 }
 
-/// Five significant digits.
-fn shown(value: f64) -> String {
-    significant(value, 5).to_string()
+/// Five significant digits, in the unit of tables.
+fn shown(value: f64, unit: &str) -> String {
+    let (unit, factor) = table_unit(unit);
+    format!("{} {unit}", significant(value * factor, 5)).trim_end().to_owned()
 }

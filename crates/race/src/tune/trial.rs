@@ -3,13 +3,14 @@
 use serde_json::Value;
 
 use super::experiment::Experiment;
+use super::goal::NoFigure;
 use super::halving::Outcome;
 use super::space::{Candidate, Target};
 use crate::drive::error::DriveError;
 use crate::engine::{EngineSpec, ServerProvider};
 use crate::model::bare_text;
 use crate::race::{Progress, RaceConfig, RaceError};
-use crate::report::figures;
+use crate::report::figures::{self, Figure};
 use crate::report::measurements::RunPlace;
 use crate::series::race_on;
 
@@ -30,7 +31,7 @@ impl Racer<'_> {
     ///
     /// # Errors
     /// An interrupt, and what is wrong with the experiment rather than with this candidate (a track that does not load, a goal that no race
-    /// has). What a setting may cause (a server that does not start, a race that ends early) is [`Outcome::Failed`].
+    /// has). What a setting may cause (a server that does not start, a race that ends early or measures too little) is [`Outcome::Failed`].
     pub fn race(
         &self,
         candidate: usize,
@@ -54,18 +55,31 @@ impl Racer<'_> {
         let outcome = race_on(engine.as_ref(), config, self.provider, progress)?.0;
         let mut figures = figures::of_race(&outcome.race)?;
         figures.extend(figures::of_measurements(&outcome.measurements));
-        let goal = self.experiment.goal.of(&figures).map_err(RaceError::Arguments)?;
+        let reported = |task: &str| outcome.results.op_metrics.iter().any(|row| row.task == task);
+        let samples: Vec<(&str, u64)> = outcome
+            .measurements
+            .tasks
+            .iter()
+            .filter(|task| reported(&task.task))
+            .map(|task| (task.task.as_str(), task.sample_count))
+            .collect();
+        let memory_bytes = outcome.measurements.server.peak_resident_bytes.map(|bytes| bytes as f64);
+        let judged = match self.judged(&figures, &samples) {
+            Ok((goal, is_within_bounds)) => Outcome::Measured { goal, memory_bytes, is_within_bounds },
+            Err(NoFigure::OfRace(reason)) => Outcome::Failed(reason),
+            Err(NoFigure::OfGoal(reason)) => return Err(RaceError::Arguments(reason)),
+        };
+        Ok((outcome.race.race_id, judged))
+    }
+
+    /// The goal's value, and whether all bounds are kept.
+    fn judged(&self, figures: &[Figure], samples: &[(&str, u64)]) -> Result<(f64, bool), NoFigure> {
+        let goal = self.experiment.goal.of(figures, samples)?.value;
         let mut is_within_bounds = true;
         for bound in &self.experiment.bounds {
-            let figure = bound.goal.of(&figures).map_err(RaceError::Arguments)?;
-            is_within_bounds &= bound.is_kept_by(figure.value);
+            is_within_bounds &= bound.is_kept_by(bound.goal.of(figures, samples)?.value);
         }
-        let measured = Outcome::Measured {
-            goal: goal.value,
-            memory_bytes: outcome.measurements.server.peak_resident_bytes.map(|bytes| bytes as f64),
-            is_within_bounds,
-        };
-        Ok((outcome.race.race_id, measured))
+        Ok((goal, is_within_bounds))
     }
 
     /// The race and the server as the candidate's knobs set them.

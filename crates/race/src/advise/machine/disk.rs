@@ -3,6 +3,8 @@
 //! The figures of iostat, from two readings of `/proc/diskstats`. Source: the kernel's `iostats.rst`; sectors are 512 bytes there, whatever
 //! the disk's own are.
 
+use std::path::{Component, Path, PathBuf};
+
 use super::Machine;
 use crate::advise::finding::Unread;
 
@@ -40,6 +42,7 @@ impl Machine {
     ///
     /// Errors: the folder is on no block device, as in an overlay or on a network file system.
     pub fn disk_of(&self, folder: &str) -> Result<Disk, Unread> {
+        let folder = &self.whole_path(folder)?;
         let file = format!("proc/{}/mountinfo", self.pid);
         let mounts = self.read(&file)?;
         // The mount with the longest path above the folder; of equals the last, which hides the others.
@@ -68,6 +71,27 @@ impl Machine {
             )
         })?;
         Ok(self.describe(name))
+    }
+
+    /// A path of the server, which may count from the folder that its process was started in.
+    fn whole_path(&self, path: &str) -> Result<String, Unread> {
+        let mut whole = match path.starts_with('/') {
+            true => PathBuf::new(),
+            false => self.working_folder().ok_or_else(|| {
+                let what = format!("/proc/{}/cwd", self.pid);
+                Unread::new(what, format!("the path [{path}] counts from it, and it cannot be read"))
+            })?,
+        };
+        for part in Path::new(path).components() {
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    whole.pop();
+                }
+                part => whole.push(part),
+            }
+        }
+        Ok(whole.to_string_lossy().into_owned())
     }
 
     fn describe(&self, name: &str) -> Disk {
@@ -165,6 +189,13 @@ mod tests {
         assert_eq!((activity.read_await_millis, activity.write_await_millis), (2.0, 5.0));
         assert_eq!((activity.queue, activity.busy_percent), (0.3, 80.0));
         assert_eq!(machine.disk_of("/home").unwrap().name, "vda");
+        // A relative path counts from where the server was started.
+        let error = machine.disk_of("data").unwrap_err();
+        assert_eq!(error.what, "/proc/17/cwd");
+        std::os::unix::fs::symlink("/srv", _folder.path().join("proc/17/cwd")).unwrap();
+        for path in ["data", "./data/nodes", "data/../data/x"] {
+            assert_eq!(machine.disk_of(path).unwrap().name, "vdb", "{path}");
+        }
         let error = machine.disk_of("/srv/database/x").unwrap_err();
         assert!(error.why.contains("/srv/database"), "{error:?}");
         assert!(machine.disk_activity("vda").is_err());

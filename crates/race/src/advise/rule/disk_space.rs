@@ -71,7 +71,7 @@ fn check(seen: &Seen) -> Checked {
                         format!("_cluster/settings {WATERMARK}.{name}"),
                     ),
                 ],
-                "Delete what is not needed, add disks or nodes, or compress what is no longer written (best_compression).",
+                "Delete what is not needed, add disks, or compress what is no longer written (best_compression).",
                 seen.experiment().tune(Goal::StoreSize, &[("index:index.codec", "default,best_compression")]),
             );
         }

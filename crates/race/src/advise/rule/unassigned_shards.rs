@@ -55,7 +55,10 @@ fn check(seen: &Seen) -> Checked {
         );
     }
     let advice = match is_alone {
-        true => "A copy never stands beside its original: add a node, or set index.number_of_replicas to 0.",
+        true => {
+            "A copy never stands beside its original, and this cluster has one node: set index.number_of_replicas to 0 for these indices. Copies \
+             need a second node."
+        }
         false => "Ask GET _cluster/allocation/explain why.",
     };
     found(

@@ -5,6 +5,7 @@
 //! the sources in Python (`track.py`); these are the same requests without it, for the texts of `track.py` in [`KNOWN`]. Any other
 //! runs in Python.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,6 +65,7 @@ fn query_of(source: &str, variant: Variant, terms: Value) -> (Value, u64) {
 }
 
 const TERMS_FILE: &str = "terms.txt";
+const TERMS_URL: &str = "https://github.com/elastic/rally-tracks/raw/master/geonames/terms.txt";
 
 /// Stands for the last term in the request's template; no line of a file holds it.
 const LAST_TERM: &str = "\n";
@@ -81,7 +83,10 @@ pub fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, String>
     };
     let variant = Variant::of_plugin(&file(PLUGIN_FILE)?)
         .ok_or_else(|| format!("the parameter source [{source}] of this {PLUGIN_FILE} is not known"))?;
-    let text = file(TERMS_FILE)?;
+    let text = match file(TERMS_FILE) {
+        Err(_) if !root.join(TERMS_FILE).exists() => return Err(no_terms(&root.join(TERMS_FILE))),
+        read => read?,
+    };
     let terms: Vec<&str> = text.lines().map(str::trim).chain([LAST_TERM]).collect();
     let (query, last_term_max) = query_of(source, variant, json!({ "terms": { "name.raw": terms } }));
     let body = json!({ "query": query }).to_string();
@@ -99,6 +104,15 @@ pub fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, String>
         request,
         timeout: plan.timeout()?,
     }))))
+}
+
+/// How to get the file, which is part of Rally's track and of no download.
+fn no_terms(path: &Path) -> String {
+    format!(
+        "it needs [{}], which is not there. The file comes with Rally's track: get it from {TERMS_URL} and put it beside track.json, or leave the \
+         tasks that need it out (--exclude-tasks)",
+        path.display()
+    )
 }
 
 struct TermsSearch {

@@ -106,5 +106,10 @@ pub fn race<'a>(
     schedule: &'a [ScheduleElement],
     config: &DriveConfig,
 ) -> Result<Vec<TaskResult<'a>>, DriveError> {
-    PlannedSchedule::new(track, schedule, config)?.run(config, &Arc::new(AtomicBool::new(false)), &mut Silent)
+    let driven = PlannedSchedule::new(track, schedule, config)?.run(
+        config,
+        &Arc::new(AtomicBool::new(false)),
+        &mut Silent,
+    )?;
+    Ok(driven.tasks)
 }

@@ -8,6 +8,7 @@ use super::stub::{Asked, Stub};
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, RaceOutcome, run};
+use crate::report::measurements::WarningKind;
 use crate::report::{Number, RaceStore, ReportOptions, summary};
 
 #[derive(Default)]
@@ -82,9 +83,10 @@ fn built_in_track_from_name_to_stored_race() {
     let bulks: Vec<Asked> =
         stub.asked().into_iter().filter(|asked| asked.target.starts_with("/_bulk")).collect();
     let documents: usize = bulks.iter().map(|bulk| bulk.body.lines().count() / 2).sum();
-    assert_eq!(documents, 1000);
+    // The default challenge starts over when the documents of test mode are used up.
+    assert!(documents > 1000 && documents.is_multiple_of(250), "{documents}");
     assert!(bulks.iter().all(|bulk| bulk.target.contains("pipeline=log-pipe")), "{}", bulks[0].target);
-    assert_eq!(outcome.results.ingest_pipeline_cluster_count, Some(Number::Int(1000)));
+    assert_eq!(outcome.results.ingest_pipeline_cluster_count, Some(Number::from(documents as u64)));
     assert!(outcome.results.op_metrics.iter().all(|task| task.error_rate == 0.0));
     assert!(outcome.errors.is_empty());
 
@@ -92,7 +94,7 @@ fn built_in_track_from_name_to_stored_race() {
     summary::write(&outcome.results, &ReportOptions::default(), &mut report).unwrap();
     let report = String::from_utf8(report).unwrap();
     let row = report.lines().find(|line| line.contains("Total Ingest Pipeline count")).unwrap();
-    assert!(row.contains("1000"), "{row}");
+    assert!(row.contains(&documents.to_string()), "{row}");
     assert!(report.contains("Cumulative indexing time of primary shards"), "{report}");
 
     let stored: Value = serde_json::from_str(&std::fs::read_to_string(&outcome.file).unwrap()).unwrap();
@@ -105,6 +107,10 @@ fn built_in_track_from_name_to_stored_race() {
     let bulk = measured.tasks.iter().find(|task| task.task.contains("bulk")).unwrap();
     assert!(bulk.generator.workers > 0 && bulk.send_delay.is_none(), "{bulk:?}");
     assert_eq!(measured.hosts, std::slice::from_ref(&stub.host));
+    // What was raced; of test mode nobody has to be told that it is short.
+    let scope = outcome.race.scope.as_ref().unwrap();
+    assert!(scope.test_mode && scope.corpora[0].document_count == 1000, "{scope:?}");
+    assert!(!measured.warnings.iter().any(|warning| warning.kind == WarningKind::TooShort), "{measured:?}");
 
     let started: Vec<&String> = progress.iter().filter(|line| line.starts_with("started")).collect();
     assert!(
@@ -112,6 +118,53 @@ fn built_in_track_from_name_to_stored_race() {
             && progress.iter().any(|line| line.starts_with("warn indexing_total_time is 60000")),
         "{progress:?}"
     );
+}
+
+#[test]
+fn an_interrupted_race_is_kept_as_far_as_it_came() {
+    let bulks = std::sync::Arc::new(AtomicU64::new(0));
+    let is_cancelled = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (count, cancel) = (std::sync::Arc::clone(&bulks), std::sync::Arc::clone(&is_cancelled));
+    let stub = Stub::start(move |asked: &Asked| {
+        if asked.target.starts_with("/_bulk") && count.fetch_add(1, Ordering::Relaxed) == 20 {
+            cancel.store(true, Ordering::Release);
+        }
+        None
+    });
+    let (outcome, progress, home) = race_on(&stub, |config| {
+        config.is_cancelled = is_cancelled;
+        config.track.test_mode = false;
+    });
+    let outcome = outcome.unwrap();
+    assert!(outcome.is_interrupted && outcome.file.is_file());
+    let store = RaceStore::new(home.path());
+    assert!(store.find("race-1").unwrap().scope.unwrap().interrupted);
+    let warnings = store.measurements("race-1").unwrap().unwrap().warnings;
+    assert_eq!(warnings[0].kind, WarningKind::Interrupted);
+    assert!(progress.iter().any(|line| line.contains("interrupted while [bulk] ran")), "{progress:?}");
+    assert!(bulks.load(Ordering::Relaxed) < 1000, "the rest was not sent");
+    // Nobody is told to compare with half a race.
+    let (outcome, ..) = {
+        let mut config = crate::series::tests::config(home.path());
+        (config.hosts, config.race_id) = (vec![stub.host.clone()], "race-2".into());
+        (run(config, &mut Recorded::default()), ())
+    };
+    assert_eq!(outcome.unwrap().previous_race_id, None);
+}
+
+#[test]
+fn a_wait_for_a_server_can_be_interrupted() {
+    let stub = Stub::start(|_| Some((503, String::new())));
+    let begin = std::time::Instant::now();
+    let (outcome, ..) = race_on(&stub, |config| {
+        let flag = std::sync::Arc::clone(&config.is_cancelled);
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            flag.store(true, Ordering::Release);
+        });
+    });
+    assert!(matches!(outcome, Err(RaceError::Drive(crate::drive::error::DriveError::Interrupted))));
+    assert!(begin.elapsed() < std::time::Duration::from_secs(30));
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn settings(material: &Material) -> Vec<(String, String)> {
             all.push(("processors".to_owned(), measurements.machine.processors.to_string()));
         }
     }
+    all.extend(race.scope.iter().flat_map(|scope| scope.described()));
     all.retain(|(_, value)| !value.is_empty());
     all
 }

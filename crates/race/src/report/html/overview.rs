@@ -5,7 +5,7 @@ use super::escape::{Text, put};
 use super::material::Material;
 use super::scale::{Scale, Unit};
 use super::table::PlotTable;
-use super::tasks::{task_id, throughputs};
+use super::tasks::{joined, task_id, throughputs};
 use super::telemetry::{Course, PANELS, Panel, Reading};
 use crate::timeline::reader::{TaskCourse, Timeline};
 
@@ -174,7 +174,7 @@ fn all_times(material: &Material, quantile: f64) -> impl Iterator<Item = (f64, O
         let point = move |bin: &crate::timeline::reader::Bin| {
             (course.task.start_s + bin.start_s + bin.covered_s / 2.0, bin.latency.quantile_ms(quantile))
         };
-        course.bins.iter().map(point).chain([(course.end_s, None)])
+        joined(course.bins.iter().map(point)).into_iter().chain([(course.end_s, None)])
     })
 }
 

@@ -8,6 +8,7 @@ use super::material::Material;
 use super::{agreement, change, environment, machine, overview, summary, tasks, verdicts};
 use crate::report::RacedSide;
 use crate::report::measurements::Warning;
+use crate::report::scope;
 use crate::report::several::Rules;
 use crate::report::summary as of_results;
 
@@ -136,11 +137,16 @@ fn put_trust(materials: &[Material], labels: &[String], out: &mut String) {
     let baseline = &materials[0].race;
     let doubts = |material: &Material| {
         let mut lines = warnings(material);
-        if (&material.race.track, &material.race.challenge) != (&baseline.track, &baseline.challenge) {
-            lines.push(format!(
-                "Another track or challenge than {}; only tasks of the same name are comparable.",
-                labels[0]
-            ));
+        let unlike = scope::differences(baseline, &material.race);
+        if !unlike.is_empty() {
+            lines.insert(
+                0,
+                format!(
+                    "Not of the same as {}, whose figures these cannot be compared with: {}.",
+                    labels[0],
+                    unlike.join("; ")
+                ),
+            );
         }
         lines.extend(material.missing.iter().cloned());
         lines

@@ -20,15 +20,8 @@ pub fn put(material: &Material, out: &mut String) {
         out.push_str("Latency is free of coordinated omission: from when a request was due or, where nothing is scheduled, corrected for the requests that a slow answer held back. <i>took</i> is the server's own time. ");
     }
     out.push_str("A task's name leads to its course.</p>");
-    if let Some(server) = material.measurements.as_ref().map(|measurements| &measurements.server) {
-        let cpu = server.cpu_s.map(|seconds| format!("{} s of processor time", shown::three_digits(seconds)));
-        let peak = server
-            .peak_resident_bytes
-            .map(|bytes| format!("{} of memory at its peak", shown::bytes(bytes as f64)));
-        let used: Vec<String> = [cpu, peak].into_iter().flatten().collect();
-        if !used.is_empty() {
-            put!(out, "<p>The server used {}.</p>", used.join(" and "));
-        }
+    if let Some(line) = material.measurements.as_ref().and_then(|measurements| measurements.server.line()) {
+        put!(out, "<p>{}</p>", Text(&line));
     }
     let took = |head: &'static str| if is_measured { head } else { "" };
     put!(

@@ -109,7 +109,7 @@ fn put_task(name: &str, entries: &[Entry<'_>], compares: bool, out: &mut String)
     for ((entry, table), cells) in entries.iter().zip(&tables).zip(&cells) {
         out.push_str("<div>");
         times_chart(&id, entry, table, axis, times, compares).put(out);
-        let title = titled("How often which latency", entry, compares);
+        let title = titled("Latency heat map", entry, compares);
         let summary = format!(
             "Heat map: time from left to right, latency from bottom to top, darker where more requests ended. {} requests.",
             shown::grouped(entry.course.bins.iter().map(|bin| bin.requests).sum::<u64>() as f64)
@@ -176,17 +176,28 @@ fn titled(title: &str, entry: &Entry<'_>, compares: bool) -> String {
     if compares { format!("{title} – {}", entry.label) } else { title.to_owned() }
 }
 
-/// Operations per second in each bin, nothing where none ended.
-pub fn throughputs(course: &TaskCourse) -> Vec<(f64, Option<f64>)> {
-    let count = (course.duration_s() / course.bin_s).ceil().max(1.0) as usize;
-    let middle = |index: usize| (index as f64 + 0.5) * course.bin_s;
-    let mut points: Vec<(f64, Option<f64>)> = (0..count).map(|index| (middle(index), Some(0.0))).collect();
-    for bin in &course.bins {
-        let index = ((bin.start_s / course.bin_s).round() as usize).min(count - 1);
-        points[index].1 = Some(bin.throughput());
+/// Points of a line over bins. A single bin without requests is bridged, so that the times of a task with few requests are a line and not
+/// a row of gaps; where nothing ended for longer there is one gap.
+pub fn joined(points: impl Iterator<Item = (f64, Option<f64>)>) -> Vec<(f64, Option<f64>)> {
+    let mut line: Vec<(f64, Option<f64>)> = Vec::new();
+    let mut missing = 0;
+    for point in points {
+        missing = if point.1.is_none() { missing + 1 } else { 0 };
+        match missing {
+            0 => line.push(point),
+            2 if !line.is_empty() => line.push(point),
+            _ => {}
+        }
     }
-    let covered_last = course.duration_s() / course.bin_s - (count - 1) as f64;
-    if covered_last < SHARE_MIN && count > 2 {
+    line
+}
+
+/// Operations per second in each bin.
+pub fn throughputs(course: &TaskCourse) -> Vec<(f64, Option<f64>)> {
+    let middle = |bin: &Bin| (bin.start_s + course.bin_s / 2.0, Some(bin.throughput()));
+    let mut points: Vec<(f64, Option<f64>)> = course.bins.iter().map(middle).collect();
+    let covered_last = course.duration_s() / course.bin_s - (points.len().max(1) - 1) as f64;
+    if covered_last < SHARE_MIN && points.len() > 2 {
         points.pop();
     }
     points
@@ -242,16 +253,8 @@ fn said(label: &str, points: &[(f64, Option<f64>)], unit: &str) -> String {
 fn times_chart(id: &str, entry: &Entry<'_>, table: &str, axis: Axis, scale: Scale, compares: bool) -> Chart {
     let course = entry.course;
     let line = |label: &str, colour, is_dashed, times: fn(&Bin) -> &Counts, quantile: f64| {
-        let mut points = Vec::new();
-        let mut end = f64::NEG_INFINITY;
-        for bin in &course.bins {
-            if bin.start_s > end + course.bin_s * 0.5 && !points.is_empty() {
-                points.push((end, None));
-            }
-            end = bin.start_s + course.bin_s;
-            points.push((bin.start_s + bin.covered_s / 2.0, times(bin).quantile_ms(quantile)));
-        }
-        Series { label: label.to_owned(), colour, is_dashed, points }
+        let point = |bin: &Bin| (bin.start_s + bin.covered_s / 2.0, times(bin).quantile_ms(quantile));
+        Series { label: label.to_owned(), colour, is_dashed, points: joined(course.bins.iter().map(point)) }
     };
     let has_own_latency = course.has_own_latency();
     // Beside other races a plot has its race's colour, and what is there for comparison is grey.

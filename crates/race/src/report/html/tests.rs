@@ -175,7 +175,7 @@ fn one_race_is_a_whole_page() {
         "The load generator was the limit.",
         "Memory by pool",
         "Latency and service time",
-        "How often which latency",
+        "Latency heat map",
         "Percentiles",
         "2,000 docs/s",
         "percentiles of 1,700 measured requests",

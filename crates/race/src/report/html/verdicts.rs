@@ -28,24 +28,55 @@ pub fn put(sides: &[RacedSide], rules: &Rules, materials: &[Material], labels: &
          <option value=\"verdict\">only shown differences</option><option value=\"2\">changes of 2 % and more</option><option value=\"5\">changes of 5 % and more</option>\
          <option value=\"10\">changes of 10 % and more</option><option value=\"25\">changes of 25 % and more</option></select></p>");
     for (contender, label) in sides.iter().zip(labels).skip(1) {
-        put_contender(&judge(&sides[0], contender, rules), [&labels[0], label], materials, out);
+        put_contender(
+            &judge(&sides[0], contender, rules),
+            rules.significance,
+            [&labels[0], label],
+            materials,
+            out,
+        );
     }
     out.push_str("</section>\n");
 }
 
-fn put_contender(judgement: &Judgement, names: [&str; 2], materials: &[Material], out: &mut String) {
+fn put_contender(
+    judgement: &Judgement,
+    significance: f64,
+    names: [&str; 2],
+    materials: &[Material],
+    out: &mut String,
+) {
     let title = format!("{} against {}", names[1], names[0]);
     let count = |verdict| judgement.rows.iter().filter(|row| row.verdict == verdict).count();
     put!(
         out,
-        "<h3>{}</h3><p>{} against {} races: <span class=\"better\">{} better</span>, <span class=\"worse\">{} worse</span>, {} without a shown difference.</p>",
+        "<h3>{}</h3><p>{} against {} races: ",
         Text(&title),
         judgement.contender_count,
-        judgement.baseline_count,
-        count(Verdict::Better),
-        count(Verdict::Worse),
-        count(Verdict::NoDifferenceShown)
+        judgement.baseline_count
     );
+    if judgement.can_show_anything(significance) {
+        let coloured = |class: &str, count: usize| match count {
+            0 => format!("none {class}"),
+            count => format!("<span class=\"{class}\">{count} {class}</span>"),
+        };
+        put!(
+            out,
+            "{}, {}, {} without a shown difference.</p>",
+            coloured("better", count(Verdict::Better)),
+            coloured("worse", count(Verdict::Worse)),
+            count(Verdict::NoDifferenceShown)
+        );
+    } else {
+        out.push_str("too few to show any difference, whatever the figures.</p>");
+    }
+    if !judgement.unlike.is_empty() {
+        put!(
+            out,
+            "<p class=\"bad\">These races are not of the same; their figures cannot be compared: {}.</p>",
+            Text(&judgement.unlike.join("; "))
+        );
+    }
     if !judgement.notes.is_empty() {
         out.push_str("<ul class=\"soft\">");
         judgement.notes.iter().for_each(|note| put!(out, "<li>{}</li>", Text(note)));

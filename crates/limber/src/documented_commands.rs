@@ -1,0 +1,166 @@
+//! Does every command line that the documentation shows run? Each is parsed by the definition that users meet, and what can be tried without a
+//! server and without documents is (`--dry-run` of `race` and `tune`).
+
+use std::path::{Path, PathBuf};
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+
+use crate::{Cli, Command};
+
+/// A command line and where it stands.
+struct Shown {
+    place: String,
+    line: String,
+    /// Within a sentence, where a part of a command line may be named.
+    is_mention: bool,
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository's root")
+}
+
+/// All command lines of the repository's documentation and of the commands' own help.
+fn all_shown() -> Vec<Shown> {
+    let root = repository();
+    let mut files = vec![root.join("README.md"), root.join("tracks/README.md")];
+    for folder in ["docs", "docs/decisions"] {
+        let entries = std::fs::read_dir(root.join(folder)).expect("a folder of the repository");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        files.extend(paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
+    }
+    files.sort();
+    let mut shown = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let name = file.strip_prefix(&root).expect("below the root").display().to_string();
+        add_of_markdown(&name, &text, &mut shown);
+    }
+    for command in Cli::command().get_subcommands() {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let place = format!("limber {} --help", command.get_name());
+        for line in help.lines().filter(|line| line.trim_start().starts_with("limber ")) {
+            // What a line does stands behind it, after some spaces.
+            let line = line.trim().split("   ").next().unwrap_or_default().to_owned();
+            shown.push(Shown { place: place.clone(), line, is_mention: false });
+        }
+    }
+    shown
+}
+
+fn add_of_markdown(name: &str, text: &str, shown: &mut Vec<Shown>) {
+    let joined = text.replace("\\\n", " ");
+    let mut is_code = false;
+    for (number, line) in joined.lines().enumerate() {
+        let place = format!("{name}, about line {}", number + 1);
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if is_code || line.starts_with("    ") {
+            let line = match line.trim().strip_prefix("cargo run --release -- ") {
+                Some(arguments) => format!("limber {arguments}"),
+                None => line.trim().to_owned(),
+            };
+            if line.starts_with("limber ") {
+                shown.push(Shown { place, line, is_mention: false });
+            }
+        } else {
+            for span in line.split('`').skip(1).step_by(2).filter(|span| span.starts_with("limber ")) {
+                shown.push(Shown { place: place.clone(), line: span.to_owned(), is_mention: true });
+            }
+        }
+    }
+}
+
+/// The words of a shell's command line, up to a comment, a pipe or a second command. `…` and what stands in `[…]` is left out: it stands
+/// for what the reader fills in.
+fn words(line: &str) -> Vec<String> {
+    let mut words: Vec<(String, bool)> = Vec::new();
+    let (mut word, mut has_quotes, mut quote) = (String::new(), false, None);
+    let mut end = |word: &mut String, has_quotes: &mut bool| {
+        if !word.is_empty() || *has_quotes {
+            words.push((std::mem::take(word), std::mem::take(has_quotes)));
+        }
+    };
+    for char in line.chars() {
+        match (quote, char) {
+            (Some(open), char) if char == open => quote = None,
+            (Some(_), char) => word.push(char),
+            (None, '\'' | '"') => (quote, has_quotes) = (Some(char), true),
+            (None, ' ') => end(&mut word, &mut has_quotes),
+            (None, char) => word.push(char),
+        }
+    }
+    end(&mut word, &mut has_quotes);
+    let mut kept = Vec::new();
+    let mut is_optional = false;
+    for (word, has_quotes) in words {
+        if !has_quotes && (word.starts_with('#') || ["|", "&&", ">", "&"].contains(&word.as_str())) {
+            break;
+        }
+        is_optional |= !has_quotes && word.starts_with('[');
+        let is_left_out = is_optional || ["…", "..."].contains(&word.as_str());
+        if is_optional && word.ends_with(']') {
+            is_optional = false;
+        }
+        if !is_left_out {
+            kept.push(word);
+        }
+    }
+    kept
+}
+
+/// Errors: what the user would be told.
+fn tried(shown: &Shown) -> Result<(), String> {
+    let words = words(&shown.line);
+    let command = match Cli::try_parse_from(&words) {
+        Ok(cli) => cli.command,
+        Err(error) => {
+            // A sentence names a flag without its value, or a command without what it needs.
+            let is_part = matches!(
+                error.kind(),
+                ErrorKind::MissingRequiredArgument
+                    | ErrorKind::MissingSubcommand
+                    | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+                    | ErrorKind::DisplayHelp
+                    | ErrorKind::DisplayVersion
+            ) || error.to_string().contains("a value is required for");
+            return if shown.is_mention && is_part { Ok(()) } else { Err(error.to_string()) };
+        }
+    };
+    let is_there = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path.exists());
+    // What stands for files of the reader cannot be tried.
+    let is_readers = shown.is_mention
+        || ["~/", "ca.pem", "rally.ini", "path/to"].iter().any(|part| shown.line.contains(part));
+    match command {
+        Command::Race(race) if !is_readers && is_there(&race.track.track_path) => {
+            race.check(&mut Vec::new()).map_err(|error| error.to_string())
+        }
+        Command::Tune(tune) if !is_readers && tune.resume.is_none() && is_there(&tune.track.track_path) => {
+            tune.plan(Path::new("/nonexistent")).map(drop).map_err(|error| error.to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn every_command_line_of_the_documentation_runs() {
+    // Paths in the documentation count from the repository's root.
+    std::env::set_current_dir(repository()).expect("a folder");
+    let all = all_shown();
+    let wrong: Vec<String> = all
+        .iter()
+        .filter_map(|shown| Some(format!("{}\n  {}\n  {}", shown.place, shown.line, tried(shown).err()?)))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let lines = all.iter().filter(|shown| !shown.is_mention).count();
+    assert!(lines > 60 && all.len() > lines, "only {lines} command lines were found");
+}
+
+#[test]
+fn words_are_those_of_a_shell() {
+    let check = |line: &str, expected: &[&str]| assert_eq!(words(line), expected, "{line}");
+    check("limber race --x='a b' \"c,'d'\"   # why", &["limber", "race", "--x=a b", "c,'d'"]);
+    check("limber report RACE [RACE …]   # one", &["limber", "report", "RACE"]);
+    check("limber list races … | head", &["limber", "list", "races"]);
+    check("limber tune --knob 'jvm=,-XX' ''", &["limber", "tune", "--knob", "jvm=,-XX", ""]);
+}
