@@ -55,13 +55,16 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
 }
 
 fn config(path: &Path) -> NodeConfig {
+    let mut settings = Map::new();
+    // How full the machine's own disk is decides no test.
+    settings.insert("cluster.routing.allocation.disk.threshold_enabled".into(), "false".into());
     NodeConfig {
         data_path: path.to_owned(),
         memory_limit_bytes: 64 << 20,
         cluster_name: "fuzz".into(),
         node_name: "fuzz".into(),
         compat_version: "8.14.3".into(),
-        settings: Map::new(),
+        settings,
         background_threads: false,
         search_processors: 1,
     }

@@ -16,6 +16,7 @@ fn main() {
     let folder = std::env::temp_dir().join(format!("open_segments-{}", std::process::id()));
     let open = |off_heap: bool| {
         let mut settings = Map::new();
+        settings.insert("cluster.routing.allocation.disk.threshold_enabled".into(), "false".into());
         settings.insert("indices.segment_memory.off_heap.enable".into(), off_heap.to_string().into());
         let config = NodeConfig {
             data_path: folder.clone(),

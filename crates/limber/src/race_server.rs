@@ -10,6 +10,9 @@ use limber_race::engine::{EngineSpec, RunningServer, ServerGuard, ServerProvider
 
 pub struct ChildServer;
 
+/// Off in every server that a race starts, Elasticsearch and OpenSearch too: how full the machine's disk is decides no race.
+const DISK_THRESHOLD: &str = "cluster.routing.allocation.disk.threshold_enabled";
+
 /// Ends the process, then its data folder goes.
 struct Guard {
     child: Child,
@@ -48,6 +51,9 @@ impl ServerProvider for ChildServer {
             .env("LIMBER_LOG", std::env::var("LIMBER_LOG").unwrap_or_else(|_| "warn".into()))
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
+        if !spec.settings.iter().any(|(name, _)| name == DISK_THRESHOLD) {
+            command.arg("-E").arg(format!("{DISK_THRESHOLD}=false"));
+        }
         for (name, value) in &spec.settings {
             command.arg("-E").arg(format!("{name}={value}"));
         }
