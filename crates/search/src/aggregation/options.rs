@@ -4,9 +4,9 @@
 //! `ValuesSourceAggregationBuilder`, without the position in the text.
 
 use limber_mapping::RequestError;
+use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
-use crate::did_you_mean::did_you_mean;
 use crate::json;
 use crate::script::Script;
 

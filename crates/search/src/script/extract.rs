@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use limber_mapping::RequestError;
 
 use super::value::Value;
-use crate::dissect::Dissect;
-use crate::grok::{CaptureType, Ecs, Found, Grok, library};
+use limber_text::dissect::Dissect;
+use limber_text::grok::{CaptureType, Ecs, Found, Grok, library};
 
 /// A pattern, compiled with its script.
 #[derive(Debug)]

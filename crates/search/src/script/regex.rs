@@ -1,7 +1,7 @@
 //! Regular expressions of Painless: `/.../`, `=~`, `==~`, `Pattern` and `Matcher`.
 //!
 //! Source: Painless's specification and the methods that its whitelist `java.util.regex` names. Patterns run in linear time where they can,
-//! else with a limit on backtracking ([`crate::pattern`]), which stands for Elasticsearch's limit on the characters that a match looks at.
+//! else with a limit on backtracking ([`limber_text::pattern`]), which stands for Elasticsearch's limit on the characters that a match looks at.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use super::error::ScriptError;
 use super::run::{Outcome, Run};
 use super::tree::Type;
 use super::value::Value;
-use crate::pattern::{Groups, Pattern, Replacement};
+use limber_text::pattern::{Groups, Pattern, Replacement};
 
 /// Letters of flags, what they are in a pattern, and their numbers in Java.
 const FLAGS: &[(char, &str, i32)] = &[
@@ -231,11 +231,10 @@ fn argument_of(name: &str) -> Type {
 }
 
 impl<'a> Run<'a> {
-    fn too_costly(&self, pattern: u16, error: &RequestError, at: u32) -> ScriptError {
+    fn too_costly(&self, pattern: u16, error: &limber_text::Error, at: u32) -> ScriptError {
         let source = &self.regex(pattern).source;
         let reason = format!(
-            "[scripting] Regular expression considered too many characters, pattern: [{source}]: {}",
-            error.reason
+            "[scripting] Regular expression considered too many characters, pattern: [{source}]: {error}"
         );
         ScriptError::new(at, "circuit_breaking_exception", reason)
     }
@@ -385,7 +384,10 @@ impl<'a> Run<'a> {
                     "replaceAll" => pattern.replace_all(&text, &with),
                     _ => pattern.replace_first(&text, &with),
                 };
-                let replaced = replaced.map_err(|error| ScriptError::new(at, error.kind, error.reason))?;
+                let replaced = replaced.map_err(|error| {
+                    let error = RequestError::from(error);
+                    ScriptError::new(at, error.kind, error.reason)
+                })?;
                 self.grow(replaced.len(), at)?;
                 Value::str(replaced)
             }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use limber_mapping::{Field, FieldType, RequestError};
+use limber_text::automaton::{Levenshtein, Regexp, RegexpOptions};
 
 use super::rule::{By, Filter, Rule};
 use super::source::Source;
-use crate::automaton::{Levenshtein, Regexp, RegexpOptions};
 use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::query::bound::{BoundQuery, Docs, Node};

@@ -6,14 +6,13 @@
 
 use std::collections::HashMap;
 
-use limber_mapping::RequestError;
-
 use super::syntax::{self, LAST, Tree};
-use super::walk::{TermAutomaton, Verdict};
+use super::term_automaton::{TermAutomaton, Verdict};
+use crate::{Error, Result};
 
 /// How a pattern is to be read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RegexpOptions {
+pub struct RegexpOptions {
     /// Bits of `flags_value`.
     pub flags: u32,
     /// Letters of ASCII in either case.
@@ -35,8 +34,8 @@ impl RegexpOptions {
     /// The bits of `ALL|NONE|INTERSECTION|...`.
     ///
     /// # Errors
-    /// `illegal_argument_exception` with the name that is none.
-    pub fn parse_flags(text: &str) -> Result<u32, RequestError> {
+    /// [`Error::IllegalArgument`] with the name that is none.
+    pub fn parse_flags(text: &str) -> Result<u32> {
         if text.is_empty() {
             return Ok(syntax::ALL);
         }
@@ -50,7 +49,7 @@ impl RegexpOptions {
                 "INTERVAL" => syntax::INTERVAL,
                 "NONE" => 0,
                 "ALL" => syntax::ALL,
-                _ => return Err(RequestError::illegal_argument(format!("Unknown regexp flag [{name}]"))),
+                _ => return Err(Error::illegal(format!("Unknown regexp flag [{name}]"))),
             };
         }
         Ok(flags)
@@ -75,15 +74,15 @@ const DEAD: u32 = u32::MAX;
 
 /// A compiled pattern.
 #[derive(Debug)]
-pub(crate) struct Regexp {
+pub struct Regexp {
     states: Vec<State>,
     prefix: Vec<u8>,
 }
 
 impl Regexp {
     /// # Errors
-    /// `illegal_argument_exception` for what is no pattern, `too_complex_to_determinize_exception` for what needs too many states.
-    pub fn parse(pattern: &str, options: RegexpOptions) -> Result<Regexp, RequestError> {
+    /// [`Error::IllegalArgument`] for what is no pattern, [`Error::TooComplex`] for what needs too many states.
+    pub fn parse(pattern: &str, options: RegexpOptions) -> Result<Regexp> {
         let tree = syntax::read(pattern, options.flags, options.ignores_case)?;
         let mut nodes = Nodes::new();
         let start = nodes.add(&tree);
@@ -121,11 +120,7 @@ impl Regexp {
                 targets: targets.into(),
             });
             if open.len() > states_max || nodes.work > WORK_PER_STATE * states_max as u64 {
-                return Err(RequestError::new(
-                    400,
-                    "too_complex_to_determinize_exception",
-                    format!("Determinizing automaton would require more than {} effort.", options.states_max),
-                ));
+                return Err(Error::TooComplex { states_max: options.states_max });
             }
         }
         let mut regexp = Regexp { states, prefix: Vec::new() };
@@ -566,7 +561,7 @@ mod tests {
     #[test]
     fn bombs_are_refused() {
         let error = Regexp::parse("(a|b)*a(a|b){30}", RegexpOptions::default()).expect_err("too many states");
-        assert_eq!(error.kind, "too_complex_to_determinize_exception");
+        assert!(matches!(error, Error::TooComplex { .. }), "{error}");
         assert!(Regexp::parse("((a{1,1000}){1,1000}){1,1000}", RegexpOptions::default()).is_err());
         assert!(Regexp::parse(&"(".repeat(500), RegexpOptions::default()).is_err());
         assert!(Regexp::parse("a{2000000000}", RegexpOptions::default()).is_err());

@@ -4,9 +4,8 @@
 
 use std::collections::HashMap;
 
-use limber_mapping::RequestError;
-
 use super::patterns::{Library, PATTERNS_NOT_YET};
+use crate::Error;
 use crate::pattern::Pattern;
 
 /// Patterns that refer to patterns that refer to patterns, at most (Elasticsearch's limit).
@@ -81,7 +80,7 @@ impl Grok {
     }
 
     /// The named parts of the first match; several of one name when it was captured several times. `None`: no match.
-    pub fn captures<'g, 't>(&'g self, text: &'t str) -> Result<Option<Vec<Found<'g, 't>>>, RequestError> {
+    pub fn captures<'g, 't>(&'g self, text: &'t str) -> Result<Option<Vec<Found<'g, 't>>>, Error> {
         let Some(groups) = self.pattern.captures(text, 0)? else { return Ok(None) };
         let mut found = Vec::new();
         for capture in &self.captures {

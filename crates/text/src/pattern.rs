@@ -3,7 +3,7 @@
 //! Patterns run in linear time (`regex`) whenever they can be translated; those with look-around, back references, atomic groups or
 //! possessive quantifiers run over `fancy-regex` with a limit on backtracking. Both have a limit on their compiled size.
 
-use limber_mapping::RequestError;
+use crate::Error;
 
 /// What a text may grow to by replacements.
 const GROWTH_BYTES_MAX: usize = 64 << 20;
@@ -76,7 +76,7 @@ impl Pattern {
     }
 
     /// The first match's groups as ranges, or `None`.
-    pub fn captures(&self, text: &str, from: usize) -> Result<Option<Groups>, RequestError> {
+    pub fn captures(&self, text: &str, from: usize) -> Result<Option<Groups>, Error> {
         match self {
             Pattern::Linear(regex) => {
                 let mut locations = regex.capture_locations();
@@ -92,7 +92,7 @@ impl Pattern {
         }
     }
 
-    fn find(&self, text: &str, from: usize) -> Result<Option<(usize, usize)>, RequestError> {
+    fn find(&self, text: &str, from: usize) -> Result<Option<(usize, usize)>, Error> {
         match self {
             Pattern::Linear(regex) => Ok(regex.find_at(text, from).map(|found| (found.start(), found.end()))),
             Pattern::Backtracking(regex) => {
@@ -103,7 +103,7 @@ impl Pattern {
     }
 
     /// Calls `each` with start and end of every match that Java's `Matcher.find` would give.
-    pub fn find_each(&self, text: &str, mut each: impl FnMut(usize, usize)) -> Result<(), RequestError> {
+    pub fn find_each(&self, text: &str, mut each: impl FnMut(usize, usize)) -> Result<(), Error> {
         let mut from = Some(0);
         while let Some(at) = from
             && let Some((start, end)) = self.find(text, at)?
@@ -115,17 +115,17 @@ impl Pattern {
     }
 
     /// `Matcher.replaceAll`.
-    pub fn replace_all(&self, text: &str, replacement: &Replacement) -> Result<String, RequestError> {
+    pub fn replace_all(&self, text: &str, replacement: &Replacement) -> Result<String, Error> {
         self.replace(text, replacement, usize::MAX)
     }
 
     /// `Matcher.replaceFirst`.
-    pub fn replace_first(&self, text: &str, replacement: &Replacement) -> Result<String, RequestError> {
+    pub fn replace_first(&self, text: &str, replacement: &Replacement) -> Result<String, Error> {
         self.replace(text, replacement, 1)
     }
 
     /// Replaces the first `most` matches.
-    fn replace(&self, text: &str, replacement: &Replacement, most: usize) -> Result<String, RequestError> {
+    fn replace(&self, text: &str, replacement: &Replacement, most: usize) -> Result<String, Error> {
         let names = self.group_names();
         let mut out = String::with_capacity(text.len());
         let mut kept = 0;
@@ -139,7 +139,7 @@ impl Pattern {
             out.push_str(&text[kept..start]);
             replacement.push(text, &groups, &names, &mut out)?;
             if out.len() > GROWTH_BYTES_MAX + 2 * text.len() {
-                return Err(RequestError::illegal_argument("the text grew too large by replacements"));
+                return Err(Error::illegal("the text grew too large by replacements"));
             }
             kept = end;
             from = after(text, start, end);
@@ -154,8 +154,8 @@ fn after(text: &str, start: usize, end: usize) -> Option<usize> {
     if start < end { Some(end) } else { text[end..].chars().next().map(|char| end + char.len_utf8()) }
 }
 
-fn too_costly(error: &fancy_regex::Error) -> RequestError {
-    RequestError::illegal_argument(format!("the pattern takes too long on this value: {error}"))
+fn too_costly(error: &fancy_regex::Error) -> Error {
+    Error::illegal(format!("the pattern takes too long on this value: {error}"))
 }
 
 /// What a match is replaced with: Java's `$1`, `${name}` and `\` escapes.
@@ -227,11 +227,11 @@ impl Replacement {
         groups: &[Option<(usize, usize)>],
         names: &[Option<&str>],
         out: &mut String,
-    ) -> Result<(), RequestError> {
+    ) -> Result<(), Error> {
         for part in &self.parts {
             match part {
                 ReplacementPart::Text(text) => out.push_str(text),
-                ReplacementPart::Invalid(reason) => return Err(RequestError::illegal_argument(*reason)),
+                ReplacementPart::Invalid(reason) => return Err(Error::illegal(*reason)),
                 ReplacementPart::Group(digits) => {
                     // The first digit always counts, later ones only while such a group exists.
                     let mut used = 1;
@@ -241,21 +241,15 @@ impl Replacement {
                         used += 1;
                     }
                     let group: usize = digits[..used].parse().unwrap_or(usize::MAX);
-                    let range = groups.get(group).ok_or_else(|| {
-                        RequestError::new(
-                            400,
-                            "index_out_of_bounds_exception",
-                            format!("No group {}", &digits[..used]),
-                        )
-                    })?;
+                    let range =
+                        groups.get(group).ok_or_else(|| Error::NoSuchGroup(digits[..used].to_owned()))?;
                     out.push_str(range.map_or("", |(start, end)| &text[start..end]));
                     out.push_str(&digits[used..]);
                 }
                 ReplacementPart::Name(name) => {
                     let group = names.iter().position(|known| *known == Some(name));
-                    let group = group.ok_or_else(|| {
-                        RequestError::illegal_argument(format!("No group with name {{{name}}}"))
-                    })?;
+                    let group =
+                        group.ok_or_else(|| Error::illegal(format!("No group with name {{{name}}}")))?;
                     out.push_str(groups[group].map_or("", |(start, end)| &text[start..end]));
                 }
             }
@@ -403,8 +397,8 @@ mod tests {
         let made =
             Pattern::parse(pattern).expect("pattern").replace_all(text, &Replacement::parse(replacement));
         assert_eq!(
-            made.as_deref().map_err(|error| error.reason.as_str()),
-            expected,
+            made.map_err(|error| error.to_string()),
+            expected.map(str::to_owned).map_err(str::to_owned),
             "{pattern} {replacement}"
         );
     }

@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
 
-use super::walk::{TermAutomaton, Verdict};
+use super::term_automaton::{TermAutomaton, Verdict};
 
 /// Terms that start with the first characters of a word and are at most so many edits away from it.
 #[derive(Clone)]
-pub(crate) struct Levenshtein {
+pub struct Levenshtein {
     prefix: Vec<u8>,
     /// Over what follows the prefix.
     rest: Arc<DFA>,

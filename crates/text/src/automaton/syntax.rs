@@ -2,7 +2,7 @@
 //!
 //! Source: the grammar in the documentation of Lucene's `RegExp`; errors as Elasticsearch 9.4.3 words them.
 
-use limber_mapping::RequestError;
+use crate::{Error, Result};
 
 /// Operators beyond the common ones, as bits of `flags`.
 pub(super) const INTERSECTION: u32 = 0x01;
@@ -36,8 +36,6 @@ pub(super) enum Tree {
     Repeat(Box<Tree>, u32, Option<u32>),
 }
 
-type Result<T> = std::result::Result<T, RequestError>;
-
 struct Reader {
     text: Vec<char>,
     at: usize,
@@ -61,8 +59,8 @@ pub(super) fn read(text: &str, flags: u32, ignores_case: bool) -> Result<Tree> {
     }
 }
 
-fn wrong(reason: impl Into<String>) -> RequestError {
-    RequestError::illegal_argument(reason)
+fn wrong(reason: impl Into<String>) -> Error {
+    Error::illegal(reason)
 }
 
 fn any() -> Tree {
@@ -168,9 +166,10 @@ impl Reader {
         let digits: String = self.text[start..self.at].iter().collect();
         match digits.is_empty() {
             true => Ok(None),
-            false => digits.parse::<i32>().map(|number| Some(number as u32)).map_err(|_| {
-                RequestError::new(400, "number_format_exception", format!("For input string: \"{digits}\""))
-            }),
+            false => digits
+                .parse::<i32>()
+                .map(|number| Some(number as u32))
+                .map_err(|_| Error::NumberFormat(digits)),
         }
     }
 
@@ -303,7 +302,10 @@ impl Reader {
             |text: &str| text.parse::<i32>().ok().filter(|number| *number >= 0).map(|number| number as u32);
         let (Some(least), Some(most)) = (number(first), number(last)) else {
             let wrong = if number(first).is_none() { first } else { last };
-            return Err(syntax(self.at).caused_by(crate::json::number_format(wrong)));
+            return Err(Error::IllegalNumber {
+                reason: syntax(self.at).to_string(),
+                number: wrong.to_owned(),
+            });
         };
         let digits = if first.len() == last.len() { first.len() } else { 0 };
         Ok(numbers(least.min(most), least.max(most), digits))

@@ -1,5 +1,10 @@
 //! `*` in names: "does this pattern fit this field or index name?"
 
+/// Whether `text` is a pattern rather than a name.
+pub fn is_pattern(text: &str) -> bool {
+    text.contains('*')
+}
+
 /// Whether `text` fits `pattern`, in which each `*` stands for any run of characters (none included). Linear space,
 /// time at most `pattern * text` bytes.
 pub fn matches(pattern: &str, text: &str) -> bool {
