@@ -5,14 +5,10 @@ use std::collections::BTreeSet;
 use limber_architecture::crates::{self, Crate, ORDER};
 use limber_architecture::graph::knots;
 
-/// Rooms that are in cycles today, by crate, and how many arrows run inside their knots. **This list may only shrink**: take a room off when
-/// it is free, lower the number when arrows are gone, and never add to either. What a new arrow needs belongs further down.
+/// Rooms that are in cycles today, by crate, and how many arrows run inside their knots. **This list may only shrink**: take a room off
+/// when it is free, lower the number when arrows are gone, and never add to either. What a new arrow needs belongs further down.
 const KNOWN: &[(&str, &[&str], usize)] = &[
-    (
-        "engine",
-        &["catalog", "contexts", "ingest", "lifecycle", "node", "settings", "shard", "snapshot", "tasks"],
-        23,
-    ),
+    ("engine", &["catalog", "contexts", "lifecycle", "node", "settings", "shard", "snapshot", "tasks"], 21),
     ("limber", &["http", "remote", "rest"], 4),
     (
         "mapping",
@@ -40,6 +36,35 @@ const KNOWN: &[(&str, &[&str], usize)] = &[
         ],
         61,
     ),
+    // A flat crate, whose files are its rooms.
+    (
+        "script",
+        &[
+            "collections",
+            "compiler",
+            "context",
+            "dates",
+            "documents",
+            "emit",
+            "expression",
+            "extract",
+            "field_part",
+            "lexer",
+            "map",
+            "methods",
+            "parser",
+            "regex",
+            "run",
+            "score_functions",
+            "settled",
+            "statics",
+            "strings",
+            "tree",
+            "types",
+            "value",
+        ],
+        69,
+    ),
     (
         "search",
         &[
@@ -66,7 +91,7 @@ const KNOWN: &[(&str, &[&str], usize)] = &[
             "shard",
             "source",
         ],
-        129,
+        126,
     ),
     ("segment", &["buffer", "keys", "nested", "postings", "segment", "shapes", "terms"], 10),
     ("store", &["direct", "directory"], 2),

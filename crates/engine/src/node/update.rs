@@ -3,7 +3,7 @@
 //! Source: `UpdateHelper`, `XContentHelper#update`.
 
 use limber_mapping::RequestError;
-use limber_search::script::{Script, ScriptContext, Scripts, run_on_context};
+use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
 use serde_json::{Map, Value, json};
 

@@ -3,7 +3,7 @@
 //! The effective value of a key is the transient one, else the persistent one, else the configuration's, else the default.
 
 use limber_mapping::RequestError;
-use limber_search::script::{AllowedScripts, ScriptLimits};
+use limber_script::{AllowedScripts, ScriptLimits};
 use serde_json::{Map, Value};
 
 use crate::api::Result;

@@ -12,8 +12,8 @@ mod source;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use limber_script::Script;
 use limber_search::SearchRequest;
-use limber_search::script::Script;
 use serde_json::Value;
 
 use crate::api::*;

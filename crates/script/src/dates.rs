@@ -210,7 +210,7 @@ pub(super) fn between(unit: &str, from: &DateValue, to: &DateValue, at: u32) -> 
 }
 
 pub(super) fn parse(text: &str, at: u32) -> Outcome<Value> {
-    let instant = crate::dates::default_format().parse_instant(text).map_err(|_| {
+    let instant = limber_mapping::date::default_format().parse_instant(text).map_err(|_| {
         ScriptError::new(
             at,
             "date_time_parse_exception",

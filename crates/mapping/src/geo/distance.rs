@@ -2,14 +2,12 @@
 //!
 //! Source: Elasticsearch's `DistanceUnit`, `GeoDistance`.
 
-use limber_mapping::RequestError;
-
 use super::arc::{ArcFrom, EARTH_RADIUS_METERS};
-use crate::json::number_format;
+use crate::error::RequestError;
 
 /// A unit by its length in meters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Unit {
+pub struct Unit {
     pub meters: f64,
 }
 
@@ -41,20 +39,23 @@ impl Unit {
 }
 
 /// Meters of a text such as `200km`; `default` counts when it names no unit.
-pub(crate) fn parse_distance(text: &str, default: Unit) -> Result<f64, RequestError> {
+pub fn parse_distance(text: &str, default: Unit) -> Result<f64, RequestError> {
     let found = UNITS.iter().find_map(|(meters, names)| {
         names.iter().find_map(|name| text.strip_suffix(name)).map(|number| (number, *meters))
     });
     let (number, meters) = found.unwrap_or((text, default.meters));
     match number.trim() {
         "" => Err(RequestError::new(400, "number_format_exception", "empty String")),
-        number => number.parse::<f64>().map(|number| number * meters).map_err(|_| number_format(number)),
+        number => number
+            .parse::<f64>()
+            .map(|number| number * meters)
+            .map_err(|_| RequestError::number_format(number)),
     }
 }
 
 /// `distance_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) enum DistanceKind {
+pub enum DistanceKind {
     #[default]
     Arc,
     /// On a plane that touches the earth between the points: faster, wrong over long distances and near the poles.

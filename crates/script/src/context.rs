@@ -51,7 +51,7 @@ impl ContextScript {
     ///
     /// # Errors
     /// `script_exception`; `illegal_argument_exception` for a value that holds itself or has no JSON.
-    pub(crate) fn reduce(&self, states: &[Settled]) -> Result<Json, RequestError> {
+    pub fn reduce(&self, states: &[Settled]) -> Result<Json, RequestError> {
         let mut run = Run::new(&self.script, &self.params);
         let states = Value::list(states.iter().map(Settled::to_value).collect());
         run.given = Some(states.clone());

@@ -30,7 +30,7 @@ pub(super) const STEPS_MAX: u32 = 1_000_000;
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
-pub(crate) enum Value {
+pub enum Value {
     Null,
     Bool(bool),
     Char(u16),
@@ -68,7 +68,7 @@ pub(crate) enum Value {
 
 /// An instant with the zone it is shown in.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct DateValue {
+pub struct DateValue {
     pub instant: Instant,
     /// `None`: UTC.
     pub zone: Option<Rc<Zone>>,

@@ -1,9 +1,7 @@
 //! A script in a request: `"source"` alone, or an object with `source` or `id`, `lang`, `params` and `options`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, token};
 use serde_json::{Map, Value};
-
-use crate::json;
 
 /// A script as a request names it.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,16 +45,14 @@ impl Script {
             }
             Value::Object(members) => members,
             other => {
-                return Err(malformed(format!("Expected START_OBJECT but was: {}", json::token(other))));
+                return Err(malformed(format!("Expected START_OBJECT but was: {}", token(other))));
             }
         };
         let (mut source, mut id, mut language, mut params) = (None, None, None, Map::new());
         for (key, value) in members {
             let text = || match value {
                 Value::String(text) => Ok(text.clone()),
-                other => {
-                    Err(malformed(format!("{key} doesn't support values of type: {}", json::token(other))))
-                }
+                other => Err(malformed(format!("{key} doesn't support values of type: {}", token(other)))),
             };
             match key.as_str() {
                 "source" | "inline" | "id" if source.is_some() || id.is_some() => {
@@ -70,7 +66,7 @@ impl Script {
                     other => {
                         return Err(malformed(format!(
                             "params doesn't support values of type: {}",
-                            json::token(other)
+                            token(other)
                         )));
                     }
                 },

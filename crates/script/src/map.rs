@@ -10,7 +10,7 @@ use super::value::Value;
 
 /// How a map is walked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum MapOrder {
+pub enum MapOrder {
     /// As a `java.util.LinkedHashMap` walks.
     #[default]
     Inserted,
@@ -25,7 +25,7 @@ const UNINDEXED_MAX: usize = 8;
 
 /// A map, or a set: a map of its items.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct MapValue {
+pub struct MapValue {
     entries: Vec<(Value, Value)>,
     /// Places of the entries by the hashes of their keys; empty up to [`UNINDEXED_MAX`] entries.
     index: HashTable<u32>,

@@ -3,13 +3,14 @@
 //! Source: Elasticsearch's `ScoreScriptUtils`.
 
 use limber_mapping::date::Zone;
-use limber_mapping::geo;
+use limber_mapping::geo::{self, ArcFrom, Unit, parse_distance};
+use limber_text::time_value::TimeValue;
 
+use super::decay::{Curve, Falloff, Origin, Shape};
+use super::documents::Documents;
 use super::error::ScriptError;
 use super::run::{Outcome, Run};
 use super::value::Value;
-use crate::geo::{ArcFrom, Unit, parse_distance};
-use crate::query::{Curve, DecayShape, Falloff, Origin};
 
 pub(super) fn call(run: &mut Run<'_>, name: &str, arguments: &[Value], at: u32) -> Outcome<Value> {
     Ok(match (name, arguments) {
@@ -26,18 +27,17 @@ pub(super) fn call(run: &mut Run<'_>, name: &str, arguments: &[Value], at: u32) 
             let raised = value.f64().powf(exponent.f64());
             Value::Double(raised / (k.f64().powf(exponent.f64()) + raised))
         }
-        ("randomScore", [seed]) => match run.place() {
-            Some((segment, doc)) => {
-                let (index, shard) = run.shard();
-                Value::Double(crate::query::random_by_place(segment, doc, seed.i64() as i32, index, shard))
-            }
+        ("randomScore", [seed]) => match run.random_by_place(seed.i64() as i32) {
+            Some(number) => Value::Double(number),
             None => return Err(ScriptError::argument(at, "[randomScore] needs a document")),
         },
         ("randomScore", [seed, Value::Field(field)]) => {
             let first = run.field_value(*field, 0, at)?;
             let seed = seed.i64() as i32;
-            let (index, shard) = run.shard();
-            Value::Double(crate::query::random_of(first.text().as_bytes(), seed, index, shard))
+            let by_bytes = |(documents, _): (&dyn Documents, _)| {
+                documents.random_by_bytes(first.text().as_bytes(), seed)
+            };
+            run.batch().map_or(Value::Null, |batch| Value::Double(by_bytes(batch)))
         }
         (decay, [_, _, _, _, value]) if decay.starts_with("decay") => {
             let decay = Decay::new(decay, &arguments[..4], at)?;
@@ -75,9 +75,9 @@ impl Decay {
     /// `name` such as `decayGeoGauss`; origin, scale, offset, decay.
     pub fn new(name: &str, parameters: &[Value], at: u32) -> Outcome<Decay> {
         let shape = match name {
-            _ if name.ends_with("Gauss") => DecayShape::Gauss,
-            _ if name.ends_with("Exp") => DecayShape::Exp,
-            _ => DecayShape::Linear,
+            _ if name.ends_with("Gauss") => Shape::Gauss,
+            _ if name.ends_with("Exp") => Shape::Exp,
+            _ => Shape::Linear,
         };
         let [origin, scale, offset, decay] = parameters else {
             return Err(ScriptError::argument(at, format!("[{name}] takes five arguments")));
@@ -90,11 +90,11 @@ impl Decay {
             (Origin::Point(ArcFrom::new(point.latitude, point.longitude)), metres(scale)?, metres(offset)?)
         } else if name.starts_with("decayDate") {
             let millis = |value: &Value| {
-                crate::json::time_millis(&value.text(), "decay")
-                    .map(|millis| millis.map_or(-1.0, |millis| millis as f64))
-                    .map_err(refused)
+                TimeValue::parse(&value.text(), "decay")
+                    .map(|time| time.map_or(-1.0, |time| time.millis_begun() as f64))
+                    .map_err(|error| refused(error.into()))
             };
-            let format = crate::dates::default_format();
+            let format = limber_mapping::date::default_format();
             let origin = format.parse_with_math(&origin.text(), 0, false, &Zone::Utc).map_err(refused)?;
             (Origin::Number(origin as f64), millis(scale)?, millis(offset)?)
         } else {

@@ -6,7 +6,7 @@ use super::error::ScriptError;
 use super::run::{Outcome, Run, failed};
 use super::tree::Type;
 use super::value::{Value, argument};
-use crate::geo::{ArcFrom, DistanceKind};
+use limber_mapping::geo::{ArcFrom, DistanceKind};
 
 /// Methods of texts: name, arguments, and what they give.
 const STRING_METHODS: &[(&str, usize, Type)] = &[

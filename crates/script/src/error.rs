@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// A failure at a place of the source.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ScriptError {
+pub struct ScriptError {
     /// In UTF-16 units; `None`: nowhere in particular.
     pub at: Option<u32>,
     /// Elasticsearch's name of the exception beneath.
@@ -55,20 +55,10 @@ impl ScriptError {
     }
 }
 
-impl From<crate::error::Error> for ScriptError {
-    fn from(error: crate::error::Error) -> ScriptError {
-        ScriptError {
-            at: None,
-            kind: "exception",
-            reason: String::new(),
-            foreign: Some(Box::new(error.to_request_error())),
-        }
-    }
-}
-
-impl From<limber_segment::Error> for ScriptError {
-    fn from(error: limber_segment::Error) -> ScriptError {
-        crate::error::Error::from(error).into()
+/// A failure of the environment, which is passed on as it is.
+impl From<RequestError> for ScriptError {
+    fn from(error: RequestError) -> ScriptError {
+        ScriptError { at: None, kind: "exception", reason: String::new(), foreign: Some(Box::new(error)) }
     }
 }
 

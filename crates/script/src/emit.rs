@@ -13,7 +13,7 @@ const EMITTED_MAX: usize = 100;
 
 /// What a runtime field's script gave with one `emit`.
 #[derive(Debug)]
-pub(crate) struct Emitted {
+pub struct Emitted {
     /// The name within a `composite`.
     pub part: Option<Arc<str>>,
     pub value: Value,

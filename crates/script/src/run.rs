@@ -7,17 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use limber_mapping::date::DateFormat;
-use limber_segment::{DocId, Segment, StoredReader};
 
 use super::context::Frozen;
+use super::documents::{DocId, Documents, FieldValues};
 use super::emit::Emitted;
 use super::error::ScriptError;
 use super::field_part::part_of;
-use super::fields::{BoundFields, FieldReader};
 use super::map::{MapOrder, MapValue};
 use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, LambdaBody, Stmt, Type, Variable};
 use super::value::{Failure, Value};
-use crate::source::read_source;
 
 /// Rounds of a function's loops, as in Painless.
 const LOOPS_MAX: u32 = 1_000_000;
@@ -37,22 +35,19 @@ enum Flow {
     Return(Value),
 }
 
-/// Where documents come from.
-struct Documents<'a> {
-    bound: &'a BoundFields,
-    segment: &'a Segment,
-    readers: Vec<FieldReader<'a>>,
-    batch: Vec<DocId>,
+/// The documents that the script runs over.
+struct Batch<'a> {
+    documents: Box<dyn Documents + 'a>,
+    docs: Vec<DocId>,
     /// Index of the current document in the batch.
     at: usize,
-    stored: StoredReader,
     source: Option<(DocId, Value)>,
 }
 
 /// A script with its parameters, on one segment or on none.
 pub(crate) struct Run<'a> {
     script: &'a Compiled,
-    documents: Option<Documents<'a>>,
+    batch: Option<Batch<'a>>,
     pub(super) params: Value,
     pub(crate) score: f64,
     /// What the script is given in its first slot ([`ScriptContext::given`](super::tree::ScriptContext::given)).
@@ -91,7 +86,7 @@ impl<'a> Run<'a> {
     pub fn new(script: &'a Compiled, params: &serde_json::Map<String, serde_json::Value>) -> Run<'a> {
         Run {
             script,
-            documents: None,
+            batch: None,
             params: Value::from_json(&serde_json::Value::Object(params.clone())),
             score: 0.0,
             given: None,
@@ -111,44 +106,26 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub fn on_segment(
-        mut self,
-        bound: &'a BoundFields,
-        segment: &'a Segment,
-    ) -> crate::error::Result<Run<'a>> {
-        let readers = bound
-            .fields
-            .iter()
-            .map(|field| FieldReader::open(field, segment))
-            .collect::<crate::error::Result<_>>()?;
-        let documents = Documents {
-            bound,
-            segment,
-            readers,
-            batch: Vec::new(),
-            at: 0,
-            stored: StoredReader::new(),
-            source: None,
-        };
-        self.documents = Some(documents);
-        Ok(self)
+    pub fn over(mut self, documents: Box<dyn Documents + 'a>) -> Run<'a> {
+        self.batch = Some(Batch { documents, docs: Vec::new(), at: 0, source: None });
+        self
     }
 
     /// Starts a batch of documents, ascending.
     pub fn begin(&mut self, docs: &[DocId]) {
         self.until = Instant::now() + TIME_MAX;
         self.growth_left = GROWTH_MAX;
-        if let Some(documents) = &mut self.documents {
-            documents.batch.clear();
-            documents.batch.extend_from_slice(docs);
-            documents.readers.iter_mut().for_each(FieldReader::unload);
+        if let Some(batch) = &mut self.batch {
+            batch.docs.clear();
+            batch.docs.extend_from_slice(docs);
+            batch.documents.unload();
         }
     }
 
     /// Runs for document `at` of the batch.
     pub fn run(&mut self, at: usize) -> Outcome<Value> {
-        if let Some(documents) = &mut self.documents {
-            documents.at = at;
+        if let Some(batch) = &mut self.batch {
+            batch.at = at;
         }
         let script = self.script;
         self.dismantle();
@@ -174,45 +151,36 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn reader(&mut self, field: u16, at: u32) -> Outcome<(&mut FieldReader<'a>, usize)> {
-        let Some(documents) = &mut self.documents else {
+    pub(super) fn reader(&mut self, field: u16, at: u32) -> Outcome<(&mut dyn FieldValues, usize)> {
+        let Some(batch) = &mut self.batch else {
             return Err(ScriptError::argument(at, "[doc] is not there in this context"));
         };
-        let bound = &documents.bound.fields[usize::from(field)];
+        let bound = batch.documents.field(field);
         if let Some(refused) = &bound.refused {
             return Err(ScriptError::new(at, refused.kind, refused.reason.clone()));
         }
         if bound.field.is_none() {
             return Err(ScriptError::argument(at, format!("No field found for [{}] in mapping", bound.name)));
         }
-        let reader = &mut documents.readers[usize::from(field)];
-        reader.load(&documents.batch)?;
-        Ok((reader, documents.at))
+        Ok((batch.documents.values(field, &batch.docs)?, batch.at))
     }
 
     pub(super) fn is_mapped(&self, name: &str) -> bool {
-        self.documents.as_ref().is_some_and(|documents| documents.bound.is_mapped(name))
+        self.batch.as_ref().is_some_and(|batch| batch.documents.is_mapped(name))
     }
 
     pub(super) fn field_is_mapped(&self, field: u16) -> bool {
-        self.documents
-            .as_ref()
-            .is_some_and(|documents| documents.bound.fields[usize::from(field)].field.is_some())
+        self.batch.as_ref().is_some_and(|batch| batch.documents.field(field).field.is_some())
     }
 
-    /// The segment and the current document.
-    pub(super) fn place(&self) -> Option<(&'a Segment, DocId)> {
-        self.documents.as_ref().map(|documents| (documents.segment, documents.batch[documents.at]))
+    /// The documents of the batch, and where they come from.
+    pub(super) fn batch(&self) -> Option<(&dyn Documents, &[DocId])> {
+        self.batch.as_ref().map(|batch| (&*batch.documents as &dyn Documents, batch.docs.as_slice()))
     }
 
-    /// The segment and the documents of the batch.
-    pub(super) fn batch(&self) -> Option<(&'a Segment, &[DocId])> {
-        self.documents.as_ref().map(|documents| (documents.segment, documents.batch.as_slice()))
-    }
-
-    /// Name of the index and number of the shard.
-    pub(super) fn shard(&self) -> (&str, u32) {
-        self.documents.as_ref().map_or(("", 0), |documents| documents.bound.shard())
+    /// `randomScore(seed)` of the current document.
+    pub(super) fn random_by_place(&self, seed: i32) -> Option<f64> {
+        self.batch.as_ref().map(|batch| batch.documents.random_by_place(batch.docs[batch.at], seed))
     }
 
     pub(super) fn field_size(&mut self, field: u16, at: u32) -> Outcome<usize> {
@@ -251,22 +219,21 @@ impl<'a> Run<'a> {
 
     /// `params._source`.
     fn source(&mut self) -> Outcome<Value> {
-        let Some(documents) = &mut self.documents else { return Ok(Value::Null) };
-        let doc = documents.batch[documents.at];
-        if let Some((loaded, source)) = &documents.source
+        let Some(batch) = &mut self.batch else { return Ok(Value::Null) };
+        let doc = batch.docs[batch.at];
+        if let Some((loaded, source)) = &batch.source
             && *loaded == doc
         {
             return Ok(source.clone());
         }
-        if documents.segment.is_nested() {
+        if batch.documents.is_nested() {
             return Err(ScriptError::unsupported(0, "[params._source] of a nested document"));
         }
-        let mapping = documents.bound.mapping();
-        let source = read_source(mapping, documents.segment, doc, &mut documents.stored)?;
+        let source = batch.documents.source(doc)?;
         let json: serde_json::Value = serde_json::from_slice(&source).unwrap_or_default();
         let source_bytes = source.len();
         let source = Value::from_json(&json);
-        documents.source = Some((doc, source.clone()));
+        batch.source = Some((doc, source.clone()));
         if self.given.is_some() {
             self.grow(source_bytes, 0)?;
         }
@@ -743,7 +710,7 @@ impl<'a> Run<'a> {
             };
         }
         let (reader, doc) = self.reader(field, at)?;
-        let Some(mapped) = reader.field else { return Ok(0.0) };
+        let Some(mapped) = reader.field() else { return Ok(0.0) };
         Ok(part_of(part, reader.stored(doc), mapped.resolution(), |stored| mapped.decode_f64(stored)))
     }
 }

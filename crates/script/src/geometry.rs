@@ -17,7 +17,7 @@ impl Run<'_> {
     #[inline(never)]
     pub(super) fn geometry(&mut self, field: u16, name: &str, at: u32) -> Outcome<Option<Value>> {
         let (reader, doc) = self.reader(field, at)?;
-        let is_shape = match reader.field.map(|field| &field.kind) {
+        let is_shape = match reader.field().map(|field| &field.kind) {
             Some(FieldType::GeoShape { .. }) => true,
             Some(FieldType::GeoPoint) => false,
             _ => return Ok(None),
@@ -101,7 +101,7 @@ fn center_of(points: &[GeoPoint]) -> Option<GeoPoint> {
 
 /// The place that is nearest to the center of all.
 fn label_of(points: &[GeoPoint]) -> Option<GeoPoint> {
-    use crate::geo::{ArcFrom, DistanceKind};
+    use limber_mapping::geo::{ArcFrom, DistanceKind};
     let center = center_of(points)?;
     let from = ArcFrom::new(center.latitude, center.longitude);
     let distance = |point: &GeoPoint| DistanceKind::Plane.meters(&from, point.latitude, point.longitude);

@@ -29,7 +29,7 @@ const FLAGS: &[(char, &str, i32)] = &[
 
 /// A regular expression, compiled with its script.
 #[derive(Debug)]
-pub(crate) struct Regex {
+pub struct Regex {
     source: Arc<str>,
     flags: i32,
     find: Pattern,
@@ -87,7 +87,7 @@ fn quoted(text: &str) -> String {
 
 /// A `java.util.regex.Matcher`. Places are bytes.
 #[derive(Debug)]
-pub(crate) struct Matcher {
+pub struct Matcher {
     pattern: u16,
     text: Arc<str>,
     region: (usize, usize),

@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
+use limber_mapping::RequestError;
+use serde_json::{Map, Value as Json};
+
+use super::documents::BoundField;
+use super::error::ScriptError;
 use super::extract::Extractor;
 use super::regex::Regex;
 
 /// A constant of the source.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Literal {
+pub enum Literal {
     Null,
     Bool(bool),
     Int(i32),
@@ -19,7 +24,7 @@ pub(crate) enum Literal {
 
 /// What is known of an expression before it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Type {
+pub enum Type {
     /// Known at run time alone.
     Def,
     Void,
@@ -75,7 +80,7 @@ impl Type {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Binary {
+pub enum Binary {
     Add,
     Sub,
     Mul,
@@ -118,7 +123,7 @@ impl Binary {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unary {
+pub enum Unary {
     Minus,
     Plus,
     Not,
@@ -127,7 +132,7 @@ pub(crate) enum Unary {
 
 /// What a `doc` field is asked for as one number, in both languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FieldPart {
+pub enum FieldPart {
     Latitude,
     Longitude,
     /// Expressions: the first value as a double; 0 without any.
@@ -145,7 +150,7 @@ pub(crate) enum FieldPart {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DatePart {
+pub enum DatePart {
     Year,
     /// From 1, or from 0 as `java.util.Calendar` has it.
     Month,
@@ -160,7 +165,7 @@ pub(crate) enum DatePart {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Expr {
+pub struct Expr {
     pub kind: Kind,
     pub ty: Type,
     /// Where in the source, in UTF-16 units.
@@ -168,7 +173,7 @@ pub(crate) struct Expr {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
+pub enum Kind {
     Literal(Literal),
     Local(u16),
     Score,
@@ -235,14 +240,14 @@ pub(crate) enum Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Variable {
+pub enum Variable {
     Ctx,
     /// The value of an aggregation's field.
     AggregatedValue,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Stmt {
+pub enum Stmt {
     Expr(Expr),
     Declare(u16, Type, Option<Expr>),
     If(Expr, Vec<Stmt>, Vec<Stmt>),
@@ -270,7 +275,7 @@ pub(crate) enum Stmt {
 }
 
 #[derive(Debug)]
-pub(crate) struct Function {
+pub struct Function {
     pub name: String,
     pub parameters: Vec<Type>,
     pub returns: Type,
@@ -280,13 +285,13 @@ pub(crate) struct Function {
 
 /// A lambda runs in the frame of the code around it: its parameters are slots there.
 #[derive(Debug)]
-pub(crate) struct Lambda {
+pub struct Lambda {
     pub parameters: Vec<u16>,
     pub body: LambdaBody,
 }
 
 #[derive(Debug)]
-pub(crate) enum LambdaBody {
+pub enum LambdaBody {
     Expr(Expr),
     Block(Vec<Stmt>),
 }
@@ -366,7 +371,7 @@ impl ScriptContext {
         }
     }
 
-    pub(crate) fn returns(self) -> Type {
+    pub fn returns(self) -> Type {
         match self {
             ScriptContext::Score | ScriptContext::NumberSort => Type::Double,
             ScriptContext::Filter
@@ -389,7 +394,7 @@ impl ScriptContext {
         }
     }
 
-    pub(crate) fn has_doc(self) -> bool {
+    pub fn has_doc(self) -> bool {
         !matches!(
             self,
             ScriptContext::Update
@@ -406,7 +411,7 @@ impl ScriptContext {
         )
     }
 
-    pub(crate) fn has_ctx(self) -> bool {
+    pub fn has_ctx(self) -> bool {
         matches!(
             self,
             ScriptContext::Update
@@ -418,7 +423,7 @@ impl ScriptContext {
     }
 
     /// A variable that the script is given in its first slot.
-    pub(crate) fn given(self) -> Option<(&'static str, Type)> {
+    pub fn given(self) -> Option<(&'static str, Type)> {
         match self {
             ScriptContext::MetricInit | ScriptContext::MetricMap | ScriptContext::MetricCombine => {
                 Some(("state", Type::Object("java.util.Map")))
@@ -430,11 +435,11 @@ impl ScriptContext {
     }
 
     /// Whether `script.max_compilations_rate` holds: not for pipelines, which are compiled when they are put and when the node starts.
-    pub(crate) fn is_rate_limited(self) -> bool {
+    pub fn is_rate_limited(self) -> bool {
         !matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition)
     }
 
-    pub(crate) fn has_score(self) -> bool {
+    pub fn has_score(self) -> bool {
         matches!(
             self,
             ScriptContext::Score
@@ -464,4 +469,65 @@ pub struct Compiled {
     pub(crate) uses_score: bool,
     /// The members of `ctx` that the script can reach; `None`: any.
     pub(crate) ctx_names: Option<Vec<Arc<str>>>,
+}
+
+impl Compiled {
+    /// What was compiled.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// `painless` or `expression`.
+    pub fn language(&self) -> &'static str {
+        self.language
+    }
+
+    /// Names of the fields that the script reads, by number.
+    pub fn fields(&self) -> &[Arc<str>] {
+        &self.fields
+    }
+
+    /// Whether the script asks for the score.
+    pub fn uses_score(&self) -> bool {
+        self.uses_score
+    }
+
+    /// Checks that all that an expression names is there. Painless asks when it runs.
+    ///
+    /// # Errors
+    /// `script_exception` (link error).
+    pub fn link(&self, fields: &[BoundField], params: &Map<String, Json>) -> Result<(), RequestError> {
+        match self.language {
+            "expression" => self
+                .check_names(fields, params)
+                .map_err(|error| error.to_request_error("link", &self.source, self.language)),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_names(&self, fields: &[BoundField], params: &Map<String, Json>) -> Result<(), ScriptError> {
+        let refused = |at: u32, reason: String| Err(ScriptError::new(at, "parse_exception", reason));
+        for (name, at) in &self.variables {
+            match params.get(&**name) {
+                Some(Json::Number(_)) => {}
+                None => return refused(*at, format!("Unknown variable [{name}]")),
+                Some(_) => {
+                    return refused(*at, format!("Parameter [{name}] must be a numeric type"));
+                }
+            }
+        }
+        for bound in fields {
+            if let Some(error) = &bound.refused {
+                return Err(ScriptError::new(0, error.kind, error.reason.clone()));
+            }
+            match &bound.field {
+                None => return refused(0, format!("Field [{}] does not exist in mappings", bound.name)),
+                Some(field) if !field.is_numeric() => {
+                    return refused(0, format!("Field [{}] must be numeric, date, or geopoint", bound.name));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
 }

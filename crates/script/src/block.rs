@@ -14,7 +14,6 @@ use super::score_functions::Decay;
 use super::statics::{math, math2, round};
 use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, Stmt, Type, Unary};
 use super::value::Value;
-use crate::query::{random_by_place, random_of};
 
 /// One value a row; `ty` is Java's type, whose width the arithmetic has.
 struct Column {
@@ -79,7 +78,7 @@ pub(super) struct Block<'r, 'a> {
 }
 
 /// What the script of a numeric runtime field emits for a block of documents, as columns store it.
-pub(crate) enum EmittedBlock {
+pub enum EmittedBlock {
     /// One number for each document, in order.
     Aligned(Vec<i64>),
     /// (place of the document in the block, number), by place and then ascending.
@@ -247,7 +246,7 @@ impl Block<'_, '_> {
 
     fn field_value(&mut self, field: u16, rows: &[u32]) -> Option<Column> {
         let (reader, _) = self.run.reader(field, 0).ok()?;
-        let mapped = reader.field?;
+        let mapped = reader.field()?;
         if !reader.is_numeric() {
             return None;
         }
@@ -272,7 +271,7 @@ impl Block<'_, '_> {
 
     fn field_part(&mut self, field: u16, part: FieldPart, rows: &[u32]) -> Option<Column> {
         let (reader, _) = self.run.reader(field, 0).ok()?;
-        let mapped = reader.field?;
+        let mapped = reader.field()?;
         let is_coordinate = matches!(part, FieldPart::Latitude | FieldPart::Longitude);
         if is_coordinate && mapped.kind != FieldType::GeoPoint {
             return None;
@@ -313,16 +312,15 @@ impl Block<'_, '_> {
             }
             ("randomScore", [seed]) => {
                 let seed = self.constant(seed)?.i64() as i32;
-                let (segment, docs) = self.run.batch()?;
-                let (index, shard) = self.run.shard();
-                let number = |row: &u32| random_by_place(segment, docs[*row as usize], seed, index, shard);
+                let (documents, docs) = self.run.batch()?;
+                let number = |row: &u32| documents.random_by_place(docs[*row as usize], seed);
                 Some(Column::real(rows.iter().map(number).collect()))
             }
             ("randomScore", [seed, Expr { kind: Kind::Field(field), .. }]) => {
                 let seed = self.constant(seed)?.i64() as i32;
                 let values = self.field_value(*field, rows)?.into_whole()?;
-                let (index, shard) = self.run.shard();
-                let number = |value: &i64| random_of(value.to_string().as_bytes(), seed, index, shard);
+                let (documents, _) = self.run.batch()?;
+                let number = |value: &i64| documents.random_by_bytes(value.to_string().as_bytes(), seed);
                 Some(Column::real(values.iter().map(number).collect()))
             }
             (decay, [origin, scale, offset, factor, value]) if decay.starts_with("decay") => {
@@ -337,7 +335,7 @@ impl Block<'_, '_> {
                     return Some(Column::real(numbers));
                 };
                 let (reader, _) = self.run.reader(field, 0).ok()?;
-                let mapped = reader.field?;
+                let mapped = reader.field()?;
                 if !reader.is_numeric() {
                     return None;
                 }

@@ -12,7 +12,7 @@ use limber_text::grok::{CaptureType, Ecs, Found, Grok, library};
 
 /// A pattern, compiled with its script.
 #[derive(Debug)]
-pub(crate) enum Extractor {
+pub enum Extractor {
     Grok(Grok),
     Dissect(Dissect),
 }
@@ -66,7 +66,7 @@ fn groups(found: &[Found<'_, '_>]) -> Result<Vec<(Value, Value)>, RequestError> 
 
 fn typed(found: &Found<'_, '_>) -> Result<Value, RequestError> {
     let text = found.text;
-    let wrong = || crate::json::number_format(text);
+    let wrong = || RequestError::number_format(text);
     Ok(match found.kind {
         CaptureType::Text => Value::str(text),
         CaptureType::Boolean => Value::Bool(text.eq_ignore_ascii_case("true")),

@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 use std::sync::LazyLock;
 
 /// Meters (IUGG's mean radius).
-pub(crate) const EARTH_RADIUS_METERS: f64 = 6_371_008.771_4;
+pub const EARTH_RADIUS_METERS: f64 = 6_371_008.771_4;
 
 const COSINE_STEPS: usize = 1 << 10;
 /// First 33 bits of half a turn's half, and the rest.
@@ -95,7 +95,7 @@ fn meters_of(tables: &Tables, key: f64) -> f64 {
 
 /// Distances from one point.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ArcFrom {
+pub struct ArcFrom {
     latitude: f64,
     longitude: f64,
     latitude_radians: f64,
@@ -156,7 +156,7 @@ impl ArcFrom {
 
 /// The largest key whose distance is at most `meters`, or the next one when none is exactly that
 /// (`GeoUtils.distanceQuerySortKey`).
-pub(crate) fn key_of_meters(meters: f64) -> f64 {
+pub fn key_of_meters(meters: f64) -> f64 {
     let tables = &*TABLES;
     let largest = meters_of(tables, f64::MAX);
     if meters >= largest {

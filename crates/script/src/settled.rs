@@ -21,7 +21,7 @@ const ITEM_BYTES: u64 = size_of::<Value>() as u64;
 
 /// A value without shared parts.
 #[derive(Debug, Clone)]
-pub(crate) enum Settled {
+pub enum Settled {
     Null,
     Bool(bool),
     Int(i32),
@@ -38,7 +38,7 @@ pub(crate) enum Settled {
 
 /// Who asks for a value, as the errors have it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Asker {
+pub enum Asker {
     Init,
     Map,
     Combine,
@@ -195,13 +195,13 @@ impl Settled {
 }
 
 /// Refuses what holds itself.
-pub(crate) fn check_references(value: &Value, asker: Asker) -> Result<(), RequestError> {
+pub fn check_references(value: &Value, asker: Asker) -> Result<(), RequestError> {
     Walk { asker, around: Vec::new() }.check(value)
 }
 
 /// Lists, maps and sets that scripts made for values that are kept from one run to the next.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub struct Kept {
     pub made: Vec<Value>,
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use limber_mapping::RequestError;
+use limber_text::time_value::TimeValue;
 
 use super::error::ScriptError;
 use super::spec::{Code, Script, StoredScript};
@@ -62,7 +63,8 @@ impl ScriptLimits {
         };
         let (count, time) = text.split_once('/').ok_or_else(refused)?;
         let count = count.trim().parse().map_err(|_| refused())?;
-        let millis = crate::json::time_millis(time, "script.max_compilations_rate")?.ok_or_else(refused)?;
+        let millis =
+            TimeValue::parse(time, "script.max_compilations_rate")?.ok_or_else(refused)?.millis_begun();
         if millis < 1000 {
             return Err(refused());
         }
@@ -150,7 +152,7 @@ impl Scripts {
     }
 
     /// Whether `scripted_metric` may run a script.
-    pub(crate) fn allows_metric(&self, script: &Script) -> bool {
+    pub fn allows_metric(&self, script: &Script) -> bool {
         let state = self.state();
         let Some(allowed) = &state.limits.metric_scripts else { return true };
         match &script.code {
@@ -187,11 +189,7 @@ impl Scripts {
     ///
     /// # Errors
     /// `script_exception` (compile error), `circuit_breaking_exception` (too many compilations), `resource_not_found_exception`.
-    pub(crate) fn compile(
-        &self,
-        script: &Script,
-        context: ScriptContext,
-    ) -> Result<Arc<Compiled>, RequestError> {
+    pub fn compile(&self, script: &Script, context: ScriptContext) -> Result<Arc<Compiled>, RequestError> {
         match &script.code {
             Code::Inline { language, source } => self.source(language, source, context, true),
             Code::Stored(id) => {
