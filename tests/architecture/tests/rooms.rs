@@ -93,8 +93,7 @@ const KNOWN: &[(&str, &[&str], usize)] = &[
         ],
         126,
     ),
-    ("segment", &["buffer", "keys", "nested", "postings", "segment", "shapes", "terms"], 10),
-    ("store", &["direct", "directory"], 2),
+    ("segment", &["buffer", "keys", "nested", "segment", "shapes"], 8),
 ];
 
 #[test]
