@@ -10,9 +10,10 @@ use serde_json::{Map, Value, json};
 use super::DataStreamOptions;
 use super::template::{
     ResolvedTemplate, TemplateBody, Templates, check_template_name, components_of, integer, not_found,
-    object_of, patterns_match, remove, select, text_list, unknown_field,
+    object_of, patterns_match, remove, select, text_list,
 };
 use crate::api::Result;
+use crate::body::unknown_field;
 use crate::lifecycle::StreamLifecycle;
 
 /// What a composable template says of a data stream.

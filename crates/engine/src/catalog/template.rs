@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Alias;
 use super::merge_json::merge_mappings;
 use crate::api::Result;
+use crate::body::unknown_field;
 use crate::lifecycle::StreamLifecycle;
 use crate::settings::{FlatSettings, IndexSettings, flatten, nest, normalize_index_keys};
 
@@ -396,10 +397,6 @@ impl Templates {
         }
         remove(&mut self.components, name, |part| not_found("", part))
     }
-}
-
-pub(crate) fn unknown_field(parser: &str, field: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{parser}] unknown field [{field}]"))
 }
 
 pub(super) fn not_found(what: &str, name: &str) -> RequestError {

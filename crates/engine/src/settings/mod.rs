@@ -6,7 +6,6 @@ mod flat;
 mod index;
 mod index_sort;
 mod index_table;
-pub mod value;
 
 pub use cluster::{ClusterSettings, FloodStage};
 pub use definition::{Change, Definition, Kind, find, unknown_setting};

@@ -5,7 +5,6 @@
 //! its own batches, and every batch is a bulk like any other (pipelines, translog and fsync included).
 
 mod conductor;
-mod progress;
 mod scripted;
 mod source;
 
@@ -18,9 +17,9 @@ use serde_json::Value;
 
 use crate::api::*;
 use crate::node::Node;
+use crate::progress::{Counted, Progress};
 use crate::waiting::waiting;
 
-pub use progress::{Counted, Progress};
 pub use source::{BatchSource, Batches, SourceBatch};
 
 /// What happens to each document.

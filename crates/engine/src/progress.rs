@@ -35,7 +35,7 @@ pub struct Progress {
 
 /// What one slice did.
 #[derive(Debug, Default)]
-pub(super) struct Slice {
+pub(crate) struct Slice {
     /// Documents it was given.
     pub given: AtomicU64,
     pub updated: AtomicU64,
@@ -76,24 +76,24 @@ impl Progress {
         Progress { slice_id, ..self }
     }
 
-    pub(super) fn set_total(&self, total: u64) {
+    pub(crate) fn set_total(&self, total: u64) {
         self.total.store(total, Relaxed);
     }
 
-    pub(super) fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.total.load(Relaxed)
     }
 
     /// Documents that were handed to slices.
-    pub(super) fn given(&self) -> u64 {
+    pub(crate) fn given(&self) -> u64 {
         self.slices.iter().map(|slice| slice.given.load(Relaxed)).sum()
     }
 
-    pub(super) fn slice(&self, number: usize) -> &Slice {
+    pub(crate) fn slice(&self, number: usize) -> &Slice {
         &self.slices[number]
     }
 
-    pub(super) fn slice_count(&self) -> usize {
+    pub(crate) fn slice_count(&self) -> usize {
         self.slices.len()
     }
 
@@ -132,7 +132,7 @@ impl Progress {
     }
 
     /// Pauses a slice until a batch of `count` operations, begun at `start`, has taken as long as the speed wants.
-    pub(super) fn throttle(&self, number: usize, start: Instant, count: u64) {
+    pub(crate) fn throttle(&self, number: usize, start: Instant, count: u64) {
         let slice = &self.slices[number];
         let paused_at = Instant::now();
         let mut guard = self.wake.0.lock();

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use limber_mapping::RequestError;
 
 use crate::api::Result;
-use crate::settings::value::parse_time_ms;
+use crate::value::parse_time_ms;
 
 const MONTHS: [&str; 12] =
     ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];

@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use crate::api::Result;
-use crate::settings::value::{parse_bytes, parse_time_ms};
+use crate::value::{parse_bytes, parse_time_ms};
 
 /// When an index is rolled over: as soon as one `max_` condition is met, and all `min_` conditions are.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -67,7 +67,7 @@ static KINDS: [ConditionKind; 10] = [
 
 /// What an index has grown to.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Figures {
+pub(crate) struct Figures {
     pub age_ms: u64,
     pub docs: u64,
     pub bytes: u64,
@@ -105,7 +105,7 @@ impl Conditions {
     }
 
     /// Whether a condition says how many documents there must be.
-    pub(super) fn asks_for_docs(&self) -> bool {
+    pub(crate) fn asks_for_docs(&self) -> bool {
         let is_asking =
             |one: &Condition| !one.is_max() && matches!(one.kind.figure, Figure::Docs | Figure::ShardDocs);
         self.list.iter().any(is_asking)
@@ -121,7 +121,7 @@ impl Conditions {
     }
 
     /// `{"[max_docs: 1]": true}`, and whether they are met together.
-    pub(super) fn judge(&self, figures: &Figures) -> (Map<String, Value>, bool) {
+    pub(crate) fn judge(&self, figures: &Figures) -> (Map<String, Value>, bool) {
         let met = |condition: &Condition| condition.is_met(figures);
         let results = self.list.iter().map(|one| (one.to_string(), met(one).into())).collect();
         let any_max = self.list.is_empty() || self.list.iter().filter(|one| one.is_max()).any(met);
