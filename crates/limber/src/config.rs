@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, bail};
 use serde_json::{Map, Value};
 
+use crate::http::config::Compression;
 use crate::http::request::parse_time_ms;
-use crate::http::server::Compression;
 use crate::machine;
 use crate::remote::{RemoteSettings, TlsSettings};
 

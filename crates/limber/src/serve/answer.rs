@@ -1,6 +1,6 @@
 //! Sockets: accept, read one request within its limits, run it on its pool, write the answer.
 //!
-//! The only asynchronous code of the server. Handlers are plain functions on the bounded [`super::pools`].
+//! The only asynchronous code of the server. Handlers are plain functions on the bounded [`crate::http::pools`].
 
 use std::convert::Infallible;
 use std::io::Read;
@@ -16,10 +16,12 @@ use hyper::body::Incoming;
 use limber_mapping::RequestError;
 use tokio::sync::oneshot;
 
-use super::media::{self, Format};
-use super::pools::PoolName;
-use super::render::{HttpResponse, Shape};
-use super::request::{Method, Request};
+use crate::http::config::{Compression, HttpConfig};
+use crate::http::media::{self, Format};
+use crate::http::pools::PoolName;
+use crate::http::refusal::circuit_breaking;
+use crate::http::render::{HttpResponse, Shape};
+use crate::http::request::{Method, Request};
 use crate::rest::{App, Resolved};
 
 /// Largest accepted header section, as Elasticsearch's `http.max_header_size` (16 KiB).
@@ -34,21 +36,6 @@ const CLAIM_BYTES_MAX: usize = 1 << 20;
 const ROOM_FACTOR: usize = 8;
 /// Largest body that is read without being charged.
 const UNCHARGED_BYTES_MAX: usize = 1 << 20;
-
-/// When answers are compressed for clients that accept it (`http.compression`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compression {
-    Always,
-    Never,
-    /// Not for clients on the loopback interface, where it costs both sides time and saves nothing.
-    ExceptLoopback,
-}
-
-#[derive(Debug, Clone)]
-pub struct HttpConfig {
-    pub max_content_bytes: usize,
-    pub compression: Compression,
-}
 
 pub(super) async fn answer(
     request: hyper::Request<Incoming>,
@@ -293,20 +280,4 @@ fn too_large(max_bytes: usize) -> RequestError {
         "content_too_long_exception",
         format!("entity content is too long for the configured buffer limit [{max_bytes}]"),
     )
-}
-
-/// A refused charge in Elasticsearch's words.
-pub fn circuit_breaking(error: &limber_store::Error) -> RequestError {
-    let limber_store::Error::LimitExceeded { pool, wanted_bytes, limit_bytes, .. } = error else {
-        return RequestError::new(500, "exception", error.to_string());
-    };
-    RequestError::new(429, "circuit_breaking_exception", format!("[{pool}] {}", strip_pool(error, pool)))
-        .with("bytes_wanted", *wanted_bytes)
-        .with("bytes_limit", *limit_bytes)
-        .with("durability", "TRANSIENT")
-}
-
-fn strip_pool(error: &limber_store::Error, pool: &str) -> String {
-    let text = error.to_string();
-    text.strip_prefix(&format!("[{pool}] ")).map_or(text.clone(), str::to_owned)
 }

@@ -15,10 +15,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
-use super::connections::{Admission, Connection, Connections, Verdict};
-use super::render::Shape;
-use super::server::{HttpConfig, answer};
-use super::watched::Watched;
+use super::answer::answer;
+use crate::http::config::HttpConfig;
+use crate::http::connections::{Admission, Connection, Connections, Verdict};
+use crate::http::render::Shape;
+use crate::http::watched::Watched;
 use crate::machine;
 use crate::rest::App;
 

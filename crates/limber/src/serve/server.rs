@@ -12,10 +12,10 @@ use limber_engine::{Node, NodeConfig};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
+use super::accept;
 use crate::config::Config;
-use crate::http::accept;
+use crate::http::config::HttpConfig;
 use crate::http::connections::Connections;
-use crate::http::server::HttpConfig;
 use crate::machine::{self, FreedMemory};
 use crate::rest::{App, AppConfig};
 
