@@ -13,12 +13,14 @@ mod caught;
 mod check;
 mod checked_file;
 mod contexts;
+mod cron;
 mod data_folder;
 pub mod environment;
 pub mod ingest;
 mod inspect;
 pub mod lifecycle;
 mod node;
+mod progress;
 mod repair;
 pub mod settings;
 mod shard;
@@ -26,6 +28,7 @@ mod snapshot;
 mod stats_request;
 mod tasks;
 pub mod translog;
+pub mod value;
 mod waiting;
 
 pub use api::*;
@@ -37,10 +40,11 @@ pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
     DescribedQuery, ExplainFilter, IndexAndField, ListedSnapshot, Node, NodeConfig, OpenPointInTime,
-    Placement, Progress, RestoredIndex, RolloverRequest, Round, SearchTarget, SegmentMemory, Slices,
-    SnapshotQuery, SourceBatch,
+    Placement, RestoredIndex, RolloverRequest, Round, SearchTarget, Slices, SnapshotQuery, SourceBatch,
 };
+pub use progress::Progress;
 pub use repair::{RepairReport, repair_data_folder};
+pub use shard::SegmentMemory;
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};
 pub use waiting::{ThreadOwner, set_thread_owner};

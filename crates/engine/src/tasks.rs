@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::api::Result;
 use crate::caught::caught;
 use crate::environment::Clock;
-use crate::node::Progress;
+use crate::progress::Progress;
 
 /// One running (or kept) task.
 #[derive(Debug)]

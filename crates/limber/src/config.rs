@@ -2,6 +2,8 @@
 //!
 //! Keys are Elasticsearch's where one exists. Precedence, lowest first: defaults, file, `-E key=value`, dedicated flags.
 
+use limber_text::byte_size;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,8 +11,8 @@ use anyhow::{Context, Error, Result, bail};
 use limber_engine::settings::ClusterSettings;
 use serde_json::{Map, Value};
 
+use crate::http::config::Compression;
 use crate::http::request::parse_time_ms;
-use crate::http::server::Compression;
 use crate::machine;
 use crate::remote::{RemoteSettings, TlsSettings};
 
@@ -283,28 +285,12 @@ fn flatten(prefix: &str, object: Map<String, Value>, flat: &mut Map<String, Valu
 
 /// Elasticsearch's byte sizes (`512mb`, `2gb`, `1024`) and percentages of `whole_bytes`.
 pub fn parse_size(text: &str, whole_bytes: u64) -> Result<u64> {
-    let text = text.trim().to_ascii_lowercase();
-    let broken = || anyhow::anyhow!("[{text}] is not a size such as 512mb, 2gb or 50%");
-    if let Some(percent) = text.strip_suffix('%') {
-        let percent: f64 = percent.parse().map_err(|_| broken())?;
-        if !(0.0..=100.0).contains(&percent) {
-            bail!("[{text}] must lie between 0% and 100%");
-        }
-        return Ok((whole_bytes as f64 * percent / 100.0) as u64);
+    match byte_size::share(text, whole_bytes) {
+        Some(share) => share.map_err(|_| anyhow::anyhow!("[{text}] must lie between 0% and 100%")),
+        None => byte_size::parse_with_default_unit(text)
+            .map(i64::unsigned_abs)
+            .map_err(|_| anyhow::anyhow!("[{text}] is not a size such as 512mb, 2gb or 50%")),
     }
-    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let number: f64 = number.parse().map_err(|_| broken())?;
-    let shift = match unit {
-        "" | "b" => 0,
-        "k" | "kb" => 10,
-        "m" | "mb" => 20,
-        "g" | "gb" => 30,
-        "t" | "tb" => 40,
-        "p" | "pb" => 50,
-        _ => return Err(broken()),
-    };
-    Ok((number * (1u64 << shift) as f64) as u64)
 }
 
 fn host_name() -> String {

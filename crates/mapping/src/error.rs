@@ -30,6 +30,24 @@ pub fn token(value: &Value) -> &'static str {
     }
 }
 
+impl From<limber_text::Error> for RequestError {
+    fn from(error: limber_text::Error) -> RequestError {
+        use limber_text::Error;
+        let reason = error.to_string();
+        match &error {
+            Error::IllegalArgument(_) => RequestError::illegal_argument(reason),
+            Error::IllegalNumber { number, .. } => {
+                RequestError::illegal_argument(reason).caused_by(RequestError::number_format(number))
+            }
+            Error::NumberFormat(number) => RequestError::number_format(number),
+            Error::TooComplex { .. } => {
+                RequestError::new(400, "too_complex_to_determinize_exception", reason)
+            }
+            Error::NoSuchGroup(_) => RequestError::new(400, "index_out_of_bounds_exception", reason),
+        }
+    }
+}
+
 impl RequestError {
     pub fn new(status: u16, kind: &'static str, reason: impl Into<String>) -> RequestError {
         RequestError { status, kind, reason: reason.into(), metadata: Box::default(), caused_by: None }
@@ -38,6 +56,11 @@ impl RequestError {
     /// `illegal_argument_exception`, 400.
     pub fn illegal_argument(reason: impl Into<String>) -> RequestError {
         RequestError::new(400, "illegal_argument_exception", reason)
+    }
+
+    /// `number_format_exception`, 400: `text` is no number.
+    pub fn number_format(text: impl std::fmt::Display) -> RequestError {
+        RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
     }
 
     /// `parsing_exception`, 400.

@@ -24,7 +24,6 @@ mod synthetic;
 pub mod testing;
 mod tree;
 mod typed;
-pub mod wildcard;
 
 pub use definition::data_stream::add_timestamp;
 pub use definition::{Dynamic, SourceRule};

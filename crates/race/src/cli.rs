@@ -24,12 +24,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
+use crate::arguments::parse;
 use crate::drive::client::OnError;
 use crate::drive::error::DriveError;
 use crate::dry_run;
 pub use crate::engine::{EngineSpec, RunningServer, ServerProvider};
 use crate::hosts::DEFAULT_CLUSTER;
-use crate::load::params::parse;
 use crate::load::{self, TrackSource, TrackSpec};
 use crate::model::Params;
 use crate::race::{

@@ -5,6 +5,7 @@
 //! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server alike.
 
 pub mod advise;
+pub mod arguments;
 pub mod builtin;
 pub mod cli;
 pub mod create;
@@ -18,6 +19,7 @@ pub mod load;
 pub mod metrics;
 pub mod model;
 pub mod plugin;
+mod process;
 pub mod race;
 mod random;
 pub mod report;

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::arguments::ArgumentError;
 use crate::drive::api_keys::ApiKeys;
 use crate::drive::client::OnError;
 use crate::drive::cluster::Cluster;
@@ -54,6 +55,8 @@ pub enum RaceError {
     /// The command line asks for something impossible.
     #[error("{0}")]
     Arguments(String),
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
     /// The server that was to be raced does not start.
     #[error("the server does not start: {0}")]
     Server(String),

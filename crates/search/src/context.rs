@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use limber_mapping::{Mapping, Nested, RequestError};
+use limber_script::Scripts;
 use limber_segment::{SegmentView, SortField};
 use limber_store::Ledger;
 
 use crate::cache::ShardCaches;
 use crate::error::{Error, Result};
-use crate::script::Scripts;
 use crate::workers::Workers;
 
 /// Name and identity of an index.

@@ -30,6 +30,12 @@ pub enum Error {
     TimedOut,
 }
 
+impl From<limber_text::Error> for Error {
+    fn from(error: limber_text::Error) -> Error {
+        Error::Request(error.into())
+    }
+}
+
 /// One entry of `_shards.failures`.
 #[derive(Debug, Clone)]
 pub struct ShardFailure {

@@ -2,6 +2,7 @@
 
 use limber_mapping::RequestError;
 pub use limber_mapping::token;
+use limber_text::time_value::TimeValue;
 use serde_json::Value;
 
 /// Deepest nesting of `{` and `[` that a request body may have; deeper ones are refused before anything recurses over them.
@@ -125,39 +126,14 @@ pub fn scalar_text(value: &Value) -> Option<String> {
     }
 }
 
-/// A time such as `5s` or `100ms` in milliseconds; `-1` is none. Source: Elasticsearch's `TimeValue#parseTimeValue`.
+/// A time such as `5s` or `100ms` in milliseconds, those that have begun counted whole; `-1` is none.
 pub fn time_millis(text: &str, setting: &str) -> Result<Option<u64>, RequestError> {
-    Ok(time_nanos(text, setting)?.map(|nanos| nanos.div_ceil(1_000_000)))
+    Ok(TimeValue::parse(text, setting)?.map(TimeValue::millis_begun))
 }
 
 /// As [`time_millis`], in nanoseconds; what they cannot count is the most that they can.
 pub fn time_nanos(text: &str, setting: &str) -> Result<Option<u64>, RequestError> {
-    let trimmed = text.trim().to_ascii_lowercase();
-    if trimmed == "-1" {
-        return Ok(None);
-    }
-    if trimmed == "0" {
-        return Ok(Some(0));
-    }
-    let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = trimmed.split_at(digits);
-    let refused = |why: &str| {
-        RequestError::illegal_argument(format!(
-            "failed to parse setting [{setting}] with value [{text}] as a time value: {why}"
-        ))
-    };
-    let scale_nanos: u64 = match unit {
-        "nanos" => 1,
-        "micros" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        "m" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        "d" => 86_400_000_000_000,
-        _ => return Err(refused("unit is missing or unrecognized")),
-    };
-    let number: u64 = number.parse().map_err(|_| refused("not a number"))?;
-    Ok(Some(number.saturating_mul(scale_nanos)))
+    Ok(TimeValue::parse(text, setting)?.map(TimeValue::nanos))
 }
 
 #[cfg(test)]

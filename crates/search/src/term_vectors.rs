@@ -9,7 +9,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use limber_mapping::analysis::Analyzer;
-use limber_mapping::{Field, FieldType, Mapping, RequestError, reserved, wildcard};
+use limber_mapping::{Field, FieldType, Mapping, RequestError, reserved};
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use crate::context::{SearchContext, ShardSnapshot};

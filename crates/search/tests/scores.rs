@@ -141,7 +141,7 @@ fn check(recorded: &str) {
         .collect();
     let view = shards.segment(&documents, &[]);
     let snapshot = [shards.shard(0, vec![view])];
-    let unlimited = limber_search::script::ScriptLimits { rate: None, ..Default::default() };
+    let unlimited = limber_script::ScriptLimits { rate: None, ..Default::default() };
     snapshot[0].scripts.set_limits(unlimited);
     let (mut wrong, mut right) = (Vec::new(), 0);
     for line in recorded.lines() {

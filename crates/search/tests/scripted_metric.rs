@@ -3,7 +3,7 @@
 mod support;
 
 use limber_mapping::RequestError;
-use limber_search::script::{AllowedScripts, ScriptLimits};
+use limber_script::{AllowedScripts, ScriptLimits};
 use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use limber_store::Ledger;
 use serde_json::{Value, json};

@@ -12,6 +12,7 @@ pub mod columns;
 mod error;
 pub mod file;
 pub mod id_filter;
+mod index_options;
 mod index_sort;
 mod keys;
 mod live;

@@ -9,6 +9,7 @@ mod direct;
 pub mod directory;
 pub mod disk;
 mod error;
+mod fs_directory;
 pub mod ledger;
 pub mod mapped;
 mod memory;
@@ -18,8 +19,9 @@ pub mod sync;
 pub mod term_index;
 
 pub use crash::{CrashDirectory, CrashDisk, Fault, FaultRule};
-pub use directory::{Directory, FileBytes, FileWriter, FsDirectory, InPlaceFile};
+pub use directory::{Directory, FileBytes, FileWriter, InPlaceFile};
 pub use disk::{Disk, DiskSpace, FsDisk};
 pub use error::{Error, Result};
+pub use fs_directory::FsDirectory;
 pub use ledger::{Charge, Ledger, Parent, Pool};
 pub use memory::MemoryDirectory;

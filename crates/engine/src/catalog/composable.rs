@@ -4,15 +4,16 @@
 //! with the highest priority counts.
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::DataStreamOptions;
-use super::names::has_wildcard;
 use super::template::{
     ResolvedTemplate, TemplateBody, Templates, check_template_name, components_of, integer, not_found,
-    object_of, patterns_match, remove, select, text_list, unknown_field,
+    object_of, patterns_match, remove, select, text_list,
 };
 use crate::api::Result;
+use crate::body::unknown_field;
 use crate::lifecycle::StreamLifecycle;
 
 /// What a composable template says of a data stream.
@@ -136,7 +137,7 @@ impl Templates {
 
     pub(crate) fn get_composable(&self, name: &str) -> Result<Value> {
         let found = select(&self.composable, name);
-        if found.is_empty() && !name.is_empty() && !has_wildcard(name) {
+        if found.is_empty() && !name.is_empty() && !wildcard::is_pattern(name) {
             return Err(not_found("index template matching", name));
         }
         let list: Vec<Value> = found

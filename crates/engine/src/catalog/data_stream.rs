@@ -159,7 +159,7 @@ impl DataStreamOptions {
                     ));
                 }
                 other => {
-                    return Err(super::template::unknown_field("data_stream_template", other));
+                    return Err(crate::body::unknown_field("data_stream_template", other));
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::date_math::NameClock;
@@ -235,7 +236,7 @@ impl Catalog {
 
     /// Whether an index belongs to a data stream whose name fits a pattern.
     pub fn is_of_stream(&self, index: &IndexMetadata, pattern: &str) -> bool {
-        self.backing.get(&index.name).is_some_and(|stream| super::names::wildcard_matches(pattern, stream))
+        self.backing.get(&index.name).is_some_and(|stream| wildcard::matches(pattern, stream))
     }
 
     /// The data streams that have an alias, in name order.

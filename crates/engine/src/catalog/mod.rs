@@ -21,4 +21,4 @@ pub(crate) use date_math::NameClock;
 pub use metadata::{Catalog, IndexMetadata};
 pub(crate) use resolve::WriteTarget;
 pub use template::Templates;
-pub(crate) use template::{ResolvedTemplate, TemplateBody, unknown_field};
+pub(crate) use template::{ResolvedTemplate, TemplateBody};

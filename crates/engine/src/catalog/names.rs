@@ -1,4 +1,4 @@
-//! Names: "may an index or alias be called that?", wildcard matching, and the errors about names.
+//! Names: "may an index or alias be called that?", and the errors about names.
 //!
 //! Source: `MetadataCreateIndexService#validateIndexOrAliasName`, `IndexNotFoundException`.
 
@@ -105,33 +105,6 @@ pub fn index_closed(name: &str, uuid: &str) -> RequestError {
     RequestError::new(400, "index_closed_exception", "closed").with("index_uuid", uuid).with("index", name)
 }
 
-pub fn has_wildcard(text: &str) -> bool {
-    text.contains('*')
-}
-
-/// `*` matches any run of characters, nothing else is special. Linear in practice: one back-tracking point.
-pub fn wildcard_matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if p < pattern.len() && pattern[p] == b'*' {
-            retry = Some((p, t));
-            p += 1;
-        } else if p < pattern.len() && pattern[p] == text[t] {
-            p += 1;
-            t += 1;
-        } else if let Some((star, from)) = retry {
-            p = star + 1;
-            t = from + 1;
-            retry = Some((star, from + 1));
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|&byte| byte == b'*')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,20 +135,5 @@ mod tests {
         check(&"x".repeat(256), "index name is too long, (256 > 255)");
         assert!(check_alias_name("Upper").is_ok());
         assert!(check_alias_name("a/b").is_err());
-    }
-
-    #[test]
-    fn wildcards() {
-        let check = |pattern, text, expected| {
-            assert_eq!(wildcard_matches(pattern, text), expected, "{pattern} {text}")
-        };
-        check("*", "", true);
-        check("a*", "abc", true);
-        check("a*c", "abbc", true);
-        check("a*c", "abcb", false);
-        check("*b*", "abc", true);
-        check("abc", "abc", true);
-        check("abc", "abcd", false);
-        check("a*b*c", "axxbxxbxc", true);
     }
 }

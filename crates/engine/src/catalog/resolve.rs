@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 
-use super::names::{
-    has_wildcard, index_closed, index_not_found, index_not_found_because, not_a_data_stream, wildcard_matches,
-};
+use super::names::{index_closed, index_not_found, index_not_found_because, not_a_data_stream};
 use super::{Catalog, DataStream, IndexMetadata};
 use crate::api::{IndicesOptions, Result};
 
@@ -78,13 +77,13 @@ impl Catalog {
             if let Some(excluded) = part.strip_prefix('-').filter(|_| wildcard_seen) {
                 let excluded_by_alias = self.aliases.get(excluded);
                 selected.retain(|name| {
-                    !wildcard_matches(excluded, name)
+                    !wildcard::matches(excluded, name)
                         && !excluded_by_alias.is_some_and(|indices| indices.contains(name))
-                        && !self.backing.get(name).is_some_and(|stream| wildcard_matches(excluded, stream))
+                        && !self.backing.get(name).is_some_and(|stream| wildcard::matches(excluded, stream))
                 });
                 continue;
             }
-            if has_wildcard(part) || part == "_all" {
+            if wildcard::is_pattern(part) || part == "_all" {
                 wildcard_seen = true;
                 let before = selected.len();
                 self.add_matching(if part == "_all" { "*" } else { part }, options, &mut selected);
@@ -167,7 +166,7 @@ impl Catalog {
 
     fn add_matching(&self, pattern: &str, options: IndicesOptions, selected: &mut BTreeSet<Arc<str>>) {
         for index in self.indices.values() {
-            if wildcard_matches(pattern, &index.name)
+            if wildcard::matches(pattern, &index.name)
                 && self.is_expanded(index, options)
                 && is_shown(index.hidden(), &index.name, pattern, options)
             {
@@ -175,7 +174,7 @@ impl Catalog {
             }
         }
         for stream in self.data_streams.values().filter(|_| options.data_streams) {
-            if wildcard_matches(pattern, &stream.name)
+            if wildcard::matches(pattern, &stream.name)
                 && is_shown(stream.hidden, &stream.name, pattern, options)
             {
                 let backing = stream.indices.iter().filter_map(|name| self.indices.get(name));
@@ -187,7 +186,7 @@ impl Catalog {
             return;
         }
         for (alias, indices) in &self.aliases {
-            if wildcard_matches(pattern, alias)
+            if wildcard::matches(pattern, alias)
                 && is_shown(self.alias_is_hidden(alias), alias, pattern, options)
             {
                 let of_alias = indices.iter().filter_map(|name| self.indices.get(name));
@@ -225,11 +224,11 @@ impl Catalog {
         let mut selected = BTreeSet::new();
         for part in expression.split(',').map(str::trim) {
             match part.strip_prefix('-') {
-                Some(excluded) => selected.retain(|alias: &Arc<str>| !wildcard_matches(excluded, alias)),
+                Some(excluded) => selected.retain(|alias: &Arc<str>| !wildcard::matches(excluded, alias)),
                 None => {
                     let pattern = if part == "_all" || part.is_empty() { "*" } else { part };
                     selected.extend(
-                        self.aliases.keys().filter(|alias| wildcard_matches(pattern, alias)).cloned(),
+                        self.aliases.keys().filter(|alias| wildcard::matches(pattern, alias)).cloned(),
                     );
                 }
             }

@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 
 use limber_mapping::{Mapping, RequestError};
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::Alias;
 use super::merge_json::merge_mappings;
-use super::names::{has_wildcard, wildcard_matches};
 use crate::api::Result;
+use crate::body::unknown_field;
 use crate::lifecycle::StreamLifecycle;
 use crate::settings::{FlatSettings, IndexSettings, flatten, nest, normalize_index_keys};
 
@@ -217,7 +218,7 @@ impl ResolvedTemplate {
 
 pub(super) fn patterns_match(template: &Value, index: &str) -> bool {
     let patterns = template["index_patterns"].as_array();
-    patterns.into_iter().flatten().filter_map(Value::as_str).any(|pattern| wildcard_matches(pattern, index))
+    patterns.into_iter().flatten().filter_map(Value::as_str).any(|pattern| wildcard::matches(pattern, index))
 }
 
 pub(super) fn object_of<'a>(body: &'a Value, what: &str) -> Result<&'a Map<String, Value>> {
@@ -252,7 +253,7 @@ pub(super) fn select<'a>(map: &'a BTreeMap<String, Value>, name: &str) -> Vec<(&
     map.iter()
         .filter(|(key, _)| {
             name.is_empty()
-                || patterns.iter().any(|pattern| *pattern == "_all" || wildcard_matches(pattern, key))
+                || patterns.iter().any(|pattern| *pattern == "_all" || wildcard::matches(pattern, key))
         })
         .collect()
 }
@@ -368,7 +369,7 @@ impl Templates {
 
     pub(crate) fn get_components(&self, name: &str) -> Result<Value> {
         let found = select(&self.components, name);
-        if found.is_empty() && !name.is_empty() && !has_wildcard(name) {
+        if found.is_empty() && !name.is_empty() && !wildcard::is_pattern(name) {
             return Err(not_found("component template matching", name));
         }
         let list: Vec<Value> =
@@ -382,7 +383,7 @@ impl Templates {
                 .composable
                 .iter()
                 .filter(|(_, template)| {
-                    components_of(template).any(|component| wildcard_matches(part, component))
+                    components_of(template).any(|component| wildcard::matches(part, component))
                 })
                 .map(|(name, _)| name)
                 .collect();
@@ -396,10 +397,6 @@ impl Templates {
         }
         remove(&mut self.components, name, |part| not_found("", part))
     }
-}
-
-pub(crate) fn unknown_field(parser: &str, field: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{parser}] unknown field [{field}]"))
 }
 
 pub(super) fn not_found(what: &str, name: &str) -> RequestError {

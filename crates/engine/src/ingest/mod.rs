@@ -35,7 +35,7 @@ mod tests;
 
 pub use document::Metadata;
 pub use pipeline::Pipeline;
-pub use registry::{Entry, Pipelines, Registry, matches_wildcard};
+pub use registry::{Entry, Pipelines, Registry};
 pub use resources::Resources;
 pub use run::{ChangedMetadata, Outcome, Runner};
 pub use simulate::simulate;
@@ -54,7 +54,7 @@ pub fn processor_names() -> Vec<&'static str> {
 
 /// The grok library (`GET _ingest/processor/grok`); `ecs` chooses the Elastic Common Schema names. Sorted by name.
 pub fn grok_patterns(ecs: bool) -> std::collections::BTreeMap<&'static str, &'static str> {
-    use limber_search::grok::{Ecs, library};
+    use limber_text::grok::{Ecs, library};
     let library = library(if ecs { Ecs::V1 } else { Ecs::Disabled });
     library.iter().map(|(name, expression)| (name.as_str(), expression.as_str())).collect()
 }

@@ -3,7 +3,7 @@
 //! Source: Elasticsearch's `Pipeline`, `ConfigurationUtils.readProcessorConfigs` and `CompoundProcessor`.
 
 use limber_mapping::RequestError;
-use limber_search::script::{Script, ScriptContext};
+use limber_script::{Script, ScriptContext};
 use serde_json::{Map, Value};
 
 use super::options::{Options, java_type};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
 use limber_store::sync::Mutex;
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::pipeline::Pipeline;
@@ -48,7 +49,7 @@ impl Pipelines {
     /// Entries whose id matches one of the comma-separated patterns (`*` matches anything; empty, `_all` and `*` match all).
     pub fn matching(&self, patterns: &str) -> Vec<&Arc<Entry>> {
         let all = patterns.is_empty() || patterns == "_all";
-        let is_wanted = |id: &str| all || patterns.split(',').any(|pattern| matches_wildcard(pattern, id));
+        let is_wanted = |id: &str| all || patterns.split(',').any(|pattern| wildcard::matches(pattern, id));
         self.by_id.iter().filter(|(id, _)| is_wanted(id)).map(|(_, entry)| entry).collect()
     }
 
@@ -115,7 +116,7 @@ impl Registry {
         let _turn = self.writer.lock();
         let current = self.current.load();
         let doomed: Vec<Box<str>> =
-            current.by_id.keys().filter(|id| matches_wildcard(pattern, id)).cloned().collect();
+            current.by_id.keys().filter(|id| wildcard::matches(pattern, id)).cloned().collect();
         if doomed.is_empty() && pattern != "*" {
             return Err(RequestError::new(
                 404,
@@ -145,44 +146,5 @@ impl Registry {
             self.keep(pipeline);
         }
         Ok(())
-    }
-}
-
-/// Elasticsearch's `Regex.simpleMatch`: `*` stands for any text. Linear in practice, never recursive.
-pub fn matches_wildcard(pattern: &str, text: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut text) = text.strip_prefix(head) else { return false };
-    let mut pieces = rest.split('*').peekable();
-    while let Some(piece) = pieces.next() {
-        if pieces.peek().is_none() {
-            return text.ends_with(piece);
-        }
-        match text.find(piece) {
-            Some(at) => text = &text[at + piece.len()..],
-            None => return false,
-        }
-    }
-    true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wildcards() {
-        for (pattern, text, expected) in [
-            ("a*", "abc", true),
-            ("*", "", true),
-            ("*c", "abc", true),
-            ("a*c", "ac", true),
-            ("a*b*c", "axbxc", true),
-            ("a*b*c", "acb", false),
-            ("abc", "abcd", false),
-            ("ab*ab", "ab", false),
-            ("ab*ab", "abab", true),
-        ] {
-            assert_eq!(matches_wildcard(pattern, text), expected, "{pattern} {text}");
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_search::script::Scripts;
+use limber_script::Scripts;
 use limber_store::{Directory, Disk};
 
 use super::geoip::Databases;

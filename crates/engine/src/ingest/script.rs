@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_search::script::{ContextRun, ContextScript, ContextValue, Script, ScriptContext, Scripts, View};
+use limber_script::{ContextRun, ContextScript, ContextValue, Script, ScriptContext, Scripts, View};
 
 use super::document::{IngestDocument, ROOT, check_depth};
 use super::node::{Kind, NONE, Node, NodeId};

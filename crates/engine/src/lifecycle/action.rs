@@ -5,9 +5,9 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::conditions::Conditions;
 use super::policy::{object, unknown};
 use crate::api::Result;
-use crate::node::Conditions;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {

@@ -3,11 +3,14 @@
 //! A [`Policy`] is what users put; a [`LifecycleState`] is kept with each index that follows one. `node/lifecycle*.rs` carry both out.
 
 mod action;
+mod conditions;
 mod policy;
 mod state;
 mod stream;
 
 pub(crate) use action::Action;
+pub use conditions::Conditions;
+pub(crate) use conditions::Figures;
 pub use policy::Policy;
 pub(crate) use policy::{Phase, check_name as check_policy_name};
 pub use state::LifecycleState;

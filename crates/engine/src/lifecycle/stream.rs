@@ -5,9 +5,9 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use super::conditions::Conditions;
 use crate::api::Result;
-use crate::node::Conditions;
-use crate::settings::value::parse_time_ms;
+use crate::value::parse_time_ms;
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
@@ -51,7 +51,7 @@ impl StreamLifecycle {
                     let reason = format!("[{key}] of [lifecycle] cannot be [{other}]");
                     return Err(RequestError::parsing(reason));
                 }
-                (other, _) => return Err(crate::catalog::unknown_field("lifecycle", other)),
+                (other, _) => return Err(crate::body::unknown_field("lifecycle", other)),
             }
         }
         Ok(lifecycle)

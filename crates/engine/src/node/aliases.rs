@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::Node;
@@ -12,7 +13,6 @@ use super::index_files::check_is_readable;
 use super::indices::{check_alias_target, check_write_indices};
 use super::stream_aliases::{add_to_streams, check_are_free_of_streams, remove_from_streams, split_streams};
 use crate::api::*;
-use crate::catalog::names::{has_wildcard, wildcard_matches};
 use crate::catalog::{Alias, AliasAction, Catalog, IndexMetadata, parse_actions};
 
 /// Names with those that dates stand for today.
@@ -78,7 +78,7 @@ impl Node {
                     let indices = dated(before, indices)?;
                     let aliases = dated(before, aliases)?;
                     for name in &aliases {
-                        if has_wildcard(name) {
+                        if wildcard::is_pattern(name) {
                             crate::catalog::names::check_alias_name(name)?;
                         }
                         check_alias_target(&next, name)?;
@@ -189,7 +189,9 @@ impl Node {
         let missing: Vec<&str> = aliases
             .split(',')
             .map(str::trim)
-            .filter(|name| !wants_all && !has_wildcard(name) && !name.is_empty() && !name.starts_with('-'))
+            .filter(|name| {
+                !wants_all && !wildcard::is_pattern(name) && !name.is_empty() && !name.starts_with('-')
+            })
             .filter(|name| !shown.contains(name))
             .collect();
         if missing.is_empty() {
@@ -207,7 +209,7 @@ impl Node {
 }
 
 pub(super) fn matches_name(pattern: &str, name: &str) -> bool {
-    pattern == "_all" || wildcard_matches(pattern, name)
+    pattern == "_all" || wildcard::matches(pattern, name)
 }
 
 fn aliases_missing(aliases: &[String]) -> RequestError {

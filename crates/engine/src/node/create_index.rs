@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
+use limber_text::wildcard;
 use serde_json::{Map, Value};
 
 use super::Node;
@@ -279,7 +280,7 @@ fn auto_create_allowed(rule: &str, name: &str) -> Result<()> {
                     Some(pattern) => (false, pattern),
                     None => (true, pattern.strip_prefix('+').unwrap_or(pattern)),
                 };
-                if crate::catalog::names::wildcard_matches(pattern, name) {
+                if wildcard::matches(pattern, name) {
                     return match allows {
                         true => Ok(()),
                         false => refused(format!(

@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::stream_lifecycles::ManagedBy;
 use crate::api::*;
 use crate::api_health::HealthStatus;
-use crate::catalog::names::{has_wildcard, index_not_found, wildcard_matches};
+use crate::catalog::names::index_not_found;
 use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::shard::Shard;
 
@@ -30,18 +31,18 @@ impl Catalog {
         let mut wildcard_seen = false;
         for part in expression.split(',').map(str::trim) {
             if let Some(excluded) = part.strip_prefix('-').filter(|_| wildcard_seen) {
-                found.retain(|name| !wildcard_matches(excluded, name));
+                found.retain(|name| !wildcard::matches(excluded, name));
                 continue;
             }
-            if part.is_empty() || part == "_all" || has_wildcard(part) {
+            if part.is_empty() || part == "_all" || wildcard::is_pattern(part) {
                 wildcard_seen = true;
-                let pattern = if has_wildcard(part) { part } else { "*" };
+                let pattern = if wildcard::is_pattern(part) { part } else { "*" };
                 let shown = self.data_streams.values().filter(|stream| {
                     !stream.hidden
                         || options.expand_hidden
                         || (pattern.starts_with('.') && stream.name.starts_with('.'))
                 });
-                let matching = shown.filter(|stream| wildcard_matches(pattern, &stream.name));
+                let matching = shown.filter(|stream| wildcard::matches(pattern, &stream.name));
                 found.extend(matching.filter(|_| options.expand_open).map(|stream| &stream.name));
                 continue;
             }

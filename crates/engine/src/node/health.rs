@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 
 use super::Node;
 use crate::api::*;
@@ -43,7 +44,7 @@ impl Node {
                 let named = expression.split(',').filter(|part| {
                     !part.is_empty()
                         && !part.starts_with('-')
-                        && !crate::catalog::names::has_wildcard(part)
+                        && !wildcard::is_pattern(part)
                         && *part != "_all"
                 });
                 let is_there = named.clone().all(|name| {

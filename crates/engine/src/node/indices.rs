@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
+use limber_text::wildcard;
 use serde_json::{Value, json};
 
 use super::Node;
 use super::index_files::check_is_readable;
 use super::open::LiveIndices;
 use crate::api::*;
-use crate::catalog::names::has_wildcard;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::settings::{check_index_sort, defaults};
 use crate::shard::{Host, IndexCore, largest_buffer};
@@ -28,7 +28,7 @@ impl Node {
         let is_broad = expression
             .split(',')
             .map(str::trim)
-            .any(|part| has_wildcard(part) || part == "_all" || part.is_empty());
+            .any(|part| wildcard::is_pattern(part) || part == "_all" || part.is_empty());
         if is_broad && self.settings.load().boolean("action.destructive_requires_name") {
             return Err(RequestError::illegal_argument(
                 "Wildcard expressions or all indices are not allowed",
@@ -73,7 +73,7 @@ impl Node {
     /// `HEAD /{index}`: every name in the expression exists.
     pub fn index_exists(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
         match self.catalog.load().resolve(expression, options) {
-            Ok(found) => Ok(!found.is_empty() || has_wildcard(expression) || expression == "_all"),
+            Ok(found) => Ok(!found.is_empty() || wildcard::is_pattern(expression) || expression == "_all"),
             Err(error) if error.status == 404 => Ok(false),
             Err(error) => Err(error),
         }
@@ -201,7 +201,7 @@ impl Node {
         if indices.is_empty()
             && aliases.is_empty()
             && streams.is_empty()
-            && !has_wildcard(expression)
+            && !wildcard::is_pattern(expression)
             && expression != "_all"
             && !options.ignore_unavailable
         {

@@ -1,6 +1,7 @@
 //! Pipelines: put, get, delete, simulate; kept over restarts.
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 use serde_json::{Map, Value};
 
 use super::Node;
@@ -29,8 +30,7 @@ impl Node {
         for index in self.catalog.load().indices.values() {
             let used = [("default", &index.typed.default_pipeline), ("final", &index.typed.final_pipeline)];
             for (kind, pipeline) in used {
-                if let Some(pipeline) =
-                    pipeline.as_ref().filter(|pipeline| ingest::matches_wildcard(ids, pipeline))
+                if let Some(pipeline) = pipeline.as_ref().filter(|pipeline| wildcard::matches(ids, pipeline))
                 {
                     return Err(RequestError::illegal_argument(format!(
                         "pipeline [{pipeline}] cannot be deleted because it is the {kind} pipeline for 1 index(es) including [{}]",
@@ -41,7 +41,7 @@ impl Node {
         }
         if let Value::Object(mut left) = self.pipelines.to_json() {
             let count = left.len();
-            left.retain(|id, _| !ingest::matches_wildcard(ids, id));
+            left.retain(|id, _| !wildcard::matches(ids, id));
             if left.len() < count {
                 self.change_state(|state| state.pipelines = Value::Object(left))?;
             }

@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicU64;
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
 use limber_store::sync::Mutex;
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::state::NodeState;
 use crate::api::*;
-use crate::catalog::names::wildcard_matches;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::environment::{LastTime, WallClockWatch, format_utc_millis};
 use crate::lifecycle::{LifecycleState, Policy, RUNNING, STOPPED, STOPPING, check_policy_name};
@@ -109,7 +109,7 @@ impl Node {
         for part in names.split(',').map(str::trim) {
             let mut found = policies
                 .iter()
-                .filter(|(name, _)| part.is_empty() || wildcard_matches(part, name))
+                .filter(|(name, _)| part.is_empty() || wildcard::matches(part, name))
                 .peekable();
             if found.peek().is_none() && !part.is_empty() && !part.contains('*') {
                 return Err(not_found(part));

@@ -12,8 +12,9 @@ use super::Node;
 use super::lifecycle_round::Outcome;
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
+use crate::lifecycle::Conditions;
 use crate::lifecycle::{Action, Phase};
-use crate::node::{Conditions, RolloverRequest};
+use crate::node::RolloverRequest;
 
 /// Tiers that a phase prefers, best first.
 fn tiers_of(phase: &str) -> &'static str {

@@ -37,7 +37,6 @@ mod placement;
 mod recover;
 mod reroute;
 mod rollover;
-mod rollover_conditions;
 mod scripts;
 mod scrub;
 mod search;
@@ -59,8 +58,8 @@ mod upkeep;
 pub use crate::snapshot::running::RestoredIndex;
 pub use background::Round;
 pub use by_query::{
-    BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress,
-    Slices, SourceBatch,
+    BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Slices,
+    SourceBatch,
 };
 pub use contexts::OpenPointInTime;
 pub(crate) use index_files::read_index_file;
@@ -69,8 +68,7 @@ pub(crate) use live::{index_folder, shard_folder};
 pub use open::{Node, NodeConfig};
 pub use placement::Placement;
 pub use rollover::RolloverRequest;
-pub use rollover_conditions::Conditions;
 pub use search::{DescribedQuery, SearchTarget};
-pub use segment_memory::{IndexAndField, SegmentMemory};
+pub use segment_memory::IndexAndField;
 pub use snapshots::{ListedSnapshot, SnapshotQuery};
 pub(crate) use state::{NodeState, Origin, STATE_FOLDER, STATE_NAME};

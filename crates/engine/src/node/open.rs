@@ -8,8 +8,8 @@ use std::thread::Thread;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
+use limber_script::Scripts;
 use limber_search::Workers;
-use limber_search::script::Scripts;
 use limber_store::sync::{Condvar, Mutex};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Disk, FsDisk, Ledger};

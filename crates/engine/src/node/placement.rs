@@ -4,10 +4,10 @@
 //! it excludes.
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 
 use super::Node;
 use crate::api::Result;
-use crate::catalog::names::wildcard_matches;
 use crate::settings::IndexSettings;
 use crate::shard::routing;
 
@@ -94,7 +94,7 @@ impl Node {
             let is_this = |wanted: &str| {
                 wanted == self.node_id()
                     || matches!(wanted, "_local" | "_all")
-                    || wildcard_matches(wanted, &self.config().node_name)
+                    || wildcard::matches(wanted, &self.config().node_name)
             };
             if !criteria.split(',').any(is_this) {
                 return Err(RequestError::illegal_argument(format!(

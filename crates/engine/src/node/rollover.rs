@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::Node;
 use super::recover::hand_over;
-use super::rollover_conditions::{Conditions, Figures};
 use crate::api::*;
 use crate::catalog::{Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
+use crate::lifecycle::{Conditions, Figures};
 
 /// `POST /{target}/_rollover[/{new_index}]`.
 #[derive(Debug, Clone, Default)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use limber_mapping::RequestError;
-use limber_search::script::{ScriptContext, StoredScript};
+use limber_script::{ScriptContext, StoredScript};
 use serde_json::{Value, json};
 
 use super::Node;

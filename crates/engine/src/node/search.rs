@@ -9,6 +9,7 @@ use limber_search::{
     CountRequest, CountResponse, SearchContext, SearchRequest, SearchResponse, ShardFailure, ShardSnapshot,
     TermsEnumRequest, TermsEnumResponse,
 };
+use limber_text::wildcard;
 use serde_json::Value;
 
 use super::Node;
@@ -108,8 +109,7 @@ impl Node {
         for metadata in &indices {
             let alias_routing = search_routing(&catalog, expression, metadata);
             let settings = self.live(metadata)?.core.settings.load_full();
-            let is_reached =
-                |alias: &str| parts.iter().any(|part| crate::catalog::names::wildcard_matches(part, alias));
+            let is_reached = |alias: &str| parts.iter().any(|part| wildcard::matches(part, alias));
             let routing = placement.routing.or(alias_routing.as_deref());
             targets.push(SearchTarget {
                 index: metadata.name.clone(),
@@ -361,7 +361,7 @@ fn alias_filter(
             catalog.alias_of(index, part).is_none()
                 && (part.is_empty()
                     || *part == "_all"
-                    || crate::catalog::names::wildcard_matches(part, &index.name)
+                    || wildcard::matches(part, &index.name)
                     || catalog.is_of_stream(index, part))
         });
         let filter = match filters.as_slice() {
@@ -390,9 +390,7 @@ fn search_routing(catalog: &Catalog, expression: &str, index: &IndexMetadata) ->
     for part in expression.split(',').map(str::trim) {
         match catalog.alias_of(index, part) {
             Some(alias) => found = Some(alias.search_routing.clone()?),
-            None if crate::catalog::names::wildcard_matches(part, &index.name)
-                || catalog.is_of_stream(index, part) =>
-            {
+            None if wildcard::matches(part, &index.name) || catalog.is_of_stream(index, part) => {
                 return None;
             }
             None => {}

@@ -10,57 +10,13 @@ use serde_json::{Value, json};
 use super::Node;
 use crate::api::{IndicesOptions, Result};
 use crate::settings::ClusterSettings;
-use crate::shard::Shard;
+use crate::shard::{SegmentMemory, Shard};
 
 const ENABLE: &str = "indices.segment_memory.off_heap.enable";
 pub(super) const SIZE: &str = "indices.segment_memory.off_heap.size";
 
 /// Name of an index and path of one of its fields.
 pub type IndexAndField = (Arc<str>, Arc<str>);
-
-/// One field of one index, over all its segments.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SegmentMemory {
-    /// Segments that have an index of the field's terms.
-    pub segment_count: u64,
-    /// Bytes of the term index on disk; what the native scheme keeps in memory.
-    pub index_bytes: u64,
-    /// Pages of the fields that were asked so far, and those of them in memory.
-    pub page_count: u64,
-    pub resident_page_count: u64,
-    /// Bytes allocated for the pages in memory.
-    pub resident_bytes: u64,
-    pub load_count: u64,
-    pub eviction_count: u64,
-    /// Heap bytes of the page directories, which stay resident; of a whole shard only.
-    pub directory_bytes: u64,
-}
-
-impl SegmentMemory {
-    fn add(&mut self, index_bytes: u64, figures: Option<&FieldFigures>) {
-        self.segment_count += 1;
-        self.index_bytes += index_bytes;
-        let Some(figures) = figures else { return };
-        self.page_count += figures.page_count;
-        self.resident_page_count += figures.resident_count;
-        self.resident_bytes += figures.resident_bytes;
-        self.load_count += figures.load_count;
-        self.eviction_count += figures.eviction_count;
-    }
-
-    /// As statistics print it.
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "term_index_size_in_bytes": self.index_bytes,
-            "page_count": self.page_count,
-            "resident_page_count": self.resident_page_count,
-            "resident_size_in_bytes": self.resident_bytes,
-            "load_count": self.load_count,
-            "eviction_count": self.eviction_count,
-            "directory_size_in_bytes": self.directory_bytes,
-        })
-    }
-}
 
 /// What the cache knows, by segment and field. A field that was never asked for is not in it.
 pub(super) type Figures = HashMap<(u64, u32), FieldFigures>;

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 
 use super::aliases::matches_name;
 use super::data_streams::check_stream_alias;
 use crate::api::*;
-use crate::catalog::names::{has_wildcard, wildcard_matches};
 use crate::catalog::{Alias, Catalog, DataStream};
 
 /// The data streams that the names and patterns of an action mean, and those that mean indices.
@@ -29,13 +29,13 @@ pub(super) fn split_streams(catalog: &Catalog, names: &[String]) -> Result<(Vec<
                  indices don't support aliases."
             )));
         }
-        let is_pattern = has_wildcard(name) || name == "_all";
+        let is_pattern = wildcard::is_pattern(name) || name == "_all";
         let matching =
             |stream: &&Arc<DataStream>| is_pattern && !stream.hidden && matches_name(name, &stream.name);
         let before = streams.len();
         streams.extend(catalog.data_streams.values().filter(matching).map(|stream| stream.name.clone()));
         let is_of_index =
-            catalog.indices.values().any(|index| !index.hidden() && wildcard_matches(name, &index.name));
+            catalog.indices.values().any(|index| !index.hidden() && wildcard::matches(name, &index.name));
         if streams.len() == before || is_of_index {
             indices.push(name.to_owned());
         }

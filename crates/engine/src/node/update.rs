@@ -3,7 +3,7 @@
 //! Source: `UpdateHelper`, `XContentHelper#update`.
 
 use limber_mapping::RequestError;
-use limber_search::script::{Script, ScriptContext, Scripts, run_on_context};
+use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
 use serde_json::{Map, Value, json};
 
@@ -105,13 +105,8 @@ fn unknown_field(name: &str) -> String {
         "if_seq_no",
         "if_primary_term",
     ];
-    let nearest = KNOWN
-        .into_iter()
-        .map(|known| (crate::settings::similarity(name, known), known))
-        .filter(|(score, _)| *score > 0.5)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest {
-        Some((_, known)) => format!("unknown field [{name}] did you mean [{known}]?"),
+    match limber_text::likeness::nearest(name, KNOWN.into_iter(), 0.5).first() {
+        Some(known) => format!("unknown field [{name}] did you mean [{known}]?"),
         None => format!("unknown field [{name}]"),
     }
 }

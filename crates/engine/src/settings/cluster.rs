@@ -3,7 +3,7 @@
 //! The effective value of a key is the transient one, else the persistent one, else the configuration's, else the default.
 
 use limber_mapping::RequestError;
-use limber_search::script::{AllowedScripts, ScriptLimits};
+use limber_script::{AllowedScripts, ScriptLimits};
 use serde_json::{Map, Value};
 
 use crate::api::Result;
@@ -14,7 +14,7 @@ use crate::settings::definition::{
     Kind::{self, Boolean, Bytes, BytesOrPercent, Choice, Integer, List, Text, Time},
 };
 use crate::settings::flat::{FlatSettings, flatten};
-use crate::settings::value;
+use crate::value;
 
 const INT_MAX: i64 = i32::MAX as i64;
 
@@ -155,7 +155,7 @@ impl ClusterSettings {
         let set_transient = apply(&mut updated.transient, "transient", &transient)?;
         updated.flood_stage()?;
         updated.script_limits()?;
-        crate::snapshot::cron::Schedule::parse(updated.text("slm.retention_schedule"))?;
+        crate::cron::Schedule::parse(updated.text("slm.retention_schedule"))?;
         crate::lifecycle::StreamLifecycle::parse(&Value::Null)?
             .rollover(updated.text("cluster.lifecycle.default.rollover"))?;
         Ok((updated, set_persistent, set_transient))

@@ -1,10 +1,11 @@
 //! One known setting, and what is said about unknown ones.
 
 use limber_mapping::RequestError;
+use limber_text::likeness;
 use serde_json::Value;
 
 use crate::api::Result;
-use crate::settings::value;
+use crate::value;
 
 /// What a setting's value may be.
 #[derive(Debug, Clone, Copy)]
@@ -155,51 +156,13 @@ fn private_setting(key: &str) -> RequestError {
 ///
 /// Source: `AbstractScopedSettings#validate`.
 pub fn unknown_setting(kind: &str, table: &'static [Definition], key: &str) -> RequestError {
-    let mut similar: Vec<(f64, &str)> = table
+    let known = table
         .iter()
         .filter(|row| !row.key.ends_with('*') && !matches!(row.kind, Kind::Unsupported | Kind::Private))
-        .map(|row| (similarity(key, row.key), row.key))
-        .filter(|(score, _)| *score > 0.7)
-        .collect();
-    similar.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let hint = match similar.as_slice() {
+        .map(|row| row.key);
+    let hint = match likeness::nearest(key, known, 0.7).as_slice() {
         [] => " please check that any required plugins are installed, or check the breaking changes documentation for removed settings".to_owned(),
-        [(_, one)] => format!(" did you mean [{one}]?"),
-        many => {
-            let names: Vec<&str> = many.iter().map(|(_, name)| *name).collect();
-            format!(" did you mean any of [{}]?", names.join(", "))
-        }
+        names => likeness::hint(names),
     };
     RequestError::illegal_argument(format!("{kind}unknown setting [{key}]{hint}"))
-}
-
-/// 1 - edit distance / longer length (Lucene's `LevenshteinDistance`).
-pub(crate) fn similarity(a: &str, b: &str) -> f64 {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() > 256 {
-        return 0.0;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, &left) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &right) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(left != right);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    1.0 - row[b.len()] as f64 / a.len().max(b.len()).max(1) as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::similarity;
-
-    #[test]
-    fn similarity_is_one_minus_relative_edit_distance() {
-        assert_eq!(similarity("kitten", "kitten"), 1.0);
-        assert!((similarity("kitten", "sitting") - (1.0 - 3.0 / 7.0)).abs() < 1e-9);
-        assert_eq!(similarity("", "abc"), 0.0);
-    }
 }

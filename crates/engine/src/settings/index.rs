@@ -12,7 +12,7 @@ use crate::settings::definition::{self, Change, Definition, Kind};
 use crate::settings::flat::{FlatSettings, nest};
 use crate::settings::index_sort;
 use crate::settings::index_table::INDEX_SETTINGS;
-use crate::settings::value;
+use crate::value;
 
 /// `index.translog.durability`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,10 +6,8 @@ mod flat;
 mod index;
 mod index_sort;
 mod index_table;
-pub mod value;
 
 pub use cluster::{ClusterSettings, FloodStage};
-pub(crate) use definition::similarity;
 pub use definition::{Change, Definition, Kind, find, unknown_setting};
 pub use flat::{FlatSettings, flatten, nest, normalize_index_keys};
 pub use index::{Blocks, Durability, IndexSettings, LifecycleSettings, MergeSettings, SettingsUpdate};

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use limber_mapping::document::Scratch;
 use limber_mapping::{Mapping, RequestError};
-use limber_search::script::Scripts;
+use limber_script::Scripts;
 use limber_search::{IndexRef, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot};
 use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, SortField, StoredCodec};
 use limber_store::sync::{Mutex, RwLock};

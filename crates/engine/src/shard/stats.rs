@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use limber_search::CacheCounters;
 use limber_segment::SegmentView;
 
+use super::segment_memory::SegmentMemory;
 use crate::environment::Clock;
-use crate::node::SegmentMemory;
 use crate::translog::TranslogStats;
 
 /// Count, time and how many are under way.

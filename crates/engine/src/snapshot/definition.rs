@@ -14,7 +14,8 @@ use super::errors::{repository_error, storage_error};
 use super::transfer::Throttle;
 use crate::api::Result;
 use crate::body::members;
-use crate::settings::{FlatSettings, flatten, value};
+use crate::settings::{FlatSettings, flatten};
+use crate::value;
 
 const COMMON: &[&str] = &[
     "readonly",

@@ -10,7 +10,6 @@
 //!
 //! The calls of the API are in `node/snapshots`; here is what they are made of.
 
-pub(crate) mod cron;
 pub(crate) mod definition;
 pub(crate) mod errors;
 pub(crate) mod format;

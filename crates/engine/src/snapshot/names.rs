@@ -2,9 +2,11 @@
 //!
 //! Source: Elasticsearch's `RepositoriesService#validate`, `SnapshotsService#validate`, `SnapshotUtils#filterIndices`.
 
+use limber_text::wildcard;
+
 use super::errors::{invalid_snapshot_name, repository_error};
 use crate::api::Result;
-use crate::catalog::names::{has_wildcard, index_not_found, wildcard_matches};
+use crate::catalog::names::index_not_found;
 
 /// `Strings.INVALID_FILENAME_CHARS`, in its order.
 const INVALID: [char; 10] = ['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
@@ -95,11 +97,11 @@ impl Chosen {
         let (mut is_taken, mut wildcard_seen) = (false, false);
         for part in &self.parts {
             match part.strip_prefix('-').filter(|_| wildcard_seen) {
-                Some(excluded) if wildcard_matches(excluded, name) => is_taken = false,
+                Some(excluded) if wildcard::matches(excluded, name) => is_taken = false,
                 Some(_) => {}
                 None => {
-                    wildcard_seen |= has_wildcard(part);
-                    is_taken |= wildcard_matches(part, name);
+                    wildcard_seen |= wildcard::is_pattern(part);
+                    is_taken |= wildcard::matches(part, name);
                 }
             }
         }
@@ -111,8 +113,8 @@ impl Chosen {
         let mut wildcard_seen = false;
         self.parts.iter().map(String::as_str).filter(move |part| {
             let is_excluded = part.starts_with('-') && wildcard_seen;
-            wildcard_seen |= has_wildcard(part);
-            !has_wildcard(part) && *part != "_all" && !is_excluded
+            wildcard_seen |= wildcard::is_pattern(part);
+            !wildcard::is_pattern(part) && *part != "_all" && !is_excluded
         })
     }
 }

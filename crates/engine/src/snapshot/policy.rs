@@ -6,13 +6,13 @@ use limber_mapping::RequestError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::cron::Schedule;
 use super::errors::repository_missing;
 use super::format::{Entry, State};
 use super::names::check_snapshot_name;
 use crate::api::Result;
+use crate::cron::Schedule;
 use crate::environment::format_utc_millis;
-use crate::settings::value::parse_time_ms;
+use crate::value::parse_time_ms;
 
 /// Bytes of a policy's id. Source: `MetadataCreateIndexService#MAX_INDEX_NAME_BYTES`.
 const ID_BYTES_MAX: usize = 255;

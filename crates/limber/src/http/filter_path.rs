@@ -3,7 +3,7 @@
 //! `*` matches any run of characters inside one name, `**` any number of names, a leading `-` excludes; `\.` is a dot inside
 //! a name. Arrays are transparent. Source: Elasticsearch "Common options: response filtering", class `FilterPath`.
 
-use limber_mapping::wildcard;
+use limber_text::wildcard;
 use serde_json::{Map, Value};
 
 /// One pattern, split at its dots.

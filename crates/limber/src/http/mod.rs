@@ -1,16 +1,16 @@
 //! HTTP: sockets, limits, compression and media types on one side, plain request and response values on the other.
 //!
-//! Reading order: [`accept`] takes clients in within the limit of [`connections`], [`server`] reads their requests, [`pools`] runs the handlers on bounded threads, [`request`] and
+//! Reading order: [`connections`] limits how many clients there are, [`pools`] runs the handlers on bounded threads, [`request`] and
 //! [`response`] are what handlers see, [`render`] with [`media`], [`filter_path`] and [`json`] shapes what goes out.
 
-pub mod accept;
+pub mod config;
 pub mod connections;
 pub mod filter_path;
 pub mod json;
 pub mod media;
 pub mod pools;
+pub mod refusal;
 pub mod render;
 pub mod request;
 pub mod response;
-pub mod server;
-mod watched;
+pub mod watched;

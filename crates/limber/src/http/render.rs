@@ -10,9 +10,9 @@ use limber_store::{Charge, Pool};
 use serde_json::Value;
 
 use super::media::{self, Format, MediaType};
+use super::refusal::circuit_breaking;
 use super::request::Request;
 use super::response::{Body, Response};
-use super::server::circuit_breaking;
 
 pub type HttpResponse = hyper::Response<Full<Bytes>>;
 

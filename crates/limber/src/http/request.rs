@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use limber_mapping::RequestError;
+use limber_text::time_value::TimeValue;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::sync::Arc;
@@ -176,34 +177,9 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
     })
 }
 
-/// Elasticsearch's time values: `nanos`, `micros`, `ms`, `s`, `m`, `h`, `d`, also `-1` and `0`.
+/// A time value in whole milliseconds; `-1` is the most that there are.
 pub fn parse_time_ms(name: &str, text: &str) -> Result<u64, RequestError> {
-    let text = text.trim();
-    if text == "-1" || text == "0" {
-        return Ok(if text == "0" { 0 } else { u64::MAX });
-    }
-    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let scale_ms = match unit {
-        "nanos" => 1e-6,
-        "micros" => 1e-3,
-        "ms" => 1.0,
-        "s" => 1e3,
-        "m" => 60e3,
-        "h" => 3.6e6,
-        "d" => 86.4e6,
-        _ => {
-            return Err(RequestError::illegal_argument(format!(
-                "failed to parse setting [{name}] with value [{text}] as a time value: unit is missing or unrecognized"
-            )));
-        }
-    };
-    let number: f64 = number.parse().map_err(|_| {
-        RequestError::illegal_argument(format!(
-            "failed to parse setting [{name}] with value [{text}] as a time value"
-        ))
-    })?;
-    Ok((number * scale_ms) as u64)
+    Ok(TimeValue::parse(text, name)?.map_or(u64::MAX, TimeValue::millis))
 }
 
 #[cfg(test)]
@@ -225,7 +201,9 @@ mod tests {
     #[test]
     fn time_values() {
         assert_eq!(parse_time_ms("t", "30s"), Ok(30_000));
-        assert_eq!(parse_time_ms("t", "1.5m"), Ok(90_000));
+        assert_eq!(parse_time_ms("t", "-1"), Ok(u64::MAX));
+        let fraction = parse_time_ms("t", "1.5m").expect_err("a fraction");
+        assert_eq!(fraction.reason, "failed to parse [1.5m], fractional time values are not supported");
         assert!(parse_time_ms("t", "30").is_err());
         assert!(parse_time_ms("t", "xs").is_err());
     }

@@ -13,7 +13,7 @@ use ureq::{Agent, Error, Timeout};
 
 use super::host::RemoteHost;
 use super::settings::RemoteSettings;
-use crate::http::server::circuit_breaking;
+use crate::http::refusal::circuit_breaking;
 
 /// Largest answer, as Elasticsearch's buffer for remote batches. Source: `HeapBufferedAsyncResponseConsumer`, 100 MB.
 const ANSWER_BYTES_MAX: usize = 100 << 20;

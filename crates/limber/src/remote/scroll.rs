@@ -147,7 +147,7 @@ impl Scroll {
         answer
             .charge
             .grow(own_bytes, "<reindex_from_remote>")
-            .map_err(|error| crate::http::server::circuit_breaking(&error))?;
+            .map_err(|error| crate::http::refusal::circuit_breaking(&error))?;
         let page = Page::parse(&answer.body, self.size as usize)?;
         drop(std::mem::take(&mut answer.body));
         answer.charge.shrink_to(own_bytes);

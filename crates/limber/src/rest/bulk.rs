@@ -21,9 +21,9 @@ use super::options::refresh_policy;
 use super::source_filter;
 use super::{App, Route};
 use crate::http::pools::PoolName;
+use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::http::server::circuit_breaking;
 use limber_search::request::SourceFilter;
 
 const PARAMETERS: &[&str] = &[

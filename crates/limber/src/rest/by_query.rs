@@ -2,7 +2,7 @@
 
 use limber_engine::{ByQueryRequest, Change, IndicesOptions, Result, Slices};
 use limber_mapping::RequestError;
-use limber_search::script::Script;
+use limber_script::Script;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 

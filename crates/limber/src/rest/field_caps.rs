@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use limber_engine::{IndicesOptions, Result};
-use limber_mapping::{Field, FieldType, Mapping, RequestError, reserved, wildcard};
+use limber_mapping::{Field, FieldType, Mapping, RequestError, reserved};
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};

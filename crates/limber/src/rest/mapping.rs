@@ -54,7 +54,7 @@ fn get_field(app: &App, request: &Request) -> Result<Response> {
         for (path, definition) in leaves {
             if patterns
                 .iter()
-                .any(|pattern| pattern == "_all" || limber_mapping::wildcard::matches(pattern, &path))
+                .any(|pattern| pattern == "_all" || limber_text::wildcard::matches(pattern, &path))
             {
                 let name = path.rsplit('.').next().unwrap_or(&path).to_owned();
                 found.insert(path.clone(), json!({"full_name": path, "mapping": {name: definition}}));

@@ -9,9 +9,9 @@ use super::point_in_time::check_not_with_point_in_time;
 use super::search::{ContextIds, check_total_as_int, refused, render};
 use super::{App, Route};
 use crate::http::pools::PoolName;
+use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request, parse_json};
 use crate::http::response::{Response, error_body};
-use crate::http::server::circuit_breaking;
 
 const PARAMETERS: &[&str] = &[
     "ccs_minimize_roundtrips",

@@ -86,7 +86,7 @@ pub fn selects(app: &App, filter: &str) -> bool {
     filter.split(',').any(|word| {
         matches!(word, "_all" | "_local" | "_master" | "*")
             || word == app.node.node_id()
-            || limber_mapping::wildcard::matches(word, &config.node_name)
+            || limber_text::wildcard::matches(word, &config.node_name)
             || matches!(word.split_once(':'), Some((role, "true")) if ROLES.contains(&role))
             || app.config.http_address.starts_with(word)
     })

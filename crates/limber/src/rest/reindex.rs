@@ -7,7 +7,7 @@ use limber_engine::{
     Slices, VersionType,
 };
 use limber_mapping::RequestError;
-use limber_search::script::Script;
+use limber_script::Script;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value, json};
 

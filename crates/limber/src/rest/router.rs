@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use limber_mapping::RequestError;
+use limber_text::likeness::edit_distance;
 
 use super::App;
 use crate::http::pools::PoolName;
@@ -204,30 +205,12 @@ fn check_parameters(
 
 /// The parameter that differs from `name` by at most two edits.
 pub fn closest(name: &str, parameters: &[&'static str]) -> Option<&'static str> {
-    if name.len() > 64 {
-        return None;
-    }
     parameters
         .iter()
-        .copied()
-        .map(|p| (edit_distance(name, p), p))
+        .filter_map(|p| Some((edit_distance(name, p)?, *p)))
         .filter(|(d, _)| *d <= 2)
         .min()
         .map(|(_, p)| p)
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let cost = (diagonal + usize::from(ca != *cb)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], cost);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

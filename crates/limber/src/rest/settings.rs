@@ -41,7 +41,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let include_defaults = request.flag_or("include_defaults", false)?;
     let wanted = |key: &str| {
         names.is_empty()
-            || names.iter().any(|name| name == "_all" || limber_mapping::wildcard::matches(name, key))
+            || names.iter().any(|name| name == "_all" || limber_text::wildcard::matches(name, key))
     };
     let mut answer = Map::new();
     for mut info in app.node.get_index(request.param("index").unwrap_or("_all"), options)? {

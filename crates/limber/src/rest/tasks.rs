@@ -30,7 +30,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn selected(actions: &[String], action: &str) -> bool {
-    actions.is_empty() || actions.iter().any(|pattern| limber_mapping::wildcard::matches(pattern, action))
+    actions.is_empty() || actions.iter().any(|pattern| limber_text::wildcard::matches(pattern, action))
 }
 
 fn list(app: &App, request: &Request) -> Result<Response> {

@@ -12,9 +12,9 @@ use super::router::Handler;
 use super::search::placement;
 use super::{App, Route};
 use crate::http::pools::PoolName;
+use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use crate::http::server::circuit_breaking;
 
 const MANY_PARAMETERS: &[&str] = &[
     "ids",

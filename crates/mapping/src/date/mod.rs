@@ -1,6 +1,7 @@
 //! Dates: "which instant is this text, and how is this instant written?"
 
 mod civil;
+mod defaults;
 mod format;
 mod instant;
 mod item;
@@ -12,6 +13,7 @@ mod write;
 mod zone;
 
 pub use civil::{Civil, MILLIS_PER_DAY, civil_from_days, days_from_civil};
+pub use defaults::{default_format, default_nanos_format};
 pub use format::DateFormat;
 pub use instant::{Instant, NANOS_PER_MILLI, Resolution, fraction_by_threes, is_beyond_nanos};
 pub use zone::Zone;

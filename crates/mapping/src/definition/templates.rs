@@ -1,10 +1,10 @@
 //! `dynamic_templates`: "which mapping does a new field get by its name or type?"
 
+use limber_text::wildcard;
 use serde_json::{Map, Value};
 
 use super::parse::mapper_parsing;
 use crate::RequestError;
-use crate::wildcard;
 
 /// One entry of `dynamic_templates`.
 ///

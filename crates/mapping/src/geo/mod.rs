@@ -1,5 +1,7 @@
 //! Places and shapes on the earth: "what does this JSON value name, and which number holds it?"
 
+mod arc;
+mod distance;
 mod geohash;
 mod geojson;
 mod geometry;
@@ -12,6 +14,8 @@ mod read;
 mod render;
 mod wkt;
 
+pub use arc::{ArcFrom, EARTH_RADIUS_METERS, key_of_meters};
+pub use distance::{DistanceKind, Unit, parse_distance};
 pub use geohash::{GEOHASH_CHARS_MAX, geohash_at, geohash_bounds, geohash_text};
 pub use geojson::{GivenShape, ShapeOptions, parse_orientation, read_shape};
 pub use geometry::{Geometry, Position, Rectangle};

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use limber_text::wildcard;
 use serde_json::Value;
 
 use super::Mapping;
@@ -13,7 +14,6 @@ use crate::reserved;
 use crate::settings::MappingSettings;
 use crate::synthetic::SyntheticPlan;
 use crate::tree::{ObjectNode, Tree};
-use crate::wildcard;
 
 impl Mapping {
     /// The runtime fields, by path.

@@ -5,8 +5,8 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 
 use super::printed;
+use crate::arguments::parse;
 use crate::inference::Correction;
-use crate::load::params::parse;
 use crate::race::RaceError;
 use crate::report::several::{self, Rules};
 use crate::report::{Race, RaceFilter, RaceStore, RacedSide, ReportOptions, figures};

@@ -8,8 +8,8 @@ use clap::Args;
 
 use super::python::PythonArguments;
 use super::{folder, printed};
+use crate::arguments::parse;
 use crate::builtin;
-use crate::load::params::parse;
 use crate::load::repository::Repository;
 use crate::load::{self, TrackSource, TrackSpec};
 use crate::model::Track;

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
+use crate::arguments::parse;
 use crate::drive::telemetry::watch::{DEVICES, WatchPlan};
-use crate::load::params::parse;
 use crate::metrics::Reporting;
 use crate::model::Params;
 use crate::race::RaceError;

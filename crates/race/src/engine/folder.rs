@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{EngineSpec, RunningServer, ServerGuard, process};
+use super::{EngineSpec, RunningServer, ServerGuard};
+use crate::process;
 
 /// A cold JVM on a busy machine takes half a minute; Rally waits two.
 const START_WAIT_MAX: Duration = Duration::from_secs(180);

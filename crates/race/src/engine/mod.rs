@@ -5,11 +5,10 @@
 //! process id when its [`RunningServer`] is dropped, unless it is to be kept.
 
 pub mod folder;
-pub(crate) mod process;
 
 use std::path::PathBuf;
 
-use crate::load::{LoadError, params};
+use crate::arguments::{self, ArgumentError};
 use crate::model::{Params, bare_text};
 use crate::race::RaceError;
 
@@ -51,9 +50,9 @@ impl Engine {
 /// Reads `--engine-setting`, which is written like `--track-params`: names and values for [`EngineSpec::settings`].
 ///
 /// # Errors
-/// Those of [`params::parse`].
-pub fn settings_of(text: &str) -> Result<Vec<(String, String)>, LoadError> {
-    Ok(params::parse(text)?.into_iter().map(|(name, value)| (name, bare_text(&value))).collect())
+/// Those of [`arguments::parse`].
+pub fn settings_of(text: &str) -> Result<Vec<(String, String)>, ArgumentError> {
+    Ok(arguments::parse(text)?.into_iter().map(|(name, value)| (name, bare_text(&value))).collect())
 }
 
 /// Starts the built-in server; the binary implements it, since this crate knows no engine.

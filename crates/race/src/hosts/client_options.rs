@@ -326,7 +326,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::params::parse;
+    use crate::arguments::parse;
 
     fn read(text: &str) -> Result<ClientOptions, String> {
         ClientOptions::from_params(&parse(text).unwrap())

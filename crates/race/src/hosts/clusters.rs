@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::ClientOptions;
-use crate::load::params::parse;
+use crate::arguments::parse;
 use crate::model::Params;
 
 /// The cluster that is raced.

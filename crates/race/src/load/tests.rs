@@ -366,11 +366,11 @@ fn bodies_are_rendered_with_the_users_parameters() {
         "schedule": [{"operation": "refresh"}],
     });
     let mut spec = write_track(folder.path(), &track);
-    spec.params = super::params::parse("number_of_shards:2").unwrap();
+    spec.params = crate::arguments::parse("number_of_shards:2").unwrap();
     let track = read(&spec).unwrap();
     assert_eq!(track.indices[0].body, Some(json!({"x": {"shards": 2}})));
     assert_eq!(track.component_templates[0].body, json!({"shards": 2}));
-    spec.params = super::params::parse("number_of_shard:2").unwrap();
+    spec.params = crate::arguments::parse("number_of_shard:2").unwrap();
     let error = read(&spec).unwrap_err().to_string();
     assert!(error.contains("perhaps you intend to use \"number_of_shards\" instead"), "{error}");
     read(&TrackSpec { ignore_unused_params: true, ..spec }).unwrap();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::arguments::parse;
 use crate::hosts::ClientOptions;
-use crate::load::params::parse;
 use crate::model::{Params, bare_text};
 
 /// Rally's time-out of requests to a metrics store.

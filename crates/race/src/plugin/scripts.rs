@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::engine::process::is_alive;
+use crate::process::is_alive;
 
 /// What names of the folders begin with; the process' id and a number follow.
 const PREFIX: &str = "limber-python-";

@@ -1,7 +1,7 @@
 //! What is one side of a series: a host that runs already, or a server to start, and how it is set?
 
+use crate::arguments::parse;
 use crate::engine::{Engine, EngineSpec, settings_of};
-use crate::load::params::parse;
 use crate::model::Params;
 use crate::race::RaceError;
 

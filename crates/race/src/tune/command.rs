@@ -12,13 +12,13 @@ use super::report::Findings;
 use super::space::{Candidate, Knob};
 use super::trial::Racer;
 use crate::advise::own_usable_bytes;
+use crate::arguments::parse;
 use crate::cli::{
     EngineArguments, HostArguments, TrackArguments, cancel_on_interrupt, console, folder, printed,
 };
 use crate::engine::{EngineSpec, ServerProvider};
 use crate::hosts::DEFAULT_CLUSTER;
 use crate::load;
-use crate::load::params::parse;
 use crate::race::{Progress, RaceConfig, RaceError, WatchConfig, new_race_id};
 use crate::report::RaceStore;
 use crate::report::shown::in_unit;

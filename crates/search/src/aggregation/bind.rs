@@ -1,6 +1,7 @@
 //! Aggregations bound to a shard, and the collectors made from them.
 
 use limber_mapping::RequestError;
+use limber_script::ContextScript;
 
 use super::bucket::{
     DateHistogramCollector, DateShape, FilterCollector, FiltersCollector, HistogramCollector,
@@ -19,7 +20,7 @@ use super::tree::{Aggregation, Kind};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::query::{self, BoundQuery, Query};
-use crate::script::{BoundScript, ContextScript};
+use crate::script::BoundScript;
 
 /// What the answer needs to know of a shard's field: how values are shown and what dates and ranges mean.
 #[derive(Debug, Clone)]

@@ -5,6 +5,7 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use limber_mapping::RequestError;
+use limber_script::{ContextScript, Script, ScriptContext};
 use serde_json::{Map, Value};
 
 use super::bind::{Bound, Shape, Width};
@@ -21,7 +22,6 @@ use super::tree::Aggregation;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::Query;
-use crate::script::{ContextScript, Script, ScriptContext};
 
 /// One aggregation as asked for.
 pub trait Definition: Debug + Send + Sync {

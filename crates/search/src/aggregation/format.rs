@@ -64,7 +64,7 @@ impl Format {
     pub fn date(options: &ValuesOptions) -> Result<Format, RequestError> {
         let format = match &options.format {
             Some(own) => Arc::new(DateFormat::parse_list(own)?),
-            None => crate::dates::default_format(),
+            None => limber_mapping::date::default_format(),
         };
         Ok(Format::Date { format, zone: zone(options)? })
     }

@@ -1,11 +1,11 @@
 //! Terms that no segment holds: those of runtime fields, and those that a script makes.
 
+use limber_script::Value;
 use limber_segment::{DocId, Segment};
 
 use super::source::{ScriptSource, Source};
 use crate::error::Result;
 use crate::runtime::{RuntimeReader, RuntimeTerms};
-use crate::script::Value;
 
 /// Terms of one segment after another.
 #[derive(Debug)]

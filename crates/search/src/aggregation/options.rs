@@ -4,11 +4,11 @@
 //! `ValuesSourceAggregationBuilder`, without the position in the text.
 
 use limber_mapping::RequestError;
+use limber_script::Script;
+use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
-use crate::did_you_mean::did_you_mean;
 use crate::json;
-use crate::script::Script;
 
 type Result<T> = std::result::Result<T, RequestError>;
 

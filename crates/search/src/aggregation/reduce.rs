@@ -1,6 +1,7 @@
 //! What the shards found, put together: "which buckets and values does the whole search have?"
 
 use limber_mapping::RequestError;
+use limber_script::ContextScript;
 
 use super::bind::Shape;
 use super::bucket::{DateShape, Histogram};
@@ -14,7 +15,6 @@ use super::terms::{compare_by, reduce_terms};
 use super::tree::{Aggregation, Aggregations, Kind};
 use crate::context::SearchContext;
 use crate::error::{Error, Result};
-use crate::script::ContextScript;
 
 /// The whole search's aggregations, ready to be shown.
 #[derive(Debug, Clone)]

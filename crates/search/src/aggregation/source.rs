@@ -5,6 +5,7 @@ use std::sync::Arc;
 use limber_mapping::date::Resolution;
 use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
 use limber_mapping::{DateContext, Field, FieldType, RangeKind, Representation, RequestError, Selection};
+use limber_script::ScriptContext;
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::{DocId, Segment};
 use serde_json::Value;
@@ -16,7 +17,7 @@ use super::refused::{check_ranges, check_shapes, not_supported};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::runtime::{NumberSource, RuntimeField};
-use crate::script::{BoundScript, ScriptContext};
+use crate::script::BoundScript;
 
 /// An aggregation's field on one shard.
 #[derive(Debug, Clone)]
@@ -442,7 +443,7 @@ impl NumberReader<'_> {
                 None if source.field.is_some() => {}
                 None => script.values(&[*doc], &[], |value| {
                     value.numbers(&mut numbers);
-                    Ok(())
+                    Ok::<(), RequestError>(())
                 })?,
                 Some((field, column)) => {
                     column.values(*doc, &mut stored)?;

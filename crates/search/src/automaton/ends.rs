@@ -1,8 +1,7 @@
 //! Ranges by their ends: the terms of a range field that a query wants, found without a look at those that begin or end elsewhere.
 
 use limber_mapping::{Ends, RangesWanted};
-
-use super::walk::{TermAutomaton, Verdict};
+use limber_text::automaton::{TermAutomaton, Verdict};
 
 /// Accepts the ranges that are wanted.
 #[derive(Debug)]

@@ -1,44 +1,14 @@
 //! A walk over those terms of a dictionary that an automaton accepts.
 
-use std::fmt;
 use std::ops::Bound;
 
 use limber_segment::terms::{TermCursor, TermDictionary};
+use limber_text::automaton::{TermAutomaton, Verdict};
 
 use crate::error::Result;
 
 /// Terms passed one by one before the walk seeks: what is left of a block costs less than a look-up.
 const STEPS_MAX: u32 = 16;
-
-/// What an automaton says of a term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// At this distance; 0 where there is none.
-    Accepts(u8),
-    Refuses,
-    /// Nothing before what was written into the buffer can be accepted.
-    Skip,
-    /// Nothing behind the term can be accepted.
-    End,
-}
-
-/// A set of terms. Immutable; shared by the segments of a shard.
-pub(crate) trait TermAutomaton: fmt::Debug + Send + Sync {
-    /// Looks at a term. With [`Verdict::Skip`], `skip` becomes a term greater than it.
-    fn ask(&self, term: &[u8], skip: &mut Vec<u8>) -> Verdict;
-
-    /// What every accepted term starts with.
-    fn prefix(&self) -> &[u8];
-
-    /// Where it accepts no term but those whose last bytes are a number of at least so much: that number, and how many bytes.
-    fn least_tail(&self) -> Option<(u128, usize)> {
-        None
-    }
-
-    fn accepts(&self, term: &[u8]) -> bool {
-        matches!(self.ask(term, &mut Vec::new()), Verdict::Accepts(_))
-    }
-}
 
 /// Calls `found` on every term that is accepted, with its distance, ascending.
 pub(crate) fn walk(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::geo::GeoPoint;
+use limber_mapping::geo::{ArcFrom, DistanceKind, Unit};
 use limber_mapping::number::{java_double, sortable_from_f64};
 use limber_mapping::{Field, FieldType, RequestError};
 use limber_segment::DocId;
@@ -11,7 +12,7 @@ use limber_segment::columns::Batch;
 use super::reader::ordered;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::geo::{ArcFrom, DistanceKind, Unit, Validation};
+use crate::geo::Validation;
 use crate::request::{GeoSort, Mode};
 use crate::runtime::NumberSource;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use limber_mapping::date::{DateFormat, NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64, sortable_from_u64, u64_from_sortable};
 use limber_mapping::{Field, FieldType, Representation, RequestError};
+use limber_script::ScriptContext;
 use serde_json::Value;
 
 use super::distance::Origins;
@@ -17,7 +18,7 @@ use crate::query::Occasion;
 use crate::request::{Missing, Mode, NumericType, Order, SHARD_DOC, Sort};
 use crate::runtime::RuntimeField;
 use crate::score::float_to_json;
-use crate::script::{BoundScript, ScriptContext};
+use crate::script::BoundScript;
 
 /// What the keys of a sort are; must agree across the shards of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -501,11 +502,12 @@ fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
     };
     let kind = match unmapped_type.as_str() {
         "scaled_float" => Some(FieldType::ScaledFloat { scaling_factor: 1.0 }),
-        "date" => {
-            Some(FieldType::Date { format: crate::dates::default_format(), resolution: Resolution::Millis })
-        }
+        "date" => Some(FieldType::Date {
+            format: limber_mapping::date::default_format(),
+            resolution: Resolution::Millis,
+        }),
         "date_nanos" => Some(FieldType::Date {
-            format: crate::dates::default_nanos_format(),
+            format: limber_mapping::date::default_nanos_format(),
             resolution: Resolution::Nanos,
         }),
         name => FieldType::plain(name)

@@ -1,13 +1,14 @@
 //! Values of script fields: the scripts of a request, bound to one shard.
 
 use limber_mapping::RequestError;
+use limber_script::ScriptContext;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value as Json};
 
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::request::SearchRequest;
-use crate::script::{BoundScript, ScriptContext};
+use crate::script::BoundScript;
 
 /// Nesting of a script's value in the answer.
 const DEPTH_MAX: u32 = 100;

@@ -4,7 +4,7 @@
 //! for any run of characters, dots included (`XContentMapValues#filter`). In those that keep it does so as well when a pattern that drops has
 //! a `*`; otherwise it stays within one level, and `**` stands for any number of levels (`FilterPath`).
 
-use limber_mapping::wildcard;
+use limber_text::wildcard;
 use serde_json::{Map, Value};
 
 use crate::request::SourceFilter;

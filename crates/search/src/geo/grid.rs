@@ -213,7 +213,7 @@ pub(crate) struct Hexagon {
 impl Hexagon {
     pub fn new(cell: CellIndex) -> Hexagon {
         let center = LatLng::from(cell);
-        let from = super::ArcFrom::new(center.lat(), center.lng());
+        let from = limber_mapping::geo::ArcFrom::new(center.lat(), center.lng());
         let distances =
             cell.boundary().iter().map(|at| from.meters(at.lat(), at.lng())).collect::<Vec<f64>>();
         Hexagon {
@@ -320,7 +320,7 @@ mod tests {
             let Ok(GridCell::Hexagon(cell)) = GridCell::geohex(&name) else { panic!("{name}") };
             let hexagon = Hexagon::new(cell);
             let point = GeoPoint::decode(stored);
-            let center = super::super::ArcFrom::new(hexagon.center.latitude, hexagon.center.longitude);
+            let center = limber_mapping::geo::ArcFrom::new(hexagon.center.latitude, hexagon.center.longitude);
             assert!(hexagon.contains(stored));
             assert!(center.meters(point.latitude, point.longitude) <= hexagon.outer_meters);
         }

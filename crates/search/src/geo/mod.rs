@@ -1,7 +1,5 @@
 //! Distances and shapes on the earth: "is this place in that shape, and how far is it?"
 
-mod arc;
-mod distance;
 mod grid;
 mod polygon;
 mod regular_polygon;
@@ -9,8 +7,6 @@ mod shape;
 mod target;
 mod validation;
 
-pub(crate) use arc::ArcFrom;
-pub(crate) use distance::{DistanceKind, Unit, parse_distance};
 pub use grid::{Grid, TileRows};
 pub(crate) use grid::{GridCell, Hexagon, ZOOM_MAX, cell_touches, geohash_chars_of, tile_of};
 pub(crate) use polygon::Polygon;

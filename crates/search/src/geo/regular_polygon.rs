@@ -3,11 +3,10 @@
 //! Source: Elasticsearch's `SpatialUtils`, whose numbers these are to the last digit.
 
 use limber_mapping::RequestError;
+use limber_mapping::geo::ArcFrom;
 use limber_mapping::geo::{GivenShape, Position, ShapeOptions, read_shape};
+use limber_mapping::geo::{Unit, parse_distance};
 use serde_json::Value;
-
-use super::arc::ArcFrom;
-use super::distance::{Unit, parse_distance};
 
 /// How near a corner has to be to the circle.
 const NEAR_METERS: f64 = 0.1;

@@ -1,14 +1,14 @@
 //! Shapes as queries ask about them: "is this place in the shape, and how does that cell lie to it?"
 
 use limber_mapping::RequestError;
+use limber_mapping::geo::Unit;
+use limber_mapping::geo::{ArcFrom, EARTH_RADIUS_METERS, key_of_meters};
 use limber_mapping::geo::{
     GRID_TURN, GeoPoint, Geometry, GridBounds, GridPoint, Position, Rectangle, decode_latitude,
     decode_longitude, encode_latitude, encode_longitude,
 };
 use limber_segment::points::{Cell, Overlap};
 
-use super::Unit;
-use super::arc::{ArcFrom, EARTH_RADIUS_METERS, key_of_meters};
 use super::grid::Hexagon;
 use super::polygon::{Polygon, Side, is_on, touches};
 

@@ -9,7 +9,7 @@ use limber_segment::points::Overlap;
 
 use super::SegmentBits;
 use crate::error::Result;
-use crate::query::{Ceiling, Span};
+use crate::score::{Ceiling, Span};
 
 /// The documents of `segment` whose function value may be one that `beats` holds of; `None`: not known. `beats`
 /// must hold of every number above one it holds of.

@@ -2,6 +2,7 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
+use limber_script::OpenScript;
 use limber_segment::{DocId, Segment};
 
 use super::asked::Ask;
@@ -9,7 +10,7 @@ use super::contenders::contenders;
 use super::scorer::{BoxedScorer, Scorer};
 use super::{Bits, SegmentBits};
 use crate::error::Result;
-use crate::script::{BoundScript, OpenScript};
+use crate::script::BoundScript;
 
 /// Documents for which a script says `true`.
 pub(super) struct ScriptDocs<'a> {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType};
+use limber_mapping::{Field, FieldType, RequestError};
+use limber_script::OpenScript;
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 
@@ -12,7 +13,6 @@ use super::{Bits, Matcher};
 use crate::error::Result;
 use crate::query::BoundNeeded;
 use crate::runtime::NumberSource;
-use crate::script::OpenScript;
 
 pub(super) struct CoveredDocs<'a> {
     any: Union<'a>,
@@ -65,7 +65,7 @@ impl<'a> OpenNeeded<'a> {
             }
             OpenNeeded::Script(script) => script.values(docs, &[], |value| {
                 out.push(value.f64() as i64);
-                Ok(())
+                Ok::<(), RequestError>(())
             })?,
         }
         out.iter_mut().for_each(|count| *count = (*count).max(1));

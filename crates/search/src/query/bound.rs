@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, Mapping};
 use limber_segment::{Segment, SegmentId};
+use limber_text::automaton::TermAutomaton;
 
 use super::combined_fields::CombinedNode;
 use super::distance_feature::FeatureNode;
@@ -17,7 +18,6 @@ use super::percolate::PercolateNode;
 use super::spans::SpansNode;
 use super::terms_set::TermsSetNode;
 use super::wildcard::TermPattern;
-use crate::automaton::TermAutomaton;
 use crate::cache::FilterUse;
 use crate::geo::{Relation, Shape, ShapeRelation, Target};
 use crate::runtime::RuntimeField;

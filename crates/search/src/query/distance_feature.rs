@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use limber_mapping::date::{NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::geo::parse_point;
+use limber_mapping::geo::{ArcFrom, Unit, parse_distance};
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, FieldType, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::{BoundQuery, Node};
-use super::ceiling::{Ceiling, Span};
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
-use crate::geo::{ArcFrom, Unit, degrees, parse_distance};
+use crate::geo::degrees;
 use crate::json;
+use crate::score::{Ceiling, Span};
 
 #[derive(Debug)]
 struct DistanceFeature {

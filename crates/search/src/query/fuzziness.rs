@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use limber_mapping::{Field, FieldType, RequestError};
+use limber_text::automaton::Levenshtein;
 use serde_json::Value;
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::flattened::refuse_key;
 use super::rewrite::{Rewrite, bind_automaton, collect_terms};
-use crate::automaton::Levenshtein;
 use crate::error::Error;
 use crate::json;
 

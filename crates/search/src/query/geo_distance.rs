@@ -1,6 +1,7 @@
 //! `geo_distance`: documents with a place up to a distance from a point.
 
 use limber_mapping::RequestError;
+use limber_mapping::geo::{DistanceKind, Unit, parse_distance};
 use limber_mapping::geo::{GeoPoint, parse_point};
 use serde_json::{Map, Value};
 
@@ -9,7 +10,7 @@ use super::bound::BoundQuery;
 use super::geo::{geo_field, is_on_map, near};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
-use crate::geo::{Circle, DistanceKind, Shape, Target, Unit, Validation, parse_distance};
+use crate::geo::{Circle, Shape, Target, Validation};
 use crate::json;
 
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::geo::{Geometry, GivenShape, ShapeOptions, read_shape};
+use limber_mapping::geo::{Unit, parse_distance};
 use limber_mapping::{FieldType, RequestError};
 use serde_json::{Map, Value};
 
@@ -11,7 +12,7 @@ use super::bound::{BoundQuery, Docs};
 use super::geo::places;
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
-use crate::geo::{Relation, Shape, ShapeRelation, Target, Unit, check_within, parse_distance};
+use crate::geo::{Relation, Shape, ShapeRelation, Target, check_within};
 use crate::json;
 
 #[derive(Debug)]

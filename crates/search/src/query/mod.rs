@@ -56,7 +56,6 @@ mod within;
 mod bind;
 mod bound;
 mod can_match;
-mod ceiling;
 mod convert;
 mod fuzziness;
 mod matching;
@@ -72,12 +71,9 @@ pub(crate) use bound::{
     ScoredFunction, ScriptScoreNode, TermEnd, TermNode,
 };
 pub use can_match::can_match;
-pub(crate) use ceiling::{Ceiling, Span};
 pub(crate) use combined_fields::CombinedNode;
 pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};
-pub(crate) use function::{
-    Curve, DecayShape, Falloff, FunctionReader, Origin, random_by_place, random_of, script_name,
-};
+pub(crate) use function::{FunctionReader, script_name};
 pub(crate) use function_score::{BoostMode, ScoreMode};
 pub(crate) use geo_bounding_box::parse_corners;
 pub(crate) use intervals::{IntervalsNode, PatternTerms, Relation, Side, Source, too_many_terms};

@@ -4,13 +4,13 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::spans::{MultiTermQuery, SpanQuery};
 use super::table::{QUERIES, UNSUPPORTED};
-use crate::did_you_mean::did_you_mean;
 use crate::error::Error;
 use crate::json;
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use limber_mapping::{FieldType, Flattened, RequestError};
+use limber_text::automaton::RegexpOptions;
 use serde_json::{Map, Value, json};
 
 use super::bind::Binder;
@@ -18,7 +19,6 @@ use super::match_text::{Operator, operator};
 use super::multi_match::parse_fields;
 use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query};
 use super::query_string_syntax::{Clause, Leaf, Occur, Tree, read, unescape};
-use crate::automaton::RegexpOptions;
 use crate::error::Error;
 use crate::json;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::{FieldType, RequestError};
+use limber_text::automaton::{Regexp, RegexpOptions, TermAutomaton};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -11,7 +12,6 @@ use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::rewrite::{Rewrite, bind_automaton, collect_terms};
 use super::spans::{Expansion, MultiTermQuery};
-use crate::automaton::{Regexp, RegexpOptions, TermAutomaton};
 use crate::error::Error;
 use crate::json;
 

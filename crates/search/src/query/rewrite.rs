@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
+use limber_text::automaton::TermAutomaton;
 
 use super::bind::Binder;
 use super::bound::{BoolNode, BoundQuery, Docs, Node};
-use crate::automaton::{TermAutomaton, walk};
+use crate::automaton::walk;
 use crate::error::Error;
 
 /// `rewrite`.

@@ -1,13 +1,14 @@
 //! `script`: documents for which a script says `true`.
 
 use limber_mapping::RequestError;
+use limber_script::{Script, ScriptContext};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::{BoundQuery, Node, ScriptNode};
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
-use crate::script::{BoundScript, Script, ScriptContext};
+use crate::script::BoundScript;
 
 #[derive(Debug)]
 struct ScriptQuery {

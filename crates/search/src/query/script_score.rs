@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `ScriptScoreQueryBuilder`.
 
 use limber_mapping::RequestError;
+use limber_script::{Script, ScriptContext};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -10,7 +11,7 @@ use super::bound::{BoundQuery, Node, ScriptScoreNode};
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
 use crate::json;
-use crate::script::{BoundScript, Script, ScriptContext};
+use crate::script::BoundScript;
 
 #[derive(Debug)]
 struct ScriptScore {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
+use limber_script::{Script, ScriptContext};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -14,7 +15,7 @@ use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
 use crate::json;
 use crate::runtime::RuntimeField;
-use crate::script::{BoundScript, Script, ScriptContext};
+use crate::script::BoundScript;
 
 #[derive(Debug)]
 struct TermsSet {

@@ -3,12 +3,13 @@
 //! Source: Elasticsearch's `GeoDistanceSortBuilder`.
 
 use limber_mapping::RequestError;
+use limber_mapping::geo::{DistanceKind, Unit};
 use limber_mapping::geo::{GeoPoint, parse_point};
 use serde_json::Value;
 
 use super::nested_sort::NestedSort;
 use super::sort::{Missing, Mode, Sort, parse_mode, parse_order};
-use crate::geo::{DistanceKind, Unit, Validation};
+use crate::geo::Validation;
 use crate::json;
 
 /// Most points of one sort.

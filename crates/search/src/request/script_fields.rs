@@ -1,10 +1,10 @@
 //! `script_fields`: values that scripts make of each hit.
 
 use limber_mapping::RequestError;
+use limber_script::Script;
 use serde_json::Value;
 
 use crate::json;
-use crate::script::Script;
 
 /// Most script fields of one search (`index.max_script_fields`).
 const FIELDS_MAX: usize = 32;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_script::Script;
 use serde_json::Value;
 
 use super::geo_sort::{self, GeoSort};
 use super::nested_sort::NestedSort;
 use super::value_kind::wrong_kind;
 use crate::json;
-use crate::script::Script;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {

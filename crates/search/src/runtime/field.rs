@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_script::{Emits, Script, ScriptContext, Scripts, StoredScript};
 use limber_segment::Segment;
 
 use super::reader::RuntimeReader;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::script::{BoundScript, Emits, Script, ScriptContext, Scripts, StoredScript};
+use crate::script::BoundScript;
 
 /// Runtime fields that may be made from one another (`AbstractScriptFieldType`'s limit).
 const CHAIN_MAX: usize = 5;
@@ -54,7 +55,7 @@ pub(super) fn script_of(field: &Field) -> std::result::Result<Option<Script>, Re
 pub fn check_scripts(mapping: &Mapping, scripts: &Scripts) -> std::result::Result<(), RequestError> {
     for field in mapping.runtime_fields().chain(mapping.scripted()) {
         let Some(script) = script_of(field)? else { continue };
-        if let crate::script::Code::Inline { language, source } = script.code {
+        if let limber_script::Code::Inline { language, source } = script.code {
             if language != "painless" {
                 return Err(RequestError::illegal_argument(format!(
                     "script_lang not supported [{language}]"

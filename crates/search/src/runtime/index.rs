@@ -120,7 +120,7 @@ impl Plan {
         let mut needs: HashMap<&str, Vec<Arc<str>>> = HashMap::new();
         for field in fields {
             let Some(script) = script_of(field)? else { continue };
-            let read = shard.scripts.compile(&script, context_of(field))?.fields.clone();
+            let read = shard.scripts.compile(&script, context_of(field))?.fields().to_vec();
             let is_made = |name: &Arc<str>| fields.iter().any(|other| *other.path == **name);
             needs.insert(&field.path, read.into_iter().filter(is_made).collect());
         }

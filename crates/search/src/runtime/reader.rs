@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::number::sortable_from_f64;
 use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_script::{Emitted, EmittedBlock, OpenScript, Value};
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment, StoredReader};
 
@@ -13,7 +14,6 @@ use super::source::{Stored, read};
 use super::terms::RuntimeTerms;
 use crate::error::Result;
 use crate::fetch::{gather, gather_whole};
-use crate::script::{Emitted, EmittedBlock, OpenScript, Value};
 use crate::source::read_source;
 
 /// Nesting of what a `composite` script emits.
@@ -141,7 +141,7 @@ impl<'a> RuntimeReader<'a> {
         let runtime = field.runtime.as_ref();
         let goes_on = runtime.is_some_and(|runtime| runtime.continues_on_error);
         let part = runtime.and_then(|runtime| runtime.part.as_deref());
-        script.emitted(docs, goes_on, |position, emitted| {
+        Ok(script.emitted(docs, goes_on, |position, emitted| {
             values.clear();
             for one in emitted {
                 match part {
@@ -152,11 +152,11 @@ impl<'a> RuntimeReader<'a> {
             }
             found(position as u32, values);
             Ok(())
-        })
+        })?)
     }
 }
 
-fn stored_of(field: &Field, emitted: &Emitted) -> Result<Option<Stored>> {
+fn stored_of(field: &Field, emitted: &Emitted) -> std::result::Result<Option<Stored>, RequestError> {
     let value = &emitted.value;
     Ok(Some(match (&field.kind, value) {
         (FieldType::GeoPoint, Value::Point(point)) => Stored::Number(point.encode()),
@@ -170,7 +170,7 @@ fn stored_of(field: &Field, emitted: &Emitted) -> Result<Option<Stored>> {
                 Some(address) => Stored::Term(address.to_vec()),
                 None => {
                     let reason = format!("'{text}' is not an IP string literal.");
-                    return Err(RequestError::illegal_argument(reason).into());
+                    return Err(RequestError::illegal_argument(reason));
                 }
             }
         }

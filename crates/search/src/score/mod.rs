@@ -1,9 +1,13 @@
 //! Scores: "how well does this document match?", equal to Elasticsearch's to the last float digit, and their explanation.
 
 mod bm25;
+mod ceiling;
 mod explanation;
+mod random;
 
 pub use bm25::FieldStatistics;
 pub(crate) use bm25::{Bm25, NormCache};
+pub(crate) use ceiling::{Ceiling, Span};
 pub use explanation::float_to_json;
 pub use explanation::{Detail, Explanation};
+pub(crate) use random::{RandomOf, java_hash};

@@ -1,45 +1,31 @@
 //! Doc values for scripts: "what are the values of this field in this document?" Columns are read for a batch of documents at once.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use limber_mapping::geo::{GeoPoint, GridBounds, GridShape};
-use limber_mapping::number::u64_from_sortable;
-use limber_mapping::{Field, FieldType, Mapping, Representation, RequestError};
+use limber_mapping::geo::{GridBounds, GridShape};
+use limber_mapping::{Field, Mapping, Representation, RequestError};
+use limber_script::{BoundField, Documents, FieldValues, Value, number};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::shapes::ShapeColumn;
 use limber_segment::terms::TermDictionary;
-use limber_segment::{DocId, Segment};
+use limber_segment::{DocId, Segment, StoredReader};
 
-use super::value::{DateValue, Value};
 use crate::context::ShardSnapshot;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::runtime::{RuntimeField, RuntimeReader, RuntimeTerms};
+use crate::score::RandomOf;
+use crate::source::read_source;
 
 /// A script's fields on a shard, in the order of the script.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundFields {
     pub fields: Vec<BoundField>,
+    /// Where the values of runtime fields come from, by field.
+    runtime: Vec<Option<Arc<RuntimeField>>>,
     mapping: Arc<Mapping>,
     index: String,
     shard: u32,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct BoundField {
-    pub name: Arc<str>,
-    /// `None`: not mapped.
-    pub field: Option<Arc<Field>>,
-    /// Why the field has no doc values.
-    pub refused: Option<RequestError>,
-    /// Where the values of a runtime field come from.
-    runtime: Option<Arc<RuntimeField>>,
-}
-
-impl BoundField {
-    /// Of a runtime field, which no segment holds.
-    pub fn is_made(&self) -> bool {
-        self.runtime.is_some()
-    }
 }
 
 impl BoundFields {
@@ -65,33 +51,87 @@ impl BoundFields {
                     Err(error) => refused = Some(error.to_request_error()),
                 }
             }
-            BoundField { name: name.clone(), field, refused, runtime }
+            let is_runtime = runtime.is_some();
+            (BoundField { name: name.clone(), field, refused, is_runtime }, runtime)
         };
+        let (fields, runtime) = names.iter().map(bind).unzip();
         BoundFields {
-            fields: names.iter().map(bind).collect(),
+            fields,
+            runtime,
             mapping: shard.mapping.clone(),
             index: shard.index.name.clone(),
             shard: shard.shard,
         }
     }
+}
 
-    pub fn mapping(&self) -> &Mapping {
-        &self.mapping
+/// The documents of one segment.
+pub(super) struct SegmentDocuments<'a> {
+    bound: &'a BoundFields,
+    segment: &'a Segment,
+    readers: Vec<FieldReader<'a>>,
+    stored: StoredReader,
+}
+
+impl<'a> SegmentDocuments<'a> {
+    pub fn open(bound: &'a BoundFields, segment: &'a Segment) -> Result<SegmentDocuments<'a>> {
+        let fields = bound.fields.iter().zip(&bound.runtime);
+        let readers = fields
+            .map(|(field, runtime)| FieldReader::open(field, runtime.as_deref(), segment))
+            .collect::<Result<_>>()?;
+        Ok(SegmentDocuments { bound, segment, readers, stored: StoredReader::new() })
     }
 
-    pub fn is_mapped(&self, name: &str) -> bool {
-        self.mapping.field(name).is_some()
+    fn random(&self, seed: i32) -> RandomOf {
+        RandomOf::shard(seed, &self.bound.index, self.bound.shard)
+    }
+}
+
+impl Documents for SegmentDocuments<'_> {
+    fn field(&self, number: u16) -> &BoundField {
+        &self.bound.fields[usize::from(number)]
     }
 
-    /// Name of the index and number of the shard.
-    pub fn shard(&self) -> (&str, u32) {
-        (&self.index, self.shard)
+    fn is_mapped(&self, name: &str) -> bool {
+        self.bound.mapping.field(name).is_some()
+    }
+
+    fn is_nested(&self) -> bool {
+        self.segment.is_nested()
+    }
+
+    fn values(
+        &mut self,
+        number: u16,
+        docs: &[DocId],
+    ) -> std::result::Result<&mut dyn FieldValues, RequestError> {
+        let reader = &mut self.readers[usize::from(number)];
+        reader.load(docs).map_err(|error| error.to_request_error())?;
+        Ok(reader)
+    }
+
+    fn unload(&mut self) {
+        self.readers.iter_mut().for_each(FieldReader::unload);
+    }
+
+    fn source(&mut self, doc: DocId) -> std::result::Result<Vec<u8>, RequestError> {
+        read_source(&self.bound.mapping, self.segment, doc, &mut self.stored)
+            .map(Cow::into_owned)
+            .map_err(|error| error.to_request_error())
+    }
+
+    fn random_by_place(&self, doc: DocId, seed: i32) -> f64 {
+        self.random(seed).place(self.segment, doc)
+    }
+
+    fn random_by_bytes(&self, bytes: &[u8], seed: i32) -> f64 {
+        self.random(seed).bytes(bytes)
     }
 }
 
 /// One field's values of a batch of documents.
-pub(crate) struct FieldReader<'a> {
-    pub field: Option<&'a Field>,
+struct FieldReader<'a> {
+    field: Option<&'a Field>,
     numbers: Option<NumberColumn<'a>>,
     ordinals: Option<OrdinalColumn<'a>>,
     terms: Option<&'a TermDictionary>,
@@ -109,7 +149,11 @@ pub(crate) struct FieldReader<'a> {
 }
 
 impl<'a> FieldReader<'a> {
-    pub fn open(bound: &'a BoundField, segment: &'a Segment) -> Result<FieldReader<'a>> {
+    pub fn open(
+        bound: &'a BoundField,
+        runtime: Option<&'a RuntimeField>,
+        segment: &'a Segment,
+    ) -> Result<FieldReader<'a>> {
         let mut reader = FieldReader {
             field: bound.field.as_deref(),
             numbers: None,
@@ -125,7 +169,7 @@ impl<'a> FieldReader<'a> {
             term: Vec::new(),
             is_loaded: false,
         };
-        if let Some(runtime) = &bound.runtime {
+        if let Some(runtime) = runtime {
             reader.runtime = Some(Box::new(runtime.open(segment)?));
         } else if let (Some(field), None) = (&bound.field, &bound.refused) {
             if field.representation() == Representation::Number {
@@ -206,9 +250,23 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// Values of the batch's document `at`.
+    /// Whether the segment has values of the field at all.
+    fn is_open(&self) -> bool {
+        self.numbers.is_some() || self.runtime.is_some()
+    }
+}
+
+impl FieldValues for FieldReader<'_> {
+    fn field(&self) -> Option<&Field> {
+        self.field
+    }
+
+    fn is_numeric(&self) -> bool {
+        self.field.is_some_and(|field| field.representation() == Representation::Number)
+    }
+
     #[inline]
-    pub fn count(&self, at: usize) -> usize {
+    fn count(&self, at: usize) -> usize {
         if self.shapes.is_some() {
             return usize::from(self.bounds[at].is_some());
         }
@@ -216,39 +274,26 @@ impl<'a> FieldReader<'a> {
         end - start
     }
 
-    /// What lies around the shapes of the batch's document `at`.
-    pub fn bounds(&self, at: usize) -> Option<GridBounds> {
+    fn bounds(&self, at: usize) -> Option<GridBounds> {
         self.bounds.get(at).copied().flatten()
     }
 
-    /// Stored numbers of the batch's document `at`, ascending.
     #[inline]
-    pub fn stored(&self, at: usize) -> &[i64] {
+    fn stored(&self, at: usize) -> &[i64] {
         let (start, end) = self.range(at);
         self.batch.values.get(start..end).unwrap_or_default()
     }
 
-    /// Stored numbers of all documents of the batch where each has exactly one.
-    pub fn aligned(&self) -> Option<&[i64]> {
+    fn aligned(&self) -> Option<&[i64]> {
         (self.is_numeric() && self.starts.is_empty() && self.is_open())
             .then_some(self.batch.values.as_slice())
     }
 
-    /// Whether the segment has values of the field at all.
-    fn is_open(&self) -> bool {
-        self.numbers.is_some() || self.runtime.is_some()
-    }
-
-    pub fn is_numeric(&self) -> bool {
-        self.field.is_some_and(|field| field.representation() == Representation::Number)
-    }
-
-    /// Value `nth` of the batch's document `at`, which has it.
-    pub fn value(&mut self, at: usize, nth: usize) -> Result<Value> {
+    fn value(&mut self, at: usize, nth: usize) -> std::result::Result<Value, RequestError> {
         let (start, _) = self.range(at);
         let Some(field) = self.field else { return Ok(Value::Null) };
         if self.shapes.is_some() {
-            return Err(RequestError::unsupported("the values of shapes in scripts").into());
+            return Err(RequestError::unsupported("the values of shapes in scripts"));
         }
         if self.is_numeric() {
             return Ok(number(field, self.batch.values[start + nth]));
@@ -257,7 +302,9 @@ impl<'a> FieldReader<'a> {
             return Ok(Value::str(field.decode_term(self.runtime_terms.term(start + nth))));
         }
         let Some(terms) = self.terms else { return Ok(Value::Null) };
-        terms.term(u64::from(self.ordinal_batch.values[start + nth]), &mut self.term)?;
+        terms
+            .term(u64::from(self.ordinal_batch.values[start + nth]), &mut self.term)
+            .map_err(|error| Error::from(error).to_request_error())?;
         Ok(Value::str(field.decode_term(&self.term)))
     }
 }
@@ -280,19 +327,4 @@ fn load_bounds(
         Ok(())
     })?;
     Ok(())
-}
-
-/// A stored number as the script's value: whole numbers are `long`, all others `double`.
-pub(super) fn number(field: &Field, stored: i64) -> Value {
-    match field.kind {
-        FieldType::Boolean => Value::Bool(stored != 0),
-        FieldType::Date { resolution, .. } => Value::Date(DateValue::utc(resolution.instant(stored))),
-        FieldType::GeoPoint => Value::Point(GeoPoint::decode(stored)),
-        FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. } => {
-            Value::Double(field.decode_f64(stored))
-        }
-        // As in Java: the upper half is negative.
-        FieldType::UnsignedLong => Value::Long(u64_from_sortable(stored) as i64),
-        _ => Value::Long(stored),
-    }
 }

@@ -5,9 +5,9 @@ use limber_store::FileBytes;
 
 use super::format::{BIT_SET_WORDS_MAX, BLOCK_DOCS, TAG_BIT_SET, TAIL_IMPACTS_MIN};
 use super::impact::{Impact, ImpactCollector};
-use super::options::IndexOptions;
 use super::positions::PositionRun;
 use super::skip::SkipRows;
+use crate::index_options::IndexOptions;
 use crate::terms::TermInfo;
 use crate::{DocId, Error, NO_MORE_DOCS, Result};
 

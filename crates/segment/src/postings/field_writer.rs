@@ -1,7 +1,7 @@
 //! A whole inverted field, term by term: postings and dictionary together.
 
-use super::options::IndexOptions;
 use super::writer::PostingsWriter;
+use crate::index_options::IndexOptions;
 use crate::terms::{TermDictionaryWriter, TermInfo, TermLocation};
 use crate::{DocId, Result, Sink};
 

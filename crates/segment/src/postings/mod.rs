@@ -7,7 +7,6 @@ mod cursor;
 mod field_writer;
 pub mod format;
 mod impact;
-mod options;
 mod positions;
 mod reader;
 mod skip;
@@ -15,9 +14,9 @@ mod skip;
 mod tests;
 mod writer;
 
+pub use crate::index_options::{IndexOptions, Want};
 pub use cursor::{Postings, WINDOW_DOCS};
 pub use field_writer::{FieldSinks, FieldWriter};
 pub use impact::Impact;
-pub use options::{IndexOptions, Want};
 pub use reader::PostingsReader;
 pub use writer::PostingsWriter;

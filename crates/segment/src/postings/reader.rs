@@ -3,7 +3,7 @@
 use limber_store::FileBytes;
 
 use super::cursor::Postings;
-use super::options::{IndexOptions, Want};
+use crate::index_options::{IndexOptions, Want};
 use crate::terms::TermInfo;
 use crate::{Error, Result};
 

@@ -4,8 +4,8 @@ use limber_codec::Reader;
 
 use super::format::{BLOCK_DOCS, GROUP_BLOCKS};
 use super::impact::{self, Impact};
-use super::options::IndexOptions;
 use crate::DocId;
+use crate::index_options::IndexOptions;
 
 /// Where the rows of a term's skip data start in its postings. Every accessor answers `None` for corrupt bytes.
 #[derive(Debug, Clone, Copy, Default)]

@@ -6,7 +6,7 @@ use super::format::{
     BIT_SET_WORDS_MAX, BLOCK_DOCS, GROUP_BLOCKS, POSITION_VARINTS_MAX, TAG_BIT_SET, TAIL_IMPACTS_MIN,
 };
 use super::impact::{self, ImpactCollector};
-use super::options::IndexOptions;
+use crate::index_options::IndexOptions;
 use crate::terms::{TermInfo, TermLocation};
 use crate::{DocId, Error, Result, Sink};
 

@@ -5,7 +5,7 @@ use limber_codec::{Reader, varint};
 
 use super::format::BLOCK_TERMS;
 use super::info::{TermInfo, TermLocation};
-use crate::postings::IndexOptions;
+use crate::index_options::IndexOptions;
 use crate::{Error, Result, TERM_BYTES_MAX};
 
 const SECTION: &str = "terms";

@@ -16,7 +16,7 @@ use super::info::TermInfo;
 use super::lookup::AscendingLookup;
 use super::page;
 use super::tails::Tails;
-use crate::postings::IndexOptions;
+use crate::index_options::IndexOptions;
 use crate::{Error, Result};
 
 const SECTION: &str = "terms";

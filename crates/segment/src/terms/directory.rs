@@ -3,7 +3,7 @@
 use limber_codec::{Corrupt, Reader, varint};
 
 use super::format::{BLOCK_TERMS, FLAG_FREQUENCIES, FLAG_POSITIONS};
-use crate::postings::IndexOptions;
+use crate::index_options::IndexOptions;
 
 /// Sums over a field's terms, deleted documents included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

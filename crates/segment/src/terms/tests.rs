@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Result;
-use crate::postings::IndexOptions;
+use crate::index_options::IndexOptions;
 
 type Model = BTreeMap<Vec<u8>, (u32, u64, TermLocation)>;
 

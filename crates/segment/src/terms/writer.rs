@@ -7,7 +7,7 @@ use super::directory::{PageEntry, TermIndexDirectory, TermStatistics};
 use super::format::BLOCK_OFFSET_BYTES;
 use super::info::TermInfo;
 use super::page::PageBuilder;
-use crate::postings::IndexOptions;
+use crate::index_options::IndexOptions;
 use crate::{Error, Result, Sink, TERM_BYTES_MAX};
 
 /// Bytes of blocks collected before they go to the sink.

@@ -1,13 +1,13 @@
 //! `bytes`: "how many bytes is `1.5kb`?" Source: Elasticsearch's `BytesProcessor` over `ByteSizeValue.parseBytesSizeValue`.
 
 use limber_mapping::RequestError;
+use limber_text::byte_size;
 
 use super::super::document::IngestDocument;
 use super::super::node::{Kind, Node};
 use super::super::options::Options;
 use super::Processor;
 use super::text::{Make, TextProcessor};
-use crate::settings::value::split_byte_unit;
 
 #[derive(Debug)]
 struct Bytes;
@@ -34,7 +34,7 @@ fn bytes_of(text: &str) -> Result<i64, RequestError> {
         "-1" => return Ok(-1),
         _ => {}
     }
-    let Some((number, shift)) = split_byte_unit(&lower) else {
+    let Some((number, shift)) = byte_size::split_unit(&lower) else {
         return Err(refused(" as a size in bytes: unit is missing or unrecognized"));
     };
     if let Ok(whole) = number.parse::<i64>() {

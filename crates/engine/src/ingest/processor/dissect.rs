@@ -1,7 +1,7 @@
 //! `dissect`: "the text between these delimiters, each piece into a field". Source: Elasticsearch's `DissectProcessor`.
 
 use limber_mapping::RequestError;
-use limber_search::dissect::Dissect;
+use limber_text::dissect::Dissect;
 
 use super::super::document::IngestDocument;
 use super::super::options::Options;

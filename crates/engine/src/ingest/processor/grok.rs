@@ -11,7 +11,7 @@ use super::super::path::FieldPath;
 use super::super::value::{java_double, java_float, parse_double};
 use super::text::string_field;
 use super::{Flow, Processor};
-use limber_search::grok::{CaptureType, Ecs, Found, Grok, library};
+use limber_text::grok::{CaptureType, Ecs, Found, Grok, library};
 
 #[derive(Debug)]
 struct GrokProcessor {

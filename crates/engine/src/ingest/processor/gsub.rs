@@ -6,7 +6,7 @@ use super::super::json::push_escaped;
 use super::super::options::Options;
 use super::Processor;
 use super::text::{TextProcessor, Transform};
-use limber_search::pattern::{Pattern, Replacement};
+use limber_text::pattern::{Pattern, Replacement};
 
 #[derive(Debug)]
 struct Gsub {

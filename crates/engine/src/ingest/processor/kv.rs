@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use limber_mapping::RequestError;
-use limber_search::pattern::Pattern;
+use limber_text::pattern::Pattern;
 
 use super::super::document::IngestDocument;
 use super::super::options::Options;
@@ -90,7 +90,7 @@ impl Splitter {
                 text.match_indices(delimiter.as_str()).for_each(|(at, found)| each(at, at + found.len()));
                 Ok(())
             }
-            Splitter::Pattern(pattern) => pattern.find_each(text, each),
+            Splitter::Pattern(pattern) => Ok(pattern.find_each(text, each)?),
             Splitter::Wrong(reason) => {
                 Err(RequestError::new(400, "pattern_syntax_exception", reason.clone()))
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_search::script::{Script, ScriptContext, Scripts};
+use limber_script::{Script, ScriptContext, Scripts};
 
 use super::super::document::IngestDocument;
 use super::super::script::PipelineScript;

@@ -8,7 +8,7 @@ use super::super::options::Options;
 use super::super::path::FieldPath;
 use super::text::{pieces, string_field};
 use super::{Flow, Processor};
-use limber_search::pattern::Pattern;
+use limber_text::pattern::Pattern;
 
 #[derive(Debug)]
 struct Split {
@@ -35,7 +35,8 @@ impl Processor for Split {
         let Some(text) = string_field(document, &self.field, self.ignore_missing, "cannot split.")? else {
             return Ok(Flow::Continue);
         };
-        let pieces = pieces(&text, self.preserve_trailing, |each| self.separator.find_each(&text, each))?;
+        let pieces =
+            pieces(&text, self.preserve_trailing, |each| Ok(self.separator.find_each(&text, each)?))?;
         let list = document.add(Node::container(Kind::Array));
         for piece in pieces {
             let piece = document.make_string(piece)?;

@@ -13,12 +13,12 @@ use limber_search::{Cursor, SearchHit, SearchRequest, SearchResponse};
 use limber_store::sync::Mutex;
 use serde_json::{Map, Value, json};
 
-use super::progress::Slice;
 use super::scripted::Scripted;
-use super::{BatchSource, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Progress};
+use super::{BatchSource, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata, WriteTarget};
 use crate::node::Node;
+use crate::progress::{Progress, Slice};
 
 /// A batch that is turned away (429) is sent again this often at most, after pauses that double from [`RETRY_FIRST`].
 ///

@@ -5,22 +5,21 @@
 //! its own batches, and every batch is a bulk like any other (pipelines, translog and fsync included).
 
 mod conductor;
-mod progress;
 mod scripted;
 mod source;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use limber_script::Script;
 use limber_search::SearchRequest;
-use limber_search::script::Script;
 use serde_json::Value;
 
 use crate::api::*;
 use crate::node::Node;
+use crate::progress::{Counted, Progress};
 use crate::waiting::waiting;
 
-pub use progress::{Counted, Progress};
 pub use source::{BatchSource, Batches, SourceBatch};
 
 /// What happens to each document.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use limber_mapping::RequestError;
-use limber_search::script::{Script, ScriptContext, Scripts, run_on_context};
+use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use serde_json::{Map, Value, json};
 
 use crate::api::{BulkOperation, OperationKind, Result};

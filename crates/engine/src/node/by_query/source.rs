@@ -8,8 +8,8 @@ use limber_search::SearchHit;
 use limber_store::Charge;
 use serde_json::Value;
 
-use super::Progress;
 use crate::api::Result;
+use crate::progress::Progress;
 
 /// A search on another server.
 pub trait BatchSource: Send + Sync + Debug {

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::request::SnapshotRequest;
 use crate::api::Result;
-use crate::catalog::names::wildcard_matches;
 use crate::lifecycle::{RUNNING, STOPPED, STOPPING};
 use crate::node::Node;
 use crate::snapshot::policy::{PolicyStats, RetentionStats, SnapshotPolicy, check_policy_id};
@@ -88,7 +88,7 @@ impl Node {
     pub fn get_snapshot_policies(&self, ids: &str, human: bool) -> Result<Value> {
         let policies = self.snapshot_policies();
         let chosen: Vec<&str> = ids.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-        let is_chosen = |id: &str| chosen.is_empty() || chosen.iter().any(|part| wildcard_matches(part, id));
+        let is_chosen = |id: &str| chosen.is_empty() || chosen.iter().any(|part| wildcard::matches(part, id));
         let running = self.snapshots.policies_running.lock();
         let shown: Map<String, Value> = policies
             .iter()

@@ -10,10 +10,10 @@ use limber_mapping::RequestError;
 use limber_store::Ledger;
 use limber_store::repository::Blobs;
 use limber_store::sync::Mutex;
+use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
-use crate::catalog::names::has_wildcard;
 use crate::node::Node;
 use crate::node::state::NodeState;
 use crate::settings::ClusterSettings;
@@ -155,7 +155,7 @@ impl Node {
             "*" | "_all" => self.repository_names("")?,
             _ => self.repository_names(expression)?,
         };
-        if names.is_empty() && !has_wildcard(expression) && expression != "_all" {
+        if names.is_empty() && !wildcard::is_pattern(expression) && expression != "_all" {
             return Err(repository_missing(expression));
         }
         for name in &names {

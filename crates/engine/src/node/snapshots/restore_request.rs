@@ -3,13 +3,13 @@
 //! Source: Elasticsearch's `RestoreSnapshotRequest`, `RestoreService#updateIndexSettings`.
 
 use limber_mapping::RequestError;
+use limber_text::wildcard;
 use regex::Regex;
 use serde_json::Value;
 
 use super::request::{check_feature_states, flag, texts};
 use crate::api::{IndicesOptions, Result};
 use crate::body::optional_members;
-use crate::catalog::names::{has_wildcard, wildcard_matches};
 use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 use crate::snapshot::errors::restore_error;
 
@@ -109,9 +109,9 @@ impl RestoreRequest {
         let refuse = |what: String| Err(restore_error(repository, snapshot, what));
         let mut settings = saved.clone();
         for ignored in &self.ignore_index_settings {
-            if has_wildcard(ignored) {
+            if wildcard::is_pattern(ignored) {
                 let is_fixed = |key: &str| UNMODIFIABLE.contains(&key) || UNREMOVABLE.contains(&key);
-                settings.retain(|key, _| is_fixed(key) || !wildcard_matches(ignored, key));
+                settings.retain(|key, _| is_fixed(key) || !wildcard::matches(ignored, key));
                 continue;
             }
             if UNMODIFIABLE.contains(&&**ignored) || UNREMOVABLE.contains(&&**ignored) {

@@ -30,7 +30,7 @@ pub fn aliases(app: &App, request: &Request) -> Result<Response> {
     for (name, aliases) in of_indices.chain(app.node.data_stream_aliases()) {
         for (alias, body) in &aliases {
             if !names.is_empty()
-                && !names.iter().any(|name| name == "_all" || limber_mapping::wildcard::matches(name, alias))
+                && !names.iter().any(|name| name == "_all" || limber_text::wildcard::matches(name, alias))
             {
                 continue;
             }

@@ -25,7 +25,7 @@ pub fn component_templates(app: &App, request: &Request) -> Result<Response> {
     let templates = app.node.get_index_templates("*")?;
     for entry in list(&components, "component_templates") {
         let name = entry["name"].as_str().unwrap_or_default();
-        if !limber_mapping::wildcard::matches(pattern, name) {
+        if !limber_text::wildcard::matches(pattern, name) {
             continue;
         }
         let body = &entry["component_template"];

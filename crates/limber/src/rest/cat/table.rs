@@ -106,7 +106,7 @@ impl Table {
         for name in wanted {
             if name.contains('*') {
                 for (number, column) in self.columns.iter().enumerate() {
-                    if limber_mapping::wildcard::matches(&name, column.name)
+                    if limber_text::wildcard::matches(&name, column.name)
                         && !chosen.iter().any(|(_, c)| *c == number)
                     {
                         chosen.push((column.name.to_owned(), number));

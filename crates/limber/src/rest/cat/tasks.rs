@@ -28,7 +28,7 @@ pub fn tasks(app: &App, request: &Request) -> Result<Response> {
     let host = app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host);
     for task in app.node.tasks().list() {
         if !actions.is_empty()
-            && !actions.iter().any(|pattern| limber_mapping::wildcard::matches(pattern, task.action))
+            && !actions.iter().any(|pattern| limber_text::wildcard::matches(pattern, task.action))
         {
             continue;
         }

@@ -25,7 +25,7 @@ pub fn templates(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let wanted = request.param("name").unwrap_or("*");
     let selected =
-        |name: &str| wanted.split(',').any(|pattern| limber_mapping::wildcard::matches(pattern, name));
+        |name: &str| wanted.split(',').any(|pattern| limber_text::wildcard::matches(pattern, name));
     let scalar = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

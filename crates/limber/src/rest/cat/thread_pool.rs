@@ -37,7 +37,7 @@ pub fn thread_pool(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let wanted = request.list("pools");
     let is_wanted = |name: &str| {
-        wanted.is_empty() || wanted.iter().any(|pattern| limber_mapping::wildcard::matches(pattern, name))
+        wanted.is_empty() || wanted.iter().any(|pattern| limber_text::wildcard::matches(pattern, name))
     };
     let (host, port) = app.config.http_address.rsplit_once(':').unwrap_or(("127.0.0.1", "0"));
     let whose = || {

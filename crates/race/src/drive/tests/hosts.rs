@@ -13,8 +13,8 @@ use serde_json::json;
 use super::stub::{Asked, Stub};
 use super::whole_race::{counting_server, race_on};
 use super::{config, race, task, track};
+use crate::arguments::parse;
 use crate::hosts::{ClientOptions, ClusterTarget, Retries};
-use crate::load::params::parse;
 
 /// An authority with a server's and a client's certificate, as files.
 struct Certificates {

@@ -294,7 +294,7 @@ fn instant(text: &str, source: &Source) -> std::result::Result<i64, String> {
     let utc = limber_mapping::date::Zone::Utc;
     let (format, zone) = match &source.format {
         Format::Date { format, zone } => (format.clone(), zone),
-        _ => (crate::dates::default_format(), &utc),
+        _ => (limber_mapping::date::default_format(), &utc),
     };
     format.parse_with_math(text, source.now_millis, false, zone).map_err(|error| error.reason)
 }

@@ -114,7 +114,7 @@ pub(super) fn instant(value: &Option<Value>, source: &Source) -> Result<Option<i
             Ok(Some(format.parse_with_math(&text, source.now_millis, false, zone)?))
         }
         _ => {
-            let format = crate::dates::default_format();
+            let format = limber_mapping::date::default_format();
             Ok(Some(format.parse_with_math(
                 &text,
                 source.now_millis,

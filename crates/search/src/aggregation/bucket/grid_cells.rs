@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{GeoPoint, Rectangle};
+use limber_mapping::geo::{Unit, parse_distance};
 use serde_json::Value;
 
 use super::super::budget::Budget;
 use super::super::options::Options;
-use crate::geo::{Grid, TileRows, Unit, ZOOM_MAX, cell_touches, geohash_chars_of, parse_distance};
+use crate::geo::{Grid, TileRows, ZOOM_MAX, cell_touches, geohash_chars_of};
 use crate::json;
 use crate::query::parse_corners;
 

@@ -1,6 +1,7 @@
 //! `range` and `date_range` as asked for. Source: Elasticsearch's `RangeAggregationBuilder`, `DateRangeAggregationBuilder`.
 
 use limber_mapping::geo::GeoPoint;
+use limber_mapping::geo::{ArcFrom, DistanceKind, Unit};
 use limber_mapping::number::{java_double, round_to_half};
 use limber_mapping::{FieldType, RequestError};
 use serde_json::Value;
@@ -11,7 +12,6 @@ use super::super::source::Source;
 use super::super::tree::Kind;
 use super::date_histogram::instant;
 use crate::error::Result;
-use crate::geo::{ArcFrom, DistanceKind, Unit};
 use crate::json;
 
 /// Ranges of one aggregation.

@@ -1,5 +1,6 @@
 //! `range` and `date_range` at work.
 
+use limber_mapping::geo::DistanceKind;
 use limber_segment::SegmentView;
 use limber_segment::points::SpatialPoints;
 
@@ -11,7 +12,7 @@ use super::super::source::{NumberReader, Source};
 use super::filter::fixed_partials;
 use super::range::{Origin, Ranges, ShownRange};
 use crate::error::Result;
-use crate::geo::{DistanceKind, Ring};
+use crate::geo::Ring;
 
 #[derive(Debug)]
 pub struct RangeCollector<'s> {

@@ -7,6 +7,9 @@
 use std::fmt;
 
 use limber_mapping::RequestError;
+use limber_script::{
+    Asker, ContextScript, Kept, OpenScript, Script, ScriptContext, Settled, Value, check_references,
+};
 use limber_segment::SegmentView;
 use serde_json::{Map, Value as Json};
 
@@ -22,10 +25,7 @@ use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
-use crate::script::{
-    Asker, BoundScript, ContextScript, Kept, OpenScript, Script, ScriptContext, Settled, Value,
-    check_references,
-};
+use crate::script::BoundScript;
 
 #[derive(Debug, Clone)]
 pub struct ScriptedMetric {

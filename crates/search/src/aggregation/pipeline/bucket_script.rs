@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `BucketScriptPipelineAggregator` and `BucketSelectorPipelineAggregator`. Scripts are compiled with the request.
 
 use limber_mapping::RequestError;
+use limber_script::{DetachedScript, Script, ScriptContext};
 use serde_json::Value;
 
 use super::super::format::Format;
@@ -16,7 +17,6 @@ use super::path::{BucketsPath, value_of};
 use super::rows::{keep, rows, subs_mut};
 use crate::error::Result;
 use crate::json;
-use crate::script::{DetachedScript, Script, ScriptContext};
 
 /// Paths of one aggregation.
 const PATH_COUNT_MAX: usize = 64;
@@ -58,7 +58,7 @@ impl Scripted {
         work: &Enclosing<'_>,
         partial: &mut Partial,
         needs_all: bool,
-    ) -> Result<Vec<Option<crate::script::Value>>> {
+    ) -> Result<Vec<Option<limber_script::Value>>> {
         let (own, shape) = (work.aggregation, work.shape);
         let mut run = self.script.start();
         let mut outcomes = Vec::new();
@@ -151,8 +151,8 @@ impl Pipeline for BucketSelector {
 
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let outcomes = self.0.outcomes(work, partial, false)?;
-        let is_kept = |outcome: &Option<crate::script::Value>| {
-            matches!(outcome, Some(crate::script::Value::Bool(true)))
+        let is_kept = |outcome: &Option<limber_script::Value>| {
+            matches!(outcome, Some(limber_script::Value::Bool(true)))
         };
         let places: Vec<usize> = outcomes
             .iter()

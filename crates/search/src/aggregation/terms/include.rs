@@ -3,12 +3,12 @@
 //! Source: Elasticsearch's `IncludeExclude`. Patterns are Lucene's, matched against the whole term.
 
 use limber_mapping::{Field, RequestError};
+use limber_text::automaton::{Regexp, RegexpOptions, TermAutomaton};
 use serde_json::{Map, Value};
 
 use super::super::format::Format;
 use super::super::options::Options;
 use super::super::source::Source;
-use crate::automaton::{Regexp, RegexpOptions, TermAutomaton};
 use crate::error::Result;
 use crate::json;
 

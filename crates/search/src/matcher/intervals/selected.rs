@@ -1,10 +1,10 @@
 //! Intervals of a source that pass a test of their own.
 
+use limber_script::OpenScript;
 use limber_segment::DocId;
 
 use super::iterator::{BoxedIntervals, Intervals, is_end};
 use crate::error::Result;
-use crate::script::OpenScript;
 
 pub(super) enum Test<'a> {
     /// At most so many gaps.

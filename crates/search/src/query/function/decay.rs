@@ -6,67 +6,23 @@ use std::sync::Arc;
 
 use limber_mapping::date::Zone;
 use limber_mapping::geo::{self, GeoPoint};
+use limber_mapping::geo::{ArcFrom, Unit, parse_distance};
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, FieldType, Representation, RequestError};
+use limber_script::decay::{Curve, Falloff, Origin, Shape};
 use limber_segment::columns::Batch;
-use limber_segment::points::Cell;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
-use crate::geo::{ArcFrom, Unit, degrees as geo_degrees, parse_distance};
+use crate::geo::degrees as geo_degrees;
 use crate::json;
 use crate::query::bind::Binder;
-use crate::query::ceiling::{Ceiling, Span};
 use crate::request::Mode;
 use crate::runtime::{NumberSource, RuntimeField};
 use crate::score::Explanation;
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Shape {
-    Gauss,
-    Exp,
-    Linear,
-}
-
-/// A shape with its scale, such that the value at `scale` is `decay`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Curve {
-    shape: Shape,
-    scale: f64,
-}
-
-impl Curve {
-    pub fn new(shape: Shape, scale: f64, decay: f64) -> Curve {
-        let scale = match shape {
-            Shape::Gauss => 0.5 * scale.powi(2) / decay.ln(),
-            Shape::Exp => decay.ln() / scale,
-            Shape::Linear => scale / (1.0 - decay),
-        };
-        Curve { shape, scale }
-    }
-
-    #[inline]
-    pub fn at(&self, distance: f64) -> f64 {
-        match self.shape {
-            Shape::Gauss => (0.5 * (distance * distance) / self.scale).exp(),
-            Shape::Exp => (self.scale * distance).exp(),
-            Shape::Linear => ((self.scale - distance) / self.scale).max(0.0),
-        }
-    }
-
-    fn explain(&self, distance: &str) -> String {
-        let scale = |value: f64| java_double(value);
-        match self.shape {
-            Shape::Gauss => format!("exp(-0.5*pow({distance},2.0)/{})", scale(-self.scale)),
-            Shape::Exp => format!("exp(- {distance} * {})", scale(-self.scale)),
-            Shape::Linear => {
-                format!("max(0.0, (({0} - {distance})/{0})", scale(self.scale))
-            }
-        }
-    }
-}
+use crate::score::{Ceiling, Span};
 
 #[derive(Debug, Clone)]
 struct Decay {
@@ -231,72 +187,6 @@ impl Decay {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Origin {
-    Number(f64),
-    Point(ArcFrom),
-}
-
-/// A curve around an origin, level up to `offset` away from it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Falloff {
-    pub origin: Origin,
-    pub offset: f64,
-    pub curve: Curve,
-}
-
-impl Falloff {
-    #[inline]
-    fn beyond_offset(&self, distance: f64) -> f64 {
-        (distance - self.offset).max(0.0)
-    }
-
-    #[inline]
-    fn of_distance(&self, distance: f64) -> f64 {
-        self.curve.at(self.beyond_offset(distance))
-    }
-
-    /// The origin's own value where that is a place.
-    #[inline]
-    pub fn of_number(&self, number: f64) -> f64 {
-        match self.origin {
-            Origin::Number(origin) => self.of_distance((number - origin).abs()),
-            Origin::Point(_) => self.of_distance(0.0),
-        }
-    }
-
-    /// The origin's own value where that is a number.
-    #[inline]
-    pub fn of_point(&self, point: GeoPoint) -> f64 {
-        match self.origin {
-            Origin::Point(origin) => self.of_distance(origin.meters(point.latitude, point.longitude)),
-            Origin::Number(_) => self.of_distance(0.0),
-        }
-    }
-
-    /// The values of the number of `least..=most` that is nearest to the origin, and of the one that is furthest from it.
-    pub fn most_and_least(&self, least: f64, most: f64) -> (f64, f64) {
-        match self.origin {
-            Origin::Number(origin) => {
-                let furthest = (least - origin).abs().max((most - origin).abs());
-                (self.of_number(origin.clamp(least, most)), self.of_distance(furthest))
-            }
-            Origin::Point(_) => (self.of_distance(0.0), self.of_distance(0.0)),
-        }
-    }
-
-    /// No place of the cell gets more.
-    pub fn most_in(&self, cell: &Cell) -> f64 {
-        match self.origin {
-            Origin::Point(origin) => {
-                let (longitudes, latitudes) = geo_degrees(cell);
-                self.of_distance(origin.least_meters(latitudes, longitudes))
-            }
-            Origin::Number(_) => self.of_distance(0.0),
-        }
-    }
-}
-
 #[derive(Debug)]
 struct BoundDecay {
     field: Arc<Field>,
@@ -379,7 +269,10 @@ impl Ceiling for &BoundDecay {
             Span::Numbers(min, max) => {
                 self.falloff.most_and_least(self.field.decode_f64(*min), self.field.decode_f64(*max)).0
             }
-            Span::Places(cell) => self.falloff.most_in(cell),
+            Span::Places(cell) => {
+                let (longitudes, latitudes) = geo_degrees(cell);
+                self.falloff.most_in(longitudes, latitudes)
+            }
         }
     }
 }

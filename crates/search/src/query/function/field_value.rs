@@ -14,9 +14,9 @@ use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::json;
 use crate::query::bind::Binder;
-use crate::query::ceiling::{Ceiling, Span};
 use crate::runtime::{NumberSource, RuntimeField};
 use crate::score::Explanation;
+use crate::score::{Ceiling, Span};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Modifier {

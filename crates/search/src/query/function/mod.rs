@@ -8,8 +8,6 @@ mod random;
 mod script;
 mod table;
 
-pub(crate) use decay::{Curve, Falloff, Origin, Shape as DecayShape};
-pub(crate) use random::{random_by_place, random_of};
 pub(crate) use script::script_name;
 pub(super) use table::FUNCTIONS;
 
@@ -18,8 +16,8 @@ use std::fmt::Debug;
 use limber_segment::{DocId, Segment};
 
 use super::bind::Binder;
-use super::ceiling::Ceiling;
 use crate::error::Error;
+use crate::score::Ceiling;
 use crate::score::Explanation;
 
 /// A function as parsed.

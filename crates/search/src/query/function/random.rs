@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use limber_codec::murmur3::murmur3_32;
 use limber_mapping::number::{f64_from_sortable, java_double};
 use limber_mapping::{Field, FieldType, Representation, RequestError};
 use limber_segment::{DocId, Segment};
@@ -15,7 +14,7 @@ use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::json;
 use crate::query::bind::Binder;
-use crate::score::Explanation;
+use crate::score::{Explanation, RandomOf, java_hash};
 
 #[derive(Debug)]
 struct Random {
@@ -59,41 +58,9 @@ fn hash_of_long(seed: i64) -> i32 {
     i32::try_from(seed).unwrap_or((seed ^ ((seed as u64) >> 32) as i64) as i32)
 }
 
-/// `String#hashCode`.
-fn java_hash(text: &str) -> i32 {
-    text.encode_utf16().fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
-}
-
-/// The number that a script's `randomScore(seed, field)` gives for the bytes of a field.
-pub(crate) fn random_of(bytes: &[u8], seed: i32, index: &str, shard: u32) -> f64 {
-    let salt = (java_hash(index) << 10) | shard as i32;
-    unit(murmur3_32(bytes, mix(seed as u32, salt as u32)))
-}
-
-/// The number that a script's `randomScore(seed)` gives for a document of a segment.
-pub(crate) fn random_by_place(segment: &Segment, doc: DocId, seed: i32, index: &str, shard: u32) -> f64 {
-    let salt = (java_hash(index) << 10) | shard as i32;
-    unit(mix(base_of(segment).wrapping_add(doc), mix(seed as u32, salt as u32)))
-}
-
-/// Segments of a shard must not repeat each other's numbers.
-fn base_of(segment: &Segment) -> u32 {
-    (segment.meta().id.0 as u32).wrapping_mul(0x9e37_79b9)
-}
-
-/// The finalizer of murmur3 over both.
-#[inline]
-fn mix(key: u32, seed: u32) -> u32 {
-    let mut mixed = key ^ seed;
-    mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x85eb_ca6b);
-    mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35);
-    mixed ^ (mixed >> 16)
-}
-
 impl ScoreFunction for Random {
     fn bind(&self, binder: &Binder<'_>) -> Result<Box<dyn BoundFunction>, Error> {
         let shard = binder.shard();
-        let salt = (java_hash(&shard.index.name) << 10) | shard.shard as i32;
         let field = match (&self.seed, &self.field) {
             (None, _) => None,
             (Some(_), Some(name)) if name != "_id" => {
@@ -133,14 +100,15 @@ impl ScoreFunction for Random {
             let now = binder.now_millis();
             (now ^ ((now as u64) >> 32) as i64) as i32
         });
-        Ok(Box::new(BoundRandom { seed, salted: mix(seed as u32, salt as u32), field }))
+        let random = RandomOf::shard(seed, &shard.index.name, shard.shard);
+        Ok(Box::new(BoundRandom { seed, random, field }))
     }
 }
 
 #[derive(Debug)]
 struct BoundRandom {
     seed: i32,
-    salted: u32,
+    random: RandomOf,
     /// `None`: by the document's place.
     field: Option<Arc<Field>>,
 }
@@ -148,8 +116,8 @@ struct BoundRandom {
 impl BoundFunction for BoundRandom {
     fn open<'a>(&'a self, segment: &'a Segment) -> Result<Box<dyn FunctionReader + 'a>, Error> {
         Ok(match &self.field {
-            Some(field) => Box::new(ByField { salted: self.salted, field, segment, bytes: Vec::new() }),
-            None => Box::new(ByPlace { salted: self.salted, base: base_of(segment) }),
+            Some(field) => Box::new(ByField { random: self.random, field, segment, bytes: Vec::new() }),
+            None => Box::new(ByPlace { random: self.random, segment }),
         })
     }
 
@@ -163,21 +131,15 @@ impl BoundFunction for BoundRandom {
     }
 }
 
-/// The lower 24 bits as a float from 0 to 1.
-#[inline]
-fn unit(hash: u32) -> f64 {
-    f64::from((hash & 0x00ff_ffff) as f32 / (1 << 24) as f32)
+struct ByPlace<'a> {
+    random: RandomOf,
+    segment: &'a Segment,
 }
 
-struct ByPlace {
-    salted: u32,
-    base: u32,
-}
-
-impl FunctionReader for ByPlace {
+impl FunctionReader for ByPlace<'_> {
     fn read(&mut self, docs: &[DocId], _: &[f32], out: &mut [f64]) -> Result<(), Error> {
         for (out, doc) in out.iter_mut().zip(docs) {
-            *out = unit(mix(self.base.wrapping_add(*doc), self.salted));
+            *out = self.random.place(self.segment, *doc);
         }
         Ok(())
     }
@@ -185,7 +147,7 @@ impl FunctionReader for ByPlace {
 
 /// Hashes the text of the field's first value.
 struct ByField<'a> {
-    salted: u32,
+    random: RandomOf,
     field: &'a Field,
     segment: &'a Segment,
     bytes: Vec<u8>,
@@ -194,7 +156,7 @@ struct ByField<'a> {
 impl FunctionReader for ByField<'_> {
     fn read(&mut self, docs: &[DocId], _: &[f32], out: &mut [f64]) -> Result<(), Error> {
         let path = &self.field.path;
-        out.fill(unit(self.salted));
+        out.fill(self.random.nothing());
         if self.field.representation() == Representation::Number {
             let Some(column) = self.segment.numbers(path)? else { return Ok(()) };
             let mut stored = Vec::new();
@@ -202,7 +164,7 @@ impl FunctionReader for ByField<'_> {
                 column.values(*doc, &mut stored)?;
                 // Field data sorts the texts of several numbers.
                 if let Some(text) = stored.iter().map(|stored| text_of(self.field, *stored)).min() {
-                    *out = unit(murmur3_32(text.as_bytes(), self.salted));
+                    *out = self.random.bytes(text.as_bytes());
                 }
             }
             return Ok(());
@@ -213,7 +175,7 @@ impl FunctionReader for ByField<'_> {
         for (doc, out) in docs.iter().zip(out) {
             if let Some(ordinal) = column.get(*doc)? {
                 terms.term(u64::from(ordinal), &mut self.bytes)?;
-                *out = unit(murmur3_32(&self.bytes, self.salted));
+                *out = self.random.bytes(&self.bytes);
             }
         }
         Ok(())

@@ -2,15 +2,16 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
+use limber_script::{OpenScript, Script, ScriptContext};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::query::ceiling::Ceiling;
+use crate::score::Ceiling;
 use crate::score::Explanation;
-use crate::script::{BoundScript, OpenScript, Script, ScriptContext};
+use crate::script::BoundScript;
 
 #[derive(Debug)]
 struct ScriptScore {

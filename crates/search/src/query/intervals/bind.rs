@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use limber_mapping::{Field, FieldType, RequestError};
+use limber_script::ScriptContext;
+use limber_text::automaton::{Levenshtein, Regexp, RegexpOptions};
 
 use super::rule::{By, Filter, Rule};
 use super::source::Source;
-use crate::automaton::{Levenshtein, Regexp, RegexpOptions};
 use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::query::bound::{BoundQuery, Docs, Node};
@@ -14,7 +15,7 @@ use crate::query::match_text::analyse;
 use crate::query::parse::{QueryLimits, QueryNode};
 use crate::query::prefix::prefix_docs;
 use crate::query::wildcard::terms_of_pattern;
-use crate::script::{BoundScript, ScriptContext};
+use crate::script::BoundScript;
 
 #[derive(Debug)]
 pub(super) struct IntervalsQuery {

@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `IntervalsSourceProvider`.
 
 use limber_mapping::RequestError;
+use limber_script::Script;
 use serde_json::{Map, Value};
 
 use super::bind::IntervalsQuery;
@@ -10,7 +11,6 @@ use super::source::{Relation, Side};
 use crate::json;
 use crate::query::fuzziness::Fuzziness;
 use crate::query::parse::{Common, Parser, Query};
-use crate::script::Script;
 
 /// One rule.
 #[derive(Debug)]

@@ -1,0 +1,16 @@
+//! What answers and bodies obey.
+
+/// When answers are compressed for clients that accept it (`http.compression`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    Always,
+    Never,
+    /// Not for clients on the loopback interface, where it costs both sides time and saves nothing.
+    ExceptLoopback,
+}
+
+#[derive(Debug, Clone)]
+pub struct HttpConfig {
+    pub max_content_bytes: usize,
+    pub compression: Compression,
+}

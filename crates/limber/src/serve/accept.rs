@@ -1,0 +1,215 @@
+//! Sockets: "a client connects; is there room for it, and who serves it until when?"
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use http_body_util::BodyExt;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioTimer;
+use limber_mapping::RequestError;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+use super::answer::answer;
+use crate::http::config::HttpConfig;
+use crate::http::connections::{Admission, Connection, Connections, Verdict};
+use crate::http::render::Shape;
+use crate::http::watched::Watched;
+use crate::machine;
+use crate::rest::App;
+
+/// A client must finish its headers within this time; slow ones do not hold a socket forever.
+const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// Between two looks at what descriptors the process holds. Shards that open meanwhile take from the reserve.
+const MEASURE_EVERY: Duration = Duration::from_millis(200);
+/// A connection that is to close and has no request under way has this long to end by itself.
+const CLOSING_TIME: Duration = Duration::from_millis(100);
+/// Between two looks whether connections that were asked to close are gone.
+const LATER: Duration = Duration::from_millis(2);
+/// Refused clients that are told why at a time, and for how long they may take to hear it; others are cut off.
+const REFUSALS_MAX: usize = 16;
+const REFUSAL_TIME: Duration = Duration::from_secs(1);
+
+/// Serves until `stop` is notified.
+pub async fn serve(listener: TcpListener, app: Arc<App>, config: HttpConfig, stop: Arc<Notify>) {
+    let config = Arc::new(config);
+    let refusals = Arc::new(AtomicUsize::new(0));
+    let mut pauses = Pauses::default();
+    let mut measure = tokio::time::interval(MEASURE_EVERY);
+    measure.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = measure.tick() => {
+                if let Some(count) = machine::open_descriptor_count() {
+                    app.connections.adjust_to(count);
+                }
+                continue;
+            }
+            () = stop.notified() => return,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                pauses.end();
+                let _ = stream.set_nodelay(true);
+                match verdict(&app.connections).await {
+                    Some(admission) => {
+                        tokio::spawn(serve_connection(stream, peer, admission, app.clone(), config.clone()));
+                    }
+                    None => refuse(stream, app.connections.stats().allowed, &refusals),
+                }
+            }
+            // The client gave up before it was its turn.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) => {
+                // Out of file descriptors, most likely: idle connections make room, and it is tried again after a pause.
+                app.connections.note_accept_failure();
+                tokio::time::sleep(pauses.next(&error)).await;
+            }
+        }
+    }
+}
+
+/// How long to wait after a failure to accept: longer each time, and told in the log now and then.
+#[derive(Debug, Default)]
+struct Pauses {
+    last: Duration,
+    told: Option<Instant>,
+}
+
+impl Pauses {
+    const FIRST: Duration = Duration::from_millis(10);
+    const LONGEST: Duration = Duration::from_secs(1);
+    const TOLD_EVERY: Duration = Duration::from_secs(10);
+
+    fn next(&mut self, error: &io::Error) -> Duration {
+        self.last = (self.last * 2).clamp(Self::FIRST, Self::LONGEST);
+        if self.told.is_none_or(|told| told.elapsed() >= Self::TOLD_EVERY) {
+            self.told = Some(Instant::now());
+            tracing::warn!(%error, "connections are not accepted");
+        }
+        self.last
+    }
+
+    fn end(&mut self) {
+        self.last = Duration::ZERO;
+    }
+}
+
+/// Waits for idle connections to be gone where that is all that a new one needs; `None`: it is refused.
+async fn verdict(connections: &Arc<Connections>) -> Option<Admission> {
+    loop {
+        match connections.admit() {
+            Verdict::Admitted(admission) => return Some(admission),
+            Verdict::Refused => return None,
+            Verdict::Later => tokio::time::sleep(LATER).await,
+        }
+    }
+}
+
+async fn serve_connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    admission: Admission,
+    app: Arc<App>,
+    config: Arc<HttpConfig>,
+) {
+    let connection: &Connection = &admission.connection;
+    let service = service_fn(|request| {
+        let guard = admission.connections.begin_request(connection);
+        let answered = answer(request, peer, &app, &config);
+        async move {
+            let answered = answered.await;
+            drop(guard);
+            answered
+        }
+    });
+    let mut serving = pin!(
+        hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_READ_TIMEOUT)
+            .max_buf_size(512 << 10)
+            .max_headers(100)
+            .half_close(false)
+            .serve_connection(Watched::new(stream, admission.connection.clone()), service)
+    );
+    let served = tokio::select! {
+        served = serving.as_mut() => served,
+        () = connection.asked_to_close() => {
+            serving.as_mut().graceful_shutdown();
+            match tokio::time::timeout(CLOSING_TIME, serving.as_mut()).await {
+                Ok(served) => served,
+                // A request came in between: it is answered, and the connection closes after it.
+                Err(_) if connection.is_busy() => serving.await,
+                // The beginning of a request, of which nothing more came.
+                Err(_) => Ok(()),
+            }
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "connection ended");
+    }
+}
+
+/// Closes a connection that has no room, after telling its client why, unless many are told already.
+fn refuse(stream: TcpStream, allowed: usize, refusals: &Arc<AtomicUsize>) {
+    let refusals = refusals.clone();
+    if refusals.fetch_add(1, Ordering::Relaxed) >= REFUSALS_MAX {
+        refusals.fetch_sub(1, Ordering::Relaxed);
+        return;
+    }
+    tokio::spawn(async move {
+        let told = tokio::time::timeout(REFUSAL_TIME, tell_refusal(stream, allowed)).await;
+        tracing::debug!(is_told = matches!(told, Ok(Ok(()))), "a connection was refused");
+        refusals.fetch_sub(1, Ordering::Relaxed);
+    });
+}
+
+/// What the client sends meanwhile is read, because a socket that is closed over unread bytes takes the answer with it.
+async fn tell_refusal(mut stream: TcpStream, allowed: usize) -> io::Result<()> {
+    let reason = format!(
+        "rejected execution of request: [{allowed}] HTTP connections are open, which is as many as there may be now (see [http.max_connections] \
+         and the limit of file descriptors)"
+    );
+    let error = RequestError::new(429, "es_rejected_execution_exception", reason);
+    let answer = Shape::of("", false, false, None).render_error(&error);
+    let (head, body) = answer.into_parts();
+    let body = body.collect().await.map(|whole| whole.to_bytes()).unwrap_or_default();
+    let mut bytes =
+        format!("HTTP/1.1 {}\r\nconnection: close\r\ncontent-length: {}\r\n", head.status, body.len())
+            .into_bytes();
+    for (name, value) in
+        head.headers.iter().filter(|(name, _)| !["content-length", "connection"].contains(&name.as_str()))
+    {
+        bytes.extend_from_slice(name.as_str().as_bytes());
+        bytes.extend_from_slice(b": ");
+        bytes.extend_from_slice(value.as_bytes());
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(&body);
+    stream.write_all(&bytes).await?;
+    stream.shutdown().await?;
+    let mut unread = [0; 4096];
+    while stream.read(&mut unread).await? > 0 {}
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_and_end() {
+        let (mut pauses, error) = (Pauses::default(), io::Error::from_raw_os_error(libc::EMFILE));
+        let first: Vec<u64> = (0..9).map(|_| pauses.next(&error).as_millis() as u64).collect();
+        assert_eq!(first, [10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
+        pauses.end();
+        assert_eq!(pauses.next(&error), Pauses::FIRST);
+    }
+}

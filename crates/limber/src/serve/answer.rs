@@ -1,0 +1,283 @@
+//! Sockets: accept, read one request within its limits, run it on its pool, write the answer.
+//!
+//! The only asynchronous code of the server. Handlers are plain functions on the bounded [`crate::http::pools`].
+
+use std::convert::Infallible;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use limber_mapping::RequestError;
+use tokio::sync::oneshot;
+
+use crate::http::config::{Compression, HttpConfig};
+use crate::http::media::{self, Format};
+use crate::http::pools::PoolName;
+use crate::http::refusal::circuit_breaking;
+use crate::http::render::{HttpResponse, Shape};
+use crate::http::request::{Method, Request};
+use crate::rest::{App, Resolved};
+
+/// Largest accepted header section, as Elasticsearch's `http.max_header_size` (16 KiB).
+const HEADER_BYTES_MAX: usize = 16 << 10;
+/// Longest accepted request line, as Elasticsearch's `http.max_initial_line_length` (4 KiB).
+const LINE_BYTES_MAX: usize = 4 << 10;
+/// A client that sends no body byte for this long is cut off.
+const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// What a `Content-Length` is believed unseen.
+const CLAIM_BYTES_MAX: usize = 1 << 20;
+/// The charge for the part of a body that has arrived.
+const ROOM_FACTOR: usize = 8;
+/// Largest body that is read without being charged.
+const UNCHARGED_BYTES_MAX: usize = 1 << 20;
+
+pub(super) async fn answer(
+    request: hyper::Request<Incoming>,
+    peer: SocketAddr,
+    app: &Arc<App>,
+    config: &HttpConfig,
+) -> Result<HttpResponse, Infallible> {
+    let header = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
+    let accept = header("accept");
+    let opaque_id = header("x-opaque-id");
+    let gzip_accepted = header("accept-encoding").is_some_and(|v| v.contains("gzip"));
+    let head_only = request.method() == hyper::Method::HEAD;
+    let header_bytes: usize = request.headers().iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
+    let uri_bytes = request.uri().path_and_query().map_or(1, |uri| uri.as_str().len());
+    let line_bytes = request.method().as_str().len() + uri_bytes + " HTTP/1.1 ".len();
+    let compress = gzip_accepted
+        && match config.compression {
+            Compression::Always => true,
+            Compression::Never => false,
+            Compression::ExceptLoopback => !peer.ip().is_loopback(),
+        };
+    let query = request.uri().query().filter(|query| query.len() <= LINE_BYTES_MAX);
+    let mut shape = Shape::of(query.unwrap_or(""), head_only, compress, opaque_id);
+    // An answer that could not be written in an acceptable form must not have had effects.
+    let outcome = if let Err(error) = shape.choose_media(accept.as_deref()) {
+        Err(error)
+    } else if line_bytes > LINE_BYTES_MAX {
+        let reason = format!("An HTTP line is larger than {LINE_BYTES_MAX} bytes.");
+        Err(RequestError::new(400, "too_long_http_line_exception", reason))
+    } else if header_bytes > HEADER_BYTES_MAX {
+        let reason = format!("HTTP header is larger than {HEADER_BYTES_MAX} bytes.");
+        Err(RequestError::new(400, "too_long_http_header_exception", reason))
+    } else {
+        handle(request, app, config, shape.clone()).await
+    };
+    Ok(outcome.unwrap_or_else(|error| shape.render_error(&error)))
+}
+
+async fn handle(
+    request: hyper::Request<Incoming>,
+    app: &Arc<App>,
+    config: &HttpConfig,
+    shape: Shape,
+) -> Result<HttpResponse, RequestError> {
+    let uri = request.uri().path_and_query().map_or("/", |p| p.as_str()).to_owned();
+    let Some(method) = Method::parse(request.method().as_str()) else {
+        return Err(RequestError::new(
+            405,
+            "illegal_argument_exception",
+            format!("Unexpected HTTP method [{}]", request.method()),
+        ));
+    };
+    let (segments, query) = Request::parse_uri(&uri)?;
+    let Resolved { route, path_values } = app.routes.resolve(method, &segments, &query, &uri)?;
+
+    let header = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
+    let content_type = header("content-type");
+    let gzip = match header("content-encoding").as_deref() {
+        None | Some("identity") => false,
+        Some("gzip" | "x-gzip") => true,
+        Some(other) => {
+            return Err(RequestError::new(
+                415,
+                "illegal_argument_exception",
+                format!("Content-Encoding [{other}] is not supported, use gzip"),
+            ));
+        }
+    };
+    let length_hint = header("content-length").and_then(|v| v.parse::<usize>().ok());
+    // The breakers' own settings must pass whatever the breakers say, or nobody could put a wrong one right.
+    let is_charged = route.path != "/_cluster/settings";
+    let (body, charge) = read_body(request.into_body(), length_hint, app, config, is_charged).await?;
+    let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
+
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let mut request = Request { uri, query, path_values, body, cancelled: cancelled.clone() };
+    // Dropped with this future when the client hangs up.
+    let mut on_hang_up = CancelOnDrop { cancelled, armed: true };
+    let (sender, receiver) = oneshot::channel();
+    let job_app = app.clone();
+    let max_content_bytes = if is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
+    let job = Box::new(move || {
+        let mut charge = charge;
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            if gzip && !request.body.is_empty() {
+                request.body = decompress(&request.body, max_content_bytes, &mut charge)?;
+            }
+            if let Some(charge) = &mut charge
+                && (route.pool != PoolName::Write || !matches!(body_format, Format::Json | Format::NdJson))
+            {
+                let tree_bytes = media::tree_bytes(body_format, &request.body);
+                charge.grow(tree_bytes, "<json_tree>").map_err(|error| circuit_breaking(&error))?;
+            }
+            if let Some(json) = media::body_to_json(body_format, &request.body)? {
+                request.body = Bytes::from(json);
+            }
+            let response = (route.handler)(&job_app, &request)?;
+            shape.render(response, &job_app.node.ledger().request)
+        }));
+        let outcome = outcome.unwrap_or_else(|panic| {
+            let what = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("unknown");
+            tracing::error!(uri = request.uri, panic = what, "a request panicked");
+            Err(RequestError::new(500, "exception", format!("the request failed unexpectedly: {what}")))
+        });
+        let _ = sender.send(outcome);
+    });
+    let pool = app.pools.get(route.pool);
+    if !pool.submit(job) {
+        let stats = pool.stats();
+        return Err(RequestError::new(
+            429,
+            "es_rejected_execution_exception",
+            format!(
+                "rejected execution of request on [{}] pool: queue capacity = {}, active threads = {}, queued tasks = {}",
+                stats.name, stats.queue_size, stats.active, stats.queue
+            ),
+        ));
+    }
+    let outcome = receiver.await.unwrap_or_else(|_| {
+        Err(RequestError::new(
+            503,
+            "node_closed_exception",
+            "the node closed before the request was answered",
+        ))
+    });
+    on_hang_up.armed = false;
+    outcome
+}
+
+struct CancelOnDrop {
+    cancelled: Arc<AtomicBool>,
+    armed: bool,
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if self.armed {
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Reads a whole body within `max_content_bytes`, charged to the in-flight pool before it is held.
+async fn read_body(
+    mut body: Incoming,
+    length_hint: Option<usize>,
+    app: &App,
+    config: &HttpConfig,
+    is_charged: bool,
+) -> Result<(Bytes, Option<limber_store::Charge>), RequestError> {
+    let max_bytes = if is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
+    let expected = length_hint.unwrap_or(0);
+    if expected > max_bytes {
+        return Err(too_large(max_bytes));
+    }
+    let pool = &app.node.ledger().in_flight;
+    let charge_more = |charge: &mut Option<limber_store::Charge>, bytes: usize| -> Result<(), RequestError> {
+        let outcome = match charge {
+            _ if !is_charged => Ok(()),
+            Some(charge) => charge.grow(bytes as u64, "<http_request>"),
+            None => pool.charge(bytes as u64, "<http_request>").map(|fresh| *charge = Some(fresh)),
+        };
+        outcome.map_err(|error| circuit_breaking(&error))
+    };
+    // A claim alone holds little: what is promised and never sent must not keep others out. With some of it there is room for several times as
+    // much, so that hardly anything is copied again; it is charged as it fills.
+    let mut charge = None;
+    let mut charged_bytes = expected.min(CLAIM_BYTES_MAX);
+    if charged_bytes > 0 {
+        charge_more(&mut charge, charged_bytes)?;
+    }
+    let mut whole = Vec::with_capacity(charged_bytes);
+    loop {
+        let frame = tokio::time::timeout(BODY_IDLE_TIMEOUT, body.frame()).await.map_err(|_| {
+            RequestError::new(
+                408,
+                "illegal_argument_exception",
+                "timed out waiting for the rest of the request body",
+            )
+        })?;
+        let Some(frame) = frame else { break };
+        let frame = frame.map_err(|error| {
+            RequestError::new(
+                400,
+                "illegal_argument_exception",
+                format!("failed to read the request body: {error}"),
+            )
+        })?;
+        let Ok(data) = frame.into_data() else { continue };
+        if whole.len() + data.len() > max_bytes {
+            return Err(too_large(max_bytes));
+        }
+        let needed = whole.len() + data.len();
+        if needed > charged_bytes {
+            let room = needed.max((charged_bytes * 2).min(expected));
+            charge_more(&mut charge, room - charged_bytes)?;
+            charged_bytes = room;
+            // Without a promised length, or room for it, it grows as any list does.
+            if needed > whole.capacity() {
+                let _ =
+                    whole.try_reserve_exact(expected.min(needed * ROOM_FACTOR).saturating_sub(whole.len()));
+            }
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok((Bytes::from(whole), charge))
+}
+
+/// Undoes gzip within `max_bytes`, charged before it is held. Runs on a pool: a small body may be a lot of work.
+fn decompress(
+    packed: &[u8],
+    max_bytes: usize,
+    charge: &mut Option<limber_store::Charge>,
+) -> Result<Bytes, RequestError> {
+    let mut plain = Vec::new();
+    let mut decoder = flate2::read::MultiGzDecoder::new(packed);
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        let count = decoder.read(&mut chunk).map_err(|e| {
+            RequestError::new(400, "zip_exception", format!("failed to decompress the body: {e}"))
+        })?;
+        if count == 0 {
+            return Ok(Bytes::from(plain));
+        }
+        if plain.len() + count > max_bytes {
+            return Err(too_large(max_bytes));
+        }
+        if let Some(charge) = charge {
+            charge.grow(count as u64, "<http_request>").map_err(|error| circuit_breaking(&error))?;
+        }
+        plain.extend_from_slice(&chunk[..count]);
+    }
+}
+
+fn too_large(max_bytes: usize) -> RequestError {
+    RequestError::new(
+        413,
+        "content_too_long_exception",
+        format!("entity content is too long for the configured buffer limit [{max_bytes}]"),
+    )
+}

@@ -1,0 +1,143 @@
+//! A running server: node, pools and listener, started and stopped as one.
+//!
+//! Used by `limber serve` (until a signal) and by `limber race` (for the length of a race, on a free port).
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use limber_engine::{Node, NodeConfig};
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+
+use super::accept;
+use crate::config::Config;
+use crate::http::config::HttpConfig;
+use crate::http::connections::Connections;
+use crate::machine::{self, FreedMemory};
+use crate::rest::{App, AppConfig};
+
+/// Between two looks at the memory of the process: a pool that fills at a GB a second fills 50 MB meanwhile.
+const MEASURE_EVERY: Duration = Duration::from_millis(50);
+
+/// A server that answers. Dropping it leaves it running; call [`Server::stop`].
+pub struct Server {
+    pub address: SocketAddr,
+    node: Arc<Node>,
+    stop: Arc<Notify>,
+    network: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Opens the data folder, recovers, listens. Returns when requests are answered.
+    pub fn start(config: &Config) -> Result<Server> {
+        let descriptors =
+            machine::raise_descriptor_limit().context("cannot read the limit of file descriptors")?;
+        let connections =
+            Arc::new(Connections::new(config.max_connections, descriptors.count, config.memory_limit_bytes));
+        tracing::info!(
+            limit = descriptors.count,
+            limit_before = descriptors.before,
+            connections_max = connections.max(),
+            "file descriptors"
+        );
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let node = Node::open(NodeConfig {
+            data_path: config.data_path.clone(),
+            memory_limit_bytes: config.memory_limit_bytes,
+            cluster_name: config.cluster_name.clone(),
+            node_name: config.node_name.clone(),
+            compat_version: config.compat_version.clone(),
+            settings: config.engine_settings.clone(),
+            background_threads: true,
+            search_processors: cores,
+        })
+        // What the user wrote wrongly is not the folder's fault, and Elasticsearch's name of the error says nothing here.
+        .map_err(|error| match error.status {
+            400..500 => anyhow::Error::msg(error.reason),
+            _ => anyhow::Error::msg(error.reason)
+                .context(format!("cannot open the data folder {}", config.data_path.display())),
+        })?;
+
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(config.network_threads)
+            .thread_name("http")
+            .on_thread_start(machine::prefer_short_turns)
+            .enable_all()
+            .build()
+            .context("cannot start the network threads")?;
+        let listener = runtime.block_on(TcpListener::bind(&config.http_address)).with_context(|| {
+            format!("cannot listen on {} (is another server running there?)", config.http_address)
+        })?;
+        let address = listener.local_addr().context("cannot read the listener's address")?;
+        let app = App::new(
+            node.clone(),
+            connections,
+            AppConfig {
+                compat_version: config.compat_version.clone(),
+                http_address: address.to_string(),
+                max_content_bytes: config.max_content_bytes,
+                node_attributes: config.node_attributes.clone(),
+                cores,
+                remote: config.remote.clone(),
+            },
+        )
+        .context("cannot start the thread pools")?;
+        let http =
+            HttpConfig { max_content_bytes: config.max_content_bytes, compression: config.compression };
+        let measured = Arc::downgrade(&node);
+        let mut freed = FreedMemory::new(config.memory_limit_bytes, config.freed_memory_keep);
+        std::thread::Builder::new()
+            .name("memory".into())
+            .spawn(move || {
+                while let Some(node) = measured.upgrade() {
+                    // Pages of mapped files are the system's cache, which it takes back when it likes.
+                    let held_bytes = machine::anonymous_bytes();
+                    node.ledger().parent.measure(held_bytes);
+                    freed.adjust_to(held_bytes);
+                    drop(node);
+                    std::thread::sleep(MEASURE_EVERY);
+                }
+            })
+            .context("cannot start the thread that measures memory")?;
+        let stop = Arc::new(Notify::new());
+        let stop_network = stop.clone();
+        let network = std::thread::Builder::new()
+            .name("network".into())
+            .spawn(move || {
+                runtime.block_on(accept::serve(listener, Arc::new(app), http, stop_network));
+                runtime.shutdown_timeout(Duration::from_secs(2));
+            })
+            .context("cannot start the network thread")?;
+        Ok(Server { address, node, stop, network: Some(network) })
+    }
+
+    /// Stops listening, then closes the node (flush, release of the folder).
+    pub fn stop(mut self) {
+        self.stop.notify_one();
+        if let Some(network) = self.network.take() {
+            let _ = network.join();
+        }
+        self.node.close();
+    }
+
+    /// Runs until SIGINT or SIGTERM, then stops.
+    pub fn run_until_signal(self) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let mut interrupt = signal(SignalKind::interrupt())?;
+            let mut terminate = signal(SignalKind::terminate())?;
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            anyhow::Ok(())
+        })?;
+        tracing::info!("stopping");
+        self.stop();
+        Ok(())
+    }
+}

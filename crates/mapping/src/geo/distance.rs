@@ -1,0 +1,108 @@
+//! Distances as requests write them: `200km`, `12 mi`, 5 with a unit beside it; and how they are measured.
+//!
+//! Source: Elasticsearch's `DistanceUnit`, `GeoDistance`.
+
+use super::arc::{ArcFrom, EARTH_RADIUS_METERS};
+use crate::error::RequestError;
+
+/// A unit by its length in meters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unit {
+    pub meters: f64,
+}
+
+/// Names by unit, in the order in which a text's end is compared with them.
+const UNITS: &[(f64, &[&str])] = &[
+    (0.0254, &["in", "inch"]),
+    (0.9144, &["yd", "yards"]),
+    (0.3048, &["ft", "feet"]),
+    (1000.0, &["km", "kilometers"]),
+    (1852.0, &["NM", "nmi", "nauticalmiles"]),
+    (0.001, &["mm", "millimeters"]),
+    (0.01, &["cm", "centimeters"]),
+    (1609.344, &["mi", "miles"]),
+    (1.0, &["m", "meters"]),
+];
+
+impl Unit {
+    pub const METERS: Unit = Unit { meters: 1.0 };
+
+    /// # Errors
+    /// `No distance unit match [name]`.
+    pub fn parse(name: &str) -> Result<Unit, RequestError> {
+        UNITS
+            .iter()
+            .find(|(_, names)| names.contains(&name))
+            .map(|(meters, _)| Unit { meters: *meters })
+            .ok_or_else(|| RequestError::illegal_argument(format!("No distance unit match [{name}]")))
+    }
+}
+
+/// Meters of a text such as `200km`; `default` counts when it names no unit.
+pub fn parse_distance(text: &str, default: Unit) -> Result<f64, RequestError> {
+    let found = UNITS.iter().find_map(|(meters, names)| {
+        names.iter().find_map(|name| text.strip_suffix(name)).map(|number| (number, *meters))
+    });
+    let (number, meters) = found.unwrap_or((text, default.meters));
+    match number.trim() {
+        "" => Err(RequestError::new(400, "number_format_exception", "empty String")),
+        number => number
+            .parse::<f64>()
+            .map(|number| number * meters)
+            .map_err(|_| RequestError::number_format(number)),
+    }
+}
+
+/// `distance_type`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum DistanceKind {
+    #[default]
+    Arc,
+    /// On a plane that touches the earth between the points: faster, wrong over long distances and near the poles.
+    Plane,
+}
+
+impl DistanceKind {
+    pub fn parse(name: &str) -> Result<DistanceKind, RequestError> {
+        match name.to_lowercase().as_str() {
+            "arc" => Ok(DistanceKind::Arc),
+            "plane" => Ok(DistanceKind::Plane),
+            _ => Err(RequestError::illegal_argument(format!("No geo distance for [{name}]"))),
+        }
+    }
+
+    /// Meters from `from` to a point in degrees.
+    #[inline]
+    pub fn meters(self, from: &ArcFrom, latitude: f64, longitude: f64) -> f64 {
+        match self {
+            DistanceKind::Arc => from.meters(latitude, longitude),
+            DistanceKind::Plane => {
+                let middle = ((latitude + from.latitude()) / 2.0).to_radians();
+                let x = (longitude - from.longitude()).to_radians() * middle.cos();
+                let y = (latitude - from.latitude()).to_radians();
+                (x * x + y * y).sqrt() * EARTH_RADIUS_METERS
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_told_by_the_end_of_the_text() {
+        for (text, meters) in [
+            ("200km", 200_000.0),
+            ("1 mi", 1609.344),
+            ("2nmi", 3704.0),
+            ("2NM", 3704.0),
+            ("5", 50.0),
+            ("7m", 7.0),
+        ] {
+            assert_eq!(parse_distance(text, Unit { meters: 10.0 }).unwrap(), meters, "{text}");
+        }
+        assert_eq!(parse_distance("abc", Unit::METERS).unwrap_err().reason, "For input string: \"abc\"");
+        assert_eq!(Unit::parse("foo").unwrap_err().reason, "No distance unit match [foo]");
+    }
+}

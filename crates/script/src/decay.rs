@@ -1,0 +1,121 @@
+//! Decay functions: "how much is left at this distance from the origin?"
+//!
+//! Source: Elasticsearch's `DecayFunctionBuilder` and its three `DecayFunction`s, `ScoreScriptUtils`.
+
+use limber_mapping::geo::{ArcFrom, GeoPoint};
+use limber_mapping::number::java_double;
+
+/// How the value falls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    Gauss,
+    Exp,
+    Linear,
+}
+
+/// A shape with its scale, such that the value at `scale` is `decay`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Curve {
+    shape: Shape,
+    scale: f64,
+}
+
+impl Curve {
+    /// The curve of a shape that is `decay` at `scale`.
+    pub fn new(shape: Shape, scale: f64, decay: f64) -> Curve {
+        let scale = match shape {
+            Shape::Gauss => 0.5 * scale.powi(2) / decay.ln(),
+            Shape::Exp => decay.ln() / scale,
+            Shape::Linear => scale / (1.0 - decay),
+        };
+        Curve { shape, scale }
+    }
+
+    /// The value at a distance.
+    #[inline]
+    pub fn at(&self, distance: f64) -> f64 {
+        match self.shape {
+            Shape::Gauss => (0.5 * (distance * distance) / self.scale).exp(),
+            Shape::Exp => (self.scale * distance).exp(),
+            Shape::Linear => ((self.scale - distance) / self.scale).max(0.0),
+        }
+    }
+
+    /// The formula, as explanations print it.
+    pub fn explain(&self, distance: &str) -> String {
+        let scale = |value: f64| java_double(value);
+        match self.shape {
+            Shape::Gauss => format!("exp(-0.5*pow({distance},2.0)/{})", scale(-self.scale)),
+            Shape::Exp => format!("exp(- {distance} * {})", scale(-self.scale)),
+            Shape::Linear => {
+                format!("max(0.0, (({0} - {distance})/{0})", scale(self.scale))
+            }
+        }
+    }
+}
+
+/// Where a curve is at its highest.
+#[derive(Debug, Clone, Copy)]
+pub enum Origin {
+    Number(f64),
+    Point(ArcFrom),
+}
+
+/// A curve around an origin, level up to `offset` away from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Falloff {
+    pub origin: Origin,
+    pub offset: f64,
+    pub curve: Curve,
+}
+
+impl Falloff {
+    #[inline]
+    /// By how much a distance is greater than the offset.
+    pub fn beyond_offset(&self, distance: f64) -> f64 {
+        (distance - self.offset).max(0.0)
+    }
+
+    #[inline]
+    /// What is left at a distance from the origin.
+    pub fn of_distance(&self, distance: f64) -> f64 {
+        self.curve.at(self.beyond_offset(distance))
+    }
+
+    /// The origin's own value where that is a place.
+    #[inline]
+    pub fn of_number(&self, number: f64) -> f64 {
+        match self.origin {
+            Origin::Number(origin) => self.of_distance((number - origin).abs()),
+            Origin::Point(_) => self.of_distance(0.0),
+        }
+    }
+
+    /// The origin's own value where that is a number.
+    #[inline]
+    pub fn of_point(&self, point: GeoPoint) -> f64 {
+        match self.origin {
+            Origin::Point(origin) => self.of_distance(origin.meters(point.latitude, point.longitude)),
+            Origin::Number(_) => self.of_distance(0.0),
+        }
+    }
+
+    /// The values of the number of `least..=most` that is nearest to the origin, and of the one that is furthest from it.
+    pub fn most_and_least(&self, least: f64, most: f64) -> (f64, f64) {
+        match self.origin {
+            Origin::Number(origin) => {
+                let furthest = (least - origin).abs().max((most - origin).abs());
+                (self.of_number(origin.clamp(least, most)), self.of_distance(furthest))
+            }
+            Origin::Point(_) => (self.of_distance(0.0), self.of_distance(0.0)),
+        }
+    }
+
+    /// No place between these degrees gets more.
+    pub fn most_in(&self, longitudes: (f64, f64), latitudes: (f64, f64)) -> f64 {
+        match self.origin {
+            Origin::Point(origin) => self.of_distance(origin.least_meters(latitudes, longitudes)),
+            Origin::Number(_) => self.of_distance(0.0),
+        }
+    }
+}

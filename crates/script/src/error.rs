@@ -1,0 +1,87 @@
+//! What goes wrong with a script, and where: Elasticsearch's `script_exception`.
+
+use limber_mapping::RequestError;
+use serde_json::{Value, json};
+
+/// A failure at a place of the source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScriptError {
+    /// In UTF-16 units; `None`: nowhere in particular.
+    pub at: Option<u32>,
+    /// Elasticsearch's name of the exception beneath.
+    pub kind: &'static str,
+    pub reason: String,
+    /// Errors of the environment (a corrupt column, a limit) are passed on as they are.
+    pub foreign: Option<Box<RequestError>>,
+}
+
+impl ScriptError {
+    pub fn new(at: u32, kind: &'static str, reason: impl Into<String>) -> ScriptError {
+        ScriptError { at: Some(at), kind, reason: reason.into(), foreign: None }
+    }
+
+    pub fn argument(at: u32, reason: impl Into<String>) -> ScriptError {
+        ScriptError::new(at, "illegal_argument_exception", reason)
+    }
+
+    pub fn cast(at: u32, reason: impl Into<String>) -> ScriptError {
+        ScriptError::new(at, "class_cast_exception", reason)
+    }
+
+    pub fn unsupported(at: u32, what: impl std::fmt::Display) -> ScriptError {
+        ScriptError::argument(at, format!("{what} is not supported by Limber yet"))
+    }
+
+    /// A limit of the language that no `catch` may swallow.
+    pub fn limit(at: u32, reason: impl Into<String>) -> ScriptError {
+        ScriptError::new(at, "painless_error", reason)
+    }
+
+    /// As the caller sees it. `phase` is `compile` or `runtime`.
+    pub fn to_request_error(&self, phase: &str, source: &str, language: &str) -> RequestError {
+        if let Some(foreign) = &self.foreign {
+            return (**foreign).clone();
+        }
+        let mut error = RequestError::new(400, "script_exception", format!("{phase} error"));
+        let (stack, position) = match self.at {
+            Some(at) => place(at as usize, source),
+            None => (json!([]), Value::Null),
+        };
+        error = error.with("script_stack", stack).with("script", source).with("lang", language);
+        if !position.is_null() {
+            error = error.with("position", position);
+        }
+        error.caused_by(RequestError::new(400, self.kind, self.reason.clone()))
+    }
+}
+
+/// A failure of the environment, which is passed on as it is.
+impl From<RequestError> for ScriptError {
+    fn from(error: RequestError) -> ScriptError {
+        ScriptError { at: None, kind: "exception", reason: String::new(), foreign: Some(Box::new(error)) }
+    }
+}
+
+/// UTF-16 units shown before the place, and in all.
+const SNIPPET_BEFORE: usize = 25;
+const SNIPPET_LENGTH: usize = 50;
+
+/// The part of the source around a place, with an arrow under it, and the position.
+fn place(at: usize, source: &str) -> (Value, Value) {
+    let units: Vec<u16> = source.encode_utf16().collect();
+    let at = at.min(units.len());
+    let start = at.saturating_sub(SNIPPET_BEFORE);
+    let end = (start + SNIPPET_LENGTH).min(units.len());
+    let (mut snippet, mut arrow) = (String::new(), String::new());
+    if start > 0 {
+        snippet.push_str("... ");
+        arrow.push_str("    ");
+    }
+    snippet.push_str(&String::from_utf16_lossy(&units[start..end]));
+    if end < units.len() {
+        snippet.push_str(" ...");
+    }
+    arrow.push_str(&" ".repeat(at - start));
+    arrow.push_str("^---- HERE");
+    (json!([snippet, arrow]), json!({"offset": at, "start": start, "end": end}))
+}

@@ -1,0 +1,631 @@
+//! Regular expressions over whole terms, as a deterministic automaton.
+//!
+//! States are made by derivatives (Brzozowski, "Derivatives of regular expressions", 1964; Owens, Reppy and Turon, "Regular-expression
+//! derivatives reexamined", 2009), which know complement and intersection as Lucene's syntax has them; `regex-automata` knows neither.
+//! All states are made at once, so that a pattern that needs too many is refused before it runs.
+
+use std::collections::HashMap;
+
+use super::syntax::{self, LAST, Tree};
+use super::term_automaton::{TermAutomaton, Verdict};
+use crate::{Error, Result};
+
+/// How a pattern is to be read.
+#[derive(Debug, Clone, Copy)]
+pub struct RegexpOptions {
+    /// Bits of `flags_value`.
+    pub flags: u32,
+    /// Letters of ASCII in either case.
+    pub ignores_case: bool,
+    /// `max_determinized_states`.
+    pub states_max: u32,
+}
+
+impl Default for RegexpOptions {
+    fn default() -> RegexpOptions {
+        RegexpOptions { flags: syntax::ALL, ignores_case: false, states_max: RegexpOptions::STATES_MAX }
+    }
+}
+
+impl RegexpOptions {
+    /// Lucene's `Operations.DEFAULT_DETERMINIZE_WORK_LIMIT`.
+    pub const STATES_MAX: u32 = 10_000;
+
+    /// The bits of `ALL|NONE|INTERSECTION|...`.
+    ///
+    /// # Errors
+    /// [`Error::IllegalArgument`] with the name that is none.
+    pub fn parse_flags(text: &str) -> Result<u32> {
+        if text.is_empty() {
+            return Ok(syntax::ALL);
+        }
+        let mut flags = 0;
+        for name in text.split('|') {
+            flags |= match name.to_ascii_uppercase().as_str() {
+                "INTERSECTION" => syntax::INTERSECTION,
+                "COMPLEMENT" => syntax::COMPLEMENT,
+                "EMPTY" => syntax::EMPTY,
+                "ANYSTRING" => syntax::ANYSTRING,
+                "INTERVAL" => syntax::INTERVAL,
+                "NONE" => 0,
+                "ALL" => syntax::ALL,
+                _ => return Err(Error::illegal(format!("Unknown regexp flag [{name}]"))),
+            };
+        }
+        Ok(flags)
+    }
+}
+
+/// States beyond which no request may go, whatever it asks for: some 100 bytes each.
+const STATES_MAX: u32 = 100_000;
+/// Parts of expressions that are looked at for each state that is allowed.
+const WORK_PER_STATE: u64 = 50;
+
+#[derive(Debug)]
+struct State {
+    accepts: bool,
+    /// Ascending starts of ranges of characters that lead to the same state; the first is 0.
+    starts: Box<[u32]>,
+    /// State by range; [`DEAD`]: nothing can follow.
+    targets: Box<[u32]>,
+}
+
+const DEAD: u32 = u32::MAX;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub struct Regexp {
+    states: Vec<State>,
+    prefix: Vec<u8>,
+}
+
+impl Regexp {
+    /// # Errors
+    /// [`Error::IllegalArgument`] for what is no pattern, [`Error::TooComplex`] for what needs too many states.
+    pub fn parse(pattern: &str, options: RegexpOptions) -> Result<Regexp> {
+        let tree = syntax::read(pattern, options.flags, options.ignores_case)?;
+        let mut nodes = Nodes::new();
+        let start = nodes.add(&tree);
+        // A pattern without choices is as many states as characters, and Lucene has nothing to determinize then.
+        let free = 2 * pattern.chars().count() as u32 + 2;
+        let states_max = options.states_max.min(STATES_MAX).saturating_add(free) as usize;
+        let mut numbers: HashMap<Id, u32> = HashMap::from([(start, 0)]);
+        let mut open = vec![start];
+        let mut states: Vec<State> = Vec::new();
+        while let Some(id) = open.get(states.len()).copied() {
+            let mut starts = nodes.boundaries(id);
+            let mut targets: Vec<u32> = Vec::with_capacity(starts.len());
+            for first in &starts {
+                let next = nodes.derive(id, *first);
+                if next == NOTHING {
+                    targets.push(DEAD);
+                    continue;
+                }
+                let number = *numbers.entry(next).or_insert_with(|| {
+                    open.push(next);
+                    open.len() as u32 - 1
+                });
+                targets.push(number);
+            }
+            // Neighbours that lead to the same state are one range.
+            let same: Vec<bool> =
+                (0..targets.len()).map(|at| at > 0 && targets[at] == targets[at - 1]).collect();
+            let mut keep = same.iter();
+            starts.retain(|_| !keep.next().expect("a flag a range"));
+            let mut keep = same.iter();
+            targets.retain(|_| !keep.next().expect("a flag a range"));
+            states.push(State {
+                accepts: nodes.nullable(id),
+                starts: starts.into(),
+                targets: targets.into(),
+            });
+            if open.len() > states_max || nodes.work > WORK_PER_STATE * states_max as u64 {
+                return Err(Error::TooComplex { states_max: options.states_max });
+            }
+        }
+        let mut regexp = Regexp { states, prefix: Vec::new() };
+        regexp.drop_dead_ends();
+        regexp.prefix = regexp.common_prefix();
+        Ok(regexp)
+    }
+
+    /// Leads what can never end in an accepting state nowhere, so that the walk skips it.
+    fn drop_dead_ends(&mut self) {
+        let mut sources: Vec<Vec<u32>> = vec![Vec::new(); self.states.len()];
+        for (number, state) in (0u32..).zip(&self.states) {
+            for target in state.targets.iter().filter(|target| **target != DEAD) {
+                sources[*target as usize].push(number);
+            }
+        }
+        let mut is_live: Vec<bool> = self.states.iter().map(|state| state.accepts).collect();
+        let mut open: Vec<u32> =
+            (0u32..).zip(&is_live).filter(|(_, live)| **live).map(|(number, _)| number).collect();
+        while let Some(number) = open.pop() {
+            for source in std::mem::take(&mut sources[number as usize]) {
+                if !std::mem::replace(&mut is_live[source as usize], true) {
+                    open.push(source);
+                }
+            }
+        }
+        for state in &mut self.states {
+            for target in state.targets.iter_mut() {
+                if *target != DEAD && !is_live[*target as usize] {
+                    *target = DEAD;
+                }
+            }
+        }
+    }
+
+    /// What all accepted terms start with.
+    fn common_prefix(&self) -> Vec<u8> {
+        let mut prefix = String::new();
+        let mut state = 0;
+        // A loop has no end, but no accepted term is that long either.
+        while prefix.len() < 1024 && !self.states[state as usize].accepts {
+            let own = &self.states[state as usize];
+            let mut ways = (0..own.starts.len()).filter(|at| own.targets[*at] != DEAD);
+            let (Some(only), None) = (ways.next(), ways.next()) else { break };
+            let end = own.starts.get(only + 1).copied().unwrap_or(LAST + 1);
+            let (true, Some(char)) = (end == own.starts[only] + 1, char::from_u32(own.starts[only])) else {
+                break;
+            };
+            prefix.push(char);
+            state = own.targets[only];
+        }
+        prefix.into_bytes()
+    }
+
+    #[inline]
+    fn step(&self, state: u32, char: char) -> u32 {
+        let state = &self.states[state as usize];
+        let range = state.starts.partition_point(|start| *start <= char as u32) - 1;
+        state.targets[range]
+    }
+
+    /// The first character after `char` that leads on from `state`.
+    fn next_char(&self, state: u32, char: char) -> Option<char> {
+        let after = char as u32 + 1;
+        let state = &self.states[state as usize];
+        let first = state.starts.partition_point(|start| *start <= after) - 1;
+        let mut ranges = (first..state.starts.len()).filter(|at| state.targets[*at] != DEAD);
+        ranges.find_map(|at| {
+            let end = state.starts.get(at + 1).copied().unwrap_or(LAST + 1);
+            // Between the surrogates there is no character.
+            (state.starts[at].max(after)..end).find_map(char::from_u32)
+        })
+    }
+}
+
+impl TermAutomaton for Regexp {
+    fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
+    fn ask(&self, term: &[u8], skip: &mut Vec<u8>) -> Verdict {
+        let Ok(text) = std::str::from_utf8(term) else { return Verdict::Refuses };
+        let mut passed: Vec<(u32, usize, char)> = Vec::with_capacity(text.len());
+        let mut state = 0;
+        for (at, char) in text.char_indices() {
+            passed.push((state, at, char));
+            state = self.step(state, char);
+            if state == DEAD {
+                break;
+            }
+        }
+        if state != DEAD {
+            return if self.states[state as usize].accepts { Verdict::Accepts(0) } else { Verdict::Refuses };
+        }
+        // The deepest place where a greater character leads on.
+        for (state, at, char) in passed.into_iter().rev() {
+            if let Some(next) = self.next_char(state, char) {
+                skip.clear();
+                skip.extend_from_slice(&term[..at]);
+                skip.extend_from_slice(next.encode_utf8(&mut [0; 4]).as_bytes());
+                return Verdict::Skip;
+            }
+        }
+        Verdict::End
+    }
+}
+
+/// Number of a node.
+type Id = u32;
+
+const NOTHING: Id = 0;
+const EPSILON: Id = 1;
+
+/// An expression. Equal ones are the same node, as far as they are written alike.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Node {
+    Nothing,
+    Epsilon,
+    /// Sorted, apart from one another.
+    Class(Box<[(u32, u32)]>),
+    Concat(Id, Id),
+    /// Sorted, distinct.
+    Or(Box<[Id]>),
+    And(Box<[Id]>),
+    Not(Id),
+    Repeat(Id, u32, Option<u32>),
+}
+
+struct Nodes {
+    list: Vec<Node>,
+    nullable: Vec<bool>,
+    ids: HashMap<Node, Id>,
+    derived: HashMap<(Id, u32), Id>,
+    work: u64,
+}
+
+impl Nodes {
+    fn new() -> Nodes {
+        let mut nodes = Nodes {
+            list: Vec::new(),
+            nullable: Vec::new(),
+            ids: HashMap::new(),
+            derived: HashMap::new(),
+            work: 0,
+        };
+        nodes.intern(Node::Nothing);
+        nodes.intern(Node::Epsilon);
+        nodes
+    }
+
+    fn intern(&mut self, node: Node) -> Id {
+        if let Some(id) = self.ids.get(&node) {
+            return *id;
+        }
+        let nullable = match &node {
+            Node::Nothing | Node::Class(_) => false,
+            Node::Epsilon => true,
+            Node::Concat(left, right) => self.nullable(*left) && self.nullable(*right),
+            Node::Or(parts) => parts.iter().any(|part| self.nullable(*part)),
+            Node::And(parts) => parts.iter().all(|part| self.nullable(*part)),
+            Node::Not(inner) => !self.nullable(*inner),
+            Node::Repeat(inner, least, _) => *least == 0 || self.nullable(*inner),
+        };
+        let id = self.list.len() as Id;
+        self.list.push(node.clone());
+        self.nullable.push(nullable);
+        self.ids.insert(node, id);
+        id
+    }
+
+    fn nullable(&self, id: Id) -> bool {
+        self.nullable[id as usize]
+    }
+
+    fn add(&mut self, tree: &Tree) -> Id {
+        match tree {
+            Tree::Nothing => NOTHING,
+            Tree::Epsilon => EPSILON,
+            Tree::Class(ranges) => self.class(ranges.clone()),
+            Tree::Concat(parts) => {
+                let parts: Vec<Id> = parts.iter().map(|part| self.add(part)).collect();
+                parts.into_iter().rev().fold(EPSILON, |rest, part| self.concat(part, rest))
+            }
+            Tree::Or(parts) => {
+                let parts = parts.iter().map(|part| self.add(part)).collect();
+                self.or(parts)
+            }
+            Tree::And(left, right) => {
+                let parts = vec![self.add(left), self.add(right)];
+                self.and(parts)
+            }
+            Tree::Not(inner) => {
+                let inner = self.add(inner);
+                self.not(inner)
+            }
+            Tree::Repeat(inner, least, most) => {
+                let inner = self.add(inner);
+                self.repeat(inner, *least, *most)
+            }
+        }
+    }
+
+    fn class(&mut self, mut ranges: Vec<(u32, u32)>) -> Id {
+        ranges.sort_unstable();
+        let mut apart: Vec<(u32, u32)> = Vec::new();
+        for (first, last) in ranges {
+            match apart.last_mut() {
+                Some(before) if first <= before.1 + 1 => before.1 = before.1.max(last),
+                _ => apart.push((first, last)),
+            }
+        }
+        if apart.is_empty() { NOTHING } else { self.intern(Node::Class(apart.into())) }
+    }
+
+    fn concat(&mut self, left: Id, right: Id) -> Id {
+        match (left, right) {
+            (NOTHING, _) | (_, NOTHING) => NOTHING,
+            (EPSILON, other) | (other, EPSILON) => other,
+            _ => {
+                if let Node::Concat(first, rest) = self.list[left as usize] {
+                    let rest = self.concat(rest, right);
+                    return self.concat(first, rest);
+                }
+                self.intern(Node::Concat(left, right))
+            }
+        }
+    }
+
+    fn or(&mut self, parts: Vec<Id>) -> Id {
+        let mut flat = Vec::new();
+        let mut ranges = Vec::new();
+        let everything = self.not(NOTHING);
+        for part in parts {
+            match &self.list[part as usize] {
+                Node::Nothing => {}
+                Node::Or(inner) => flat.extend_from_slice(inner),
+                Node::Class(own) => ranges.extend_from_slice(own),
+                _ => flat.push(part),
+            }
+        }
+        // A choice of classes is a class.
+        flat.retain(|part| match &self.list[*part as usize] {
+            Node::Class(own) => {
+                ranges.extend_from_slice(own);
+                false
+            }
+            _ => true,
+        });
+        if !ranges.is_empty() {
+            flat.push(self.class(ranges));
+        }
+        flat.sort_unstable();
+        flat.dedup();
+        if flat.contains(&everything) {
+            return everything;
+        }
+        match flat.as_slice() {
+            [] => NOTHING,
+            [only] => *only,
+            _ => self.intern(Node::Or(flat.into())),
+        }
+    }
+
+    fn and(&mut self, parts: Vec<Id>) -> Id {
+        let mut flat = Vec::new();
+        let everything = self.not(NOTHING);
+        for part in parts {
+            match &self.list[part as usize] {
+                Node::Nothing => return NOTHING,
+                Node::And(inner) => flat.extend_from_slice(inner),
+                _ if part == everything => {}
+                _ => flat.push(part),
+            }
+        }
+        flat.sort_unstable();
+        flat.dedup();
+        match flat.as_slice() {
+            [] => everything,
+            [only] => *only,
+            _ => self.intern(Node::And(flat.into())),
+        }
+    }
+
+    fn not(&mut self, inner: Id) -> Id {
+        match self.list[inner as usize] {
+            Node::Not(inner) => inner,
+            _ => self.intern(Node::Not(inner)),
+        }
+    }
+
+    fn repeat(&mut self, inner: Id, least: u32, most: Option<u32>) -> Id {
+        // As many empty texts as one likes stand for those that are asked for.
+        let least = if self.nullable(inner) { 0 } else { least };
+        match (inner, least, most) {
+            (_, _, Some(0)) => EPSILON,
+            (NOTHING, 0, _) | (EPSILON, _, _) => EPSILON,
+            (NOTHING, _, _) => NOTHING,
+            (_, 1, Some(1)) => inner,
+            _ => self.intern(Node::Repeat(inner, least, most)),
+        }
+    }
+
+    /// Starts of ranges of characters that the node treats alike; ascending, the first is 0.
+    fn boundaries(&self, id: Id) -> Vec<u32> {
+        let mut starts = vec![0];
+        let mut open = vec![id];
+        let mut seen = std::collections::HashSet::new();
+        while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match &self.list[id as usize] {
+                Node::Nothing | Node::Epsilon => {}
+                Node::Class(ranges) => {
+                    starts.extend(ranges.iter().flat_map(|(first, last)| [*first, *last + 1]));
+                }
+                Node::Concat(left, right) => {
+                    open.push(*left);
+                    if self.nullable(*left) {
+                        open.push(*right);
+                    }
+                }
+                Node::Or(parts) | Node::And(parts) => open.extend_from_slice(parts),
+                Node::Not(inner) | Node::Repeat(inner, ..) => open.push(*inner),
+            }
+        }
+        starts.retain(|start| *start <= LAST);
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    /// What has to follow `char`.
+    fn derive(&mut self, id: Id, char: u32) -> Id {
+        if let Some(known) = self.derived.get(&(id, char)) {
+            return *known;
+        }
+        self.work += match &self.list[id as usize] {
+            Node::Or(parts) | Node::And(parts) => parts.len() as u64,
+            _ => 1,
+        };
+        let derived = match self.list[id as usize].clone() {
+            Node::Nothing | Node::Epsilon => NOTHING,
+            Node::Class(ranges) => {
+                let is_inside = ranges.iter().any(|(first, last)| (*first..=*last).contains(&char));
+                if is_inside { EPSILON } else { NOTHING }
+            }
+            Node::Concat(left, right) => {
+                let first = self.derive(left, char);
+                let first = self.concat(first, right);
+                match self.nullable(left) {
+                    true => {
+                        let second = self.derive(right, char);
+                        self.or(vec![first, second])
+                    }
+                    false => first,
+                }
+            }
+            Node::Or(parts) => {
+                let parts = parts.iter().map(|part| self.derive(*part, char)).collect();
+                self.or(parts)
+            }
+            Node::And(parts) => {
+                let parts = parts.iter().map(|part| self.derive(*part, char)).collect();
+                self.and(parts)
+            }
+            Node::Not(inner) => {
+                let inner = self.derive(inner, char);
+                self.not(inner)
+            }
+            Node::Repeat(inner, least, most) => {
+                let first = self.derive(inner, char);
+                let rest = self.repeat(inner, least.saturating_sub(1), most.map(|most| most - 1));
+                self.concat(first, rest)
+            }
+        };
+        self.derived.insert((id, char), derived);
+        derived
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn accepts(pattern: &str, term: &str) -> bool {
+        let regexp = Regexp::parse(pattern, RegexpOptions::default()).expect("the pattern is valid");
+        regexp.accepts(term.as_bytes())
+    }
+
+    #[test]
+    fn patterns_accept_whole_terms() {
+        for (pattern, term, expected) in [
+            ("a.*", "abc", true),
+            ("a.*", "ba", false),
+            ("a|b", "b", true),
+            ("a|b", "bb", false),
+            ("[0-9]{2}x?", "12", true),
+            ("[^a-c]+", "xyé", true),
+            ("[^a-c]+", "xa", false),
+            ("a{2,3}", "aaaa", false),
+            ("a{2,}", "aaaa", true),
+            ("\\d+\\.\\d", "12.5", true),
+            ("\\W", "-", true),
+            ("^a$", "^a$", true),
+            ("<1-100>", "007", true),
+            ("<1-100>", "101", false),
+            ("<01-12>", "7", false),
+            ("<01-12>", "07", true),
+            ("~(ab.*)", "abc", false),
+            ("~(ab.*)", "acc", true),
+            (".*a.*&.*b.*", "xbya", true),
+            (".*a.*&.*b.*", "xb", false),
+            ("\"a.b\"", "a.b", true),
+            ("\"a.b\"", "axb", false),
+            ("a@", "a€", true),
+            ("#|a", "a", true),
+            ("()", "", true),
+            ("*a", "*a", true),
+        ] {
+            assert_eq!(accepts(pattern, term), expected, "{pattern} {term}");
+        }
+    }
+
+    #[test]
+    fn flags_switch_operators_off() {
+        let plain = RegexpOptions { flags: 0, ..RegexpOptions::default() };
+        let regexp = Regexp::parse("a@&~#<", plain).expect("plain characters");
+        assert!(regexp.accepts(b"a@&~#<"));
+        let any_case = RegexpOptions { ignores_case: true, ..RegexpOptions::default() };
+        assert!(Regexp::parse("aB[c]", any_case).expect("letters").accepts(b"AbC"));
+        assert_eq!(RegexpOptions::parse_flags("INTERSECTION|INTERVAL").ok(), Some(0x21));
+        assert!(RegexpOptions::parse_flags("NOPE").is_err());
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        let error = Regexp::parse("(a|b)*a(a|b){30}", RegexpOptions::default()).expect_err("too many states");
+        assert!(matches!(error, Error::TooComplex { .. }), "{error}");
+        assert!(Regexp::parse("((a{1,1000}){1,1000}){1,1000}", RegexpOptions::default()).is_err());
+        assert!(Regexp::parse(&"(".repeat(500), RegexpOptions::default()).is_err());
+        assert!(Regexp::parse("a{2000000000}", RegexpOptions::default()).is_err());
+    }
+
+    #[test]
+    fn a_pattern_knows_its_prefix() {
+        let prefix = |pattern: &str| Regexp::parse(pattern, RegexpOptions::default()).expect("valid").prefix;
+        assert_eq!(prefix("abc.*"), b"abc");
+        assert_eq!(prefix("ab?c"), b"a");
+        assert_eq!(prefix("(ab|ac)d"), b"a");
+        assert_eq!(prefix("abc"), b"abc");
+    }
+
+    /// Patterns of what other engines know as well.
+    fn pattern() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("a".to_owned()),
+            Just("b".to_owned()),
+            Just("é".to_owned()),
+            Just(".".to_owned()),
+            Just("[ab]".to_owned()),
+            Just("[^b]".to_owned()),
+        ];
+        leaf.prop_recursive(4, 16, 3, |inner| {
+            prop_oneof![
+                (inner.clone(), inner.clone()).prop_map(|(left, right)| format!("{left}{right}")),
+                (inner.clone(), inner.clone()).prop_map(|(left, right)| format!("({left}|{right})")),
+                inner.clone().prop_map(|inner| format!("({inner})*")),
+                inner.clone().prop_map(|inner| format!("({inner})?")),
+                inner.prop_map(|inner| format!("({inner}){{1,2}}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+
+        #[test]
+        fn patterns_agree_with_another_engine_and_skips_pass_nothing(
+            pattern in pattern(),
+            mut terms in proptest::collection::vec("[abcé€]{0,6}", 1..40),
+        ) {
+            terms.sort();
+            terms.dedup();
+            let regexp = Regexp::parse(&pattern, RegexpOptions::default()).expect("the pattern is small");
+            let other = regex::Regex::new(&format!("^(?s:{pattern})$")).expect("the pattern is valid");
+            let (mut found, mut least, mut skip) = (Vec::new(), Vec::new(), Vec::new());
+            for term in &terms {
+                if term.as_bytes() < least.as_slice() {
+                    continue;
+                }
+                match regexp.ask(term.as_bytes(), &mut skip) {
+                    Verdict::Accepts(_) => found.push(term.clone()),
+                    Verdict::Refuses => {}
+                    Verdict::Skip => {
+                        prop_assert!(skip.as_slice() > term.as_bytes());
+                        least = skip.clone();
+                    }
+                    Verdict::End => break,
+                }
+            }
+            let expected: Vec<String> = terms.iter().filter(|term| other.is_match(term)).cloned().collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

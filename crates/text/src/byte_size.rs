@@ -1,0 +1,117 @@
+//! Sizes with a unit (`512mb`): "how many bytes is this?"
+//!
+//! Source: `org.elasticsearch.common.unit.ByteSizeValue`.
+
+/// Units by their endings, longest first; the power of two that each is.
+const UNITS: [(&str, u32); 11] = [
+    ("kb", 10),
+    ("mb", 20),
+    ("gb", 30),
+    ("tb", 40),
+    ("pb", 50),
+    ("k", 10),
+    ("m", 20),
+    ("g", 30),
+    ("t", 40),
+    ("p", 50),
+    ("b", 0),
+];
+
+/// Why a text is no size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotASize {
+    /// There is no unit, or no number before it.
+    #[error("unit is missing or unrecognized")]
+    NoUnit,
+    /// Negative, or more than can be counted.
+    #[error("value is out of range")]
+    OutOfRange,
+}
+
+/// The number before the unit of a size in lower case, and the unit as a power of two; `None`: no unit.
+pub fn split_unit(lower: &str) -> Option<(&str, u32)> {
+    UNITS.into_iter().find_map(|(unit, shift)| Some((lower.strip_suffix(unit)?.trim(), shift)))
+}
+
+/// Reads `512mb`, `1kb`, `10b` or `0`, with fractions (`1.5gb`); `-1` is `None`.
+///
+/// # Errors
+/// [`NotASize`].
+pub fn parse(text: &str) -> Result<Option<i64>, NotASize> {
+    let lower = text.trim().to_ascii_lowercase();
+    match lower.as_str() {
+        "-1" => return Ok(None),
+        "0" => return Ok(Some(0)),
+        _ => {}
+    }
+    let (number, shift) = split_unit(&lower).ok_or(NotASize::NoUnit)?;
+    bytes(number, shift).map(Some)
+}
+
+/// As [`parse`], but a number without a unit is bytes and `-1` is none.
+///
+/// # Errors
+/// [`NotASize`].
+pub fn parse_with_default_unit(text: &str) -> Result<i64, NotASize> {
+    let lower = text.trim().to_ascii_lowercase();
+    let (number, shift) = split_unit(&lower).unwrap_or((&lower, 0));
+    bytes(number, shift)
+}
+
+/// A share (`10%`) of `whole_bytes`; `None` for what does not end as a share does.
+///
+/// # Errors
+/// [`NotASize::OutOfRange`] for what is not from 0 to 100.
+pub fn share(text: &str, whole_bytes: u64) -> Option<Result<u64, NotASize>> {
+    let percent = text.trim().strip_suffix('%')?;
+    Some(match percent.trim().parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok((whole_bytes as f64 * percent / 100.0) as u64),
+        _ => Err(NotASize::OutOfRange),
+    })
+}
+
+fn bytes(number: &str, shift: u32) -> Result<i64, NotASize> {
+    let number: f64 = number.parse().map_err(|_| NotASize::NoUnit)?;
+    let bytes = number * (1u64 << shift) as f64;
+    if !(0.0..=i64::MAX as f64).contains(&bytes) {
+        return Err(NotASize::OutOfRange);
+    }
+    Ok(bytes as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_in_every_unit() {
+        let check =
+            |text: &str, expected: Result<Option<i64>, NotASize>| assert_eq!(parse(text), expected, "{text}");
+        check("512mb", Ok(Some(512 << 20)));
+        check("1.5kb", Ok(Some(1536)));
+        check("10b", Ok(Some(10)));
+        check("2G", Ok(Some(2 << 30)));
+        check("0", Ok(Some(0)));
+        check("-1", Ok(None));
+        check("10", Err(NotASize::NoUnit));
+        check("mb", Err(NotASize::NoUnit));
+        check("1e30pb", Err(NotASize::OutOfRange));
+        check("-2kb", Err(NotASize::OutOfRange));
+    }
+
+    #[test]
+    fn a_number_alone_may_be_bytes() {
+        assert_eq!(parse_with_default_unit("77"), Ok(77));
+        assert_eq!(parse_with_default_unit("1.5k"), Ok(1536));
+        assert_eq!(parse_with_default_unit("-1"), Err(NotASize::OutOfRange));
+        assert_eq!(parse_with_default_unit("2 apples"), Err(NotASize::NoUnit));
+    }
+
+    #[test]
+    fn shares_lie_between_none_and_all() {
+        assert_eq!(share("10%", 1000), Some(Ok(100)));
+        assert_eq!(share("110%", 1000), Some(Err(NotASize::OutOfRange)));
+        assert_eq!(share("x%", 1000), Some(Err(NotASize::OutOfRange)));
+        assert_eq!(share("10mb", 1000), None);
+    }
+}

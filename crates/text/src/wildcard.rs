@@ -1,0 +1,54 @@
+//! `*` in names: "does this pattern fit this field or index name?"
+
+/// Whether `text` is a pattern rather than a name.
+pub fn is_pattern(text: &str) -> bool {
+    text.contains('*')
+}
+
+/// Whether `text` fits `pattern`, in which each `*` stands for any run of characters (none included). Linear space,
+/// time at most `pattern * text` bytes.
+pub fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t) = (0, 0);
+    // After a `*`: where the pattern goes on, and where the star's run ends so far.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        if p < pattern.len() && pattern[p] == b'*' {
+            star = Some((p + 1, t));
+            p += 1;
+        } else if p < pattern.len() && pattern[p] == text[t] {
+            p += 1;
+            t += 1;
+        } else if let Some((after, end)) = star {
+            star = Some((after, end + 1));
+            p = after;
+            t = end + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|&byte| byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn table() {
+        let check = |pattern: &str, text: &str, expected: bool| {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        };
+        check("*", "", true);
+        check("", "", true);
+        check("", "a", false);
+        check("a*", "abc", true);
+        check("*c", "abc", true);
+        check("a*c*e", "abcde", true);
+        check("a*c*f", "abcde", false);
+        check("**", "x", true);
+        check("*.raw", "a.b.raw", true);
+        check("a.b", "a.bc", false);
+        check("*ab", "aab", true);
+    }
+}

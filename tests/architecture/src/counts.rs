@@ -1,0 +1,238 @@
+//! What can be counted: "how far is the code from the goals of its structure?"
+
+use std::collections::BTreeMap;
+
+use crate::crates::Crate;
+use crate::source::SourceFile;
+
+/// A folder with more siblings than this wants rooms.
+pub const SIBLINGS_MAX: usize = 25;
+/// Files and functions are to stay below this many lines.
+pub const FILE_LINES_MAX: usize = 500;
+/// See [`FILE_LINES_MAX`].
+pub const FUNCTION_LINES_MAX: usize = 70;
+
+/// Words without a meaning outside this project, where Lucene and Elasticsearch have words.
+const PRIVATE_WORDS: [&str; 9] =
+    ["Bar", "Ceiling", "Stranger", "Echo", "Habit", "Tails", "Likeness", "Held", "Made"];
+
+/// One line of the table: what was counted, and the number.
+pub type Row = (String, usize);
+
+/// All that is counted by text.
+pub fn table(crates: &[Crate]) -> Vec<Row> {
+    let files: Vec<(&str, &SourceFile)> =
+        crates.iter().flat_map(|c| c.files.iter().map(move |file| (c.name.as_str(), file))).collect();
+    let own: Vec<&SourceFile> = files.iter().map(|(_, file)| *file).filter(|file| !file.is_tests()).collect();
+    let of = |name: &str| -> Vec<&SourceFile> {
+        files.iter().filter(|(room, _)| *room == name).map(|(_, file)| *file).collect()
+    };
+    let holding = |files: &[&SourceFile], text: &str| -> usize {
+        files.iter().filter(|file| file.code.contains(text)).count()
+    };
+    let below_rest: Vec<&SourceFile> =
+        files.iter().filter(|(name, _)| !matches!(*name, "limber" | "race")).map(|(_, file)| *file).collect();
+    let (items, undocumented) = public_items(&own);
+    let functions: Vec<usize> = own.iter().flat_map(|file| function_lengths(&file.code)).collect();
+    let mut rows = vec![
+        ("files that match on FieldType".to_owned(), holding(&own, "FieldType::")),
+        ("files that match on FieldType, in search".to_owned(), holding(&of("search"), "FieldType::")),
+        ("impl Definition (aggregations)".to_owned(), total(&own, "impl Definition for ")),
+        ("downcasts in aggregations".to_owned(), downcasts(&of("search"))),
+        ("uses of Status and status() below REST".to_owned(), statuses(&below_rest)),
+        ("Result<_, String> in race".to_owned(), total(&of("race"), ", String>")),
+        ("\"Validation Failed: 1\" by hand".to_owned(), written(&own, "Validation Failed: 1")),
+        ("fn of".to_owned(), own.iter().map(|file| count_word_pair(&file.code, "fn", "of")).sum()),
+        ("public items".to_owned(), items),
+        ("public items without a doc comment".to_owned(), undocumented),
+        ("functions".to_owned(), functions.len()),
+        (
+            format!("functions over {FUNCTION_LINES_MAX} lines"),
+            functions.iter().filter(|lines| **lines > FUNCTION_LINES_MAX).count(),
+        ),
+    ];
+    for name in ["Kind", "Found", "Node"] {
+        rows.push((format!("types named {name}"), types_named(&own, name)));
+    }
+    for word in PRIVATE_WORDS {
+        rows.push((format!("types whose name begins with the private word {word}"), types_of(&own, word)));
+    }
+    rows
+}
+
+/// Files without their tests that are longer than they are to be, longest first.
+pub fn long_files(c: &Crate) -> Vec<(String, usize)> {
+    let mut found: Vec<(String, usize)> = c
+        .files
+        .iter()
+        .filter(|file| !file.is_tests())
+        .map(|file| (file.path.display().to_string(), file.lines_without_tests()))
+        .filter(|(_, lines)| *lines > FILE_LINES_MAX)
+        .collect();
+    found.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
+    found
+}
+
+/// Folders with too many files and folders side by side.
+pub fn crowded_folders(c: &Crate) -> Vec<(String, usize)> {
+    let mut siblings: BTreeMap<String, std::collections::BTreeSet<String>> = BTreeMap::new();
+    for file in &c.files {
+        let parts: Vec<String> = file.path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        for depth in 0..parts.len() {
+            siblings.entry(parts[..depth].join("/")).or_default().insert(parts[depth].clone());
+        }
+    }
+    siblings
+        .into_iter()
+        .map(|(folder, names)| (folder, names.len()))
+        .filter(|(_, count)| *count > SIBLINGS_MAX)
+        .collect()
+}
+
+/// Each `mod.rs` that holds functions, with their number.
+pub fn logic_in_mod_rs(c: &Crate) -> Vec<(String, usize)> {
+    c.files
+        .iter()
+        .filter(|file| file.is_mod_rs() && !file.is_tests())
+        .map(|file| (file.path.display().to_string(), function_lengths(&file.code).len()))
+        .filter(|(_, count)| *count > 0)
+        .collect()
+}
+
+/// How often `first` and `second` stand one after the other as words.
+pub fn count_word_pair(code: &str, first: &str, second: &str) -> usize {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let pair = format!("{first} {second}");
+    code.match_indices(&pair)
+        .filter(|(at, _)| {
+            !code[..*at].chars().next_back().is_some_and(is_part)
+                && !code[at + pair.len()..].chars().next().is_some_and(is_part)
+        })
+        .count()
+}
+
+/// Whether `first` and `second` stand one after the other as words.
+pub fn has_word_pair(code: &str, first: &str, second: &str) -> bool {
+    count_word_pair(code, first, second) > 0
+}
+
+fn total(files: &[&SourceFile], text: &str) -> usize {
+    files.iter().map(|file| file.code.matches(text).count()).sum()
+}
+
+/// How often the sources write `text`, in strings too.
+fn written(files: &[&SourceFile], text: &str) -> usize {
+    files.iter().map(|file| file.text.matches(text).count()).sum()
+}
+
+fn downcasts(search: &[&SourceFile]) -> usize {
+    let aggregations: Vec<&SourceFile> =
+        search.iter().filter(|file| file.room() == "aggregation").copied().collect();
+    total(&aggregations, "downcast")
+}
+
+fn statuses(files: &[&SourceFile]) -> usize {
+    ["Status::", "status()", "status:", ".status"].iter().map(|text| total(files, text)).sum()
+}
+
+fn types_named(files: &[&SourceFile], name: &str) -> usize {
+    files
+        .iter()
+        .map(|file| {
+            ["struct", "enum", "trait", "type"]
+                .iter()
+                .map(|keyword| count_word_pair(&file.code, keyword, name))
+                .sum::<usize>()
+        })
+        .sum()
+}
+
+fn types_of(files: &[&SourceFile], word: &str) -> usize {
+    let ends = |rest: &str| rest.chars().next().is_none_or(|c| !c.is_lowercase());
+    files
+        .iter()
+        .flat_map(|file| ["struct ", "enum ", "trait "].map(|keyword| (file, format!("{keyword}{word}"))))
+        .map(|(file, start)| {
+            file.code.match_indices(&start).filter(|(at, _)| ends(&file.code[at + start.len()..])).count()
+        })
+        .sum()
+}
+
+/// The lines of each function.
+fn function_lengths(code: &str) -> Vec<usize> {
+    let lines: Vec<&str> = code.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        let declares = line.trim_start().split(' ').take(6).any(|word| word == "fn") && line.contains('(');
+        if !declares {
+            continue;
+        }
+        let end = lines[at..].iter().position(|line| {
+            line.len() > indent && line[..indent].trim().is_empty() && line[indent..].starts_with('}')
+                || line.trim_end().ends_with(';') && line.len() - line.trim_start().len() == indent
+        });
+        let is_short = line.trim_end().ends_with('}');
+        let length = if is_short { 1 } else { end.map_or(1, |end| end + 1) };
+        found.push(length);
+    }
+    found
+}
+
+/// Public items, and those among them that no doc comment precedes.
+fn public_items(files: &[&SourceFile]) -> (usize, usize) {
+    const KEYWORDS: [&str; 9] =
+        ["fn", "struct", "enum", "trait", "type", "const", "static", "async", "unsafe"];
+    let (mut items, mut undocumented) = (0, 0);
+    for file in files {
+        let code: Vec<&str> = file.code.lines().collect();
+        let text: Vec<&str> = file.text.lines().collect();
+        for (at, line) in code.iter().enumerate() {
+            let Some(rest) = line.trim_start().strip_prefix("pub ") else {
+                continue;
+            };
+            if !rest.split(' ').next().is_some_and(|word| KEYWORDS.contains(&word)) {
+                continue;
+            }
+            items += 1;
+            undocumented += usize::from(!is_documented(&text[..at]));
+        }
+    }
+    (items, undocumented)
+}
+
+fn is_documented(before: &[&str]) -> bool {
+    before
+        .iter()
+        .rev()
+        .map(|line| line.trim_start())
+        .find(|line| !(line.starts_with("#[") || line.ends_with(")]")))
+        .is_some_and(|line| line.starts_with("///") || line.ends_with("*/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> SourceFile {
+        SourceFile::new("a.rs".into(), text.to_owned())
+    }
+
+    #[test]
+    fn functions_are_measured_from_their_first_line_to_their_brace() {
+        let code = "fn a() {\n    b();\n}\n\ntrait T {\n    fn c(&self);\n    fn d(&self) {}\n}\n";
+        assert_eq!(function_lengths(code), [3, 1, 1]);
+    }
+
+    #[test]
+    fn doc_comments_are_found_above_attributes() {
+        let file = file("/// Doc.\n#[derive(Debug)]\npub struct A;\npub fn b() {}\npub(crate) fn c() {}\n");
+        assert_eq!(public_items(&[&file]), (2, 1));
+    }
+
+    #[test]
+    fn words_are_counted_whole() {
+        assert_eq!(count_word_pair("fn of() fn often() fn of(", "fn", "of"), 2);
+        assert_eq!(types_of(&[&file("struct Bar; struct Barrel; enum BarTop {}")], "Bar"), 2);
+    }
+}
