@@ -131,8 +131,9 @@ class Rules(Actor):
 class Durability(Actor):
     """An index that is switched between `async` and `request`.
 
-    What is acknowledged while it is `async` may be lost, but only from its end: an operation that is there proves all before it. What was
-    acknowledged before the switch to `request` was answered is there.
+    What is acknowledged while it is `async` may be lost, but only from its end: an operation that is there proves all before it. What is there
+    when the switch to `request` was answered stays there. Not all that was acknowledged before needs to be: a shard that failed meanwhile
+    has lost what its log had not been given yet.
     """
 
     name = "durability"
@@ -180,10 +181,29 @@ class Durability(Actor):
         wanted = "request" if to_request else "async"
         status, _ = client.call("PUT", "/durability/_settings", {"index.translog.durability": wanted})
         if status == 200:
+            known = not to_request or self.promise_what_is_there(client)
             self.is_request = {to_request}
-            if to_request:
-                self.promise()
-        return status == 200
+            return known
+        return False
+
+    def promise_what_is_there(self, client):
+        status, found = self.search(client)
+        if found is None:
+            # Nobody knows what the switch found.
+            self.hoped.clear()
+            return False
+        self.hoped = {id: seq_no for id, seq_no in self.hoped.items() if id in found}
+        self.promise()
+        return True
+
+    def search(self, client):
+        """Status and sequence numbers by id of what is there; `None` where shards failed."""
+        client.call("POST", "/durability/_refresh")
+        body = {"size": HITS_MAX, "seq_no_primary_term": True}
+        status, answer = client.call("POST", "/durability/_search", body)
+        if status != 200 or answer["_shards"]["failed"]:
+            return f"{status}: {reason(answer)}", None
+        return status, {hit["_id"]: hit["_seq_no"] for hit in answer["hits"]["hits"]}
 
     def start_over(self, client):
         """Deletes what is there, so that checks stay small."""
@@ -194,12 +214,9 @@ class Durability(Actor):
         return status == 200
 
     def check(self, client, settle):
-        client.call("POST", "/durability/_refresh")
-        body = {"size": HITS_MAX, "seq_no_primary_term": True}
-        status, answer = client.call("POST", "/durability/_search", body)
-        if status != 200 or answer["_shards"]["failed"]:
-            return self.findings.add("red", f"search of durability {status}: {reason(answer)}")
-        found = {hit["_id"]: hit["_seq_no"] for hit in answer["hits"]["hits"]}
+        status, found = self.search(client)
+        if found is None:
+            return self.findings.add("red", f"search of durability {status}")
         missing = [(seq_no, id) for id, seq_no in self.promised.items() if id not in found]
         if missing:
             self.findings.add("lost", f"durability: {len(missing)} of {len(self.promised)} promised, first {min(missing)}")

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use common::*;
 use limber_engine::environment::ManualClock;
 use limber_engine::*;
-use limber_store::{CrashDisk, Fault};
+use limber_store::crash::{CallKind, When};
+use limber_store::{CrashDisk, Fault, FaultRule};
 use serde_json::{Value, json};
 
 fn node_on(disk: &CrashDisk, seed: u64) -> Result<Arc<Node>> {
@@ -402,4 +403,26 @@ fn an_alias_cannot_have_the_name_of_its_own_index() {
     let template = json!({"index_patterns": ["named"], "template": {"aliases": {"named": {}}}});
     node.put_index_template("named", &template, false).expect("put");
     assert!(write(&node, index("named", "x", b"{}")).is_err());
+}
+
+#[test]
+fn an_index_whose_folder_the_disk_refused_opens_later() {
+    let disk = CrashDisk::new(1);
+    {
+        let node = open_on(&disk, 1).expect("opens");
+        node.create_index("a", &json!({"settings": {"number_of_shards": 2}})).expect("created");
+        write(&node, index("a", "x", b"{}")).expect("written");
+    }
+    disk.set_faults(vec![
+        FaultRule::new(Fault::Io, When::Window(0, u64::MAX)).only([CallKind::Folder]).at_path("/1"),
+    ]);
+    let node = open_on(&disk, 2).expect("opens without the index");
+    assert!(write(&node, index("a", "y", b"{}")).is_err());
+    node.maintain();
+    assert!(write(&node, index("a", "y", b"{}")).is_err(), "the disk refuses still");
+    disk.set_faults(Vec::new());
+    node.maintain();
+    write(&node, index("a", "y", b"{}")).expect("written");
+    node.refresh("a", IndicesOptions::BROADCAST).expect("refreshes");
+    assert_eq!(search(&node, "a", json!({"match_all": {}})).len(), 2);
 }

@@ -178,7 +178,7 @@ impl Node {
         self.sync_round();
         self.flush_round();
         self.recover_shards(true);
-        self.reread_indices();
+        self.retry_indices();
         self.expiry_round();
         self.watch_disk();
         self.metadata_round();

@@ -208,11 +208,34 @@ impl Node {
         }
     }
 
-    /// Tries again to read the metadata of indices that the disk would not give. Damage does not heal by itself.
-    pub(super) fn reread_indices(&self) {
+    /// Tries again what the disk refused to the indices: their metadata, their folders. Damage does not heal by itself.
+    pub(super) fn retry_indices(&self) {
+        self.reread_indices();
+        self.reopen_indices();
+    }
+
+    /// Opens the indices whose folders the disk refused.
+    fn reopen_indices(&self) {
+        let refused: Vec<Arc<str>> = {
+            let not_opened = self.not_opened.lock();
+            not_opened.iter().filter(|(_, error)| is_io(error)).map(|(uuid, _)| uuid.clone()).collect()
+        };
+        for uuid in refused {
+            let _opening = self.names.lock(&uuid);
+            let catalog = self.catalog.load_full();
+            match catalog.indices.values().find(|index| index.uuid == uuid) {
+                // Why it does not open is in the log, and in the answers of the index.
+                Some(metadata) => drop(self.open_and_admit(metadata)),
+                None => drop(self.not_opened.lock().remove(&uuid)),
+            }
+        }
+    }
+
+    /// Reads the metadata of indices again that the disk would not give.
+    fn reread_indices(&self) {
         for index in self.catalog.load_full().indices.values() {
             let Some(damage) = &index.damage else { continue };
-            if damage.kind != "i_o_exception" {
+            if !is_io(damage) {
                 continue;
             }
             let state = self.state.load_full();
@@ -268,8 +291,11 @@ impl Node {
                 Ok(())
             }
             Err(error) => {
-                tracing::error!(index = %metadata.name, %error, "index does not open");
-                self.not_opened.lock().insert(metadata.uuid.clone(), error.clone());
+                let before = self.not_opened.lock().insert(metadata.uuid.clone(), error.clone());
+                // Said once however often it is tried.
+                if before.is_none_or(|before| before.reason != error.reason) {
+                    tracing::error!(index = %metadata.name, %error, "index does not open");
+                }
                 Err(error)
             }
         }
@@ -280,6 +306,11 @@ impl Node {
         let damage = metadata.damage.as_deref().cloned();
         damage.or_else(|| self.not_opened.lock().get(&metadata.uuid).cloned())
     }
+}
+
+/// Whether the disk refused; it may not the next time.
+fn is_io(error: &RequestError) -> bool {
+    error.kind == "i_o_exception"
 }
 
 /// Takes indices out of the lists of data streams whose creation was cut short by a node of version 1, which wrote the lists first. Where

@@ -42,13 +42,13 @@ impl Node {
     /// Opens the shards again that failed and may open now. For tests without threads, too.
     pub fn recovery_round(&self) {
         self.recover_shards(false);
-        self.reread_indices();
+        self.retry_indices();
     }
 
     /// Opens failed shards again at once (`_cluster/reroute?retry_failed`). Damaged ones stay as they are.
     pub fn retry_failed_shards(&self) {
         self.recover_shards(true);
-        self.reread_indices();
+        self.retry_indices();
     }
 
     /// `at_once`: whatever the pauses say.
