@@ -123,22 +123,24 @@ impl AnyContext {
     }
 }
 
-/// Bytes of a context: its id in the table, the request as parsed, the last hit's keys. A request of many clauses takes more; it was charged
-/// while it was read.
+/// Bytes of a context: its id in the table, an ordinary request as parsed, the last hit's keys.
 const CONTEXT_BYTES: u64 = 8 << 10;
 /// Bytes for each segment that a context sees. The segment itself stays charged as long as someone sees it.
 const VIEW_BYTES: u64 = size_of::<SegmentView>() as u64;
 
 impl<K: Kind> Context<K> {
+    /// `held_bytes`: what the request takes that the context keeps.
     pub(crate) fn new(
         clock: Arc<dyn Clock>,
         shards: Vec<ShardSnapshot>,
         counted: Vec<Arc<Shard>>,
         kind: K,
+        held_bytes: u64,
         pool: &Arc<Pool>,
     ) -> limber_store::Result<Context<K>> {
         let view_count: usize = shards.iter().map(|shard| shard.segments.len()).sum();
-        let charge = pool.charge(CONTEXT_BYTES + view_count as u64 * VIEW_BYTES, "<search context>")?;
+        let bytes = CONTEXT_BYTES + held_bytes + view_count as u64 * VIEW_BYTES;
+        let charge = pool.charge(bytes, "<search context>")?;
         counted.iter().for_each(|shard| K::count(shard, None));
         let start_nanos = clock.monotonic_nanos();
         let life = Mutex::new(Life { keep_alive_ms: 0, expires_millis: 0 });

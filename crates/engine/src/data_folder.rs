@@ -8,7 +8,9 @@ use limber_store::{Directory, Disk, FsDisk};
 
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
-use crate::node::{NodeState, Origin, STATE_FOLDER, STATE_NAME, index_folder, read_index_file, shard_folder};
+use crate::node::{
+    Newest, NodeState, Origin, STATE_FOLDER, STATE_NAME, index_folder, read_index_file, shard_folder,
+};
 use crate::shard::store_error;
 
 pub(crate) enum Found {
@@ -99,14 +101,14 @@ fn visit_index(
             return Ok(());
         }
     };
-    let own_version = own.as_ref().map_or(0, |own| own.version);
-    let metadata = match (own, pending.filter(|pending| pending.version() > own_version)) {
-        (_, Some(newer)) => {
+    let is_state_of_lists = state.is_some_and(|(_, origin)| matches!(origin, Origin::Listed));
+    let metadata = match Newest::of(own, pending) {
+        Newest::Pending { pending, own_version } => {
             visit(Found::Note(format!(
                 "{folder}: version {} of its metadata is still in {STATE_FOLDER}/{STATE_NAME} alone, its own file has {own_version}",
-                newer.version()
+                pending.version()
             )));
-            match IndexMetadata::from_json(&newer.metadata, &folder) {
+            match IndexMetadata::from_json(&pending.metadata, &folder) {
                 Ok(metadata) => metadata,
                 Err(error) => {
                     visit(Found::Broken(error.reason));
@@ -114,12 +116,12 @@ fn visit_index(
                 }
             }
         }
-        (Some(own), None) => own,
-        (None, None) if is_listed && state.is_some_and(|(_, origin)| matches!(origin, Origin::Listed)) => {
+        Newest::Own(own) => *own,
+        missing if matches!(missing, Newest::Lost) || (is_listed && is_state_of_lists) => {
             visit(Found::Broken(format!("{folder}: the metadata of a listed index is not there")));
             return Ok(());
         }
-        (None, None) => {
+        Newest::Lost | Newest::None => {
             visit(Found::Note(format!("{folder}: left over from a creation or deletion that was cut short")));
             return Ok(());
         }

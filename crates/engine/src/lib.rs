@@ -47,4 +47,4 @@ pub use repair::{RepairReport, repair_data_folder};
 pub use shard::SegmentMemory;
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};
-pub use waiting::{ThreadOwner, set_thread_owner};
+pub use waiting::{GivenUp, ThreadOwner, give_up_turn, set_thread_owner};

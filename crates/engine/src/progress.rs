@@ -98,6 +98,11 @@ impl Progress {
     }
 
     /// Whether the request is to end.
+    /// The flag that ends it.
+    pub fn cancelled_flag(&self) -> Arc<AtomicBool> {
+        self.cancelled.clone()
+    }
+
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Relaxed)
     }

@@ -149,6 +149,21 @@ fn an_index_whose_file_cannot_be_read_comes_back_with_the_disk() {
 }
 
 #[test]
+fn a_file_that_is_gone_is_missed_although_the_state_has_a_change_of_it() {
+    let (temporary, uuid) = folder_with_two();
+    let node = open(temporary.path());
+    let change = json!({"actions": [{"add": {"indices": ["good", "bad"], "alias": "more"}}]});
+    node.update_aliases(&serde_json::from_value(change).expect("a body")).expect("changed");
+    // The change is in the node's state; the index's own file, which may be newer than that, goes before it has the change.
+    std::fs::remove_file(index_file(temporary.path(), &uuid)).expect("removed");
+    drop(node);
+    let checked = check_data_folder(temporary.path()).expect("checked");
+    let told = format!("PROBLEM indices/{uuid}: the metadata of a listed index is not there");
+    assert!(checked.lines.contains(&told), "{:#?}", checked.lines);
+    check_bad_is_red(&open(temporary.path()), "index.json] is damaged");
+}
+
+#[test]
 fn folders_that_nobody_lists_are_set_aside() {
     let (temporary, uuid) = folder_with_two();
     let bare = temporary.path().join("indices/bareuuidbareuuidbareuu/0");

@@ -22,6 +22,8 @@ pub struct Config {
     pub data_path: PathBuf,
     /// `host:port`; port 0 takes a free one.
     pub http_address: String,
+    /// `network.insecure`: listen on an address that is not loopback, although nobody is asked who he is.
+    pub insecure_network: bool,
     pub memory_limit_bytes: u64,
     /// How long freed memory stays with the process while it holds little of the limit.
     pub freed_memory_keep: Duration,
@@ -47,6 +49,8 @@ pub struct Overrides {
     pub config_file: Option<PathBuf>,
     pub data: Option<PathBuf>,
     pub http: Option<String>,
+    /// `--insecure-network`.
+    pub insecure_network: bool,
     pub memory_limit: Option<String>,
     /// `-E key=value`.
     pub settings: Vec<String>,
@@ -98,6 +102,11 @@ impl Config {
             Some("false") => Compression::Never,
             Some(other) => bail!("[http.compression] must be [auto], [true] or [false], but was [{other}]"),
         };
+        let insecure_network = match take("network.insecure").as_deref() {
+            None | Some("false") => overrides.insecure_network,
+            Some("true") => true,
+            Some(other) => bail!("[network.insecure] must be [true] or [false], but was [{other}]"),
+        };
         let max_connections = match take("http.max_connections").as_deref() {
             None | Some("0") => None,
             Some(count) => match count.parse() {
@@ -141,6 +150,7 @@ impl Config {
                 .or(data_path.map(PathBuf::from))
                 .unwrap_or_else(|| "data".into()),
             http_address: overrides.http.clone().unwrap_or_else(|| format!("{host}:{port}")),
+            insecure_network,
             memory_limit_bytes,
             freed_memory_keep: Duration::from_millis(freed_keep_ms),
             cluster_name,
@@ -154,6 +164,37 @@ impl Config {
             remote,
             engine_settings: settings,
         })
+    }
+}
+
+impl Config {
+    /// Where to listen, if that is allowed: whoever reaches the address may read, change and delete everything, so that only this machine
+    /// reaches it unless somebody says by name that the network is safe.
+    ///
+    /// # Errors
+    /// The address has another host than this machine's own, and `network.insecure` is not set.
+    pub fn check_network(&self) -> Result<()> {
+        let address = &self.http_address;
+        let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
+        let is_loopback = std::net::ToSocketAddrs::to_socket_addrs(address)
+            .with_context(|| format!("[{address}] is no address to listen on"))?
+            .all(|address| address.ip().is_loopback());
+        match (is_loopback, self.insecure_network) {
+            (true, _) => Ok(()),
+            (false, true) => {
+                tracing::warn!(
+                    host,
+                    "INSECURE: everybody who reaches this address may read, change and delete everything: Limber has no users and no TLS yet, \
+                     and ignores credentials (network.insecure is set)"
+                );
+                Ok(())
+            }
+            (false, false) => bail!(
+                "refusing to listen on [{address}]: it is not a loopback address, and Limber has no users and no TLS yet, so that everybody who \
+                 reaches it could read, change and delete everything. Listen on 127.0.0.1 behind a proxy that asks for credentials, or set \
+                 [network.insecure: true] (--insecure-network) where the network itself is safe"
+            ),
+        }
     }
 }
 
@@ -387,6 +428,27 @@ mod tests {
             .collect();
         assert!(unknown.is_empty(), "{unknown:?} are no settings");
         assert_eq!(config.http_address, "127.0.0.1:9200");
+    }
+
+    #[test]
+    fn other_machines_are_let_in_by_name_only() {
+        let check = |address: &str, is_insecure: bool| {
+            let overrides = Overrides {
+                http: Some(address.into()),
+                insecure_network: is_insecure,
+                ..Overrides::default()
+            };
+            Config::from_settings(Map::new(), &overrides, 4 << 30).expect("valid").check_network().is_ok()
+        };
+        for loopback in ["127.0.0.1:9200", "127.8.9.1:0", "localhost:9200", "[::1]:9200"] {
+            assert!(check(loopback, false) && check(loopback, true), "{loopback}");
+        }
+        for other in ["0.0.0.0:9200", "[::]:9200", "10.1.2.3:0"] {
+            assert!(!check(other, false) && check(other, true), "{other}");
+        }
+        let set = Map::from_iter([("network.insecure".to_owned(), Value::from(true))]);
+        let config = Config::from_settings(set, &Overrides::default(), 4 << 30).expect("valid");
+        assert!(config.insecure_network);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod config;
 mod documented_commands;
 mod http;
 mod inspect;
+mod log;
 mod machine;
 mod manual;
 mod race_server;
@@ -90,6 +91,10 @@ struct ServeCommand {
     /// Where to listen; port 0 takes a free one and prints it [default: 127.0.0.1:9200]
     #[arg(long, value_name = "HOST:PORT")]
     http: Option<String>,
+    /// Listen on an address that is not loopback, although everybody who reaches it may do everything [default: network.insecure of the
+    /// configuration, else false]
+    #[arg(long)]
+    insecure_network: bool,
     /// What all memory pools share, such as 2gb or 25% [default: half of the machine's or the cgroup's memory]
     #[arg(long, value_name = "SIZE")]
     memory_limit: Option<String>,
@@ -185,7 +190,7 @@ fn start_log() -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(is_terminal)
-        .with_writer(std::io::stderr)
+        .with_writer(log::RateLimited::default())
         // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would end the process.
         .log_internal_errors(false)
         .init();
@@ -199,9 +204,11 @@ impl ServeCommand {
             config_file: self.config,
             data: self.data,
             http: self.http,
+            insecure_network: self.insecure_network,
             memory_limit: self.memory_limit,
             settings: self.settings,
         })?;
+        config.check_network()?;
         let server = Server::start(&config)?;
         // Scripts and `limber race` read the address from this line.
         println!("listening on {}", server.address);

@@ -210,10 +210,11 @@ fn the_pools_explain_the_memory_of_the_process_under_load() {
 
 #[test]
 fn statistics_have_every_pool_the_counters_of_the_cache_and_the_process() {
-    const POOLS: [&str; 8] = [
+    const POOLS: [&str; 9] = [
         "indexing",
         "segment_writes",
         "segments",
+        "metadata",
         "segment_memory",
         "queries.cache",
         "requests.cache",

@@ -1,5 +1,6 @@
 //! The caller's fault, in Elasticsearch's terms. Used by `mapping`, `search` and `engine`; rendered by the REST layer.
 
+use limber_work::{NoRoom, Stop};
 use serde_json::{Map, Value};
 
 /// One Elasticsearch error object: `{"type", "reason", ...metadata, "caused_by"}` with its HTTP status.
@@ -44,13 +45,50 @@ impl From<limber_text::Error> for RequestError {
                 RequestError::new(400, "too_complex_to_determinize_exception", reason)
             }
             Error::NoSuchGroup(_) => RequestError::new(400, "index_out_of_bounds_exception", reason),
+            Error::Stopped(stop) => stop.clone().into(),
         }
     }
 }
 
+impl From<NoRoom> for RequestError {
+    fn from(error: NoRoom) -> RequestError {
+        RequestError::new(429, "circuit_breaking_exception", error.to_string())
+            .with("bytes_wanted", error.wanted_bytes)
+            .with("bytes_limit", error.limit_bytes)
+            .with("durability", "TRANSIENT")
+    }
+}
+
+impl From<Stop> for RequestError {
+    fn from(stop: Stop) -> RequestError {
+        match stop {
+            Stop::Cancelled => RequestError::new(400, "task_cancelled_exception", "task cancelled"),
+            Stop::TimedOut => RequestError::new(504, "query_phase_execution_exception", "Time exceeded"),
+            Stop::Memory(no_room) => no_room.into(),
+        }
+    }
+}
+
+/// Bytes of a reason. What a request says is repeated in it, and it in the errors of shards, items and causes around it.
+const REASON_BYTES_MAX: usize = 16 << 10;
+
+/// The beginning of a longer reason, and how long all of it was.
+fn shortened(mut reason: String) -> String {
+    if reason.len() > REASON_BYTES_MAX {
+        let whole_bytes = reason.len();
+        let is_end = |end: &usize| reason.is_char_boundary(*end);
+        let end = (0..=REASON_BYTES_MAX).rev().find(is_end).unwrap_or(0);
+        reason.truncate(end);
+        reason.push_str(&format!("... ({whole_bytes} bytes)"));
+        reason.shrink_to_fit();
+    }
+    reason
+}
+
 impl RequestError {
     pub fn new(status: u16, kind: &'static str, reason: impl Into<String>) -> RequestError {
-        RequestError { status, kind, reason: reason.into(), metadata: Box::default(), caused_by: None }
+        let reason = shortened(reason.into());
+        RequestError { status, kind, reason, metadata: Box::default(), caused_by: None }
     }
 
     /// `illegal_argument_exception`, 400.
@@ -104,5 +142,18 @@ impl RequestError {
             object.insert("caused_by".into(), cause.to_json());
         }
         Value::Object(object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_reasons_are_cut_between_characters() {
+        let error = RequestError::illegal_argument("é".repeat(100_000));
+        assert!(error.reason.len() < REASON_BYTES_MAX + 40);
+        assert!(error.reason.ends_with("é... (200000 bytes)"), "{}", &error.reason[REASON_BYTES_MAX - 10..]);
+        assert_eq!(RequestError::parsing("short").reason, "short");
     }
 }

@@ -6,6 +6,7 @@
 //! [`RequestError`], never a panic.
 
 pub mod analysis;
+mod copied;
 pub mod date;
 mod definition;
 pub mod document;
@@ -25,6 +26,7 @@ pub mod testing;
 mod tree;
 mod typed;
 
+pub use copied::claim_tree;
 pub use definition::data_stream::add_timestamp;
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};

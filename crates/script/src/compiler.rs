@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use limber_mapping::RequestError;
 use limber_text::time_value::TimeValue;
+use limber_work as work;
 
 use super::error::ScriptError;
 use super::spec::{Code, Script, StoredScript};
@@ -83,8 +84,14 @@ impl ScriptLimits {
 const NO_REGEX: &str = "Regexes are disabled. Set [script.painless.regex.enabled] to [true] in elasticsearch.yaml to allow them. Be \
     careful though, regexes break out of Painless's protection against deep recursion and long loops.";
 
-/// Source of all cached scripts together; compiled, a script takes some twenty times as much.
-const CACHED_SOURCE_BYTES_MAX: usize = 1 << 20;
+/// All cached scripts together, as they are held.
+const CACHED_BYTES_MAX: usize = 20 << 20;
+
+/// What a script takes as a tree for a byte of its source, about; its patterns come on top.
+const BYTES_A_SOURCE_BYTE: usize = 20;
+
+/// What the lazy automata of a pattern take once it was used, about: each of its three forms has its own.
+const AUTOMATON_BYTES: usize = 48 << 10;
 
 /// All scripts of a node. Cheap to ask for one that is known.
 #[derive(Debug)]
@@ -99,12 +106,20 @@ struct Key {
     source: String,
 }
 
+/// A script of the cache.
+#[derive(Debug)]
+struct Cached {
+    compiled: Arc<Compiled>,
+    /// The turn of its last use.
+    used: u64,
+    bytes: usize,
+}
+
 #[derive(Debug)]
 struct State {
     limits: ScriptLimits,
-    /// With the turn of its last use.
-    cache: HashMap<Key, (Arc<Compiled>, u64)>,
-    cached_source_bytes: usize,
+    cache: HashMap<Key, Cached>,
+    cached_bytes: usize,
     turn: u64,
     /// Compilations that may still be made; fills up as time goes by.
     tokens: f64,
@@ -123,7 +138,7 @@ impl Default for Scripts {
             state: Mutex::new(State {
                 limits,
                 cache: HashMap::new(),
-                cached_source_bytes: 0,
+                cached_bytes: 0,
                 turn: 0,
                 tokens,
                 filled: Instant::now(),
@@ -214,9 +229,9 @@ impl Scripts {
             let mut state = self.state();
             state.turn += 1;
             let turn = state.turn;
-            if let Some((compiled, used)) = state.cache.get_mut(&key) {
-                *used = turn;
-                return Ok(compiled.clone());
+            if let Some(cached) = state.cache.get_mut(&key) {
+                cached.used = turn;
+                return Ok(cached.compiled.clone());
             }
             if source.len() > state.limits.source_bytes_max {
                 return Err(RequestError::illegal_argument(format!(
@@ -232,6 +247,7 @@ impl Scripts {
             }
             state.compilations += 1;
         }
+        let before_bytes = work::allocated_bytes();
         let compiled = match language {
             "expression" => super::expression::compile(source, context),
             _ => super::parser::compile(source, context),
@@ -243,24 +259,25 @@ impl Scripts {
         });
         let compiled =
             Arc::new(compiled.map_err(|error| error.to_request_error("compile", source, language))?);
+        // Patterns may take a thousand times their source, so that what was made is measured.
+        let made_bytes = usize::try_from(work::allocated_bytes() - before_bytes).unwrap_or(0);
+        let patterns_bytes = compiled.regexes.len() * AUTOMATON_BYTES;
+        let bytes = made_bytes.max(source.len() * BYTES_A_SOURCE_BYTE) + patterns_bytes;
         let mut state = self.state();
-        if state.limits.cache_size > 0 {
+        if state.limits.cache_size > 0 && bytes <= CACHED_BYTES_MAX {
             let has_room = |state: &State| {
-                state.cache.len() < state.limits.cache_size
-                    && state.cached_source_bytes + source.len() <= CACHED_SOURCE_BYTES_MAX
+                state.cache.len() < state.limits.cache_size && state.cached_bytes + bytes <= CACHED_BYTES_MAX
             };
             while !has_room(&state) {
-                let oldest =
-                    state.cache.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
-                let Some(oldest) = oldest else { break };
-                state.cache.remove(&oldest);
-                state.cached_source_bytes -= oldest.source.len();
+                let oldest = state.cache.iter().min_by_key(|(_, cached)| cached.used);
+                let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { break };
+                state.cached_bytes -= state.cache.remove(&oldest).map_or(0, |cached| cached.bytes);
                 state.evictions += 1;
             }
             let turn = state.turn;
-            if state.cache.insert(key, (compiled.clone(), turn)).is_none() {
-                state.cached_source_bytes += source.len();
-            }
+            let cached = Cached { compiled: compiled.clone(), used: turn, bytes };
+            let before = state.cache.insert(key, cached).map_or(0, |before| before.bytes);
+            state.cached_bytes = state.cached_bytes + bytes - before;
         }
         Ok(compiled)
     }

@@ -161,6 +161,9 @@ fn byte_of(text: &str, units: i64) -> Option<usize> {
     (count == units).then_some(text.len())
 }
 
+/// Texts from this length on are looked at for long enough that the time is asked for beside it.
+const TIMED_FROM_BYTES: usize = 1 << 10;
+
 const PATTERN: &str = "java.util.regex.Pattern";
 const MATCHER: &str = "java.util.regex.Matcher";
 
@@ -232,6 +235,9 @@ fn argument_of(name: &str) -> Type {
 
 impl<'a> Run<'a> {
     fn too_costly(&self, pattern: u16, error: &limber_text::Error, at: u32) -> ScriptError {
+        if let limber_text::Error::Stopped(stop) = error {
+            return RequestError::from(stop.clone()).into();
+        }
         let source = &self.regex(pattern).source;
         let reason = format!(
             "[scripting] Regular expression considered too many characters, pattern: [{source}]: {error}"
@@ -247,6 +253,10 @@ impl<'a> Run<'a> {
         from: usize,
         at: u32,
     ) -> Outcome<Option<Groups>> {
+        // A script asks again and again, of texts that may be long.
+        if text.len() >= TIMED_FROM_BYTES {
+            self.check_time(at)?;
+        }
         which(self.regex(number)).captures(text, from).map_err(|error| self.too_costly(number, &error, at))
     }
 

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use limber_mapping::RequestError;
 use limber_mapping::date::DateFormat;
+use limber_work as work;
 
 use super::context::Frozen;
 use super::documents::{DocId, Documents, FieldValues};
@@ -319,6 +321,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn check_time(&self, at: u32) -> Outcome<()> {
+        work::check_beyond_deadline().map_err(RequestError::from)?;
         if Instant::now() > self.until {
             return Err(ScriptError::limit(at, "The time that a script may take has been used up."));
         }

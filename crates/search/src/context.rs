@@ -8,6 +8,8 @@ use limber_mapping::{Mapping, Nested, RequestError};
 use limber_script::Scripts;
 use limber_segment::{SegmentView, SortField};
 use limber_store::Ledger;
+use limber_work as work;
+use limber_work::Work;
 
 use crate::cache::ShardCaches;
 use crate::error::{Error, Result};
@@ -190,8 +192,16 @@ impl SearchContext {
         }
     }
 
+    /// The request as its threads know it; part of the one that the thread works for already, if there is one whose memory is counted.
+    pub fn work(&self) -> Work {
+        let meter = Work::current().and_then(|work| work.meter);
+        let meter = meter.unwrap_or_else(|| Arc::new(self.ledger.request.meter()));
+        Work { meter: Some(meter), cancelled: self.cancelled.clone(), deadline: self.deadline }
+    }
+
     /// Called once a window of documents.
     pub fn check(&self) -> Result<()> {
+        work::check_beyond_deadline()?;
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }

@@ -1,6 +1,7 @@
 //! What can go wrong with a search, split by who can act; and its rendering as Elasticsearch's error body.
 
 use limber_mapping::RequestError;
+use limber_work::Stop;
 use serde_json::{Map, Value, json};
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -55,6 +56,21 @@ impl ShardFailure {
         entry["reason"] = self.reason.to_json();
         entry
     }
+}
+
+impl From<Stop> for Error {
+    fn from(stop: Stop) -> Error {
+        match stop {
+            Stop::Cancelled => Error::Cancelled,
+            Stop::TimedOut => Error::TimedOut,
+            Stop::Memory(no_room) => Error::Store(no_room.into()),
+        }
+    }
+}
+
+/// Asked by what comes after the search for documents: whether the request was cancelled, or holds more memory than there is for it.
+pub(crate) fn check_request() -> Result<()> {
+    Ok(limber_work::check_beyond_deadline()?)
 }
 
 impl Error {
@@ -121,12 +137,7 @@ impl Error {
 
 fn store_error(error: &limber_store::Error) -> RequestError {
     match error {
-        limber_store::Error::LimitExceeded { wanted_bytes, limit_bytes, .. } => {
-            RequestError::new(429, "circuit_breaking_exception", error.to_string())
-                .with("bytes_wanted", *wanted_bytes)
-                .with("bytes_limit", *limit_bytes)
-                .with("durability", "TRANSIENT")
-        }
+        limber_store::Error::LimitExceeded(no_room) => no_room.clone().into(),
         limber_store::Error::Newer { .. } => {
             RequestError::new(500, "index_format_too_new_exception", error.to_string())
         }

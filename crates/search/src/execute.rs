@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
 use limber_store::Charge;
+use limber_work as work;
+use limber_work::Work;
 use serde_json::Value;
 
 use crate::aggregation;
@@ -120,6 +122,11 @@ fn run(
     context: &SearchContext,
 ) -> Result<SearchResponse> {
     let context = &with_timeout(request, context);
+    let work = context.work();
+    let meter = work.meter.clone();
+    // `None`: whoever called has a meter of its own, and keeps the answer.
+    let is_own_meter = Work::current().is_none_or(|work| work.meter.is_none());
+    let _entered = work.enter();
     // A scroll by score needs its last score as a key.
     let by_score_with_keys = is_scroll || request.search_after.is_some();
     let mut request = std::borrow::Cow::Borrowed(request);
@@ -172,6 +179,7 @@ fn run(
     };
     let shows_sort = !is_by_score_alone;
     let next = of_next_phase(context);
+    let _of_next_phase = next.work().enter();
     let page = fetch::Winners { shards, found: &found, hits: &winners, shows_sort, allows_partial };
     let fetched = match request.collapse_field() {
         None => fetch::fetch(&page, request, &mut failures, &next)?,
@@ -192,11 +200,17 @@ fn run(
     check_intact(&answered, context)?;
     // No shard, no aggregations in the answer: a pattern that fits no index.
     if let Some(list) = aggregations.filter(|_| !shards.is_empty()) {
+        // There is no part of it that could be answered: it takes the time that it takes, or is cancelled.
+        let _without_deadline = Work { deadline: None, ..next.work() }.enter();
         let reduced = aggregation::reduce(list, aggregates, context)?;
         let charge =
             context.ledger.request.charge(reduced.json_bytes(list), "<aggregations of an answer>")?;
         response.charges.push(Arc::new(charge));
-        response.aggregations = Some(reduced.to_json(list, request.typed_keys, &context.node_id));
+        response.aggregations = Some(reduced.to_json(list, request.typed_keys, &context.node_id)?);
+    }
+    if let Some(meter) = meter.filter(|_| is_own_meter) {
+        work::check_beyond_deadline()?;
+        response.charges.push(meter.take_account().into());
     }
     response.took_millis = context.started.elapsed().as_millis() as u64;
     Ok(response)

@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `ExpandSearchPhase`: each is a search of its own, within the search's query.
 
 use limber_mapping::RequestError;
+use limber_work as work;
 use serde_json::{Value, json};
 
 use crate::context::{SearchContext, ShardSnapshot};
@@ -27,6 +28,7 @@ pub(crate) fn expand(
     };
     for hit in &mut response.hits {
         for wanted in &collapse.inner_hits {
+            work::check_beyond_deadline()?;
             let query = of_group(request.query.clone(), field, hit)?;
             let group = SearchRequest {
                 query: Some(query),

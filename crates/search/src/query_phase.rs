@@ -200,10 +200,11 @@ impl QueryPhase<'_> {
         // What is kept must not depend on other shards.
         let (hits, aggregated) = self.aggregate(visit, Before::default())?;
         snapshot.intact()?;
-        if !hits.timed_out {
-            let hit_bytes = TopScores::HIT_BYTES * (1 + self.request.sort.len() as u64);
-            let bytes =
-                hits.hits.len() as u64 * hit_bytes + aggregated.as_ref().map_or(0, |found| found.spent_bytes);
+        let hit_bytes = TopScores::HIT_BYTES * (1 + self.request.sort.len() as u64);
+        let bytes =
+            hits.hits.len() as u64 * hit_bytes + aggregated.as_ref().map_or(0, |found| found.spent_bytes);
+        // What will not be kept is not copied either.
+        if !hits.timed_out && bytes <= self.context.ledger.requests_cache.limit_bytes() {
             kept.put(CachedAnswer {
                 hits: hits.hits.clone(),
                 sorts: hits.sorts.clone(),

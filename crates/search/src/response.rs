@@ -1,11 +1,13 @@
 //! What a search answers, and its JSON in Elasticsearch's order.
 
+use std::io::Write;
 use std::sync::Arc;
 
-use limber_store::Charge;
+use limber_work::Account;
+use limber_work::{self as work, Stop};
 use serde_json::{Value, json};
 
-use crate::error::{ShardFailure, grouped};
+use crate::error::{Result, ShardFailure, grouped};
 use crate::execute::Cursor;
 use crate::score::{Explanation, float_to_json};
 
@@ -111,7 +113,7 @@ pub struct SearchResponse {
     /// For [`crate::execute_page`]: where the next page starts.
     pub cursor: Option<Cursor>,
     /// The memory of all this, charged until the answer was written.
-    pub charges: Vec<Arc<Charge>>,
+    pub charges: Vec<Arc<dyn Account>>,
 }
 
 /// How a response is written.
@@ -129,12 +131,16 @@ impl SearchResponse {
     /// The response as a JSON value; prefer [`SearchResponse::write_json`] where the text is what is wanted.
     pub fn to_json(&self, rendering: &Rendering<'_>) -> Value {
         let mut text = Vec::new();
-        self.write_json(&mut text, rendering);
+        // Outside of a request nothing stops it.
+        let _ = self.write_json(&mut text, rendering);
         serde_json::from_slice(&text).unwrap_or(Value::Null)
     }
 
     /// Appends the response as JSON text. Sources are copied as they are stored.
-    pub fn write_json(&self, out: &mut Vec<u8>, rendering: &Rendering<'_>) {
+    ///
+    /// # Errors
+    /// There is no memory for the text, or its client is gone.
+    pub fn write_json(&self, out: &mut Vec<u8>, rendering: &Rendering<'_>) -> Result<()> {
         out.push(b'{');
         if let Some(scroll_id) = rendering.scroll_id {
             member(out, "_scroll_id", &scroll_id.into());
@@ -162,13 +168,15 @@ impl SearchResponse {
             if at > 0 {
                 out.push(b',');
             }
-            hit.write_json(out, rendering.node_id, rendering.total_as_int);
+            hit.write_json(out, rendering.node_id, rendering.total_as_int)?;
         }
         out.extend_from_slice(b"]}");
         if let Some(aggregations) = &self.aggregations {
-            member(out, "aggregations", aggregations);
+            key(out, "aggregations");
+            write_checked(out, aggregations)?;
         }
         out.push(b'}');
+        Ok(())
     }
 }
 
@@ -182,11 +190,13 @@ impl SearchHit {
     /// The hit as a JSON value.
     pub(crate) fn to_json(&self, node_id: &str) -> Value {
         let mut text = Vec::new();
-        self.write_json(&mut text, node_id, false);
+        // Whoever shows hits inside of something else asks before each of them whether it may go on.
+        let _ = self.write_json(&mut text, node_id, false);
         serde_json::from_slice(&text).unwrap_or(Value::Null)
     }
 
-    fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) {
+    fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) -> Result<()> {
+        work::check_beyond_deadline()?;
         out.push(b'{');
         if self.explanation.is_some() {
             member(out, "_shard", &format!("[{}][{}]", self.index, self.shard).into());
@@ -239,10 +249,11 @@ impl SearchHit {
         if !self.inner_hits.is_empty() {
             key(out, "inner_hits");
             out.push(b'{');
-            self.inner_hits.iter().for_each(|inner| inner.write_json(out, node_id, total_as_int));
+            self.inner_hits.iter().try_for_each(|inner| inner.write_json(out, node_id, total_as_int))?;
             out.push(b'}');
         }
         out.push(b'}');
+        Ok(())
     }
 }
 
@@ -252,7 +263,7 @@ impl InnerHits {
         self.hits.iter().map(SearchHit::source_bytes).sum()
     }
 
-    fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) {
+    fn write_json(&self, out: &mut Vec<u8>, node_id: &str, total_as_int: bool) -> Result<()> {
         member_start(out, &self.name);
         out.extend_from_slice(b"{\"hits\":{");
         self.total.write_json(out, total_as_int);
@@ -263,10 +274,55 @@ impl InnerHits {
             if at > 0 {
                 out.push(b',');
             }
-            hit.write_json(out, node_id, total_as_int);
+            hit.write_json(out, node_id, total_as_int)?;
         }
         out.extend_from_slice(b"]}}");
+        Ok(())
     }
+}
+
+/// Text that is asked about as it grows.
+struct Checked<'o> {
+    out: &'o mut Vec<u8>,
+    checked_bytes: usize,
+    stop: Option<Stop>,
+}
+
+/// Bytes of text that are written between two questions.
+const CHECK_EVERY_BYTES: usize = 256 << 10;
+
+impl Checked<'_> {
+    fn check(&mut self, more_bytes: usize) -> std::result::Result<(), Stop> {
+        work::check_growth(self.out.len(), self.out.capacity(), more_bytes)?;
+        if self.out.len() - self.checked_bytes < CHECK_EVERY_BYTES {
+            return Ok(());
+        }
+        self.checked_bytes = self.out.len();
+        work::check_beyond_deadline()
+    }
+}
+
+impl Write for Checked<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if let Err(stop) = self.check(bytes.len()) {
+            self.stop = Some(stop);
+            return Err(std::io::ErrorKind::OutOfMemory.into());
+        }
+        self.out.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Appends a tree as text.
+fn write_checked(out: &mut Vec<u8>, value: &Value) -> Result<()> {
+    let mut checked = Checked { checked_bytes: out.len(), out, stop: None };
+    // Writing to memory cannot fail otherwise.
+    let _ = serde_json::to_writer(&mut checked, value);
+    checked.stop.map_or(Ok(()), |stop| Err(stop.into()))
 }
 
 /// A key that the user chose.

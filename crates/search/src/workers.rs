@@ -7,6 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use limber_work::Work;
+
 /// The threads of a node. Idle ones cost nothing but their stacks.
 pub struct Workers {
     pool: rayon_core::ThreadPool,
@@ -21,6 +23,9 @@ impl std::fmt::Debug for Workers {
         write!(out, "workers of {} processors", self.processors)
     }
 }
+
+/// Address space of a thread's stack: requests may be nested deeply.
+const STACK_BYTES: usize = 8 << 20;
 
 /// A thread's claim on a processor.
 struct Claim<'w>(&'w Workers);
@@ -43,6 +48,7 @@ impl Workers {
         let pool = rayon_core::ThreadPoolBuilder::new()
             .num_threads(processors.saturating_sub(1).max(1))
             .thread_name(|number| format!("search_worker-{number}"))
+            .stack_size(STACK_BYTES)
             .build()
             .map_err(std::io::Error::other)?;
         Ok(Workers { pool, processors, worth_sharing, searching: AtomicUsize::new(0) })
@@ -99,8 +105,10 @@ pub(crate) fn for_each(
     workers.pool.in_place_scope(|scope| {
         for _ in alone + 1..count {
             let Some(claim) = workers.claim_idle() else { break };
+            let work = Work::current();
             scope.spawn(move |_| {
                 let _claim = claim;
+                let _entered = work.map(Work::enter);
                 while step() {}
             });
         }

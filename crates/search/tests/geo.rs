@@ -103,8 +103,8 @@ fn difference(case: &Value, made: Result<Value, Error>) -> Option<String> {
     let root = &found["error"]["root_cause"][0];
     let text = |value: &Value| without_place(value.as_str().unwrap_or_default()).to_owned();
     let sides = (
-        (&expected["status"], &expected["type"], &expected["root"][0], text(&expected["root"][1])),
-        (&found["status"], &found["error"]["type"], &root["type"], text(&root["reason"])),
+        (status(&expected["status"]), &expected["type"], &expected["root"][0], text(&expected["root"][1])),
+        (found["status"].clone(), &found["error"]["type"], &root["type"], text(&root["reason"])),
     );
     (sides.0 != sides.1).then(|| format!("expected {:?}\n   found    {:?}", sides.0, sides.1))
 }
@@ -314,4 +314,9 @@ fn cells_of_the_grids_find_as_many_documents_as_the_grids_count() {
             }
         }
     }
+}
+
+/// What a request has wrong is its fault: 400 where Elasticsearch says 500.
+fn status(expected: &Value) -> Value {
+    if expected == 500 { 400.into() } else { expected.clone() }
 }

@@ -1,6 +1,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use limber_work::NoRoom;
+
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
@@ -20,10 +22,8 @@ pub enum Error {
     #[error("folder {} is locked by another process", path.display())]
     Locked { path: PathBuf },
     /// A pool of the ledger is full; becomes Elasticsearch's `circuit_breaking_exception` (429).
-    #[error(
-        "[{pool}] Data too large, data for [{label}] would be [{wanted_bytes}b], which is larger than the limit of [{limit_bytes}b]"
-    )]
-    LimitExceeded { pool: &'static str, label: String, wanted_bytes: u64, limit_bytes: u64 },
+    #[error(transparent)]
+    LimitExceeded(#[from] NoRoom),
 }
 
 impl Error {

@@ -9,7 +9,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Error, Result};
+use limber_work::{Account, Meter, NoRoom, note_charged};
+
+use crate::Result;
 
 /// A limit, and what is used of it.
 #[derive(Debug)]
@@ -165,6 +167,11 @@ impl Pool {
         Ok(Charge { pool: self.clone(), bytes })
     }
 
+    /// What the threads of a request hold is charged here as it grows.
+    pub fn meter(self: &Arc<Self>) -> Meter {
+        Meter::new(Box::new(self.charge_always(0)))
+    }
+
     /// As [`Pool::charge`]; a refusal is not a trip. For work that can wait.
     pub fn try_charge(self: &Arc<Self>, bytes: u64) -> Option<Charge> {
         self.try_take(bytes, self.limit_bytes()).then(|| Charge { pool: self.clone(), bytes })
@@ -189,6 +196,7 @@ impl Pool {
     }
 
     fn take_always(&self, bytes: u64) {
+        note_charged(bytes as i64);
         self.gauge.add(bytes);
         if let Some(parent) = &self.parent {
             parent.gauge.add(bytes);
@@ -197,6 +205,7 @@ impl Pool {
 
     /// After [`Pool::try_take`].
     pub(crate) fn give_back(&self, bytes: u64) {
+        note_charged(-(bytes as i64));
         self.gauge.subtract(bytes);
         if let Some(parent) = &self.parent {
             parent.gauge.subtract(bytes);
@@ -205,15 +214,23 @@ impl Pool {
 
     fn add_within(&self, bytes: u64, limit_bytes: u64) -> std::result::Result<(), Refusal> {
         self.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| Refusal::Own { used_bytes })?;
-        let Some(parent) = &self.parent else { return Ok(()) };
-        let limit_bytes = parent.limit_bytes();
-        parent.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| {
-            self.gauge.subtract(bytes);
-            Refusal::Parent { used_bytes, limit_bytes }
-        })
+        let outcome = match &self.parent {
+            None => Ok(()),
+            Some(parent) => {
+                let limit_bytes = parent.limit_bytes();
+                parent.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| {
+                    self.gauge.subtract(bytes);
+                    Refusal::Parent { used_bytes, limit_bytes }
+                })
+            }
+        };
+        if outcome.is_ok() {
+            note_charged(bytes as i64);
+        }
+        outcome
     }
 
-    fn take(&self, bytes: u64, label: &str) -> Result<()> {
+    fn take(&self, bytes: u64, label: &str) -> std::result::Result<(), NoRoom> {
         let own_limit_bytes = self.limit_bytes();
         // An empty charge is a place to grow from.
         if bytes == 0 {
@@ -230,7 +247,7 @@ impl Pool {
                 ("parent", used_bytes, limit_bytes)
             }
         };
-        Err(Error::LimitExceeded {
+        Err(NoRoom {
             pool,
             label: label.to_owned(),
             wanted_bytes: used_bytes.saturating_add(bytes),
@@ -271,11 +288,39 @@ impl Charge {
         self.bytes += more_bytes;
     }
 
+    /// An empty charge of the same pool.
+    pub(crate) fn empty(&self) -> Charge {
+        Charge { pool: self.pool.clone(), bytes: 0 }
+    }
+
     /// Gives back all but `bytes` (which must not exceed what is held).
     pub fn shrink_to(&mut self, bytes: u64) {
         let back = self.bytes.saturating_sub(bytes);
         self.pool.give_back(back);
         self.bytes -= back;
+    }
+}
+
+/// What the threads of a request hold beyond what they charged by hand.
+const REQUEST_LABEL: &str = "<memory of a request>";
+
+impl Account for Charge {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn grow(&mut self, bytes: u64) -> std::result::Result<(), NoRoom> {
+        self.pool.take(bytes, REQUEST_LABEL)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    fn shrink_to(&mut self, bytes: u64) {
+        Charge::shrink_to(self, bytes);
+    }
+
+    fn empty(&self) -> Box<dyn Account> {
+        Box::new(Charge::empty(self))
     }
 }
 
@@ -299,6 +344,9 @@ pub struct Ledger {
     pub segment_writes: Arc<Pool>,
     /// Directories of open segments and their live docs: what is resident however little is searched.
     pub segments: Arc<Pool>,
+    /// What the node keeps of requests until it is told to forget it: templates, pipelines, scripts, settings, and the mappings, aliases and
+    /// settings of indices (15 %).
+    pub metadata: Arc<Pool>,
     /// Term-index pages (`indices.segment_memory.off_heap.size`, default 10 %).
     pub segment_memory: Arc<Pool>,
     /// Filter cache (`indices.queries.cache.size`, default 10 %).
@@ -320,6 +368,7 @@ impl Ledger {
             indexing: share("indexing", 20),
             segment_writes: share("segment_writes", 30),
             segments: share("segments", 100),
+            metadata: share("metadata", 15),
             segment_memory: share("segment_memory", 10),
             queries_cache: share("queries.cache", 10),
             requests_cache: share("requests.cache", 1),
@@ -330,11 +379,12 @@ impl Ledger {
     }
 
     /// All pools in the order in which statistics list them.
-    pub fn pools(&self) -> [&Arc<Pool>; 8] {
+    pub fn pools(&self) -> [&Arc<Pool>; 9] {
         [
             &self.indexing,
             &self.segment_writes,
             &self.segments,
+            &self.metadata,
             &self.segment_memory,
             &self.queries_cache,
             &self.requests_cache,
@@ -369,7 +419,7 @@ mod tests {
         let refused = ledger.in_flight.charge(201, "body").expect_err("501 to 700 are left");
         assert!(matches!(
             refused,
-            Error::LimitExceeded { pool: "parent", wanted_bytes: 701, limit_bytes: 700, .. }
+            crate::Error::LimitExceeded(NoRoom { pool: "parent", wanted_bytes: 701, limit_bytes: 700, .. })
         ));
         assert_eq!((ledger.in_flight.used_bytes(), ledger.parent.used_bytes()), (0, 500));
         assert_eq!((ledger.in_flight.tripped_count(), ledger.parent.tripped_count()), (1, 1));

@@ -29,6 +29,9 @@ pub enum Error {
     /// A replacement names a group that the pattern does not have.
     #[error("No group {0}")]
     NoSuchGroup(String),
+    /// The request that asks must not go on.
+    #[error(transparent)]
+    Stopped(#[from] limber_work::Stop),
 }
 
 impl Error {

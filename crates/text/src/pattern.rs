@@ -2,17 +2,49 @@
 //!
 //! Patterns run in linear time (`regex`) whenever they can be translated; those with look-around, back references, atomic groups or
 //! possessive quantifiers run over `fancy-regex` with a limit on backtracking. Both have a limit on their compiled size.
+//!
+//! Even linear time is quadratic where a match is looked for again after every match, and long where a large pattern meets a long text: a
+//! [`Watch`] ends what takes longer than a document may, or what nobody waits for; a large pattern is not run over a long text.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use limber_work as work;
 
 use crate::Error;
 
 /// What a text may grow to by replacements.
 const GROWTH_BYTES_MAX: usize = 64 << 20;
 
-/// Steps a backtracking match may take on one text before it is refused.
+/// Steps a backtracking match may take on a short text before it is refused.
 const BACKTRACK_COUNT_MAX: usize = 1_000_000;
 
-/// Compiled size of one pattern; the large firewall patterns of grok need about 4 MiB.
+/// Longer texts have fewer steps: each may look at all of the text, and nothing interrupts a match.
+const SHORT_BYTES_MAX: usize = 4 << 10;
+
+/// Steps on a text that is not short: more than one a character, as looking for the beginning of a match takes that many.
+const BACKTRACK_COUNT_MAX_LONG: usize = 160_000;
+
+/// Longer texts are not looked at by backtracking at all.
+const BACKTRACKED_BYTES_MAX: usize = 64 << 10;
+
+/// What patterns may take for one document or one text, all together. Elasticsearch interrupts a grok after this long
+/// (`ingest.grok.watchdog.max_execution_time`), and nothing else.
+const TIME_MAX: Duration = Duration::from_secs(1);
+
+/// Matches of a short text are not timed, unless they backtrack.
+const TIMED_FROM_BYTES: usize = 1 << 10;
+
+/// Sizes at which it is tried to compile a pattern, so that it is known how large it is. The large firewall patterns of grok need about 4 MiB.
+const SIZE_STEPS: [usize; 5] = [16 << 10, 128 << 10, 1 << 20, 8 << 20, COMPILED_BYTES_MAX];
 const COMPILED_BYTES_MAX: usize = 32 << 20;
+
+/// A compiled pattern's bytes times a text's bytes: what a match that visits every state at every byte takes is a second or two. Patterns of the
+/// smallest size may be run over any text.
+const SIZE_TIMES_TEXT_MAX: u64 = 1 << 36;
+
+/// What the lazy automaton of a Java pattern may take, for each thread that uses it: the default of `regex`.
+const AUTOMATON_BYTES_MAX: usize = 2 << 20;
 
 /// Characters of one pattern, grok references expanded.
 const PATTERN_CHARS_MAX: usize = 100_000;
@@ -21,69 +53,199 @@ const PATTERN_CHARS_MAX: usize = 100_000;
 pub type Groups = Vec<Option<(usize, usize)>>;
 
 #[derive(Debug)]
-pub enum Pattern {
+pub struct Pattern {
+    engine: Engine,
+    /// Longest text that it is run over.
+    text_bytes_max: usize,
+}
+
+#[derive(Debug)]
+enum Engine {
     Linear(Box<regex::Regex>),
-    Backtracking(Box<fancy_regex::Regex>),
+    Backtracking(Box<Backtracking>),
+}
+
+/// A pattern that no automaton matches.
+#[derive(Debug)]
+struct Backtracking {
+    short: fancy_regex::Regex,
+    /// For longer texts, made when the first comes.
+    long: OnceLock<Result<fancy_regex::Regex, String>>,
+}
+
+impl Backtracking {
+    fn parse(pattern: &str) -> Result<Backtracking, String> {
+        Ok(Backtracking { short: backtracking(pattern, BACKTRACK_COUNT_MAX)?, long: OnceLock::new() })
+    }
+
+    /// # Errors
+    /// The text is too long.
+    fn for_text(&self, text: &str) -> Result<&fancy_regex::Regex, Error> {
+        if text.len() <= SHORT_BYTES_MAX {
+            return Ok(&self.short);
+        }
+        if text.len() > BACKTRACKED_BYTES_MAX {
+            return Err(Error::illegal(format!(
+                "a pattern with look-around, back references, atomic groups or possessive quantifiers is not matched against a text of more than \
+                 [{BACKTRACKED_BYTES_MAX}] bytes, this one has [{}]",
+                text.len()
+            )));
+        }
+        let long = || backtracking(self.short.as_str(), BACKTRACK_COUNT_MAX_LONG);
+        self.long.get_or_init(long).as_ref().map_err(Error::illegal)
+    }
+}
+
+fn backtracking(pattern: &str, count_max: usize) -> Result<fancy_regex::Regex, String> {
+    let regex = fancy_regex::RegexBuilder::new(pattern)
+        .backtrack_limit(count_max)
+        .delegate_size_limit(COMPILED_BYTES_MAX)
+        .build();
+    regex.map_err(|error| format!("{error} near\n{pattern}"))
+}
+
+/// Ends what patterns do for a document or a text for too long, or for a request that nobody waits for.
+pub struct Watch {
+    /// `None`: the text is short.
+    started: Option<Instant>,
+    /// Matches until the clock is looked at again: long texts take long.
+    left: usize,
+    every: usize,
+}
+
+impl Watch {
+    /// Begins now.
+    ///
+    /// # Errors
+    /// As [`Watch::tick`], when the time for patterns is over already.
+    pub fn over(text: &str) -> Result<Watch, Error> {
+        Watch::begin(text, text.len() >= TIMED_FROM_BYTES)
+    }
+
+    fn begin(text: &str, is_timed: bool) -> Result<Watch, Error> {
+        work::check_beyond_deadline()?;
+        let every = (1 + (16 << 10) / (text.len() + 1)).min(256);
+        let started = is_timed.then(Instant::now);
+        let watch = Watch { started, left: every, every };
+        watch.check()?;
+        Ok(watch)
+    }
+
+    /// Called before each match.
+    ///
+    /// # Errors
+    /// `illegal_argument_exception` for patterns that take too long, and what ends the request.
+    #[inline]
+    pub fn tick(&mut self) -> Result<(), Error> {
+        self.left -= 1;
+        if self.left > 0 {
+            return Ok(());
+        }
+        self.left = self.every;
+        work::check_beyond_deadline()?;
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let Some(started) = self.started else { return Ok(()) };
+        if work::pattern_time() + started.elapsed() <= TIME_MAX {
+            return Ok(());
+        }
+        Err(Error::illegal(format!(
+            "pattern matching was interrupted after [{}] ms: the patterns take too long on this value",
+            TIME_MAX.as_millis()
+        )))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(started) = self.started {
+            work::spend_on_patterns(started.elapsed());
+        }
+    }
 }
 
 impl Pattern {
     /// Compiles a `java.util.regex` pattern. The error is the reason alone.
     pub fn parse(pattern: &str) -> Result<Pattern, String> {
-        Pattern::compile(&translate(pattern, Dialect::Java))
+        Pattern::compile(&translate(pattern, Dialect::Java), AUTOMATON_BYTES_MAX)
     }
 
     /// Compiles an Oniguruma (Ruby syntax) pattern as grok uses them: `^` and `$` match at lines.
     pub fn parse_oniguruma(pattern: &str) -> Result<Pattern, String> {
-        Pattern::compile(&format!("(?m){}", translate(pattern, Dialect::Ruby)))
+        Pattern::compile(&format!("(?m){}", translate(pattern, Dialect::Ruby)), COMPILED_BYTES_MAX)
     }
 
-    fn compile(pattern: &str) -> Result<Pattern, String> {
+    fn compile(pattern: &str, automaton_bytes_max: usize) -> Result<Pattern, String> {
         if pattern.len() > PATTERN_CHARS_MAX {
             return Err("the pattern is too long".to_owned());
         }
-        let linear = regex::RegexBuilder::new(pattern)
-            .size_limit(COMPILED_BYTES_MAX)
-            .dfa_size_limit(COMPILED_BYTES_MAX)
-            .build();
-        match linear {
-            Ok(regex) => return Ok(Pattern::Linear(Box::new(regex))),
-            Err(regex::Error::CompiledTooBig(_)) => return Err("the pattern is too large".to_owned()),
-            Err(_) => {}
+        for (step, size) in SIZE_STEPS.into_iter().enumerate() {
+            let linear = regex::RegexBuilder::new(pattern)
+                .size_limit(size)
+                .dfa_size_limit(automaton_bytes_max)
+                .build();
+            match linear {
+                Ok(regex) => {
+                    let bytes_max = (SIZE_TIMES_TEXT_MAX / size as u64) as usize;
+                    let text_bytes_max = if step == 0 { usize::MAX } else { bytes_max };
+                    return Ok(Pattern { engine: Engine::Linear(Box::new(regex)), text_bytes_max });
+                }
+                Err(regex::Error::CompiledTooBig(_)) => {}
+                Err(_) => {
+                    let engine = Engine::Backtracking(Box::new(Backtracking::parse(pattern)?));
+                    return Ok(Pattern { engine, text_bytes_max: usize::MAX });
+                }
+            }
         }
-        let backtracking = fancy_regex::RegexBuilder::new(pattern)
-            .backtrack_limit(BACKTRACK_COUNT_MAX)
-            .delegate_size_limit(COMPILED_BYTES_MAX)
-            .build();
-        backtracking
-            .map(|regex| Pattern::Backtracking(Box::new(regex)))
-            .map_err(|error| format!("{error} near\n{pattern}"))
+        Err("the pattern is too large".to_owned())
     }
 
     /// The pattern as it is matched.
     pub fn source(&self) -> &str {
-        match self {
-            Pattern::Linear(regex) => regex.as_str(),
-            Pattern::Backtracking(regex) => regex.as_str(),
+        match &self.engine {
+            Engine::Linear(regex) => regex.as_str(),
+            Engine::Backtracking(pattern) => pattern.short.as_str(),
         }
     }
 
     /// Names of the groups by index.
     pub fn group_names(&self) -> Vec<Option<&str>> {
-        match self {
-            Pattern::Linear(regex) => regex.capture_names().collect(),
-            Pattern::Backtracking(regex) => regex.capture_names().collect(),
+        match &self.engine {
+            Engine::Linear(regex) => regex.capture_names().collect(),
+            Engine::Backtracking(pattern) => pattern.short.capture_names().collect(),
         }
+    }
+
+    /// The time for patterns, and whether the text is not too long for this one.
+    fn watch(&self, text: &str) -> Result<Watch, Error> {
+        if text.len() > self.text_bytes_max {
+            return Err(Error::illegal(format!(
+                "the pattern is too large for a text of [{}] bytes, it is run over at most [{}]",
+                text.len(),
+                self.text_bytes_max
+            )));
+        }
+        let is_timed = text.len() >= TIMED_FROM_BYTES || matches!(self.engine, Engine::Backtracking(_));
+        Watch::begin(text, is_timed)
     }
 
     /// The first match's groups as ranges, or `None`.
     pub fn captures(&self, text: &str, from: usize) -> Result<Option<Groups>, Error> {
-        match self {
-            Pattern::Linear(regex) => {
+        let _watch = self.watch(text)?;
+        self.captures_from(text, from)
+    }
+
+    fn captures_from(&self, text: &str, from: usize) -> Result<Option<Groups>, Error> {
+        match &self.engine {
+            Engine::Linear(regex) => {
                 let mut locations = regex.capture_locations();
                 let found = regex.captures_read_at(&mut locations, text, from).is_some();
                 Ok(found.then(|| (0..locations.len()).map(|group| locations.get(group)).collect()))
             }
-            Pattern::Backtracking(regex) => {
+            Engine::Backtracking(pattern) => {
+                let regex = pattern.for_text(text)?;
                 let captures = regex.captures_from_pos(text, from).map_err(|error| too_costly(&error))?;
                 Ok(captures.map(|captures| {
                     captures.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect()
@@ -93,9 +255,10 @@ impl Pattern {
     }
 
     fn find(&self, text: &str, from: usize) -> Result<Option<(usize, usize)>, Error> {
-        match self {
-            Pattern::Linear(regex) => Ok(regex.find_at(text, from).map(|found| (found.start(), found.end()))),
-            Pattern::Backtracking(regex) => {
+        match &self.engine {
+            Engine::Linear(regex) => Ok(regex.find_at(text, from).map(|found| (found.start(), found.end()))),
+            Engine::Backtracking(pattern) => {
+                let regex = pattern.for_text(text)?;
                 let found = regex.find_from_pos(text, from).map_err(|error| too_costly(&error))?;
                 Ok(found.map(|found| (found.start(), found.end())))
             }
@@ -104,10 +267,12 @@ impl Pattern {
 
     /// Calls `each` with start and end of every match that Java's `Matcher.find` would give.
     pub fn find_each(&self, text: &str, mut each: impl FnMut(usize, usize)) -> Result<(), Error> {
+        let mut watch = self.watch(text)?;
         let mut from = Some(0);
         while let Some(at) = from
             && let Some((start, end)) = self.find(text, at)?
         {
+            watch.tick()?;
             each(start, end);
             from = after(text, start, end);
         }
@@ -126,18 +291,21 @@ impl Pattern {
 
     /// Replaces the first `most` matches.
     fn replace(&self, text: &str, replacement: &Replacement, most: usize) -> Result<String, Error> {
+        let mut watch = self.watch(text)?;
         let names = self.group_names();
         let mut out = String::with_capacity(text.len());
         let mut kept = 0;
         let (mut from, mut count) = (Some(0), 0);
         while let Some(at) = from
             && count < most
-            && let Some(groups) = self.captures(text, at)?
+            && let Some(groups) = self.captures_from(text, at)?
             && let Some(&Some((start, end))) = groups.first()
         {
+            watch.tick()?;
             count += 1;
             out.push_str(&text[kept..start]);
             replacement.push(text, &groups, &names, &mut out)?;
+            work::check_growth(out.len(), out.capacity(), replacement.text_bytes() + text.len() / 2)?;
             if out.len() > GROWTH_BYTES_MAX + 2 * text.len() {
                 return Err(Error::illegal("the text grew too large by replacements"));
             }
@@ -147,6 +315,15 @@ impl Pattern {
         out.push_str(&text[kept..]);
         Ok(out)
     }
+}
+
+/// Runs patterns of somebody else's over `text`, within the time for patterns.
+///
+/// # Errors
+/// That time is over.
+pub fn watched<T>(text: &str, run: impl FnOnce() -> T) -> Result<T, Error> {
+    let _watch = Watch::begin(text, true)?;
+    Ok(run())
 }
 
 /// Where the search goes on after a match: at its end, or a character later when it was empty. `None` at the end of the text.
@@ -219,6 +396,15 @@ impl Replacement {
             parts.push(ReplacementPart::Text(plain));
         }
         Replacement { parts }
+    }
+
+    /// Bytes of its own text.
+    fn text_bytes(&self) -> usize {
+        let of = |part: &ReplacementPart| match part {
+            ReplacementPart::Text(text) => text.len(),
+            _ => 0,
+        };
+        self.parts.iter().map(of).sum()
     }
 
     fn push(

@@ -159,7 +159,10 @@ fn mappings_of(value: &Value) -> Result<Map<String, Value>> {
         Value::Object(object) if object.contains_key("_doc") => Err(RequestError::illegal_argument(
             "The mapping definition cannot be nested under a type [_doc] unless include_type_name is set to true.",
         )),
-        Value::Object(object) => Ok(object.clone()),
+        Value::Object(object) => {
+            limber_mapping::claim_tree(value)?;
+            Ok(object.clone())
+        }
         Value::String(text) => match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Ok(object),
             _ => Err(RequestError::new(

@@ -1,22 +1,28 @@
 //! One document on its way through a pipeline: its source, its metadata (`_index`, `_id`, ...) and `_ingest`.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::ops::Range;
 
 use limber_mapping::RequestError;
 use limber_mapping::document::scan;
+use limber_work as work;
 
 use super::json::{self, Open};
+use super::members::{Index, LOOKED_THROUGH_MAX, Members};
 use super::node::{Key, Kind, NONE, Node, NodeId, Span, flag, key_tag};
 
 /// Largest source plus everything made while it is processed.
 const TEXT_BYTES_MAX: usize = 1 << 30;
 
 /// What a pipeline may add to a document, beside twice its own size: a few processors that double a field make it any size.
-pub(super) const GROWTH_BYTES_MAX: usize = 64 << 20;
+pub(super) const GROWTH_BYTES_MAX: usize = 32 << 20;
 
 /// Values of one document, everything made on the way included: 32 bytes each.
 pub(super) const NODE_COUNT_MAX: usize = 4 << 20;
+
+/// How often the request is asked whether there is room, in bytes of what the document holds.
+const ASK_EVERY_BYTES: usize = 256 << 10;
 
 /// Depth below which a document is still written; parsing allows 1,000, edits may add.
 const WRITE_DEPTH_MAX: usize = 1200;
@@ -43,8 +49,12 @@ pub struct IngestDocument<'a> {
     /// Begins with the timestamp as a JSON string; then what was made for this document.
     pub(super) arena: String,
     stack: Vec<Open>,
+    /// Bytes of nodes and made text at which the request is asked again whether there is room for more.
+    asked_again_at: usize,
     /// The last call of [`Self::append_child`], container and child: long lists are not walked for every element.
     appended: (NodeId, NodeId),
+    /// Of large objects that were looked through.
+    members: RefCell<Members>,
     given: Metadata<'a>,
     timestamp: &'a str,
     /// Root of `_ingest`, made when a processor first names it.
@@ -66,7 +76,9 @@ impl<'a> IngestDocument<'a> {
             nodes: Vec::new(),
             arena: format!("\"{timestamp}\""),
             stack: Vec::new(),
+            asked_again_at: ASK_EVERY_BYTES,
             appended: (NONE, NONE),
+            members: RefCell::default(),
             given: Metadata::default(),
             timestamp,
             ingest: NONE,
@@ -84,6 +96,7 @@ impl<'a> IngestDocument<'a> {
             Ok(text) => text,
             Err(error) => return Err(syntax_error(source, error.valid_up_to(), "Invalid UTF-8")),
         };
+        work::claim(nodes_bytes_max(source))?;
         self.nodes.clear();
         self.arena.truncate(self.timestamp.len() + 2);
         let parsed = json::parse(source, 0, 0, &mut self.nodes, &mut self.stack);
@@ -96,8 +109,10 @@ impl<'a> IngestDocument<'a> {
             return Err(RequestError::new(400, "parsing_exception", "the document must be an object"));
         }
         self.source = text;
+        self.asked_again_at = self.held_bytes() + ASK_EVERY_BYTES;
         self.given = given;
         self.appended = (NONE, NONE);
+        self.members.get_mut().clear();
         (self.ingest, self.metadata) = (NONE, NONE);
         self.pipeline = "";
         Ok(())
@@ -192,7 +207,12 @@ impl<'a> IngestDocument<'a> {
         let tag = key_tag(name.as_bytes());
         let mut before = NONE;
         let mut child = nodes[object as usize].first;
+        let mut looked_through = 0;
         while child != NONE {
+            looked_through += 1;
+            if looked_through == LOOKED_THROUGH_MAX {
+                return self.member_by_index(object, name);
+            }
             let node = &nodes[child as usize];
             if node.key.tag == tag && self.is_called(child, name) {
                 return Ok((child, before));
@@ -201,6 +221,24 @@ impl<'a> IngestDocument<'a> {
             child = node.next;
         }
         Err(before)
+    }
+
+    /// [`Self::member_or_last`] of a large object.
+    #[cold]
+    fn member_by_index(&self, object: NodeId, name: &str) -> Result<(NodeId, NodeId), NodeId> {
+        let mut members = self.members.borrow_mut();
+        if members.of(object).is_none() {
+            let mut index = Index::new(NONE);
+            for child in self.children(object) {
+                index.put(&self.key(child), child, index.last);
+                index.last = child;
+            }
+            members.keep(object, index);
+        }
+        match members.of(object) {
+            Some(index) => index.get(name).ok_or(index.last),
+            None => Err(NONE),
+        }
     }
 
     #[inline]
@@ -231,7 +269,35 @@ impl<'a> IngestDocument<'a> {
         (self.source.len() + self.arena.len()) as u32
     }
 
-    fn check_room(&self, more_bytes: usize) -> Result<(), RequestError> {
+    /// Bytes of values and of made text.
+    fn held_bytes(&self) -> usize {
+        self.nodes.len() * size_of::<Node>() + self.arena.len()
+    }
+
+    /// **Invariant**: whatever makes a value or a text asks here first, so that no processor can grow a document unseen.
+    #[inline]
+    fn check_room(&mut self, more_bytes: usize) -> Result<(), RequestError> {
+        if self.held_bytes() + more_bytes > self.asked_again_at {
+            self.ask_for_room(more_bytes)?;
+        }
+        self.check_limits(more_bytes)
+    }
+
+    /// Before a processor makes a text of `length` bytes that may be much more than what it is made of.
+    pub fn ask_for_text(&mut self, length: usize) -> Result<(), RequestError> {
+        self.check_limits(length)?;
+        Ok(work::claim(length as u64)?)
+    }
+
+    #[cold]
+    fn ask_for_room(&mut self, more_bytes: usize) -> Result<(), RequestError> {
+        // A list that is full is copied to one of twice its length.
+        work::claim(3 * (self.held_bytes() + more_bytes) as u64)?;
+        self.asked_again_at = self.held_bytes() + more_bytes + ASK_EVERY_BYTES.max(self.held_bytes() / 4);
+        Ok(())
+    }
+
+    fn check_limits(&self, more_bytes: usize) -> Result<(), RequestError> {
         let made_bytes = self.arena.len() + more_bytes;
         if self.source.len() + made_bytes > TEXT_BYTES_MAX || made_bytes > self.made_bytes_max() {
             return Err(too_large());
@@ -296,6 +362,7 @@ impl<'a> IngestDocument<'a> {
         text: &str,
     ) -> Result<Result<(NodeId, usize), json::SyntaxError>, RequestError> {
         self.check_room(text.len())?;
+        work::claim(nodes_bytes_max(text.as_bytes()))?;
         let node_count = self.nodes.len();
         let base = self.source.len() as u32;
         let offset = self.arena.len();
@@ -359,6 +426,7 @@ impl<'a> IngestDocument<'a> {
     /// Puts `value` in the place of `id`; the key stays.
     pub fn replace(&mut self, id: NodeId, value: Node) {
         self.appended = (NONE, NONE);
+        self.members.get_mut().forget(id);
         let old = &mut self.nodes[id as usize];
         let flags = (old.flags & flag::KEY_ESCAPED) | (value.flags & !flag::KEY_ESCAPED);
         *old = Node {
@@ -376,9 +444,16 @@ impl<'a> IngestDocument<'a> {
         let mut last = self.node(parent).first;
         if self.appended.0 == parent {
             last = self.appended.1;
+        } else if let Some(end) = self.members.get_mut().end_of(parent) {
+            last = end;
         }
+        let mut walked = 0;
         while last != NONE && self.node(last).next != NONE {
             last = self.node(last).next;
+            walked += 1;
+        }
+        if walked > LOOKED_THROUGH_MAX {
+            self.members.get_mut().keep_end(parent, last);
         }
         self.append_child_after(parent, last, key, value)
     }
@@ -412,6 +487,7 @@ impl<'a> IngestDocument<'a> {
             self.nodes[last as usize].next = child;
         }
         self.appended = (parent, child);
+        self.members.get_mut().appended(parent, key, child, last);
         self.mark_edited(parent);
         Ok(child)
     }
@@ -420,6 +496,16 @@ impl<'a> IngestDocument<'a> {
     pub fn unlink(&mut self, parent: NodeId, child: NodeId, before: NodeId) {
         self.appended = (NONE, NONE);
         let next = self.node(child).next;
+        if self.node(parent).kind == Kind::Array {
+            self.members.get_mut().forget(parent);
+        } else if !self.members.get_mut().is_empty() {
+            let mut members = self.members.take();
+            let name = self.key(child);
+            let after = (next != NONE).then(|| (self.key(next), next));
+            let after = after.as_ref().map(|(name, next)| (&**name, *next));
+            members.taken_out(parent, (&*name, child), before, after);
+            self.members.replace(members);
+        }
         if before == NONE {
             self.nodes[parent as usize].first = next;
         } else {
@@ -495,6 +581,18 @@ impl<'a> IngestDocument<'a> {
     pub fn given(&self) -> Metadata<'a> {
         self.given
     }
+}
+
+/// The most that the values of a large text take; 0 for a small one, which takes little. A value that is not the first of its container
+/// follows a comma.
+fn nodes_bytes_max(text: &[u8]) -> u64 {
+    const LARGE_BYTES: usize = 16 << 10;
+    if text.len() < LARGE_BYTES {
+        return 0;
+    }
+    let count = memchr::memchr3_iter(b',', b'[', b'{', text).count() + 1;
+    // A list that grows is there twice for a moment.
+    (count.min(NODE_COUNT_MAX) * size_of::<Node>() * 2) as u64
 }
 
 pub(super) fn check_depth(depth: usize) -> Result<(), RequestError> {

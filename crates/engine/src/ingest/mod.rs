@@ -10,6 +10,7 @@ mod date_pattern;
 mod document;
 mod geoip;
 mod json;
+mod members;
 mod node;
 mod options;
 mod path;

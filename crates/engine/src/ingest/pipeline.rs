@@ -4,6 +4,8 @@
 
 use limber_mapping::RequestError;
 use limber_script::{Script, ScriptContext};
+use limber_store::Charge;
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::options::{Options, java_type};
@@ -12,12 +14,16 @@ use super::processor::{self, KNOWN_ELSEWHERE, PROCESSORS, Processor};
 use super::resources::Resources;
 use super::script::PipelineScript;
 use super::template::Text;
+use crate::shard::store_error;
 
 /// `on_failure` inside `on_failure` and so on, at most.
 const NESTING_DEPTH_MAX: usize = 50;
 
 /// Processors of one pipeline, those of `on_failure` included.
 const STEP_COUNT_MAX: usize = 10_000;
+
+/// What a pipeline may take without being charged.
+const FREE_BYTES: u64 = 64 << 10;
 
 /// What a step does.
 #[derive(Debug)]
@@ -76,6 +82,8 @@ pub struct Pipeline {
     pub body: Value,
     pub steps: Vec<Step>,
     pub on_failure: Vec<Step>,
+    /// What it takes in memory, patterns in particular.
+    _charge: Option<Charge>,
 }
 
 impl Pipeline {
@@ -89,7 +97,23 @@ impl Pipeline {
         Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: false })
     }
 
-    fn parse_with(id: &str, body: &Value, mut parser: Parser<'_>) -> Result<Pipeline, RequestError> {
+    /// Compiles and charges it. What was accepted before is charged whatever room there is.
+    fn parse_with(id: &str, body: &Value, parser: Parser<'_>) -> Result<Pipeline, RequestError> {
+        let (memory, is_new) = (parser.resources.memory.clone(), parser.checks_stored);
+        let before = work::allocated_bytes();
+        let mut pipeline = Pipeline::compile(id, body, parser)?;
+        let measured = work::allocated_bytes().wrapping_sub(before);
+        let bytes = measured.max(0) as u64;
+        if let Some(memory) = memory.filter(|_| bytes > FREE_BYTES) {
+            pipeline._charge = Some(match is_new {
+                true => memory.charge(bytes, "<pipeline>").map_err(|error| store_error(&error))?,
+                false => memory.charge_always(bytes),
+            });
+        }
+        Ok(pipeline)
+    }
+
+    fn compile(id: &str, body: &Value, mut parser: Parser<'_>) -> Result<Pipeline, RequestError> {
         let Value::Object(map) = body else {
             return Err(RequestError::new(400, "parse_exception", "the pipeline must be an object"));
         };
@@ -114,7 +138,7 @@ impl Pipeline {
         for (position, step) in steps.iter_mut().enumerate() {
             step.counted = Some(position as u32);
         }
-        Ok(Pipeline { id: id.into(), body: body.clone(), steps, on_failure })
+        Ok(Pipeline { id: id.into(), body: body.clone(), steps, on_failure, _charge: None })
     }
 }
 
@@ -167,6 +191,7 @@ impl Parser<'_> {
                 return Err(Options::new(Map::new(), kind).error("", &reason));
             }
         };
+        work::check()?;
         let mut options = Options::new(map, kind);
         let tag = options.take_tag()?;
         let description = options.optional_string("description")?;

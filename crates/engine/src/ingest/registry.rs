@@ -106,7 +106,8 @@ impl Registry {
         Ok(())
     }
 
-    fn keep(&self, pipeline: Pipeline) {
+    /// Adds or replaces a pipeline that was compiled.
+    pub fn keep(&self, pipeline: Pipeline) {
         let _turn = self.writer.lock();
         self.current.store(Arc::new(self.current.load().with(pipeline)));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_script::Scripts;
-use limber_store::{Directory, Disk};
+use limber_store::{Directory, Disk, Pool};
 
 use super::geoip::Databases;
 use super::user_agent::Parsers;
@@ -16,13 +16,15 @@ pub struct Resources {
     pub scripts: Arc<Scripts>,
     pub user_agents: Parsers,
     pub databases: Arc<Databases>,
+    /// Where compiled pipelines are charged; `None`: nowhere.
+    pub memory: Option<Arc<Pool>>,
 }
 
 impl Resources {
     /// The files of `disk`; nothing is made where there are none.
     pub fn open(scripts: Arc<Scripts>, disk: &Arc<dyn Disk>) -> Resources {
         let user_agents = Parsers::of(folder(disk, "ingest-user-agent"));
-        Resources { scripts, user_agents, databases: Arc::new(Databases::of(disk.clone())) }
+        Resources { scripts, user_agents, databases: Arc::new(Databases::of(disk.clone())), memory: None }
     }
 }
 

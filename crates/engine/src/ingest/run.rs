@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::document::{IngestDocument, Metadata, ROOT};
 use super::node::{Kind, Node, NodeId};
@@ -51,6 +52,11 @@ pub struct ChangedMetadata {
     pub version_type: Option<String>,
     pub if_seq_no: Option<i64>,
     pub if_primary_term: Option<i64>,
+}
+
+/// Whether nobody waits for the request any more, or there is no memory for it.
+fn ends_request(error: &RequestError) -> bool {
+    matches!(error.kind, "task_cancelled_exception" | "circuit_breaking_exception")
 }
 
 /// Which step failed, for `on_failure`.
@@ -194,6 +200,7 @@ impl<'p> Runner<'p> {
         document: &mut IngestDocument<'p>,
     ) -> Result<(Flow, usize), Failure<'p>> {
         self.steps_left = STEP_RUN_COUNT_MAX;
+        work::begin_patterns();
         for (place, id) in ids.iter().enumerate() {
             let Some(counter) = self.counter(id) else {
                 return Err(RequestError::illegal_argument(format!(
@@ -237,13 +244,13 @@ impl<'p> Runner<'p> {
         let pipeline = &entry.pipeline;
         if self.active.contains(&counter) {
             let reason = format!("Cycle detected for pipeline: {}", pipeline.id);
-            return Err(RequestError::new(500, "graph_structure_exception", reason).into());
+            return Err(RequestError::new(400, "graph_structure_exception", reason).into());
         }
         if self.active.len() >= PIPELINE_DEPTH_MAX {
             let reason = format!(
                 "Too many nested pipelines. Cannot have more than {PIPELINE_DEPTH_MAX} nested pipelines"
             );
-            return Err(RequestError::new(500, "graph_structure_exception", reason).into());
+            return Err(RequestError::new(400, "graph_structure_exception", reason).into());
         }
         let start = self.is_timed.then(Instant::now);
         let outer = std::mem::replace(&mut document.pipeline, &pipeline.id);
@@ -251,6 +258,7 @@ impl<'p> Runner<'p> {
         let mut result = self.run_steps(&pipeline.steps, document);
         if let Err(failure) = &result
             && !pipeline.on_failure.is_empty()
+            && !ends_request(&failure.error)
         {
             result = match put_failure(document, failure) {
                 Ok(()) => self.run_on_failure(&pipeline.on_failure, document),
@@ -289,6 +297,7 @@ impl<'p> Runner<'p> {
             .into());
         };
         self.steps_left = steps_left;
+        work::check().map_err(RequestError::from)?;
         if let Some(condition) = &step.condition {
             let holds = condition.test(document).map_err(|error| {
                 let tag = step.tag.as_deref();
@@ -325,6 +334,10 @@ impl<'p> Runner<'p> {
         if failure.origin.is_none() {
             failure.origin =
                 Some(Origin { kind: step.kind, tag: step.tag.as_deref(), pipeline: document.pipeline });
+        }
+        // No failure of the processor, but the end of the request.
+        if ends_request(&failure.error) {
+            return Err(failure);
         }
         if step.ignore_failure {
             return Ok(Flow::Continue);
@@ -445,7 +458,7 @@ impl<'p> Runner<'p> {
             None if ignore_missing => Ok(Flow::Continue),
             None => {
                 let reason = format!("Pipeline processor configured for non-existent pipeline [{name}]");
-                Err(RequestError::new(500, "illegal_state_exception", reason).into())
+                Err(RequestError::new(400, "illegal_state_exception", reason).into())
             }
         }
     }

@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `SimulatePipelineRequest`, `SimulateExecutionService`.
 
 use limber_mapping::RequestError;
+use limber_work as work;
 use serde_json::{Value, json};
 
 use super::document::Metadata;
@@ -72,6 +73,7 @@ pub fn simulate(
     let mut results = Vec::with_capacity(documents.len());
     let mut runner = Runner::new(pipelines, timestamp);
     for document in &documents {
+        work::check()?;
         if verbose {
             runner.start_trace();
         }
@@ -79,6 +81,7 @@ pub fn simulate(
             document_json(document, false)
         });
         let trace = runner.take_trace();
+        work::check()?;
         results.push(match run {
             _ if verbose => json!({ "processor_results": trace.results }),
             Ok(Some(document)) => json!({ "doc": document }),

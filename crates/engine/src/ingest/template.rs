@@ -4,6 +4,7 @@
 //! Elasticsearch, `{{ }}` escapes for the media type (JSON by default) and `{{{ }}}` does not; a missing variable is empty.
 
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::document::{GROWTH_BYTES_MAX, IngestDocument, too_large};
 use super::json;
@@ -129,6 +130,9 @@ fn push_value(
     out: &mut String,
 ) -> Result<(), RequestError> {
     let Some(found) = path.find(document)? else { return Ok(()) };
+    let length = document.node(found.node).text.len as usize;
+    // The text that is read, and what it is added to with twice the room.
+    work::claim((2 * length + 2 * out.len()) as u64)?;
     let text = text_of(document, found.node);
     match escape {
         Escape::None => out.push_str(&text),

@@ -1,6 +1,7 @@
 //! What each processor did to a simulated document (`verbose`).
 
 use limber_mapping::RequestError;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::document::{IngestDocument, ROOT};
@@ -18,6 +19,9 @@ pub enum Status {
     ErrorIgnored(RequestError),
 }
 
+/// A tree of JSON, against its text.
+const TREE_FACTOR: u64 = 4;
+
 /// Results so far, in the order in which processors ran.
 #[derive(Debug, Default)]
 pub struct Trace {
@@ -25,7 +29,11 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// What there is no room for is left out: the next step fails, and with it the request.
     pub fn push(&mut self, step: &Step, status: Status, document: &mut IngestDocument<'_>) {
+        if work::check().is_err() {
+            return;
+        }
         let mut result = Map::new();
         result.insert("processor_type".into(), step.kind.into());
         let name = match &status {
@@ -82,6 +90,8 @@ pub fn error_json(error: &RequestError) -> Value {
 /// The document with its metadata and `_ingest`, as `_simulate` shows it: metadata first, numbers among them as strings.
 pub fn document_json(document: &mut IngestDocument<'_>, with_pipeline: bool) -> Result<Value, RequestError> {
     let parse = |text: String| {
+        // A tree takes several times the room of its text.
+        work::claim(text.len() as u64 * TREE_FACTOR)?;
         serde_json::from_str::<Value>(&text)
             .map_err(|error| RequestError::illegal_argument(error.to_string()))
     };

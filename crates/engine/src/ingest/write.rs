@@ -3,13 +3,22 @@
 //! Whatever was not edited is copied, as few and as long ranges of the source as there are.
 
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::document::{IngestDocument, check_depth, too_large};
 use super::node::{Kind, NONE, Node, NodeId, Span, flag};
 
+/// Documents up to this are written without asking for room, which they hardly take.
+const LARGE_BYTES: usize = 64 << 10;
+
 impl IngestDocument<'_> {
     /// Appends the JSON text of a value, copying whatever was not edited.
     pub fn write(&self, id: NodeId, out: &mut Vec<u8>) -> Result<(), RequestError> {
+        let made_bytes = self.source.len() + self.arena.len();
+        if made_bytes > LARGE_BYTES {
+            // What is full is copied to twice its length.
+            work::claim((2 * (out.len() + made_bytes)) as u64)?;
+        }
         out.reserve(self.source.len() + self.arena.len());
         let end_max = out.len() + self.source.len() + self.made_bytes_max();
         let mut copy =

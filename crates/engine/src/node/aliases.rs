@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::Node;
@@ -73,6 +74,7 @@ impl Node {
             }
         }
         for action in actions {
+            work::check()?;
             match action {
                 AliasAction::Add { indices, aliases, alias } => {
                     let indices = dated(before, indices)?;
@@ -136,13 +138,24 @@ impl Node {
             ..IndicesOptions::METADATA
         };
         let mut any = false;
-        for metadata in catalog.resolve(&indices.join(","), options)? {
-            self.check_metadata_block(&metadata)?;
-            check_is_readable(&metadata)?;
-            let mut edited = (*metadata).clone();
+        let found = catalog.resolve(&indices.join(","), options)?;
+        for metadata in &found {
+            self.check_metadata_block(metadata)?;
+            check_is_readable(metadata)?;
+        }
+        let names: Vec<Arc<str>> = found.iter().map(|metadata| metadata.name.clone()).collect();
+        // No longer held, so that what an earlier action copied is changed in its place.
+        drop(found);
+        for name in names {
+            let Some(metadata) = catalog.indices.get_mut(&name) else { continue };
+            if let Some(own) = Arc::get_mut(metadata) {
+                any |= change(own);
+                continue;
+            }
+            let mut edited = (**metadata).clone();
             if change(&mut edited) {
                 any = true;
-                catalog.indices.insert(edited.name.clone(), Arc::new(edited));
+                *metadata = Arc::new(edited);
             }
         }
         Ok(any)

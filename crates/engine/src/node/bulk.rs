@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::Node;
 use super::bulk_step::{
@@ -21,15 +22,26 @@ impl Node {
         let clock = &*self.environment.clock;
         let start_nanos = clock.monotonic_nanos();
         let description = format!("requests[{}]", request.operations.len());
-        let _task = self.tasks.register("indices:data/write/bulk", description, false);
+        let _task = match work::cancelled() {
+            Some(flag) => self.tasks.register_cancellable("indices:data/write/bulk", description, flag),
+            None => self.tasks.register("indices:data/write/bulk", description, false),
+        };
         let mut steps: Vec<Step<'r>> = request.operations.iter().map(Step::of).collect();
         let mut arena = Vec::new();
         let ingest_took_ms = self.ingest(&mut steps, request.pipeline, &mut arena);
         let targets = self.find_targets(&mut steps);
         let ids = self.generate_ids(&mut steps);
+        // Each operation that goes nowhere is told why.
+        let is_refused = |step: &&Step<'_>| {
+            targets.get(step.target as usize).is_some_and(|target| target.outcome.is_err())
+        };
+        work::claim(steps.iter().filter(is_refused).count() as u64 * ERROR_BYTES)?;
         let mut groups = self.group(&mut steps, &targets, &ids);
+        // Long names and what is wrong with each operation; nothing is written yet.
+        work::check()?;
         for group in &mut groups {
-            self.write_group(group, &mut steps, &targets, &ids, &arena);
+            // Buffers and the translog are charged where they grow.
+            work::aside(|| self.write_group(group, &mut steps, &targets, &ids, &arena));
         }
         for group in &groups {
             if let Err(error) = group.unsynced.iter().try_for_each(|unsynced| group.shard.sync(unsynced)) {
@@ -85,6 +97,11 @@ impl Node {
         for step in steps.iter_mut() {
             let operation = step.operation;
             if matches!(operation.kind, OperationKind::Delete) {
+                continue;
+            }
+            // What earlier documents became is held until all of them are written.
+            if let Err(error) = work::check() {
+                step.outcome = Some(Err(error.into()));
                 continue;
             }
             if last.as_ref().is_none_or(|(name, _)| *name != operation.index) {
@@ -456,6 +473,9 @@ fn dropped() -> WriteOutcome {
         source: None,
     }
 }
+
+/// What an operation's error takes, its place in the answer included.
+const ERROR_BYTES: u64 = 2 << 10;
 
 /// Elasticsearch's `Versions.MATCH_ANY`: the version of a document whose request names none.
 const ANY_VERSION: i64 = -3;

@@ -242,7 +242,11 @@ impl Node {
             state.indices.insert(next.uuid.clone(), Listed::of(next));
         }
         change.apply_to_state(&mut state);
-        self.write_state(state, change.at_stake())?;
+        self.keep_metadata(&change)?;
+        if let Err(error) = self.write_state(state, change.at_stake()) {
+            change.created.iter().for_each(|index| self.kept.forget(&index.uuid));
+            return Err(error);
+        }
         for index in &change.created {
             self.index_files.add(&index.uuid, 0, index.version);
         }
@@ -250,6 +254,13 @@ impl Node {
             live.extend(opened.iter().map(|index| (index.core.uuid.clone(), index.clone())));
         });
         self.publish(|catalog| change.apply_to_catalog(catalog));
+        for index in &change.created {
+            let shards = index.typed.number_of_shards;
+            tracing::info!(index = %index.name, uuid = %index.uuid, shards, "index is created");
+        }
+        for index in &change.deleted {
+            tracing::info!(index = %index.name, uuid = %index.uuid, "index is deleted");
+        }
         for (old, next) in &change.changed {
             sync(old, next);
         }
@@ -259,8 +270,23 @@ impl Node {
         });
         for index in &gone.deleted {
             self.index_files.remove(&index.uuid);
+            self.kept.forget(&index.uuid);
         }
         Ok(gone)
+    }
+
+    /// Charges the metadata of indices that are new or changed.
+    fn keep_metadata(&self, change: &Change) -> Result<()> {
+        for (_, next) in &change.changed {
+            self.kept.keep(&next.uuid, next.to_bytes().len())?;
+        }
+        for (at, index) in change.created.iter().enumerate() {
+            if let Err(error) = self.kept.keep(&index.uuid, index.to_bytes().len()) {
+                change.created[..at].iter().for_each(|index| self.kept.forget(&index.uuid));
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Publishes a changed catalog. Takes a moment: nobody holds this lock across the disk's work.

@@ -45,6 +45,7 @@ impl Node {
             pinned.snapshots.clone(),
             pinned.shards.clone(),
             Scroll { request: request.clone(), cursor: limber_store::sync::Mutex::new(cursor) },
+            request.held_bytes,
             &self.ledger.request,
         )?;
         let id = self.contexts.add(context, keep_alive_ms, limit)?;
@@ -139,6 +140,7 @@ impl Node {
             pinned.snapshots,
             pinned.shards,
             contexts::PointInTime { filter: pinned.filter },
+            0,
             &self.ledger.request,
         )?;
         Ok((self.contexts.add(context, open.keep_alive_ms, limit)?, shards))

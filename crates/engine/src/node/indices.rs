@@ -287,7 +287,7 @@ pub(super) fn check_write_indices(catalog: &Catalog) -> Result<()> {
     match writers.into_iter().find(|(_, indices)| indices.len() > 1) {
         None => Ok(()),
         Some((alias, indices)) => Err(RequestError::new(
-            500,
+            400,
             "illegal_state_exception",
             format!("alias [{alias}] has more than one write index [{}]", indices.join(",")),
         )),

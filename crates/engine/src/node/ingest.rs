@@ -2,6 +2,7 @@
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::Node;
@@ -12,9 +13,10 @@ impl Node {
     pub fn put_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         let _changing = self.changing.lock();
         // Refused before anything is stored; known only once it is.
-        self.pipelines.snapshot().compile(id, body)?;
+        let pipeline = self.pipelines.snapshot().compile(id, body)?;
         self.change_state(|state| state.pipelines[id] = body.clone())?;
-        self.pipelines.put(id, body)
+        self.pipelines.keep(pipeline);
+        Ok(())
     }
 
     /// `{id: body}` of the pipelines that match; empty: the edge answers 404 when ids were named.
@@ -51,6 +53,9 @@ impl Node {
 
     pub fn simulate_pipeline(&self, id: Option<&str>, body: &Value, verbose: bool) -> Result<Value> {
         let timestamp = ingest::timestamp(i128::from(self.now_millis()) * 1_000_000);
+        let flag = work::cancelled().unwrap_or_default();
+        let action = "cluster:admin/ingest/pipeline/simulate";
+        let _task = self.tasks.register_cancellable(action, "", flag);
         ingest::simulate(&self.pipelines.snapshot(), id, body, verbose, &timestamp)
     }
 

@@ -1,6 +1,7 @@
 //! What a search names in other documents: read when it begins, and put in its place.
 
 use limber_mapping::RequestError;
+use limber_work::{self as work, Stop};
 use serde_json::Value;
 
 use super::Node;
@@ -50,6 +51,25 @@ fn below(
             }),
         _ => Ok(()),
     }
+}
+
+/// What a byte of JSON takes as a tree, about: a number of two digits and its comma become 72 bytes.
+const TREE_BYTES_A_BYTE: u64 = 24;
+
+/// Whether the request may go on.
+///
+/// Errors: it was cancelled, or holds more than there is room for.
+pub(super) fn check_work() -> Result<()> {
+    work::check_beyond_deadline().map_err(stopped)
+}
+
+/// Errors: there is no room for a document as a tree.
+pub(super) fn check_parse(source: &[u8]) -> Result<()> {
+    work::claim(source.len() as u64 * TREE_BYTES_A_BYTE).map_err(stopped)
+}
+
+fn stopped(stop: Stop) -> RequestError {
+    stop.into()
 }
 
 /// Documents that one request may read for its queries of one kind. Ours.

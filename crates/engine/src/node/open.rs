@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use super::background::Background;
 use super::dangling::Dangling;
 use super::index_files::{IndexFiles, unreadable};
+use super::kept::Kept;
 use super::lifecycle::Lifecycles;
 use super::live::LiveIndex;
 use super::name_locks::NameLocks;
@@ -26,6 +27,7 @@ use super::segment_memory::{budget_at_open, scheme_of};
 use super::shard_recovery::Recoveries;
 use super::state::NodeState;
 use super::state_file::Doubt;
+use super::state_file::STATE;
 use crate::api::Result;
 use crate::async_search::AsyncSearches;
 use crate::catalog::{Catalog, DataStream, IndexMetadata, NameClock};
@@ -73,6 +75,8 @@ pub struct Node {
     /// Deleted indices whose folders are gone; their tombstones go with the next change of the state.
     pub(super) buried: Mutex<HashSet<Arc<str>>>,
     pub(super) index_files: IndexFiles,
+    /// Charges of what requests leave behind.
+    pub(super) kept: Kept,
     pub(super) dangling: Mutex<BTreeMap<Arc<str>, Dangling>>,
     /// Why open indices have no shards, by uuid.
     pub(super) not_opened: Mutex<HashMap<Arc<str>, RequestError>>,
@@ -141,7 +145,8 @@ impl Node {
         let scripts = Arc::new(Scripts::default());
         scripts.set_limits(settings.script_limits()?);
         scripts.set_stored(super::scripts::restored(&state.scripts));
-        let resources = Resources::open(scripts.clone(), &environment.disk);
+        let mut resources = Resources::open(scripts.clone(), &environment.disk);
+        resources.memory = Some(ledger.metadata.clone());
         let pipelines = Registry::new(resources);
         pipelines.restore(&state.pipelines)?;
         let workers = match config.search_processors {
@@ -151,6 +156,8 @@ impl Node {
                 RequestError::new(500, "illegal_state_exception", reason)
             })?)),
         };
+        let kept = Kept::new(ledger.metadata.clone());
+        kept.keep_always(STATE, state.to_text().len());
         let (data_streams, lifecycles) = (restored_streams(&state)?, Lifecycles::restored(&state)?);
         let state_node_id: Arc<str> = state.node_id.as_str().into();
         let node = Arc::new_cyclic(|this| Node {
@@ -172,6 +179,7 @@ impl Node {
             doubt: Mutex::new(None),
             buried: Mutex::default(),
             index_files: IndexFiles::default(),
+            kept,
             dangling: Mutex::default(),
             not_opened: Mutex::default(),
             tasks: Tasks::new(state_node_id.clone(), environment.clock.clone()),

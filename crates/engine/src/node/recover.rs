@@ -14,7 +14,7 @@ use super::dangling::Dangling;
 use super::index_files::{METADATA_NAME, read_index_file};
 use super::live::{LiveIndex, index_folder};
 use super::open::LiveIndices;
-use super::state::{BegunRollover, Listed, NodeState, Origin, Pending};
+use super::state::{BegunRollover, Listed, Newest, NodeState, Origin, Pending};
 use super::state_file::AtStake;
 use crate::api::Result;
 use crate::catalog::{Alias, Catalog, IndexMetadata};
@@ -56,6 +56,7 @@ impl Node {
                 continue;
             }
             self.index_files.add(uuid, read.durable, metadata.version);
+            self.kept.keep_always(uuid, metadata.to_bytes().len());
             catalog.indices.insert(metadata.name.clone(), metadata);
         }
         state.indices.retain(|uuid, _| !dangling.contains_key(uuid));
@@ -121,17 +122,15 @@ impl Node {
         let folder = index_folder(uuid);
         let directory = self.environment.folder(&folder).map_err(|e| store_error(&e))?;
         let own = read_index_file(&*directory, uuid)?;
-        match (own, pending) {
-            (Some(own), Some(pending)) if pending.version() > own.version => {
+        match Newest::of(own, pending) {
+            Newest::Pending { pending, own_version } => {
                 let metadata = IndexMetadata::from_json(&pending.metadata, &folder)?;
-                Ok(Read { metadata, durable: own.version })
+                Ok(Read { metadata, durable: own_version })
             }
-            (Some(own), _) => Ok(Read { durable: own.version, metadata: own }),
-            (None, Some(pending)) if pending.is_first => {
-                Ok(Read { metadata: IndexMetadata::from_json(&pending.metadata, &folder)?, durable: 0 })
+            Newest::Own(own) => Ok(Read { durable: own.version, metadata: *own }),
+            Newest::Lost | Newest::None => {
+                Err(damaged(&format!("{folder}/{METADATA_NAME}"), "it is not there"))
             }
-            // What the state holds may be older than the file that is missing.
-            (None, _) => Err(damaged(&format!("{folder}/{METADATA_NAME}"), "it is not there")),
         }
     }
 

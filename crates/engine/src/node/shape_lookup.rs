@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::Node;
-use super::lookups::each_member;
+use super::lookups::{check_parse, check_work, each_member};
 use crate::api::*;
 
 /// Documents that one request may read for its shapes. Ours.
@@ -66,11 +66,13 @@ impl Node {
         let Some(document) = found.found else {
             return Err(RequestError::illegal_argument(format!("Shape with ID [{id}] not found")));
         };
+        check_work()?;
+        check_parse(&document.source)?;
         let source: Value = serde_json::from_slice(&document.source)
             .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
         at_path(&source, path).cloned().ok_or_else(|| {
             let reason = format!("Shape with name [{id}] found but missing {path} field");
-            RequestError::new(500, "illegal_state_exception", reason)
+            RequestError::new(400, "illegal_state_exception", reason)
         })
     }
 }

@@ -49,6 +49,33 @@ impl Pending {
     }
 }
 
+/// Which metadata of an index counts: that of its own file, or that of the node's state.
+pub(crate) enum Newest<'s> {
+    Own(Box<IndexMetadata>),
+    /// The file has an older version; 0 where there is none yet.
+    Pending {
+        pending: &'s Pending,
+        own_version: u64,
+    },
+    /// The file was there, and may have been newer than what the state has.
+    Lost,
+    None,
+}
+
+impl Newest<'_> {
+    pub(crate) fn of(own: Option<IndexMetadata>, pending: Option<&Pending>) -> Newest<'_> {
+        match (own, pending) {
+            (Some(own), Some(pending)) if pending.version() > own.version => {
+                Newest::Pending { pending, own_version: own.version }
+            }
+            (Some(own), _) => Newest::Own(Box::new(own)),
+            (None, Some(pending)) if pending.is_first => Newest::Pending { pending, own_version: 0 },
+            (None, Some(_)) => Newest::Lost,
+            (None, None) => Newest::None,
+        }
+    }
+}
+
 /// A rollover of an alias that a node of version 1 had begun.
 #[derive(Debug, Clone)]
 pub(crate) struct BegunRollover {
@@ -193,8 +220,18 @@ impl NodeState {
     }
 
     pub(super) fn replace(&self, environment: &Environment) -> Replaced {
+        self.replace_by(&self.to_text(), environment)
+    }
+
+    /// Its JSON.
+    pub(super) fn to_text(&self) -> String {
+        self.to_json().to_string()
+    }
+
+    /// Writes `text`, its JSON.
+    pub(super) fn replace_by(&self, text: &str, environment: &Environment) -> Replaced {
         match environment.folder(STATE_FOLDER) {
-            Ok(directory) => replace(&*directory, STATE_NAME, &FORMAT.encode(&self.to_json().to_string())),
+            Ok(directory) => replace(&*directory, STATE_NAME, &FORMAT.encode(text)),
             Err(error) => Replaced::Untouched(error),
         }
     }

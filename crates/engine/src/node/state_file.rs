@@ -18,6 +18,9 @@ use crate::catalog::IndexMetadata;
 use crate::shard::store_error;
 use limber_store::directory::Replaced;
 
+/// The state's charge in what is kept.
+pub(super) const STATE: &str = "state";
+
 /// What a change of the state decides about folders.
 #[derive(Debug, Default, Clone)]
 pub(super) struct AtStake {
@@ -45,7 +48,9 @@ impl Node {
         self.settle_locked()?;
         next.version = self.state.load().version + 1;
         self.forget_what_is_done(&mut next);
-        match next.replace(&self.environment) {
+        let text = next.to_text();
+        self.kept.keep(STATE, text.len())?;
+        match next.replace_by(&text, &self.environment) {
             Replaced::Done => {
                 self.state.store(Arc::new(next));
                 Ok(())

@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::Node;
-use super::lookups::each_member;
+use super::lookups::{check_parse, check_work, each_member};
 use crate::api::*;
 
 /// Documents that one request may read for its terms. Ours.
@@ -60,13 +60,16 @@ impl Node {
         }
         let [index, id, path, routing] = texts;
         let [index, id, path] = [index, id, path].map(Option::unwrap_or_default);
+        check_work()?;
         let found = self.get(&GetRequest { routing, ..GetRequest::new(index, id) })?;
         let mut values = Vec::new();
         if let Some(document) = found.found.filter(|document| !document.source.is_empty()) {
+            check_parse(&document.source)?;
             let source: Value = serde_json::from_slice(&document.source)
                 .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
             collect(&source, path, &mut values);
         }
+        check_work()?;
         Ok(Value::Array(values))
     }
 }

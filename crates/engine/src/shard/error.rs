@@ -6,12 +6,7 @@ use limber_store::Error as StoreError;
 /// A failure of disk or memory.
 pub(crate) fn store_error(error: &StoreError) -> RequestError {
     match error {
-        StoreError::LimitExceeded { wanted_bytes, limit_bytes, .. } => {
-            RequestError::new(429, "circuit_breaking_exception", error.to_string())
-                .with("bytes_wanted", *wanted_bytes)
-                .with("bytes_limit", *limit_bytes)
-                .with("durability", "TRANSIENT")
-        }
+        StoreError::LimitExceeded(no_room) => no_room.clone().into(),
         // Lucene's `IndexFormatTooNewException`.
         StoreError::Newer { .. } => {
             RequestError::new(500, "index_format_too_new_exception", error.to_string())

@@ -8,6 +8,7 @@ use limber_mapping::document::{self, Parsed};
 use limber_mapping::{Mapping, RequestError};
 use limber_search::{index_queries, index_scripts, stored_source};
 use limber_segment::{DocId, DocumentMeta};
+use limber_work as work;
 
 use super::core::{Core, Shard, Slot};
 use super::error::segment_error;
@@ -251,7 +252,7 @@ impl Writer<'_> {
             version: numbers.version,
         };
         if matches!(operation.condition, Condition::Replay(_)) {
-            return self.replay_document(operation, &meta).map_err(Refused::Request);
+            return work::suspended(|| self.replay_document(operation, &meta)).map_err(Refused::Request);
         }
         let stored = stored_source(&self.mapping, operation.source);
         let doc = buffer.begin(&meta, stored.as_deref().unwrap_or_default());

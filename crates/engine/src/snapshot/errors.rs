@@ -25,7 +25,7 @@ pub(crate) fn concurrent_modification(repository: &str, why: impl std::fmt::Disp
 /// A failure of the repository's storage, or of the ledger.
 pub(crate) fn storage_error(repository: &str, error: &StoreError) -> RequestError {
     match error {
-        StoreError::LimitExceeded { .. } => crate::shard::store_error(error),
+        StoreError::LimitExceeded(_) => crate::shard::store_error(error),
         other => repository_error(repository, other),
     }
 }

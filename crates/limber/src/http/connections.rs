@@ -19,7 +19,7 @@ const RESERVED_MAX: u64 = 4096;
 /// As many are always let in, or nobody could ask a node that is short of descriptors what is wrong.
 const CONNECTIONS_MIN: usize = 8;
 /// Bytes of `memory.limit` for each connection: its task and its buffers while heads are read and answers written. A body is charged by itself.
-const CONNECTION_BYTES: u64 = 64 << 10;
+const CONNECTION_BYTES: u64 = 24 << 10;
 /// One that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
 /// Connections that are on their way out at a time while others come in: they hold their descriptors until they are gone.
@@ -285,7 +285,7 @@ mod tests {
         let check = |asked: Option<usize>, descriptors: u64, expected: usize| {
             assert_eq!(Connections::new(asked, descriptors, GB).max(), expected, "{asked:?} {descriptors}");
         };
-        check(None, 1 << 20, 16_384);
+        check(None, 1 << 20, 43_690);
         check(None, 20_000, 15_904);
         check(None, 1024, 683);
         check(None, 128, 80);

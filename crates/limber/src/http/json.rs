@@ -2,9 +2,67 @@
 
 use std::io;
 
+use limber_work::{self as work, Stop};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
+
+/// As [`to_bytes`], for an answer whose length the client decides: `pretty` may make twenty bytes of one.
+///
+/// # Errors
+/// There is no memory for it, or its client is gone.
+pub fn to_bytes_checked(value: &Value, pretty: bool) -> Result<Vec<u8>, Stop> {
+    let mut writer = Checked { out: Vec::with_capacity(256), checked_bytes: 0, stop: None };
+    // Writing to memory does not fail otherwise.
+    let _ = if pretty {
+        value.serialize(&mut Serializer::with_formatter(&mut writer, Jackson::default()))
+    } else {
+        value.serialize(&mut Serializer::with_formatter(&mut writer, CompactFormatter))
+    };
+    if let Some(stop) = writer.stop {
+        return Err(stop);
+    }
+    if pretty {
+        writer.out.push(b'\n');
+    }
+    Ok(writer.out)
+}
+
+/// Text that is asked about as it grows.
+struct Checked {
+    out: Vec<u8>,
+    checked_bytes: usize,
+    stop: Option<Stop>,
+}
+
+/// Bytes of text that are written between two questions.
+const CHECK_EVERY_BYTES: usize = 256 << 10;
+
+impl Checked {
+    fn check(&mut self, more_bytes: usize) -> Result<(), Stop> {
+        work::check_growth(self.out.len(), self.out.capacity(), more_bytes)?;
+        if self.out.len() - self.checked_bytes < CHECK_EVERY_BYTES {
+            return Ok(());
+        }
+        self.checked_bytes = self.out.len();
+        work::check_beyond_deadline()
+    }
+}
+
+impl io::Write for Checked {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Err(stop) = self.check(bytes.len()) {
+            self.stop = Some(stop);
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        self.out.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Serialises `value`, without a final line break when compact, with one when pretty (as Elasticsearch does).
 pub fn to_bytes(value: &Value, pretty: bool) -> Vec<u8> {
@@ -112,5 +170,8 @@ mod tests {
         let expected = "{\n  \"a\" : 1,\n  \"b\" : [ ],\n  \"c\" : { },\n  \"d\" : [\n    1,\n    {\n      \"e\" : null\n    }\n  ]\n}\n";
         assert_eq!(String::from_utf8(to_bytes(&value, true)).expect("utf-8"), expected);
         assert_eq!(to_bytes(&value, false), br#"{"a":1,"b":[],"c":{},"d":[1,{"e":null}]}"#);
+        for pretty in [false, true] {
+            assert_eq!(to_bytes_checked(&value, pretty).expect("no request"), to_bytes(&value, pretty));
+        }
     }
 }

@@ -152,13 +152,42 @@ pub fn body_to_json(format: Format, body: &[u8]) -> Result<Option<Vec<u8>>, Requ
 /// A body of `[0,0,0,...]` takes seventy times its size; bodies that are walked, not made a tree of, do not ask.
 pub fn tree_bytes(format: Format, body: &[u8]) -> u64 {
     const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
-    let values = match format {
-        Format::Json | Format::NdJson => {
-            body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count()
-        }
-        Format::Yaml | Format::Cbor => body.len(),
+    // The table of an object with few members.
+    const BYTES_AN_OBJECT: u64 = 256;
+    let (values, objects) = match format {
+        Format::Json | Format::NdJson => values_and_objects(body),
+        Format::Yaml | Format::Cbor => (body.len() as u64, 0),
     };
-    values as u64 * BYTES_A_VALUE
+    values * BYTES_A_VALUE + objects * BYTES_AN_OBJECT
+}
+
+/// How many values, and objects among them, there are at most in JSON, up to where it is nested too deeply to be read any further.
+fn values_and_objects(body: &[u8]) -> (u64, u64) {
+    const DEPTH_MAX: u32 = 130;
+    let (mut values, mut objects, mut depth) = (0, 0, 0u32);
+    let (mut in_text, mut is_escaped) = (false, false);
+    for byte in body {
+        if in_text {
+            in_text = is_escaped || *byte != b'"';
+            is_escaped = !is_escaped && *byte == b'\\';
+            continue;
+        }
+        match byte {
+            b'"' => in_text = true,
+            b',' => values += 1,
+            b'[' | b'{' => {
+                values += 1;
+                objects += u64::from(*byte == b'{');
+                depth += 1;
+                if depth > DEPTH_MAX {
+                    break;
+                }
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    (values, objects)
 }
 
 /// The YAML scanner's work grows with the square of open `[` and `{`, whatever its parser then says: refuse many unread.
@@ -206,7 +235,7 @@ mod tests {
     fn open_flow_collections_are_bounded_and_trees_are_weighed() {
         assert!(body_to_json(Format::Yaml, "[".repeat(100_000).as_bytes()).is_err());
         assert_eq!(body_to_json(Format::Yaml, b"a: [1, {b: 2}]"), Ok(Some(br#"{"a":[1,{"b":2}]}"#.to_vec())));
-        assert_eq!(tree_bytes(Format::Json, br#"{"a": [1, 2]}"#), 3 * 2 * size_of::<Value>() as u64);
+        assert_eq!(tree_bytes(Format::Json, br#"{"a": [1, 2]}"#), 256 + 3 * 2 * size_of::<Value>() as u64);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! HTTP: sockets, limits, compression and media types on one side, plain request and response values on the other.
 //!
-//! Reading order: [`connections`] limits how many clients there are, [`pools`] runs the handlers on bounded threads, [`request`] and
+//! Reading order: [`framing`] sees to it that requests are what they seem, [`connections`] limits how many clients there are, [`pools`] runs the
+//! handlers on bounded threads, [`request`] and
 //! [`response`] are what handlers see, [`render`] with [`media`], [`filter_path`] and [`json`] shapes what goes out.
 
 pub mod config;
 pub mod connections;
 pub mod filter_path;
+mod framing;
 pub mod json;
 pub mod media;
 pub mod pools;

@@ -37,6 +37,10 @@ const WAITING_JOBS_MAX: usize = 64;
 /// A thread beyond the pool's number ends when it had nothing to do for this long.
 const SPARE_THREAD_IDLE: Duration = Duration::from_secs(10);
 
+/// Address space of a thread's stack, of which what is used is memory. Aggregations and queries that are nested as deeply as is allowed
+/// need 2 MiB in unoptimised code.
+const STACK_BYTES: usize = 8 << 20;
+
 struct Shared {
     name: &'static str,
     /// Jobs that may run at a time, waiting ones not counted.
@@ -147,7 +151,7 @@ impl Shared {
     fn start_worker(self: &Arc<Self>, queue: &mut Queue) -> std::io::Result<()> {
         let shared = self.clone();
         let name = format!("{}-{}", self.name, queue.started);
-        std::thread::Builder::new().name(name).spawn(move || shared.work())?;
+        std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || shared.work())?;
         queue.workers += 1;
         queue.started += 1;
         // Until it has the queue and looks for a job.

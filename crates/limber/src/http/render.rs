@@ -9,6 +9,7 @@ use limber_mapping::RequestError;
 use limber_store::{Charge, Pool};
 use serde_json::Value;
 
+use super::json;
 use super::media::{self, Format, MediaType};
 use super::refusal::circuit_breaking;
 use super::request::Request;
@@ -86,7 +87,7 @@ impl Shape {
         let shaped = self.filter_path.is_some() || self.pretty || self.media.format != Format::Json;
         let bytes = match body {
             Body::Empty => Vec::new(),
-            Body::Json(value) => self.value(value),
+            Body::Json(value) => self.value(value)?,
             Body::RawJson(bytes) if shaped => {
                 let _tree_charge = match pool {
                     Some(pool) if bytes.len() >= CHARGE_BYTES_MIN => {
@@ -95,12 +96,12 @@ impl Shape {
                     _ => None,
                 };
                 match serde_json::from_slice(&bytes) {
-                    Ok(value) => self.value(value),
+                    Ok(value) => self.value(value)?,
                     Err(_) => bytes,
                 }
             }
             Body::RawJson(bytes) => bytes,
-            Body::Shown(shown) if self.media.is_asked_for => self.value(shown.value()),
+            Body::Shown(shown) if self.media.is_asked_for => self.value(shown.value())?,
             Body::Shown(shown) => {
                 return Ok((shown.text().into_bytes(), "text/plain; charset=UTF-8".to_owned()));
             }
@@ -109,11 +110,14 @@ impl Shape {
         Ok((bytes, self.media.content_type.clone()))
     }
 
-    fn value(&self, mut value: Value) -> Vec<u8> {
+    fn value(&self, mut value: Value) -> Result<Vec<u8>, RequestError> {
         if let Some(patterns) = &self.filter_path {
             value = super::filter_path::apply(value, patterns);
         }
-        media::render(&value, self.media.format, self.pretty)
+        match self.media.format {
+            Format::Json | Format::NdJson => Ok(json::to_bytes_checked(&value, self.pretty)?),
+            format => Ok(media::render(&value, format, self.pretty)),
+        }
     }
 
     fn finish(

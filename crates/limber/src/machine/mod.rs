@@ -2,6 +2,7 @@
 //!
 //! Every function that reads answers zeros, never an error, when a file is missing: these numbers are for statistics only.
 
+mod allocated;
 mod descriptors;
 mod freed;
 mod memory;
@@ -11,6 +12,7 @@ mod threads;
 use std::fs;
 use std::path::Path;
 
+pub use allocated::allocated_bytes;
 pub use descriptors::{open_count as open_descriptor_count, raise_limit as raise_descriptor_limit};
 pub use freed::FreedMemory;
 pub use scheduling::prefer_short_turns;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use limber_engine::Result;
 use limber_mapping::analysis::{AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP};
 use limber_mapping::{Mapping, RequestError};
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::{App, Route};
@@ -15,12 +16,12 @@ use crate::http::response::Response;
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
 pub const ROUTES: &[Route] = &[
-    Route { methods: BOTH, path: "/_analyze", parameters: &[], pool: PoolName::Search, handler: analyze },
+    Route { methods: BOTH, path: "/_analyze", parameters: &[], pool: PoolName::Management, handler: analyze },
     Route {
         methods: BOTH,
         path: "/{index}/_analyze",
         parameters: &[],
-        pool: PoolName::Search,
+        pool: PoolName::Management,
         handler: analyze,
     },
 ];
@@ -263,6 +264,7 @@ fn tokens_of(analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String], gap
     let (mut position, mut offset) = (0, 0);
     for text in texts {
         let found = analyze(text);
+        work::check()?;
         let last = found.last().map_or(0, |token| token.position + 1);
         tokens.extend(found.into_iter().map(|token| AnalyzedToken {
             position: token.position + position,

@@ -73,14 +73,14 @@ fn submit(app: &App, request: &Request) -> Result<Response> {
     if !is_kept {
         app.node.delete_async_search(&found.id)?;
     }
-    Ok(answer(app, &found, is_kept, total_as_int))
+    answer(app, &found, is_kept, total_as_int)
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
     request.flag("typed_keys")?;
     let wait_ms = request.time_ms("wait_for_completion_timeout")?.unwrap_or(0);
     let found = app.node.async_search(request.path("id"), request.time_ms("keep_alive")?, wait_ms)?;
-    Ok(answer(app, &found, true, request.flag_or("rest_total_hits_as_int", false)?))
+    answer(app, &found, true, request.flag_or("rest_total_hits_as_int", false)?)
 }
 
 fn status(app: &App, request: &Request) -> Result<Response> {
@@ -119,7 +119,7 @@ fn pending_shards(search: &AsyncSearch) -> Value {
     json!({"total": search.shard_count, "successful": 0, "skipped": 0, "failed": 0})
 }
 
-fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -> Response {
+fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -> Result<Response> {
     let end = search.end(0);
     let outcome = end.as_ref().map(|end| end.outcome.as_ref());
     let mut head = serde_json::Map::new();
@@ -134,7 +134,7 @@ fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -
         head.insert("completion_time_in_millis".to_owned(), end.millis.into());
     }
     let (status, name, value) = match outcome {
-        Some(Ok(response)) => (200, "response", render(app, response, ContextIds::default(), total_as_int)),
+        Some(Ok(response)) => (200, "response", render(app, response, ContextIds::default(), total_as_int)?),
         Some(Err(error)) => {
             let error = refused(error);
             let shown = error_body(&error)["error"].take();
@@ -157,5 +157,5 @@ fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -
     body.extend_from_slice(format!(",\"{name}\":").as_bytes());
     body.extend_from_slice(&value);
     body.push(b'}');
-    Response::raw(status, body)
+    Ok(Response::raw(status, body))
 }

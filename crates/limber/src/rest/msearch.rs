@@ -3,6 +3,7 @@
 use limber_engine::{IndicesOptions, Placement, Result};
 use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
+use limber_work::{self as work, Stop};
 use serde_json::Value;
 
 use super::point_in_time::check_not_with_point_in_time;
@@ -72,6 +73,7 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
                 "The msearch request must have a body line for every header line",
             ));
         };
+        check_work()?;
         let header = Header::parse(header, request)?;
         let body = header.search(app, body, request);
         if let Ok(search) = &body {
@@ -108,20 +110,25 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
                 .map_err(|error| refused(&error))?;
             let pit_id = search.pit.as_ref().map(|point| point.id.as_str());
             let ids = ContextIds { pit_id, ..ContextIds::default() };
-            let bytes = render(app, &found, ids, total_as_int);
+            let bytes = render(app, &found, ids, total_as_int)?;
             charge.grow(bytes.len() as u64, "<msearch>").map_err(|error| circuit_breaking(&error))?;
             Ok(bytes)
         };
+        let answer = one();
+        let bytes = answer.as_ref().map_or(0, Vec::len);
+        work::check_growth(out.len(), out.capacity(), bytes).map_err(stopped)?;
         if !out.is_empty() {
             out.push(b',');
         }
-        match one() {
+        match answer {
             Ok(bytes) => {
                 out.extend_from_slice(&bytes[..bytes.len() - 1]);
                 out.extend_from_slice(b",\"status\":200}");
             }
             Err(error) => out.extend_from_slice(&crate::http::json::to_bytes(&error_body(&error), false)),
         }
+        // An error for each of ten thousand bodies is an answer too.
+        check_work()?;
     }
     // What is charged from here on is the whole answer.
     drop(charge);
@@ -129,6 +136,15 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
     out.splice(..0, head.into_bytes());
     out.extend_from_slice(b"]}");
     Ok(Response::raw(200, out))
+}
+
+/// Whether the request may go on.
+fn check_work() -> Result<()> {
+    work::check_beyond_deadline().map_err(stopped)
+}
+
+fn stopped(stop: Stop) -> RequestError {
+    stop.into()
 }
 
 struct Header {

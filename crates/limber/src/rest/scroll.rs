@@ -70,7 +70,7 @@ fn next(app: &App, request: &Request) -> Result<Response> {
         app.node.scroll(&id, keep_alive_ms, request.cancelled.clone()).map_err(|error| refused(&error))?;
     let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
     let ids = ContextIds { scroll_id: Some(&id), ..ContextIds::default() };
-    Ok(Response::raw(200, render(app, &found, ids, total_as_int)))
+    Ok(Response::raw(200, render(app, &found, ids, total_as_int)?))
 }
 
 fn clear(app: &App, request: &Request) -> Result<Response> {

@@ -71,7 +71,7 @@ fn search(app: &App, request: &Request) -> Result<Response> {
         .map_err(|error| refused(&error))?;
     let pit_id = parsed.pit.as_ref().map(|point| point.id.as_str());
     let ids = ContextIds { scroll_id: scroll_id.as_deref(), pit_id };
-    Ok(Response::raw(200, render(app, &found, ids, total_as_int)))
+    Ok(Response::raw(200, render(app, &found, ids, total_as_int)?))
 }
 
 /// Which shards the URL asks for.
@@ -92,11 +92,19 @@ pub struct ContextIds<'r> {
 }
 
 /// The answer's text.
-pub fn render(app: &App, response: &SearchResponse, ids: ContextIds<'_>, total_as_int: bool) -> Vec<u8> {
+///
+/// # Errors
+/// There is no memory for it, or its client is gone.
+pub fn render(
+    app: &App,
+    response: &SearchResponse,
+    ids: ContextIds<'_>,
+    total_as_int: bool,
+) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(
         512 + response.hits.iter().map(|h| h.source.as_ref().map_or(64, Vec::len) + 96).sum::<usize>(),
     );
-    response.write_json(
+    let written = response.write_json(
         &mut out,
         &Rendering {
             total_as_int,
@@ -105,7 +113,8 @@ pub fn render(app: &App, response: &SearchResponse, ids: ContextIds<'_>, total_a
             node_id: app.node.node_id(),
         },
     );
-    out
+    written.map_err(|error| refused(&error))?;
+    Ok(out)
 }
 
 /// Checks what only the URL can say; whether totals are printed as plain numbers.

@@ -2,18 +2,23 @@
 //!
 //! The only asynchronous code of the server. Handlers are plain functions on the bounded [`crate::http::pools`].
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::io::Read;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use http::header::{CONNECTION, HeaderValue};
+use http::request::Parts;
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming};
 use limber_mapping::RequestError;
+use limber_work::Work;
 use tokio::sync::oneshot;
 
 use crate::http::config::{Compression, HttpConfig};
@@ -30,8 +35,15 @@ const HEADER_BYTES_MAX: usize = 16 << 10;
 const LINE_BYTES_MAX: usize = 4 << 10;
 /// A client that sends no body byte for this long is cut off.
 const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
-/// What a `Content-Length` is believed unseen.
-const CLAIM_BYTES_MAX: usize = 1 << 20;
+/// A body must be here within this time, and a second more for each [`BODY_BYTES_PER_SECOND`] that came.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Slower clients hold memory for longer than it is worth.
+const BODY_BYTES_PER_SECOND: u64 = 64 << 10;
+/// What a body may have without being charged: it is part of what a connection may take.
+const FREE_BODY_BYTES: usize = 8 << 10;
+/// The rest of a body that is refused is read, so that the client can read the answer, up to this many bytes and this long.
+const DRAINED_BYTES_MAX: usize = 8 << 20;
+const DRAIN_TIME: Duration = Duration::from_secs(2);
 /// The charge for the part of a body that has arrived.
 const ROOM_FACTOR: usize = 8;
 /// Largest body that is read without being charged.
@@ -59,6 +71,7 @@ pub(super) async fn answer(
         };
     let query = request.uri().query().filter(|query| query.len() <= LINE_BYTES_MAX);
     let mut shape = Shape::of(query.unwrap_or(""), head_only, compress, opaque_id);
+    let (parts, mut body) = request.into_parts();
     // An answer that could not be written in an acceptable form must not have had effects.
     let outcome = if let Err(error) = shape.choose_media(accept.as_deref()) {
         Err(error)
@@ -69,29 +82,56 @@ pub(super) async fn answer(
         let reason = format!("HTTP header is larger than {HEADER_BYTES_MAX} bytes.");
         Err(RequestError::new(400, "too_long_http_header_exception", reason))
     } else {
-        handle(request, app, config, shape.clone()).await
+        handle(&parts, &mut body, app, config, shape.clone()).await
     };
-    Ok(outcome.unwrap_or_else(|error| shape.render_error(&error)))
+    Ok(match outcome {
+        Ok(answer) => answer,
+        Err(error) => {
+            let mut answer = shape.render_error(&error);
+            if !drain(&mut body).await {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            answer
+        }
+    })
+}
+
+/// Reads what is left of a body within bounds; whether that is all of it.
+async fn drain(body: &mut Incoming) -> bool {
+    let reading = async {
+        let mut left = DRAINED_BYTES_MAX;
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else { return false };
+            let count = frame.data_ref().map_or(0, Bytes::len);
+            match left.checked_sub(count) {
+                Some(less) => left = less,
+                None => return false,
+            }
+        }
+        true
+    };
+    tokio::time::timeout(DRAIN_TIME, reading).await.unwrap_or(false)
 }
 
 async fn handle(
-    request: hyper::Request<Incoming>,
+    request: &Parts,
+    body: &mut Incoming,
     app: &Arc<App>,
     config: &HttpConfig,
     shape: Shape,
 ) -> Result<HttpResponse, RequestError> {
-    let uri = request.uri().path_and_query().map_or("/", |p| p.as_str()).to_owned();
-    let Some(method) = Method::parse(request.method().as_str()) else {
+    let uri = request.uri.path_and_query().map_or("/", |p| p.as_str()).to_owned();
+    let Some(method) = Method::parse(request.method.as_str()) else {
         return Err(RequestError::new(
             405,
             "illegal_argument_exception",
-            format!("Unexpected HTTP method [{}]", request.method()),
+            format!("Unexpected HTTP method [{}]", request.method),
         ));
     };
     let (segments, query) = Request::parse_uri(&uri)?;
     let Resolved { route, path_values } = app.routes.resolve(method, &segments, &query, &uri)?;
 
-    let header = |name: &str| request.headers().get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
+    let header = |name: &str| request.headers.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
     let content_type = header("content-type");
     let gzip = match header("content-encoding").as_deref() {
         None | Some("identity") => false,
@@ -107,7 +147,7 @@ async fn handle(
     let length_hint = header("content-length").and_then(|v| v.parse::<usize>().ok());
     // The breakers' own settings must pass whatever the breakers say, or nobody could put a wrong one right.
     let is_charged = route.path != "/_cluster/settings";
-    let (body, charge) = read_body(request.into_body(), length_hint, app, config, is_charged).await?;
+    let (body, charge) = read_body(body, length_hint, app, config, is_charged).await?;
     let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
 
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -117,8 +157,17 @@ async fn handle(
     let (sender, receiver) = oneshot::channel();
     let job_app = app.clone();
     let max_content_bytes = if is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
+    let meter = is_charged.then(|| Arc::new(app.node.ledger().request.meter()));
+    let work = Work { meter, cancelled: request.cancelled.clone(), deadline: None };
     let job = Box::new(move || {
+        // Nobody waits for it any more: what waits for a thread behind it goes first.
+        if route.pool == PoolName::Search && work.cancelled.load(Ordering::Relaxed) {
+            return;
+        }
         let mut charge = charge;
+        let slot = Rc::new(Slot(Cell::new(None)));
+        let given_up = slot.clone();
+        let entered = work.enter().when_long(move || given_up.0.set(limber_engine::give_up_turn()));
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
             if gzip && !request.body.is_empty() {
                 request.body = decompress(&request.body, max_content_bytes, &mut charge)?;
@@ -133,6 +182,8 @@ async fn handle(
                 request.body = Bytes::from(json);
             }
             let response = (route.handler)(&job_app, &request)?;
+            // What was refused to code that could not say so made the answer wrong.
+            entered.refusal().map_or(Ok(()), Err)?;
             shape.render(response, &job_app.node.ledger().request)
         }));
         let outcome = outcome.unwrap_or_else(|panic| {
@@ -169,6 +220,9 @@ async fn handle(
     outcome
 }
 
+/// The turn of the pool that a long job has given up.
+struct Slot(Cell<Option<limber_engine::GivenUp>>);
+
 struct CancelOnDrop {
     cancelled: Arc<AtomicBool>,
     armed: bool,
@@ -182,9 +236,10 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Reads a whole body within `max_content_bytes`, charged to the in-flight pool before it is held.
+/// Reads a whole body within `max_content_bytes`, charged to the in-flight pool as it arrives: what is promised and never sent must not keep
+/// others out.
 async fn read_body(
-    mut body: Incoming,
+    body: &mut Incoming,
     length_hint: Option<usize>,
     app: &App,
     config: &HttpConfig,
@@ -196,46 +251,29 @@ async fn read_body(
         return Err(too_large(max_bytes));
     }
     let pool = &app.node.ledger().in_flight;
-    let charge_more = |charge: &mut Option<limber_store::Charge>, bytes: usize| -> Result<(), RequestError> {
-        let outcome = match charge {
+    let mut charge = None;
+    let mut charge_more = |bytes: usize| -> Result<(), RequestError> {
+        let outcome = match &mut charge {
             _ if !is_charged => Ok(()),
-            Some(charge) => charge.grow(bytes as u64, "<http_request>"),
-            None => pool.charge(bytes as u64, "<http_request>").map(|fresh| *charge = Some(fresh)),
+            Some(charge) => limber_store::Charge::grow(charge, bytes as u64, "<http_request>"),
+            None => pool.charge(bytes as u64, "<http_request>").map(|fresh| charge = Some(fresh)),
         };
         outcome.map_err(|error| circuit_breaking(&error))
     };
-    // A claim alone holds little: what is promised and never sent must not keep others out. With some of it there is room for several times as
-    // much, so that hardly anything is copied again; it is charged as it fills.
-    let mut charge = None;
-    let mut charged_bytes = expected.min(CLAIM_BYTES_MAX);
-    if charged_bytes > 0 {
-        charge_more(&mut charge, charged_bytes)?;
-    }
-    let mut whole = Vec::with_capacity(charged_bytes);
+    let mut charged_bytes = FREE_BODY_BYTES;
+    let mut whole = Vec::with_capacity(expected.min(FREE_BODY_BYTES));
+    let started = Instant::now();
     loop {
-        let frame = tokio::time::timeout(BODY_IDLE_TIMEOUT, body.frame()).await.map_err(|_| {
-            RequestError::new(
-                408,
-                "illegal_argument_exception",
-                "timed out waiting for the rest of the request body",
-            )
-        })?;
-        let Some(frame) = frame else { break };
-        let frame = frame.map_err(|error| {
-            RequestError::new(
-                400,
-                "illegal_argument_exception",
-                format!("failed to read the request body: {error}"),
-            )
-        })?;
+        let Some(frame) = next_frame(body, started, whole.len()).await? else { break };
         let Ok(data) = frame.into_data() else { continue };
-        if whole.len() + data.len() > max_bytes {
+        let needed = whole.len() + data.len();
+        if needed > max_bytes {
             return Err(too_large(max_bytes));
         }
-        let needed = whole.len() + data.len();
         if needed > charged_bytes {
+            // With some of it there is room for several times as much, so that hardly anything is copied again; it is charged as it fills.
             let room = needed.max((charged_bytes * 2).min(expected));
-            charge_more(&mut charge, room - charged_bytes)?;
+            charge_more(room - charged_bytes)?;
             charged_bytes = room;
             // Without a promised length, or room for it, it grows as any list does.
             if needed > whole.capacity() {
@@ -245,7 +283,34 @@ async fn read_body(
         }
         whole.extend_from_slice(&data);
     }
+    if whole.len() <= FREE_BODY_BYTES {
+        charge_more(whole.len())?;
+    }
     Ok((Bytes::from(whole), charge))
+}
+
+/// The next part of a body that began to come at `started` and has `length` bytes already; `None` at its end.
+async fn next_frame(
+    body: &mut Incoming,
+    started: Instant,
+    length: usize,
+) -> Result<Option<Frame<Bytes>>, RequestError> {
+    let allowed = BODY_TIMEOUT + Duration::from_secs(length as u64 / BODY_BYTES_PER_SECOND);
+    let left = allowed.saturating_sub(started.elapsed()).min(BODY_IDLE_TIMEOUT);
+    let frame = tokio::time::timeout(left, body.frame()).await.map_err(|_| {
+        RequestError::new(
+            408,
+            "illegal_argument_exception",
+            "timed out waiting for the rest of the request body",
+        )
+    })?;
+    frame.transpose().map_err(|error| {
+        RequestError::new(
+            400,
+            "illegal_argument_exception",
+            format!("failed to read the request body: {error}"),
+        )
+    })
 }
 
 /// Undoes gzip within `max_bytes`, charged before it is held. Runs on a pool: a small body may be a lot of work.

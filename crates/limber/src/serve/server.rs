@@ -43,6 +43,7 @@ impl Server {
             connections_max = connections.max(),
             "file descriptors"
         );
+        limber_work::count_allocations_by(machine::allocated_bytes);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let node = Node::open(NodeConfig {
             data_path: config.data_path.clone(),

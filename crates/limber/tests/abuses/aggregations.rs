@@ -71,3 +71,46 @@ fn trees() {
     );
     victim.bad("POST", "/i/_search", r#"{"aggs":{"a[b>":{"max":{"field":"n"}}}}"#);
 }
+
+/// What each bucket repeats of the request is charged as the answer grows.
+#[test]
+fn names_in_every_bucket() {
+    let mut victim = Victim::with_documents(10_000);
+    let long = "x".repeat(100_000);
+    let below = |subs: Value| {
+        json!({"size": 0, "aggs": {"a": {"terms": {"field": "k", "size": 10_000}, "aggs": subs}}}).to_string()
+    };
+    let percents: Vec<f64> = (0..1_000).map(|n| f64::from(n) / 10.0).collect();
+    for subs in [
+        json!({long.as_str(): {"max": {"field": "n"}}}),
+        json!({"m": {"max": {"field": "n"}, "meta": {"m": long}}}),
+        json!({"r": {"range": {"field": "n", "ranges": [{"key": long, "from": 0}]}}}),
+        json!({"f": {"filters": {"filters": {long.as_str(): {"match_all": {}}}}}}),
+        json!({"m": {"max": {"field": "d", "format": format!("yyyy'{long}'")}}}),
+        json!({"p": {"percentiles": {"field": "n", "percents": percents}}}),
+    ] {
+        // By one of the shards, or when their answers are joined and shown; a pattern of dates is too long by itself.
+        let kind = victim.refused(&[400, 429], "POST", "/i/_search", below(subs));
+        assert!(
+            matches!(&*kind, "circuit_breaking_exception" | "search_phase_execution_exception"),
+            "{kind}"
+        );
+    }
+    // What it held is given back.
+    victim.ok("POST", "/i/_search", below(json!({"m": {"max": {"field": "n"}, "meta": {"m": 1}}})));
+}
+
+/// The largest date there is has a bucket, too, and an end.
+#[test]
+fn the_end_of_time() {
+    let mut victim = Victim::with_documents(1);
+    victim.ok("PUT", "/i/_doc/max?refresh=true", json!({"d": i64::MAX}).to_string());
+    for interval in ["month", "year", "day", "week"] {
+        for zone in ["Europe/Berlin", "UTC", "+05:30"] {
+            let histogram =
+                json!({"field": "d", "calendar_interval": interval, "time_zone": zone, "min_doc_count": 1});
+            let body = json!({"size": 0, "aggs": {"a": {"date_histogram": histogram}}}).to_string();
+            assert!(matches!(victim.send("POST", "/i/_search", body).status, 200 | 400), "{interval} {zone}");
+        }
+    }
+}

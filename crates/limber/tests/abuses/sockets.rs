@@ -83,6 +83,67 @@ fn lengths_headers_and_methods() {
     check("a version", b"GET / HTTP/9.9\r\n\r\n", &["400"]);
 }
 
+/// Requests whose end two readers could see in different places are refused, and so is whatever follows them on the connection.
+#[test]
+fn smuggled_requests() {
+    let mut victim = Victim::start();
+    let address = victim.server.address;
+    let hidden = "GET /hidden HTTP/1.1\r\nhost: a\r\n\r\n";
+    for headers in [
+        "content-length: 2\r\ntransfer-encoding: chunked",
+        "transfer-encoding: chunked\r\ncontent-length: 2",
+        "content-length: 2\r\ncontent-length: 2",
+        "content-length: 2\r\ncontent-length: 3",
+        "content-length: 2, 2",
+        "content-length: +2",
+        "content-length : 2",
+        "content-length:\r\n 2",
+        "transfer-encoding: chunked\r\ntransfer-encoding: identity",
+        "transfer-encoding: identity, chunked",
+        "transfer-encoding: xchunked",
+        "transfer-encoding:\x0bchunked",
+        "x: y\ncontent-length: 2",
+        "x: y\r\n folded: z",
+    ] {
+        for before in ["", "GET / HTTP/1.1\r\nhost: a\r\n\r\n"] {
+            let request =
+                format!("{before}POST /_search HTTP/1.1\r\nhost: a\r\n{headers}\r\n\r\n{{}}{hidden}");
+            let answer = exchange(address, request.as_bytes(), false);
+            let statuses: Vec<&str> = answer.split("HTTP/1.1 ").skip(1).map(|part| &part[..3]).collect();
+            let expected = if before.is_empty() { vec!["400"] } else { vec!["200", "400"] };
+            assert_eq!(statuses, expected, "{headers:?}: {answer}");
+        }
+    }
+    for chunks in [
+        "2\n{}\r\n0\r\n\r\n",
+        "2;a\nb\r\n{}\r\n0\r\n\r\n",
+        "2\r\n{}X0\r\n\r\n",
+        "0x2\r\n{}\r\n0\r\n\r\n",
+        "-2\r\n{}",
+    ] {
+        let answer =
+            exchange(address, &post("transfer-encoding: chunked\r\n", &format!("{chunks}{hidden}")), false);
+        assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{chunks:?}: {answer}");
+        assert!(answer.starts_with("HTTP/1.1 400"), "{chunks:?}: {answer}");
+    }
+    victim.check_health("smuggled requests");
+    victim.ok("GET", "/", "");
+}
+
+/// The answer to a refused request arrives although its body is still on its way, and the connection serves the next one.
+#[test]
+fn bodies_of_refused_requests_are_read() {
+    let mut victim = Victim::start();
+    let address = victim.server.address;
+    let body = "x".repeat(3 << 20);
+    let refused =
+        format!("POST /_nowhere/a/b/c HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let answer = exchange(address, &[refused.into_bytes(), get("GET /", "")].concat(), false);
+    let statuses: Vec<&str> = answer.split("HTTP/1.1 ").skip(1).map(|part| &part[..3]).collect();
+    assert!(statuses.len() == 2 && statuses[0].starts_with('4') && statuses[1] == "200", "{statuses:?}");
+    victim.check_health("a refused body");
+}
+
 #[test]
 fn pipelining_and_half_closed_sockets() {
     let mut victim = Victim::start();
@@ -110,7 +171,7 @@ fn connections_that_do_nothing() {
     drop(held);
     // What is promised and not sent takes no memory from others.
     let mut promised = Vec::new();
-    for _ in 0..50 {
+    for _ in 0..500 {
         let mut stream = connect(address);
         stream.write_all(&post("content-length: 100000000\r\n", "{")).expect("the server reads");
         promised.push(stream);

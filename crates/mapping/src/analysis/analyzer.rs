@@ -8,6 +8,7 @@ use super::filter::{Filter, lowercase_into};
 use super::rewrite::Rewritten;
 use super::tokenizer::Tokenizer;
 use super::uax29;
+use limber_work as work;
 
 /// One token. `text` lives only for the call that emits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,10 +141,19 @@ impl Analyzer {
     /// Emits the tokens of `text` in order. No allocation beyond a thread's reused buffers.
     #[inline]
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) {
-        if self.char_filters.is_empty() {
+        if self.is_standard && self.char_filters.is_empty() {
             self.plain_tokens(text, emit);
-        } else {
-            self.rewritten_tokens(text, &mut |token, _| emit(token));
+            return;
+        }
+        let mut produced = Produced::of(text);
+        let mut emit = |token: Token<'_>| {
+            if produced.has_room_for(token.text) {
+                emit(token);
+            }
+        };
+        match self.char_filters.is_empty() {
+            true => self.plain_tokens(text, emit),
+            false => self.rewritten_tokens(text, &mut |token, _| emit(token)),
         }
     }
 
@@ -232,7 +242,11 @@ impl Analyzer {
             bytes = at;
             units
         };
+        let mut produced = Produced::of("");
         self.rewritten_tokens(text, &mut |token, raw| {
+            if !produced.has_room_for_shown(token.text) {
+                return;
+            }
             let kind = match self.tokenizer {
                 Tokenizer::Standard => uax29::kind(raw),
                 _ => "word",
@@ -246,6 +260,45 @@ impl Analyzer {
             });
         });
         found
+    }
+}
+
+/// Bytes of the tokens of one text, of which the request is told as far as they are more than the text.
+struct Produced {
+    bytes: usize,
+    told: usize,
+    is_full: bool,
+}
+
+impl Produced {
+    /// A token's place and number beside its bytes.
+    const TOKEN_BYTES: usize = 4;
+    /// The same as `_analyze` keeps and shows it.
+    const SHOWN_TOKEN_BYTES: usize = 400;
+    /// The request is told in steps of this.
+    const STEP: usize = 16 << 10;
+
+    fn of(text: &str) -> Produced {
+        Produced { bytes: 0, told: 4 * text.len(), is_full: false }
+    }
+
+    #[inline]
+    fn has_room_for(&mut self, token: &str) -> bool {
+        self.has_room(token.len() + Self::TOKEN_BYTES)
+    }
+
+    fn has_room_for_shown(&mut self, token: &str) -> bool {
+        self.has_room(2 * token.len() + Self::SHOWN_TOKEN_BYTES)
+    }
+
+    #[inline]
+    fn has_room(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes;
+        if self.bytes > self.told + Self::STEP {
+            self.is_full |= !work::makes(self.bytes - self.told);
+            self.told = self.bytes;
+        }
+        !self.is_full
     }
 }
 

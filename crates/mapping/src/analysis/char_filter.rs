@@ -120,7 +120,8 @@ impl CharFilter {
                 let mut rewriter = Rewriter::new(text);
                 while let Some(next) = rewriter.rest().chars().next() {
                     match pairs.iter().find(|(from, _)| rewriter.rest().starts_with(from.as_str())) {
-                        Some((from, to)) => rewriter.replace(from.len(), to),
+                        Some((from, to)) if !rewriter.replace(from.len(), to) => break,
+                        Some(_) => {}
                         None => rewriter.keep(next.len_utf8()),
                     }
                 }
@@ -134,7 +135,9 @@ impl CharFilter {
                     rewriter.keep(found.start() - read);
                     expanded.clear();
                     captures.expand(replacement, &mut expanded);
-                    rewriter.replace(found.len(), &expanded);
+                    if !rewriter.replace(found.len(), &expanded) {
+                        break;
+                    }
                     read = found.end();
                 }
                 rewriter.finish()

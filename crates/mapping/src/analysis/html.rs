@@ -50,7 +50,9 @@ pub(super) fn without_html(text: &str, escaped_tags: &[String]) -> Rewritten {
             }
         };
         match found {
-            Some(length) => rewriter.replace(length, &replacement),
+            Some(length) => {
+                rewriter.replace(length, &replacement);
+            }
             None => rewriter.keep(1),
         }
     }

@@ -105,6 +105,7 @@ impl Analyzers {
             Some(_) => Err(RequestError::illegal_argument(format!("[analysis.{name}] must be an object"))),
         };
         for (name, body) in sections {
+            limber_work::check()?;
             let is_empty = body.as_object().is_some_and(Map::is_empty);
             let is_known =
                 matches!(name.as_str(), "analyzer" | "tokenizer" | "filter" | "char_filter" | "normalizer");
@@ -127,6 +128,7 @@ impl Analyzers {
             declared.tokenizer(name)?;
         }
         for (name, body) in section("analyzer")? {
+            limber_work::check()?;
             let Value::Object(body) = body else {
                 return Err(RequestError::illegal_argument(format!(
                     "[analysis.analyzer.{name}] must be an object"
@@ -136,6 +138,7 @@ impl Analyzers {
             analyzers.by_name.insert(name.clone(), Arc::new(analyzer));
         }
         for (name, body) in section("normalizer")? {
+            limber_work::check()?;
             let Value::Object(body) = body else {
                 return Err(RequestError::illegal_argument(format!(
                     "[analysis.normalizer.{name}] must be an object"

@@ -1,5 +1,7 @@
 //! A text with parts of it replaced, and the way back: "where did this stand before?"
 
+use limber_work as work;
+
 /// Source: Lucene's `BaseCharFilter`, whose corrections come out the same.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Rewritten {
@@ -40,12 +42,19 @@ pub(super) struct Rewriter<'a> {
     source: &'a str,
     read: usize,
     made: Rewritten,
+    /// Bytes of the new text and of the way back that the request was told of.
+    told: usize,
 }
+
+/// Bytes of an [`Edit`].
+const EDIT_BYTES: usize = std::mem::size_of::<Edit>();
+/// The request is told of what is made in steps of this.
+const TOLD_STEP: usize = 16 << 10;
 
 impl<'a> Rewriter<'a> {
     pub fn new(source: &'a str) -> Rewriter<'a> {
         let made = Rewritten { text: String::with_capacity(source.len()), edits: Vec::new() };
-        Rewriter { source, read: 0, made }
+        Rewriter { source, read: 0, made, told: source.len() }
     }
 
     /// What was not looked at yet.
@@ -55,16 +64,26 @@ impl<'a> Rewriter<'a> {
 
     /// The next `length` bytes stay.
     pub fn keep(&mut self, length: usize) {
+        let length = length.min(self.rest().len());
         self.made.text.push_str(&self.rest()[..length]);
         self.read += length;
     }
 
-    /// The next `length` bytes become `replacement`.
-    pub fn replace(&mut self, length: usize, replacement: &str) {
+    /// The next `length` bytes become `replacement`; false: there is no room for more, the request is refused, and nothing is left to look at.
+    pub fn replace(&mut self, length: usize, replacement: &str) -> bool {
+        let made = self.made.text.len() + replacement.len() + self.made.edits.len() * EDIT_BYTES;
+        if made > self.told + TOLD_STEP {
+            if !work::makes(made - self.told) {
+                self.read = self.source.len();
+                return false;
+            }
+            self.told = made;
+        }
         let (before, after) = (self.read, self.made.text.len());
         self.made.text.push_str(replacement);
         self.read += length;
         self.made.edits.push(Edit { before: (before, self.read), after: (after, self.made.text.len()) });
+        true
     }
 
     /// What was not looked at stays.

@@ -16,6 +16,7 @@ use super::tree::{Dynamic, Includes, Leaf, Node, Object, Root};
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::settings::{Keep, MappingSettings};
+use limber_work as work;
 
 /// Parses the body of `mappings`. Errors are `mapper_parsing_exception` with Elasticsearch's reasons, wrapped in
 /// "Failed to parse mapping: ...".
@@ -34,7 +35,29 @@ pub(crate) fn parse(body: &Value, settings: &MappingSettings) -> Result<Root, Re
             "The mapping definition cannot be nested under a type [_doc] unless include_type_name is set to true.",
         ));
     }
+    let limit = settings.limits.total_fields;
+    if limit < usize::MAX && !has_at_most(body, limit) {
+        return Err(total_fields_exceeded(limit));
+    }
     root(body, settings).map_err(wrapped)
+}
+
+/// Whether a body declares no more fields than `limit`: looked at before anything is built of it.
+fn has_at_most(body: &Map<String, Value>, limit: usize) -> bool {
+    fn count(body: &Map<String, Value>, left: &mut usize) -> bool {
+        for section in ["properties", "fields"] {
+            let Some(Value::Object(fields)) = body.get(section) else { continue };
+            let Some(less) = left.checked_sub(fields.len()) else { return false };
+            *left = less;
+            let mut bodies = fields.values().filter_map(Value::as_object);
+            if !bodies.all(|body| count(body, left)) {
+                return false;
+            }
+        }
+        true
+    }
+    let mut left = limit;
+    count(body, &mut left)
 }
 
 pub(super) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
@@ -66,7 +89,10 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             }
             "dynamic_templates" => root.dynamic_templates = Some(Template::parse_list(value)?),
             "_meta" => match value {
-                Value::Object(_) => root.meta = Some(value.clone()),
+                Value::Object(_) => {
+                    crate::claim_tree(value)?;
+                    root.meta = Some(value.clone());
+                }
                 _ => return Err(mapper_parsing("[_meta] config must be an object")),
             },
             "_routing" => root.routing_required = Some(routing(value)?),
@@ -171,6 +197,7 @@ fn properties(
     }
     let mut nodes = BTreeMap::new();
     for (name, value) in fields {
+        work::check()?;
         add(&mut nodes, name, value, path, depth, settings)?;
     }
     Ok(nodes)

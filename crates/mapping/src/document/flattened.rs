@@ -116,6 +116,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if is_long && value.encode_utf16().count() > node.ignore_above as usize {
             return Ok(());
         }
+        self.check_room(way.key.len())?;
         let mut term = Vec::with_capacity(way.key.len() + 1 + value.len());
         term.extend_from_slice(way.key.as_bytes());
         term.push(KEY_END);

@@ -12,6 +12,7 @@ use crate::date::MILLIS_FORMAT;
 use crate::definition::{self, Dynamic};
 use crate::mapping::Mapping;
 use crate::tree::{Copy, Target};
+use limber_work as work;
 
 /// A body for [`Mapping::merge`] that adds every unmapped field of `source` that `dynamic: true` lets in: strings become
 /// `text` with a `keyword` multi-field (dates and numbers where detection says so), integers `long`, fractions `float`.
@@ -70,6 +71,17 @@ impl Inference<'_> {
             }
         }
         self.found.extend(around);
+    }
+
+    /// Notes a new field, as long as there may be more.
+    fn find(&mut self, path: &str, body: Value) -> Result<(), RequestError> {
+        let limit = self.mapping.settings().limits.total_fields;
+        if self.found.len() >= limit && !self.found.contains_key(path) {
+            return Err(definition::total_fields_exceeded(limit));
+        }
+        work::check()?;
+        self.found.insert(path.to_owned(), body);
+        Ok(())
     }
 
     fn syntax(&self, found: tokens::JsonError) -> RequestError {
@@ -210,7 +222,7 @@ impl Inference<'_> {
                     if let Some(meta) = self.mapping.parameter(path, "meta").filter(|meta| !meta.is_null()) {
                         body["meta"] = meta;
                     }
-                    self.found.insert(path.to_owned(), body);
+                    self.find(path, body)?;
                 }
                 Ok(end)
             }
@@ -282,7 +294,7 @@ impl Inference<'_> {
                             _ => self.typed(&name, path, json_type, kind, pattern.as_deref()),
                         });
                     if let Some(inferred) = inferred {
-                        self.found.insert(path.to_owned(), inferred);
+                        self.find(path, inferred)?;
                     }
                 }
                 Ok(end)

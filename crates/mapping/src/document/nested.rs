@@ -5,6 +5,9 @@ use super::walk::{Stop, Walk};
 use crate::field::{FieldSink, SpaceId};
 use crate::tree::{Leaf, NestedNode};
 
+/// A nested document's own entries.
+const NESTED_BYTES: usize = 8;
+
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// Reads an object by `walk` as a document of its own, and once more for each document around that includes its values.
     /// `at`: where the object starts.
@@ -24,6 +27,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             );
             return Err(error::document(self.bytes, at, reason).into());
         }
+        self.check_room(NESTED_BYTES)?;
         let document = self.scratch.document;
         self.sink.begin_nested(&node.nested);
         self.scratch.next_document();

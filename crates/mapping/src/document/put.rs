@@ -11,6 +11,10 @@ use crate::ip;
 use crate::reserved;
 use crate::tree::{Copy, Leaf, Once, TERM_BYTES_MAX};
 use crate::typed::{Scalar, Shape, Typed, typed};
+use limber_work as work;
+
+/// A value's place in a field's log, beside its bytes.
+const VALUE_BYTES: usize = 8;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// Hands a scalar to a leaf, its multi-fields and its copies.
@@ -77,6 +81,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     #[inline(never)]
     fn feed_others(&mut self, node: &'a Leaf, leaf: u32, scalar: Scalar<'_>, at: usize) -> Result<(), Stop> {
         self.once(node, leaf, at)?;
+        let target_count = node.multi_fields.len() + node.copies.len();
+        self.check_room(target_count * (scalar.text().len() + VALUE_BYTES))?;
         let tree = self.tree;
         // Those of a point have it as a geohash by now.
         let multi_fields = if node.shape == Shape::GeoPoint { &[][..] } else { &node.multi_fields };
@@ -115,6 +121,15 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the document may become `bytes` more than its source says.
+    #[inline]
+    pub(super) fn check_room(&self, bytes: usize) -> Result<(), Stop> {
+        if bytes == 0 || self.is_acknowledged || work::makes(bytes) {
+            return Ok(());
+        }
+        Ok(work::end_document().map_err(RequestError::from)?)
     }
 
     /// Notes a value of a field that may have one alone.

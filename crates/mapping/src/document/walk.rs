@@ -12,6 +12,7 @@ use crate::field::FieldSink;
 use crate::mapping::Mapping;
 use crate::tree::{Copy, Leaf, Target, Tree};
 use crate::typed::{Scalar, Shape};
+use limber_work as work;
 
 /// What became of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,11 @@ pub fn parse<S: FieldSink>(
     scratch: &mut Scratch,
     sink: &mut S,
 ) -> Result<Parsed, RequestError> {
-    walk_document(mapping, source, scratch, sink, false)
+    work::begin_document(source.len());
+    let parsed = walk_document(mapping, source, scratch, sink, false);
+    // What was refused on the way was not handed to the sink whole.
+    work::end_document()?;
+    parsed
 }
 
 /// As [`parse`], for a document that was acknowledged under an earlier state of the mapping: a value that the mapping refuses
@@ -47,7 +52,7 @@ pub fn parse_acknowledged<S: FieldSink>(
     scratch: &mut Scratch,
     sink: &mut S,
 ) -> Result<(), RequestError> {
-    walk_document(mapping, source, scratch, sink, true).map(drop)
+    work::suspended(|| walk_document(mapping, source, scratch, sink, true).map(drop))
 }
 
 fn walk_document<S: FieldSink>(

@@ -135,6 +135,13 @@ pub struct GridEdges {
 /// Most bands that edges are sorted into.
 const BANDS_MAX: usize = 4096;
 
+/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in thousands of them.
+const BANDS_AN_EDGE_MAX: u64 = 16;
+
+/// A question of edges that was given up, because too many of them are near one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooManyPairs;
+
 impl GridEdges {
     /// The edges of lines or rings; those of one point are lines of no length.
     pub fn new<'l>(lines: impl IntoIterator<Item = &'l [GridPoint]>) -> GridEdges {
@@ -147,7 +154,7 @@ impl GridEdges {
         }
         let bounds = GridBounds::of(edges.iter().flat_map(|(a, b)| [a, b]));
         let mut this = GridEdges { edges, band_starts: Vec::new(), by_band: Vec::new(), bounds };
-        let bands = this.edges.len().div_ceil(4).clamp(1, BANDS_MAX);
+        let bands = this.band_count();
         this.band_starts = vec![0; bands + 1];
         let of_edge = |this: &GridEdges, edge: usize| {
             let ((_, a), (_, b)) = this.edges[edge];
@@ -180,6 +187,16 @@ impl GridEdges {
 
     pub fn first_point(&self) -> Option<GridPoint> {
         self.edges.first().map(|(start, _)| *start)
+    }
+
+    fn band_count(&self) -> usize {
+        let wanted = self.edges.len().div_ceil(4).clamp(1, BANDS_MAX);
+        let height = (self.bounds.y.1 - self.bounds.y.0).unsigned_abs().max(1);
+        // Of all edges, one above the other, in heights of the whole.
+        let tall: u128 = self.edges.iter().map(|((_, a), (_, b))| u128::from(a.abs_diff(*b))).sum();
+        let heights = (tall / u128::from(height)).max(1);
+        let most = self.edges.len() as u128 * u128::from(BANDS_AN_EDGE_MAX) / heights;
+        wanted.min(usize::try_from(most).unwrap_or(BANDS_MAX)).max(1)
     }
 
     fn band(&self, y: i64) -> usize {
@@ -233,10 +250,28 @@ impl GridEdges {
             })
     }
 
-    /// An edge that crosses the line between two points.
-    pub fn crossing(&self, a: GridPoint, b: GridPoint) -> Option<(GridPoint, GridPoint)> {
+    /// An edge that crosses the line between two points. `pairs_left`: how many edges may still be looked at.
+    ///
+    /// # Errors
+    /// None are left.
+    pub fn crossing(
+        &self,
+        a: GridPoint,
+        b: GridPoint,
+        pairs_left: &mut u64,
+    ) -> Result<Option<(GridPoint, GridPoint)>, TooManyPairs> {
+        // What has no length touches, and crosses nothing.
+        if a == b {
+            return Ok(None);
+        }
         let line = GridBounds::of([&a, &b]);
-        self.near(line.y).find(|(c, d)| meeting(a, b, *c, *d) == Meeting::Crossing)
+        for (c, d) in self.near(line.y) {
+            *pairs_left = pairs_left.checked_sub(1).ok_or(TooManyPairs)?;
+            if meeting(a, b, c, d) == Meeting::Crossing {
+                return Ok(Some((c, d)));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether any edge touches a rectangle.
@@ -264,6 +299,15 @@ mod tests {
         let far = 1 << 33;
         check((-far, -far), (far, far), (-far, -far + 1), (far, far + 1), Meeting::Apart);
         check((-far, -far), (far, far), (-far, -far + 1), (far, far - 1), Meeting::Crossing);
+    }
+
+    #[test]
+    fn tall_edges_have_few_bands() {
+        let zigzag: Vec<GridPoint> = (0..40_000).map(|x| (x, x % 2 * 1_000_000)).collect();
+        let edges = GridEdges::new([zigzag.as_slice()]);
+        assert!(edges.by_band.len() <= 20 * edges.edges.len(), "{}", edges.by_band.len());
+        assert_eq!(edges.crossing((5, 0), (5, 7), &mut 10), Err(TooManyPairs));
+        assert_eq!(edges.crossing((5, 7), (5, 7), &mut 0), Ok(None));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Asked of the positions as they were given: on the grid the edges of a narrow polygon may cross.
 
 use super::geometry::{Geometry, Position};
-use super::grid_edges::{GridEdges, GridPoint, Side};
+use super::grid_edges::{GridEdges, GridPoint, Side, TooManyPairs};
 use super::grid_shape::goes_over_date_line;
 use crate::RequestError;
 use crate::number::java_double;
@@ -37,8 +37,10 @@ fn check_polygon(rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), Requ
     };
     let rings: Vec<Vec<GridPoint>> = rings.iter().map(|ring| ring.iter().map(place).collect()).collect();
     let edges = GridEdges::new(rings.iter().map(Vec::as_slice));
+    let mut pairs_left = PAIRS_MAX;
     for &(a, b) in edges.edges() {
-        if let Some((c, d)) = edges.crossing(a, b) {
+        let crossing = edges.crossing(a, b, &mut pairs_left).map_err(|TooManyPairs| too_complex())?;
+        if let Some((c, d)) = crossing {
             let (longitude, latitude) = intersection(a, b, c, d);
             return Err(RequestError::illegal_argument(format!(
                 "Polygon self-intersection at lat={} lon={}",
@@ -62,6 +64,16 @@ fn check_polygon(rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), Requ
         ));
     }
     Ok(())
+}
+
+/// Pairs of edges of one polygon that are compared: a coast of a million points needs some ten million, half a second.
+const PAIRS_MAX: u64 = 50_000_000;
+
+#[cold]
+fn too_complex() -> RequestError {
+    RequestError::illegal_argument(
+        "Unable to Tessellate shape. Too many edges of the polygon reach over the same latitudes.",
+    )
 }
 
 fn has_area(ring: &[GridPoint]) -> bool {

@@ -37,11 +37,11 @@ impl Budget {
         self.charge.borrow().bytes() - STEP_BYTES + self.uncharged_bytes.get()
     }
 
-    /// Ends long work when the task was cancelled. The deadline is left to who feeds the collectors.
+    /// Ends long work when the task was cancelled, or holds more than there is memory for. The deadline is left to who feeds the collectors.
     pub fn check(&self) -> Result<()> {
         match self.context.check() {
-            Err(Error::Cancelled) => Err(Error::Cancelled),
-            _ => Ok(()),
+            Err(Error::TimedOut) => Ok(()),
+            other => other,
         }
     }
 
@@ -51,6 +51,7 @@ impl Budget {
         let uncharged = self.uncharged_bytes.get() + bytes;
         self.uncharged_bytes.set(uncharged);
         if uncharged > STEP_BYTES {
+            self.check()?;
             self.charge.borrow_mut().grow(uncharged, LABEL)?;
             self.uncharged_bytes.set(0);
         }

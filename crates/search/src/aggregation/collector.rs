@@ -6,12 +6,13 @@ use std::ops::RangeInclusive;
 use limber_segment::points::Points;
 use limber_segment::{DocId, SegmentView};
 use limber_store::Charge;
+use limber_work as work;
 
 use super::bind::{Binding, Bound, Shape};
 use super::budget::Budget;
 use super::entries::Entries;
 use super::order::OrderPath;
-use super::partial::Partial;
+use super::partial::{Bucket, Partial};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::geo;
@@ -96,6 +97,9 @@ impl<'s> Collector<'s> for NoCollector {
         Ok(vec![Partial::Absent; buckets.len()])
     }
 }
+
+/// What a bucket is turned into when a shard is done, beside its results: numbers by which it is sorted, and its own place in a list.
+const BUCKET_BYTES: usize = 2 * size_of::<u32>() + size_of::<usize>() + size_of::<Bucket>();
 
 /// The aggregations below one bucket aggregation, or of the whole request.
 #[derive(Debug)]
@@ -186,7 +190,12 @@ impl<'s> Subs<'s> {
     }
 
     /// For each of `buckets` (any order, each once) the results of all aggregations.
+    ///
+    /// # Errors
+    /// There is no memory for as many results.
     pub fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Vec<Partial>>> {
+        let results_bytes = size_of::<Vec<Partial>>() + self.list.len() * size_of::<Partial>();
+        work::claim((buckets.len() * (BUCKET_BYTES + results_bytes)) as u64)?;
         let mut results: Vec<Vec<Partial>> =
             buckets.iter().map(|_| Vec::with_capacity(self.list.len())).collect();
         if self.list.is_empty() {

@@ -126,8 +126,8 @@ pub trait Definition: Debug + Send + Sync {
         own.type_name.to_owned()
     }
 
-    /// Writes the body of the answer.
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>);
+    /// Writes the body of the answer. Buckets are written by [`Renderer::bucket`], which refuses what there is no memory for.
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()>;
 
     /// The results below each of its buckets, in a finding of its own form.
     fn buckets_mut<'p>(&self, _partial: &'p mut Partial) -> Vec<&'p mut Vec<Partial>> {

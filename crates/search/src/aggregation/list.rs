@@ -122,11 +122,12 @@ pub fn render_buckets(
     renderer: &Renderer<'_>,
     out: &mut Map<String, Value>,
     head: impl Fn(&ListBucket, &mut Map<String, Value>),
-) {
+) -> Result<()> {
     let bodies = list.buckets.iter().map(|bucket| {
         let mut map = Map::new();
         head(bucket, &mut map);
-        Value::Object(renderer.bucket(map, bucket.doc_count, &bucket.subs))
+        Ok(Value::Object(renderer.bucket(map, bucket.doc_count, &bucket.subs)?))
     });
-    out.insert("buckets".into(), bodies.collect());
+    out.insert("buckets".into(), bodies.collect::<Result<_>>()?);
+    Ok(())
 }

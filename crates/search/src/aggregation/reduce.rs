@@ -2,6 +2,7 @@
 
 use limber_mapping::RequestError;
 use limber_script::ContextScript;
+use limber_work as work;
 
 use super::bind::Shape;
 use super::bucket::{DateShape, Histogram};
@@ -126,6 +127,7 @@ impl Reducer<'_> {
 
     /// Counts buckets of the answer before they are made.
     pub fn count_buckets(&mut self, count: usize) -> Result<()> {
+        work::check_beyond_deadline()?;
         self.bucket_count = self.bucket_count.saturating_add(count as u64);
         if self.bucket_count > self.max_buckets() {
             return Err(too_many_buckets(self.max_buckets()).into());
@@ -186,6 +188,7 @@ impl Reducer<'_> {
     }
 
     fn one(&mut self, aggregation: &Aggregation, parts: Vec<Partial>) -> Result<Partial> {
+        work::check_beyond_deadline()?;
         match &aggregation.kind {
             Kind::Metric(_) => {
                 let states = parts.iter().filter_map(|part| match part {

@@ -1,5 +1,6 @@
 //! The `aggregations` object of an answer. Source: `doXContentBody` of Elasticsearch's `Internal...` aggregations.
 
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::bind::Shape;
@@ -8,13 +9,17 @@ use super::partial::{Bucket, KeyedBucket, Partial, TermKey, TermsPartial};
 use super::reduce::ReducedAggregations;
 use super::terms::Terms;
 use super::tree::{Aggregation, Aggregations, Kind};
+use crate::error::Result;
 
 impl ReducedAggregations {
     /// The object by aggregation name; with `typed_keys`, names are `type#name`.
-    pub fn to_json(&self, request: &Aggregations, typed_keys: bool, node_id: &str) -> Value {
+    ///
+    /// # Errors
+    /// There is no memory for it, or its client is gone.
+    pub fn to_json(&self, request: &Aggregations, typed_keys: bool, node_id: &str) -> Result<Value> {
         let mut out = Map::new();
-        level(&request.list, &self.partials, &self.shapes, Writing { typed_keys, node_id }, &mut out);
-        Value::Object(out)
+        level(&request.list, &self.partials, &self.shapes, Writing { typed_keys, node_id }, &mut out)?;
+        Ok(Value::Object(out))
     }
 }
 
@@ -31,8 +36,10 @@ fn level(
     shapes: &[Shape],
     writing: Writing<'_>,
     out: &mut Map<String, Value>,
-) {
+) -> Result<()> {
     for ((aggregation, partial), shape) in list.iter().zip(partials).zip(shapes) {
+        // What each bucket of the answer shows once more (names, metadata, formats, keys) is measured here, whatever it is.
+        work::check_beyond_deadline()?;
         if matches!(partial, Partial::Absent) {
             continue;
         }
@@ -44,9 +51,10 @@ fn level(
         if let Some(meta) = &aggregation.meta {
             body.insert("meta".into(), Value::Object(meta.clone()));
         }
-        Renderer { aggregation, shape, node_id: writing.node_id, writing }.body(partial, &mut body);
+        Renderer { aggregation, shape, node_id: writing.node_id, writing }.body(partial, &mut body)?;
         out.insert(name, Value::Object(body));
     }
+    Ok(())
 }
 
 fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> String {
@@ -85,7 +93,7 @@ pub struct Renderer<'r> {
 }
 
 impl Renderer<'_> {
-    fn body(&self, partial: &Partial, out: &mut Map<String, Value>) {
+    fn body(&self, partial: &Partial, out: &mut Map<String, Value>) -> Result<()> {
         match (partial, &self.aggregation.kind) {
             (Partial::Metric(state), Kind::Metric(metric)) => {
                 out.extend(state.to_json(metric, &self.shape.format))
@@ -96,70 +104,83 @@ impl Renderer<'_> {
             (Partial::Distribution(distribution), Kind::Percentiles(request)) => {
                 out.extend(request.to_json(distribution, &self.shape.format))
             }
-            (Partial::Terms(terms), Kind::Terms(request)) => self.terms(terms, request, out),
+            (Partial::Terms(terms), Kind::Terms(request)) => self.terms(terms, request, out)?,
             (Partial::Histogram(buckets), Kind::Histogram(request)) => {
                 let key = |bucket: &KeyedBucket| {
                     let key = request.key(bucket.key);
                     (double(key), self.shape.format.text(key))
                 };
-                self.histogram(buckets, request.keyed, key, out);
+                self.histogram(buckets, request.keyed, key, out)?;
             }
             (Partial::Histogram(buckets), Kind::DateHistogram(request)) => {
                 let key =
                     |bucket: &KeyedBucket| (bucket.key.into(), self.shape.format.text_of_long(bucket.key));
-                self.histogram(buckets, request.keyed, key, out);
+                self.histogram(buckets, request.keyed, key, out)?;
             }
-            (Partial::Fixed(buckets), Kind::Range(request)) => self.ranges(buckets, request.keyed, out),
+            (Partial::Fixed(buckets), Kind::Range(request)) => self.ranges(buckets, request.keyed, out)?,
             (Partial::Fixed(buckets), Kind::Filters(request)) => {
                 let names = request.filters.iter().map(|(name, _)| name).chain(&request.other);
-                let bodies =
-                    buckets.iter().map(|bucket| self.bucket(Map::new(), bucket.doc_count, &bucket.subs));
+                let body = |head, bucket: &Bucket| {
+                    Ok(Value::Object(self.bucket(head, bucket.doc_count, &bucket.subs)?))
+                };
                 let shown = if !request.is_named {
-                    Value::Array(bodies.map(Value::Object).collect())
+                    buckets.iter().map(|bucket| body(Map::new(), bucket)).collect::<Result<_>>()?
                 } else if request.keyed {
-                    Value::Object(names.cloned().zip(bodies.map(Value::Object)).collect())
+                    let named = names.zip(buckets);
+                    let named = named.map(|(name, bucket)| Ok((name.clone(), body(Map::new(), bucket)?)));
+                    Value::Object(named.collect::<Result<_>>()?)
                 } else {
                     let with_key = names.zip(buckets).map(|(name, bucket)| {
                         let key = Map::from_iter([("key".to_owned(), Value::from(name.as_str()))]);
-                        Value::Object(self.bucket(key, bucket.doc_count, &bucket.subs))
+                        body(key, bucket)
                     });
-                    Value::Array(with_key.collect())
+                    with_key.collect::<Result<_>>()?
                 };
                 out.insert("buckets".into(), shown);
             }
             (Partial::Pipeline(made), _) => out.extend(made.body.clone()),
-            (partial, Kind::Own(definition)) => definition.render(partial, self, out),
+            (partial, Kind::Own(definition)) => definition.render(partial, self, out)?,
             (Partial::Single(bucket), _) => {
-                out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs))
+                out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs)?)
             }
             _ => unreachable!("an aggregation's result is of its own kind"),
         }
+        Ok(())
+    }
+
+    /// One bucket without a key.
+    ///
+    /// # Errors
+    /// As [`Renderer::bucket`].
+    pub fn single(&self, partial: &Partial, out: &mut Map<String, Value>) -> Result<()> {
+        if let Partial::Single(bucket) = partial {
+            out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs)?);
+        }
+        Ok(())
     }
 
     /// `head`, then the number of documents and the results below.
-    /// One bucket without a key.
-    pub fn single(&self, partial: &Partial, out: &mut Map<String, Value>) {
-        if let Partial::Single(bucket) = partial {
-            out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs));
-        }
-    }
-
+    ///
+    /// # Errors
+    /// There is no memory for all the buckets so far, or the client is gone.
     pub fn bucket(
         &self,
         mut head: Map<String, Value>,
         doc_count: u64,
         subs: &[Partial],
-    ) -> Map<String, Value> {
+    ) -> Result<Map<String, Value>> {
+        work::check_beyond_deadline()?;
         head.insert("doc_count".into(), doc_count.into());
-        level(&self.aggregation.subs, subs, &self.shape.subs, self.writing, &mut head);
-        head
+        level(&self.aggregation.subs, subs, &self.shape.subs, self.writing, &mut head)?;
+        Ok(head)
     }
 
-    fn terms(&self, terms: &TermsPartial, request: &Terms, out: &mut Map<String, Value>) {
+    fn terms(&self, terms: &TermsPartial, request: &Terms, out: &mut Map<String, Value>) -> Result<()> {
         out.insert("doc_count_error_upper_bound".into(), terms.error.into());
         out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
         let format = &self.shape.format;
         let bucket = |bucket: &super::partial::TermBucket| {
+            work::check_beyond_deadline()?;
             let mut head = Map::new();
             let text = match &bucket.key {
                 TermKey::Long(key) => {
@@ -183,10 +204,11 @@ impl Renderer<'_> {
             if request.show_error {
                 head.insert("doc_count_error_upper_bound".into(), bucket.error.into());
             }
-            level(&self.aggregation.subs, &bucket.subs, &self.shape.subs, self.writing, &mut head);
-            Value::Object(head)
+            level(&self.aggregation.subs, &bucket.subs, &self.shape.subs, self.writing, &mut head)?;
+            Ok(Value::Object(head))
         };
-        out.insert("buckets".into(), terms.buckets.iter().map(bucket).collect());
+        out.insert("buckets".into(), terms.buckets.iter().map(bucket).collect::<Result<_>>()?);
+        Ok(())
     }
 
     fn histogram(
@@ -195,7 +217,7 @@ impl Renderer<'_> {
         keyed: bool,
         key: impl Fn(&KeyedBucket) -> (Value, String),
         out: &mut Map<String, Value>,
-    ) {
+    ) -> Result<()> {
         let bodies = buckets.iter().map(|bucket| {
             let (shown, text) = key(bucket);
             let mut head = Map::new();
@@ -203,17 +225,13 @@ impl Renderer<'_> {
                 head.insert("key_as_string".into(), text.clone().into());
             }
             head.insert("key".into(), shown);
-            (text, Value::Object(self.bucket(head, bucket.doc_count, &bucket.subs)))
+            Ok((text, Value::Object(self.bucket(head, bucket.doc_count, &bucket.subs)?)))
         });
-        let shown = if keyed {
-            Value::Object(bodies.collect())
-        } else {
-            Value::Array(bodies.map(|(_, body)| body).collect())
-        };
-        out.insert("buckets".into(), shown);
+        out.insert("buckets".into(), shown(bodies, keyed)?);
+        Ok(())
     }
 
-    fn ranges(&self, buckets: &[Bucket], keyed: bool, out: &mut Map<String, Value>) {
+    fn ranges(&self, buckets: &[Bucket], keyed: bool, out: &mut Map<String, Value>) -> Result<()> {
         let format = &self.shape.format;
         let bodies = self.shape.ranges.iter().zip(buckets).map(|(range, bucket)| {
             let key = range.key(format);
@@ -229,14 +247,18 @@ impl Renderer<'_> {
                     }
                 }
             }
-            (key, Value::Object(self.bucket(head, bucket.doc_count, &bucket.subs)))
+            Ok((key, Value::Object(self.bucket(head, bucket.doc_count, &bucket.subs)?)))
         });
-        let shown = if keyed {
-            Value::Object(bodies.collect())
-        } else {
-            Value::Array(bodies.map(|(_, body)| body).collect())
-        };
-        out.insert("buckets".into(), shown);
+        out.insert("buckets".into(), shown(bodies, keyed)?);
+        Ok(())
+    }
+}
+
+/// Buckets with their keys, by key or as a list.
+fn shown(bodies: impl Iterator<Item = Result<(String, Value)>>, keyed: bool) -> Result<Value> {
+    match keyed {
+        true => Ok(Value::Object(bodies.collect::<Result<_>>()?)),
+        false => bodies.map(|outcome| outcome.map(|(_, body)| body)).collect(),
     }
 }
 

@@ -4,11 +4,15 @@ use std::ops::Bound;
 
 use limber_segment::terms::{TermCursor, TermDictionary};
 use limber_text::automaton::{TermAutomaton, Verdict};
+use limber_work as work;
 
 use crate::error::Result;
 
 /// Terms passed one by one before the walk seeks: what is left of a block costs less than a look-up.
 const STEPS_MAX: u32 = 16;
+
+/// Terms between two looks at whether the request may go on.
+const ASKED_BETWEEN_CHECKS: u32 = 256;
 
 /// Calls `found` on every term that is accepted, with its distance, ascending.
 pub(crate) fn walk(
@@ -24,7 +28,12 @@ pub(crate) fn walk(
         None => None,
     };
     let mut is_there = cursor.advance()?;
+    let mut asked_count = 0u32;
     while is_there && cursor.term().starts_with(prefix) {
+        asked_count = asked_count.wrapping_add(1);
+        if asked_count.is_multiple_of(ASKED_BETWEEN_CHECKS) {
+            work::check_beyond_deadline()?;
+        }
         if let Some(next) = tails.and_then(|(tails, least)| tails.next_group(cursor.ord(), least)) {
             cursor = dictionary.range_of_ordinals(next, dictionary.len());
             is_there = cursor.advance()?;

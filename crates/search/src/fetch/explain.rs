@@ -6,7 +6,7 @@ use limber_segment::{DocId, Segment};
 
 use super::function_score;
 use crate::context::ShardSnapshot;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::matcher;
 use crate::percolator::StoredQueries;
 use crate::query::{
@@ -25,6 +25,7 @@ pub fn describe(query: Option<&Query>, shard: &ShardSnapshot, now_millis: i64) -
 
 /// Explains a document that matches `query`.
 pub(super) fn explain(query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<Explanation> {
+    check_request()?;
     Ok(match &query.node {
         Node::Nothing { reason } => Explanation::leaf(0.0, format!("MatchNoDocsQuery(\"{reason}\")")),
         Node::Everything { boost } => Explanation::leaf(*boost, boosted("*:*", *boost)),

@@ -4,6 +4,7 @@
 
 use limber_mapping::{Field, FieldType, Mapping, RequestError};
 use limber_segment::{DocId, Segment, StoredReader};
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::fields::gather;
@@ -95,6 +96,7 @@ impl<'r> BoundHighlight<'r> {
             let parts = own.as_ref().unwrap_or(&matching.searched);
             let is_pattern = options.pattern.contains('*');
             for (name, field) in document.mapping.matching_names(&options.pattern) {
+                work::check_beyond_deadline()?;
                 let has_vectors = options.highlighter != Highlighter::FastVector || field.has_vector_offsets;
                 if field.runtime.is_some() || is_pattern && !(is_text(&field) && has_vectors) {
                     continue;

@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `InnerHitsPhase`, `NestedQueryBuilder.NestedInnerHitSubContext`.
 
 use limber_segment::{DocId, Segment, StoredReader};
+use limber_work as work;
 
 use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
@@ -82,6 +83,10 @@ pub(super) fn collect(
     let mut docs: Vec<DocId> = page.iter().map(|hit| hit.doc).collect();
     docs.sort_unstable();
     fetcher.open(number, &docs)?;
-    found.hits = page.iter().map(|hit| fetcher.hit(hit)).collect::<Result<_>>()?;
+    let fetch = |hit: &Hit| {
+        work::check_beyond_deadline()?;
+        fetcher.hit(hit)
+    };
+    found.hits = page.iter().map(fetch).collect::<Result<_>>()?;
     Ok(Some(found))
 }

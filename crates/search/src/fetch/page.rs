@@ -2,6 +2,7 @@
 
 use limber_segment::{DocId, StoredReader};
 use limber_store::Charge;
+use limber_work as work;
 
 use super::highlighted::BoundHighlight;
 use super::hit::{Fetcher, Searched};
@@ -135,6 +136,7 @@ pub(crate) fn fetch_hits(
         let docs: Vec<DocId> = run.iter().map(|&place| hits[place].doc).collect();
         fetcher.open(hits[run[0]].segment, &docs)?;
         for &place in run {
+            work::check_beyond_deadline()?;
             fetched[place] = fetcher.hit(&hits[place])?;
         }
     }

@@ -3,6 +3,7 @@
 use limber_mapping::RequestError;
 use limber_script::ScriptContext;
 use limber_segment::{DocId, Segment};
+use limber_work as work;
 use serde_json::{Map, Value as Json};
 
 use crate::context::ShardSnapshot;
@@ -32,6 +33,7 @@ impl<'r> ScriptFields<'r> {
     /// Adds the values of a document; a list stands for several, none for no field at all.
     pub fn collect(&self, segment: &Segment, doc: DocId, found: &mut Map<String, Json>) -> Result<()> {
         for (name, script, ignore_failure) in &self.0 {
+            work::check_beyond_deadline()?;
             let mut shown = Json::Null;
             let outcome = script.open(segment).and_then(|mut script| {
                 script.values(&[doc], &[], |value| {

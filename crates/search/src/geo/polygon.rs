@@ -5,6 +5,9 @@ use limber_mapping::geo::Position;
 /// Most bands that edges are sorted into.
 const BANDS_MAX: usize = 4096;
 
+/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in thousands of them.
+const BANDS_AN_EDGE_MAX: f64 = 16.0;
+
 /// Rings of one polygon: what is inside of an odd number of them is inside. The edges of the outer ring belong to it, those of holes to
 /// the holes (Lucene's `Polygon2D#contains`).
 #[derive(Debug)]
@@ -47,7 +50,7 @@ impl Polygon {
         let ((west, east), (south, north)) = (ends(|p| p.0), ends(|p| p.1));
         let outer_edge_count = rings.first().map_or(0, |ring| ring.len().saturating_sub(1)) as u32;
         let mut polygon = Polygon { bands: Vec::new(), edges, outer_edge_count, west, east, south, north };
-        let bands = polygon.edges.len().div_ceil(4).clamp(1, BANDS_MAX);
+        let bands = polygon.band_count();
         polygon.bands = vec![Vec::new(); bands];
         for edge in 0..polygon.edges.len() {
             let ((_, a), (_, b)) = polygon.edges[edge];
@@ -56,6 +59,16 @@ impl Polygon {
             }
         }
         polygon
+    }
+
+    fn band_count(&self) -> usize {
+        let wanted = self.edges.len().div_ceil(4).clamp(1, BANDS_MAX);
+        // Of all edges, one above the other, in heights of the whole.
+        let tall: f64 = self.edges.iter().map(|((_, a), (_, b))| (a - b).abs()).sum();
+        let heights = (tall / (self.north - self.south)).max(1.0);
+        let most = self.edges.len() as f64 * BANDS_AN_EDGE_MAX / heights;
+        // Not a number where it is flat: then as many as wanted, as each edge is in one of them.
+        wanted.min(most as usize).max(1)
     }
 
     fn band(&self, latitude: f64) -> usize {

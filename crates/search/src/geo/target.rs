@@ -10,6 +10,7 @@ use limber_mapping::geo::{
     Rectangle, Side, is_on, turn,
 };
 use limber_segment::points::{Cell, Overlap};
+use limber_work as work;
 
 use super::shape::Circle;
 
@@ -202,6 +203,14 @@ fn shifts(own: &GridBounds, other: &GridBounds) -> impl Iterator<Item = i64> + u
     (first..=last).map(|turns| turns * GRID_TURN)
 }
 
+/// Edges of a document between two looks at whether the request may go on.
+const EDGES_BETWEEN_CHECKS: usize = 64;
+
+/// Edges of a shape times edges of a document may be much work. What is found after it was broken off is not used: whoever asked ends, too.
+fn may_go_on(edge: usize) -> bool {
+    !(edge + 1).is_multiple_of(EDGES_BETWEEN_CHECKS) || work::check_beyond_deadline().is_ok()
+}
+
 fn degrees((x, y): GridPoint) -> (f64, f64) {
     (x as f64 * 360.0 / GRID_TURN as f64, y as f64 * 180.0 / GRID_TURN as f64)
 }
@@ -342,7 +351,11 @@ impl TargetPart {
     }
 
     fn meets(&self, part: &DocPart<'_>, shift: i64) -> bool {
-        let meets_edges = || part.edges().any(|(a, b)| self.meets_line(moved(a, shift), moved(b, shift)));
+        let edges = part.edges().enumerate().take_while(|(number, _)| may_go_on(*number));
+        let meets_edges = || {
+            let mut edges = edges.map(|(_, (a, b))| (moved(a, shift), moved(b, shift)));
+            edges.any(|(a, b)| self.meets_line(a, b))
+        };
         match part.kind {
             PartKind::Points => part.points().any(|point| self.has(moved(point, shift))),
             PartKind::Line => meets_edges(),
@@ -367,7 +380,11 @@ impl TargetPart {
     }
 
     fn has_polygon(&self, part: &DocPart<'_>, shift: i64) -> bool {
-        let has_edges = || part.edges().all(|(a, b)| self.has_line(moved(a, shift), moved(b, shift)));
+        let edges = part.edges().enumerate().take_while(|(number, _)| may_go_on(*number));
+        let has_edges = || {
+            let mut edges = edges.map(|(_, (a, b))| (moved(a, shift), moved(b, shift)));
+            edges.all(|(a, b)| self.has_line(a, b))
+        };
         match self {
             TargetPart::Point(_) | TargetPart::Line(_) => false,
             TargetPart::Circle(_) => part.points().all(|point| self.has(moved(point, shift))),
@@ -407,7 +424,8 @@ impl TargetPart {
                 verdict(part.points().any(|point| self.has(moved(point, shift))), Verdict::Against)
             }
             (_, PartKind::Line | PartKind::Polygon) => {
-                if part.edges().any(|(a, b)| self.meets_line(moved(a, shift), moved(b, shift))) {
+                let mut edges = part.edges().enumerate().take_while(|(number, _)| may_go_on(*number));
+                if edges.any(|(_, (a, b))| self.meets_line(moved(a, shift), moved(b, shift))) {
                     return Verdict::Against;
                 }
                 verdict(is_inside(), Verdict::For)

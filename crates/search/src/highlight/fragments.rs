@@ -3,6 +3,7 @@
 //! Source: Elasticsearch's `CustomPassageFormatter`, `CustomFieldHighlighter`.
 
 use limber_mapping::Field;
+use limber_work as work;
 
 use super::breaks::word_end;
 use super::parts::Part;
@@ -26,12 +27,14 @@ impl FieldHighlight<'_> {
     pub fn fragments(&self, values: &[String], parts: &[Part<'_>]) -> Result<Vec<String>> {
         let passages = best(passages_of(self, values, parts)?, self.options.fragments_max);
         if passages.is_empty() {
-            return Ok(self.summary(values).into_iter().collect());
+            return Ok(self.summary(values)?.into_iter().collect());
         }
         let mut fragments: Vec<(f32, String)> = Vec::with_capacity(passages.len());
         for of_value in passages.chunk_by(|left, right| left.value == right.value) {
             let mut text = Units::of(&values[of_value[0].value]);
-            fragments.extend(of_value.iter().map(|passage| (passage.score, self.format(passage, &mut text))));
+            for passage in of_value {
+                fragments.push((passage.score, self.format(passage, &mut text)?));
+            }
         }
         if self.options.by_score {
             // Stable: equal ones stay in the order of the text.
@@ -41,15 +44,19 @@ impl FieldHighlight<'_> {
     }
 
     /// The beginning of the first value, where nothing matches.
-    fn summary(&self, values: &[String]) -> Option<String> {
+    fn summary(&self, values: &[String]) -> Result<Option<String>> {
         let size = self.options.no_match_size;
-        let value = values.iter().find(|value| !value.is_empty()).filter(|_| size > 0)?;
+        let first = values.iter().find(|value| !value.is_empty()).filter(|_| size > 0);
+        let Some(value) = first else { return Ok(None) };
         let passage =
             Passage { value: 0, start: 0, end: word_end(value, size), matches: Vec::new(), score: 0.0 };
-        Some(self.format(&passage, &mut Units::of(value)))
+        self.format(&passage, &mut Units::of(value)).map(Some)
     }
 
-    fn format(&self, passage: &Passage, text: &mut Units<'_>) -> String {
+    fn format(&self, passage: &Passage, text: &mut Units<'_>) -> Result<String> {
+        let tag_bytes = self.options.pre_tag().len() + self.options.post_tag().len();
+        let bytes = passage.matches.len() * tag_bytes + (passage.end - passage.start);
+        work::check_growth(0, 0, bytes)?;
         let mut out = String::new();
         let mut add = |from: usize, to: usize, out: &mut String| match self.escapes {
             true => escape(text.slice(from, to), out),
@@ -76,10 +83,10 @@ impl FieldHighlight<'_> {
         }
         add(at, passage.end, &mut out);
         if self.options.fragments_max == 0 {
-            return out;
+            return Ok(out);
         }
         // Java's `trim` takes everything up to the space.
-        out.trim_matches(|unit: char| unit <= ' ').to_owned()
+        Ok(out.trim_matches(|unit: char| unit <= ' ').to_owned())
     }
 }
 

@@ -9,7 +9,7 @@ use limber_mapping::Field;
 
 use super::parts::Part;
 use super::tokens::Tokens;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::matcher::{Leaf, Leaves, NO_MORE, open_intervals, open_spans, selects_constant};
 use crate::query::{Docs, PatternTerms, Source, SpanTree};
 
@@ -57,6 +57,7 @@ impl<'t> Text<'t> {
                         && intervals.reset(0)?
                     {
                         while intervals.next()? != NO_MORE {
+                            check_request()?;
                             intervals.tokens(&mut found);
                         }
                     }
@@ -66,6 +67,7 @@ impl<'t> Text<'t> {
                         && spans.reset(0)?
                     {
                         while spans.next() != NO_MORE {
+                            check_request()?;
                             spans.tokens(&mut found);
                         }
                     }
@@ -92,6 +94,7 @@ impl<'t> Text<'t> {
             && spans.reset(0)?
         {
             while spans.next() != NO_MORE {
+                check_request()?;
                 found.push((spans.start(), spans.end() - 1));
             }
         }

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use limber_mapping::Field;
+use limber_work as work;
 
 use super::fragments::{FieldHighlight, escape};
 use super::parts::{Part, WeightedPart};
@@ -50,7 +51,7 @@ impl FieldHighlight<'_> {
         let mut base = 0;
         for value in values {
             let tokens = Tokens::of(self.field, value, self.start_max);
-            let cut = self.cut(value, &tokens, &weights(parts, &tokens, field)?);
+            let cut = self.cut(value, &tokens, &weights(parts, &tokens, field)?)?;
             // Elasticsearch numbers by how many fragments it kept of the values before, not by how many there are.
             let kept = cut.len().min(count_max);
             fragments.extend(best(cut, count_max).into_iter().map(|mut fragment| {
@@ -93,7 +94,7 @@ impl FieldHighlight<'_> {
     }
 
     /// All fragments of a value.
-    fn cut(&self, value: &str, tokens: &Tokens, weights: &Weights) -> Vec<Fragment> {
+    fn cut(&self, value: &str, tokens: &Tokens, weights: &Weights) -> Result<Vec<Fragment>> {
         let terms = tokens.by_place();
         let mut cutter = Cutter {
             highlight: self,
@@ -109,10 +110,12 @@ impl FieldHighlight<'_> {
         let mut seen: HashSet<&[u8]> = HashSet::new();
         let mut previous = -1;
         for (place, token) in tokens.list().iter().enumerate() {
+            // A word may have as many spans as there are tokens.
+            work::check_beyond_deadline()?;
             let step = i64::from(token.position) - previous;
             previous = i64::from(token.position);
             if group.count > 0 && token.start >= group.end {
-                cutter.mark(&group);
+                cutter.mark(&group)?;
                 group = Group::default();
                 if borders.is_reached(token, step, weights.get(terms[place])) {
                     cutter.end_fragment();
@@ -131,9 +134,9 @@ impl FieldHighlight<'_> {
             group.add(token, score);
         }
         if group.count > 0 {
-            cutter.mark(&group);
+            cutter.mark(&group)?;
         }
-        cutter.finish(units::count(value))
+        Ok(cutter.finish(units::count(value)))
     }
 }
 
@@ -174,7 +177,12 @@ impl Cutter<'_, '_> {
         }
     }
 
-    fn mark(&mut self, group: &Group) {
+    fn mark(&mut self, group: &Group) -> Result<()> {
+        let options = self.highlight.options;
+        // A group is as long as its words, which may be escaped.
+        let tag_bytes = options.pre_tag().len() + options.post_tag().len();
+        work::check_growth(self.out.len(), self.out.capacity(), tag_bytes)?;
+        work::check_beyond_deadline()?;
         if group.mark_start > self.shown {
             self.write(self.shown, group.mark_start);
         }
@@ -187,6 +195,7 @@ impl Cutter<'_, '_> {
             self.out.push_str(self.highlight.options.post_tag());
         }
         self.shown = self.shown.max(group.mark_end);
+        Ok(())
     }
 
     fn end_fragment(&mut self) {

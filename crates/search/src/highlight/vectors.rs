@@ -3,9 +3,10 @@
 //! What it takes from term vectors in Elasticsearch is made here by analysing the values once more. Source: Lucene's `FieldQuery`, `FieldTermStack`,
 //! `FieldPhraseList`, `BaseFragListBuilder` and `BaseFragmentsBuilder`; Elasticsearch's `FastVectorHighlighter` and `CustomFieldQuery`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use limber_mapping::{Field, RequestError};
+use limber_work as work;
 
 use super::boundaries::{find_end, find_start};
 use super::fragments::{FieldHighlight, escape};
@@ -143,10 +144,10 @@ impl FieldHighlight<'_> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let mut shown = self.show(std::mem::take(&mut pieces), &texts, count_max);
+        let mut shown = self.show(std::mem::take(&mut pieces), &texts, count_max)?;
         if shown.is_empty() && self.options.no_match_size > 0 {
             let end = self.options.no_match_size;
-            shown = self.show(vec![Piece { start: 0, end, marked: Vec::new(), boost: 0.0 }], &texts, 1);
+            shown = self.show(vec![Piece { start: 0, end, marked: Vec::new(), boost: 0.0 }], &texts, 1)?;
         }
         Ok(shown)
     }
@@ -176,7 +177,7 @@ impl FieldHighlight<'_> {
     }
 
     /// The pieces, at most so many, with tags around what is marked.
-    fn show(&self, mut pieces: Vec<Piece>, values: &[Vec<u16>], count_max: usize) -> Vec<String> {
+    fn show(&self, mut pieces: Vec<Piece>, values: &[Vec<u16>], count_max: usize) -> Result<Vec<String>> {
         if values.len() > 1 {
             pieces = by_value(pieces, values);
         }
@@ -191,7 +192,13 @@ impl FieldHighlight<'_> {
     }
 
     /// `text`: the first `next` of the values, each with a space behind it.
-    fn shown(&self, piece: &Piece, values: &[Vec<u16>], text: &mut Vec<u16>, next: &mut usize) -> String {
+    fn shown(
+        &self,
+        piece: &Piece,
+        values: &[Vec<u16>],
+        text: &mut Vec<u16>,
+        next: &mut usize,
+    ) -> Result<String> {
         while text.len() < piece.end && *next < values.len() {
             text.extend_from_slice(&values[*next]);
             text.push(u16::from(b' '));
@@ -208,33 +215,42 @@ impl FieldHighlight<'_> {
             if self.escapes { escape(&plain, out) } else { out.push_str(&plain) }
         };
         for marked in &piece.marked {
-            let tag =
-                |tags: &[String]| tags.get(marked.number % tags.len().max(1)).cloned().unwrap_or_default();
+            let tags =
+                (tag(&self.options.pre_tags, marked.number), tag(&self.options.post_tags, marked.number));
             for (from, to) in &marked.places {
                 if *from < at || *to > end {
                     continue;
                 }
+                work::check_growth(out.len(), out.capacity(), tags.0.len() + tags.1.len())?;
                 write(at, *from, &mut out);
-                out.push_str(&tag(&self.options.pre_tags));
+                out.push_str(tags.0);
                 write(*from, *to, &mut out);
-                out.push_str(&tag(&self.options.post_tags));
+                out.push_str(tags.1);
                 at = *to;
             }
         }
         write(at, end, &mut out);
-        out
+        Ok(out)
+    }
+}
+
+/// Tags take turns.
+fn tag(tags: &[String], number: usize) -> &str {
+    match tags {
+        [] => "",
+        tags => &tags[number % tags.len()],
     }
 }
 
 /// The terms and phrases of a query, each once, in its order.
 fn flat(parts: &[WeightedPart<'_>], tokens: &[Tokens], by_field: bool) -> Vec<Wanted> {
     let mut wanted: Vec<Wanted> = Vec::new();
+    let mut seen = HashSet::new();
     for WeightedPart { part, boost, field } in parts {
         let path = by_field.then(|| field.path.to_string());
         let mut add = |terms: Vec<Box<[u8]>>, slop: u32| {
-            let one = Wanted { path: path.clone(), terms, slop, boost: *boost };
-            if !wanted.contains(&one) {
-                wanted.push(one);
+            if seen.insert((path.clone(), terms.clone(), slop, boost.to_bits())) {
+                wanted.push(Wanted { path: path.clone(), terms, slop, boost: *boost });
             }
         };
         match part {

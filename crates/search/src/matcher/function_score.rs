@@ -183,7 +183,7 @@ impl<'a> FunctionScorer<'a> {
         }
         if !is_valid && let Some(at) = self.scores.iter().position(|score| score.is_nan() || *score < 0.0) {
             return Err(RequestError::new(
-                500,
+                400,
                 "exception",
                 format!(
                     "function score query returned an invalid score: {} for doc: {}",

@@ -7,6 +7,7 @@ use limber_segment::columns::Batch;
 use limber_segment::points::{CellDocs, Overlap, ShapeCells};
 use limber_segment::shapes::ShapeColumn;
 use limber_segment::{DocId, Segment};
+use limber_work as work;
 
 use super::places::present;
 use super::simple::NoDocs;
@@ -105,11 +106,17 @@ impl ShapeDocs<'_> {
         let ShapeDocs { column, target, relation, docs, batch, decoded, .. } = self;
         let mut open = None;
         decoded.clear();
+        // A shape of many edges and a document of many edges are much work.
+        let mut stopped = None;
         let mut settle = |position: Option<usize>, decoded: &mut Vec<GridShape>| {
             if let Some(position) = position
-                && target.holds(*relation, decoded)
+                && stopped.is_none()
             {
-                matches.set(docs[position] - start);
+                let holds = target.holds(*relation, decoded);
+                stopped = work::check_beyond_deadline().err();
+                if holds && stopped.is_none() {
+                    matches.set(docs[position] - start);
+                }
             }
             decoded.clear();
         };
@@ -121,7 +128,10 @@ impl ShapeDocs<'_> {
             Ok(())
         })?;
         settle(open, decoded);
-        Ok(matches)
+        match stopped {
+            None => Ok(matches),
+            Some(stop) => Err(stop.into()),
+        }
     }
 }
 

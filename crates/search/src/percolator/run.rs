@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::in_source::query_in_source;
 use super::keys::{IN_SOURCE, MATCHES, QUERY};
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::matcher::{self, Bits, WINDOW};
 use crate::query::{BoundQuery, PercolateNode, QueryLimits, bind, parse_query};
 use crate::source::read_source;
@@ -131,6 +131,7 @@ impl<'a> StoredQueries<'a> {
         self.run_count = self.run_count.wrapping_add(1);
         match &self.node.context {
             Some(context) if self.run_count.is_multiple_of(RUNS_BETWEEN_CHECKS) => context.check(),
+            None if self.run_count.is_multiple_of(RUNS_BETWEEN_CHECKS) => check_request(),
             _ => Ok(()),
         }
     }

@@ -14,7 +14,7 @@ use super::bound::{BoundQuery, PhraseNode};
 use super::convert;
 use super::parse::{Query, QueryLimits};
 use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
-use crate::error::Error;
+use crate::error::{Error, check_request};
 use crate::json;
 use crate::score::NormCache;
 
@@ -107,6 +107,7 @@ impl<'a> Binder<'a> {
     }
 
     pub(crate) fn query(&self, query: &Query, boost: f32) -> Result<BoundQuery, Error> {
+        check_request()?;
         let mut bound = query.node.bind(boost * query.boost, self)?;
         if query.name.is_some() {
             // A name on a node that already has one belongs to a wrapper that left no trace.

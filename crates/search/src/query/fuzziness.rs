@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, FieldType, RequestError};
 use limber_text::automaton::Levenshtein;
+use limber_work as work;
 use serde_json::Value;
 
 use super::bind::Binder;
@@ -113,9 +114,13 @@ impl Fuzzy {
         let distance = self.fuzziness.distance(word);
         let length = word.chars().count();
         let prefix_length = self.prefix_length as usize;
+        if is_beyond_terms(word) {
+            return Ok(BoundQuery::nothing("no term is as long"));
+        }
         if distance == 0 {
             return binder.scored_term(field, word.as_bytes(), boost);
         }
+        check_automaton(word)?;
         let automaton = Levenshtein::new(word, distance, prefix_length, self.transpositions);
         let text = format!("{}:{word}~{distance}", field.path);
         let nearness = |term: &[u8], distance: u8| nearness(term, distance, length);
@@ -133,6 +138,10 @@ impl Fuzzy {
         let distance = self.fuzziness.distance(word);
         let length = word.chars().count();
         let prefix_length = self.prefix_length as usize;
+        if is_beyond_terms(word) {
+            return Ok(BTreeMap::new());
+        }
+        check_automaton(word)?;
         let automaton = Levenshtein::new(word, distance, prefix_length, self.transpositions);
         let rewrite = if rewrite == Rewrite::Constant { Rewrite::Scoring } else { rewrite };
         let nearness = |term: &[u8], distance: u8| nearness(term, distance, length);
@@ -164,6 +173,25 @@ impl Fuzzy {
             Some(name) => Rewrite::parse(name)?,
         })
     }
+}
+
+/// Bytes of the longest term (`IndexWriter.MAX_TERM_LENGTH`).
+const TERM_BYTES_MAX: usize = 32_766;
+
+/// Bytes of the longest character, by which each of two edits may shorten a word.
+const EDIT_BYTES_MAX: usize = 4;
+
+/// Whether no term can be as long as the word with two characters less.
+fn is_beyond_terms(word: &str) -> bool {
+    word.len() > TERM_BYTES_MAX + 2 * EDIT_BYTES_MAX
+}
+
+/// What an automaton takes for a byte of its word, about: some tens of states, each of 256 transitions of four bytes.
+const AUTOMATON_BYTES_A_BYTE: u64 = 64 << 10;
+
+/// Refuses a word whose automaton there is no memory for.
+fn check_automaton(word: &str) -> Result<(), Error> {
+    Ok(work::claim(word.len() as u64 * AUTOMATON_BYTES_A_BYTE)?)
 }
 
 /// How near a term is to a word of `length` characters (Lucene's `FuzzyTermsEnum`).

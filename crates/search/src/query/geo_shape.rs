@@ -89,7 +89,8 @@ fn given_shape(value: &Value) -> Result<GivenShape, RequestError> {
     };
     read_shape(value, &options).map_err(|error| match error.kind {
         "parse_exception" if value.is_string() => {
-            RequestError::new(500, "i_o_exception", format!("java.text.ParseException: {}", error.reason))
+            // Elasticsearch answers 500: what a request has wrong is its fault here.
+            RequestError::new(400, "i_o_exception", format!("java.text.ParseException: {}", error.reason))
         }
         _ => error,
     })

@@ -201,7 +201,7 @@ impl BoundInnerHits {
     fn check(&self) -> Result<(), RequestError> {
         if self.definition.request.seq_no_primary_term {
             return Err(RequestError::new(
-                500,
+                400,
                 "unsupported_operation_exception",
                 "nested documents are not assigned sequence numbers",
             ));

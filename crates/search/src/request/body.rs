@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::{
@@ -141,6 +142,8 @@ pub struct SearchRequest {
     pub request_cache: Option<bool>,
     /// What tells this request from others in the request cache; `None`: its answers are not kept.
     pub cache_key: Option<Arc<[u8]>>,
+    /// What it took when it was parsed, for whoever keeps it; 0 where allocations are not counted.
+    pub held_bytes: u64,
 }
 
 impl Default for SearchRequest {
@@ -179,6 +182,7 @@ impl Default for SearchRequest {
             pre_filter_shard_size: None,
             request_cache: None,
             cache_key: None,
+            held_bytes: 0,
         }
     }
 }
@@ -226,6 +230,7 @@ impl SearchRequest {
     /// Errors are Elasticsearch's: `parsing_exception` for unknown keys, `illegal_argument_exception` for values out of range and for
     /// features that do not exist here yet, by name.
     pub fn parse(body: &Value, url: &UrlParameters) -> Result<SearchRequest, RequestError> {
+        let before_bytes = work::allocated_bytes();
         let mut request = SearchRequest::default();
         json::check_depth(body)?;
         match body {
@@ -248,6 +253,7 @@ impl SearchRequest {
         if may_be_kept && crate::cache::is_deterministic(body) {
             request.cache_key = url.cache_key(body);
         }
+        request.held_bytes = u64::try_from(work::allocated_bytes() - before_bytes).unwrap_or(0);
         Ok(request)
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::{Field, FieldId, FieldSink, Nested, SpaceId, reserved};
+use limber_work as work;
 
 use super::echo::{LastText, Role};
 use super::fields::FieldBuffer;
@@ -217,9 +218,18 @@ impl Buffer {
     fn field(&mut self, field: FieldId) -> &mut FieldBuffer {
         let at = field.0 as usize;
         if at >= self.fields.len() {
-            self.fields.resize_with(at + 1, FieldBuffer::default);
+            self.add_fields(at + 1);
         }
         &mut self.fields[at]
+    }
+
+    /// Each space of nested documents has a list of all fields up to its last one: many spaces of many fields take much, of which the request
+    /// is told. It is refused at its next nested object.
+    #[cold]
+    fn add_fields(&mut self, count: usize) {
+        let bytes = (count - self.fields.len()) * size_of::<FieldBuffer>();
+        work::makes(bytes / 2);
+        self.fields.resize_with(count, FieldBuffer::default);
     }
 
     #[inline]

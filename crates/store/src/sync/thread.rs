@@ -61,6 +61,9 @@ pub fn sleep(duration: Duration) {
     }
 }
 
+/// Address space of a thread's stack: requests that run on one may be nested deeply.
+const STACK_BYTES: usize = 8 << 20;
+
 /// Runs `run` on a thread of its own that nobody waits for; that of a simulated thread belongs to the same simulation.
 ///
 /// # Errors
@@ -68,7 +71,10 @@ pub fn sleep(duration: Duration) {
 pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     match current() {
         Some(current) => current.shared.spawn(name, Box::new(run)),
-        None => std::thread::Builder::new().name(name.to_owned()).spawn(run).map(drop),
+        None => {
+            let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
+            thread.spawn(run).map(drop)
+        }
     }
 }
 

@@ -3,7 +3,10 @@
 //! Source: Elasticsearch's `AppendProcessor` and `IngestDocument.appendFieldValue`: a single value becomes a list first, a missing
 //! field becomes one.
 
+use std::collections::HashSet;
+
 use limber_mapping::RequestError;
+use limber_work as work;
 
 use super::super::document::IngestDocument;
 use super::super::node::{Kind, Node, NodeId};
@@ -72,16 +75,20 @@ pub fn append(
     };
     path.mark_edited(document)?;
     document.mark_edited(list);
+    let mut known = (!allow_duplicates).then(|| {
+        let texts = document.children(list).map(|child| known_as(document, child));
+        texts.collect::<HashSet<_>>()
+    });
     if value.kind == Kind::Array {
         let holder = document.add(value);
         let values: Vec<NodeId> = document.children(holder).collect();
         for value in values {
             let value = *document.node(value);
-            append_one(document, list, value, allow_duplicates)?;
+            append_one(document, list, value, known.as_mut())?;
         }
         Ok(())
     } else {
-        append_one(document, list, value, allow_duplicates)
+        append_one(document, list, value, known.as_mut())
     }
 }
 
@@ -89,18 +96,20 @@ fn append_one(
     document: &mut IngestDocument<'_>,
     list: NodeId,
     value: Node,
-    allow_duplicates: bool,
+    known: Option<&mut HashSet<(u8, String)>>,
 ) -> Result<(), RequestError> {
-    if !allow_duplicates {
+    if let Some(known) = known {
         let candidate = document.add(value);
-        let text = java_text(document, candidate);
-        let known = document
-            .children(list)
-            .any(|child| document.node(child).kind == value.kind && java_text(document, child) == text);
-        if known {
+        if !known.insert(known_as(document, candidate)) {
             return Ok(());
         }
+        work::check()?;
     }
     document.append_child(list, "", value)?;
     Ok(())
+}
+
+/// By which a value is known to be there already: its kind and text.
+fn known_as(document: &IngestDocument<'_>, value: NodeId) -> (u8, String) {
+    (document.node(value).kind as u8, java_text(document, value))
 }

@@ -37,6 +37,8 @@ impl Processor for Join {
             _ => return Err(wrong_type(document, &self.field, id, "java.util.List")),
         }
         let texts: Vec<String> = document.children(id).map(|child| java_text(document, child)).collect();
+        let length = texts.iter().map(|text| text.len() + self.separator.len()).sum();
+        document.ask_for_text(length)?;
         let joined = document.make_string(&texts.join(&self.separator))?;
         self.target.as_ref().unwrap_or(&self.field).set(document, joined)?;
         Ok(Flow::Continue)

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use limber_mapping::RequestError;
 use limber_text::pattern::Pattern;
+use limber_work as work;
 
 use super::super::document::IngestDocument;
 use super::super::options::Options;
@@ -129,6 +130,7 @@ impl Processor for KeyValue {
             None => self.prefix.clone(),
         };
         for piece in self.field_split.pieces(&text)? {
+            work::check()?;
             let Some((key, value)) = self.value_split.halves(piece)? else {
                 return Err(self.no_value_split());
             };

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_text::pattern::watched;
 
 use super::super::document::IngestDocument;
 use super::super::node::{Kind, Node, NodeId};
@@ -81,7 +82,7 @@ impl Processor for UserAgent {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
         let header = string_field(document, &self.field, self.ignore_missing, "cannot parse user-agent.")?;
         let Some(header) = header else { return Ok(Flow::Continue) };
-        let details = self.parser.details(&header);
+        let details = watched(&header, || self.parser.details(&header))?;
         let object = document.add(Node::container(Kind::Object));
         let shows = |property: Property| self.properties.contains(&property);
         let agent = details.agent.as_ref();

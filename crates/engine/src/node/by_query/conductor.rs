@@ -249,7 +249,10 @@ impl Run<'_> {
         let count = hits.len() as u64;
         slice.batches.fetch_add(1, Relaxed);
         slice.given.fetch_add(count, Relaxed);
-        self.write_hits(slice, hits);
+        {
+            let _entered = self.node.enter_work(self.progress.cancelled_flag());
+            self.write_hits(slice, hits);
+        }
         if self.progress.given() < self.progress.total() && !self.is_over() {
             self.progress.throttle(number, start, count);
         }
@@ -297,6 +300,8 @@ impl Run<'_> {
             };
             let response = match self.node.bulk(request) {
                 Ok(response) => response,
+                // What it was ended by is told once, by the response.
+                Err(_) if self.progress.is_cancelled() => return,
                 Err(error) => {
                     self.findings
                         .lock()
@@ -311,6 +316,7 @@ impl Run<'_> {
                 match &item.outcome {
                     Ok(outcome) => self.count(slice, index, outcome.result),
                     Err(error) if error.status == 429 && attempt < RETRIES_MAX => turned_away.push(at),
+                    Err(error) if error.kind == "task_cancelled_exception" => {}
                     Err(error) => self.count_failure(slice, index, &item.id, error),
                 }
             }

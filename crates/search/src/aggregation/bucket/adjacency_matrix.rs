@@ -51,7 +51,7 @@ impl AdjacencyMatrix {
         }
         if filters.is_empty() {
             let reason = format!("[{}] is missing : filters parameter", options.name);
-            return Err(RequestError::new(500, "illegal_state_exception", reason));
+            return Err(RequestError::new(400, "illegal_state_exception", reason));
         }
         if filters.len() > FILTER_COUNT_MAX {
             return Err(RequestError::illegal_argument(format!(
@@ -102,9 +102,9 @@ impl Definition for AdjacencyMatrix {
         Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Partial::List(list) = partial else { return };
-        render_buckets(list, renderer, out, |bucket, head| push_key(head, &bucket.keys[0], None));
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::List(list) = partial else { return Ok(()) };
+        render_buckets(list, renderer, out, |bucket, head| push_key(head, &bucket.keys[0], None))
     }
 }
 
@@ -179,10 +179,12 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
         let mut partials = Vec::with_capacity(parents.len());
         for &parent in parents {
             let made = buckets(parent).map(|bucket| {
+                self.budget.check()?;
                 let key = self.definition.key(bucket - parent as usize * width);
-                ListBucket::new([key].into(), count(bucket), results.next().unwrap_or_default())
+                Ok(ListBucket::new([key].into(), count(bucket), results.next().unwrap_or_default()))
             });
-            partials.push(Partial::List(ListPartial { buckets: made.collect(), ..ListPartial::default() }));
+            let buckets = made.collect::<Result<_>>()?;
+            partials.push(Partial::List(ListPartial { buckets, ..ListPartial::default() }));
         }
         Ok(partials)
     }

@@ -125,8 +125,8 @@ impl AutoDateHistogram {
         let mut rung = from;
         // A guess by length saves counting very many short buckets.
         for next in from + 1..count {
-            let room = self.target * self.ladder[next].step_max();
-            if (last - first) / self.ladder[next].millis < room {
+            let room = self.target.saturating_mul(self.ladder[next].step_max());
+            if last.saturating_sub(first) / self.ladder[next].millis < room {
                 rung = next - 1;
                 break;
             }
@@ -134,7 +134,7 @@ impl AutoDateHistogram {
         }
         loop {
             let rounding = self.rounding(rung, source)?;
-            let room = self.target * self.ladder[rung].step_max();
+            let room = self.target.saturating_mul(self.ladder[rung].step_max());
             let (mut key, mut needed) = (rounding.round(first), 0);
             while key < last && needed <= room {
                 needed += 1;
@@ -262,16 +262,17 @@ impl Definition for AutoDateHistogram {
         }))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Partial::List(list) = partial else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::List(list) = partial else { return Ok(()) };
         render_buckets(list, renderer, out, |bucket, head| {
             let mut key = Map::new();
             push_key(&mut key, &bucket.keys[0], renderer.shape.sources.first());
             head.extend(key.shift_remove_entry("key_as_string"));
             head.extend(key);
-        });
+        })?;
         let rung = &self.ladder[(list.background as usize).min(self.ladder.len() - 1)];
         out.insert("interval".into(), format!("{}{}", list.number.max(1), rung.unit).into());
+        Ok(())
     }
 }
 

@@ -241,15 +241,15 @@ impl Definition for Composite {
         Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Partial::List(list) = partial else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::List(list) = partial else { return Ok(()) };
         let sources = &renderer.shape.sources;
         if let Some(last) = list.buckets.last() {
             out.insert("after_key".into(), self.key_json(&last.keys, sources));
         }
         render_buckets(list, renderer, out, |bucket, head| {
             head.insert("key".into(), self.key_json(&bucket.keys, sources));
-        });
+        })
     }
 }
 

@@ -58,9 +58,17 @@ impl DateBuckets {
         if let Some((first, last)) = few {
             let mut starts = Vec::new();
             let mut start = buckets.rounding.round(first);
-            while start <= last {
+            // Twice as many as there can be by their mean length: buckets at the ends of time are shorter.
+            while start <= last && starts.len() as u64 <= 2 * STARTS_MAX {
                 starts.push(start);
-                start = buckets.next(start);
+                let next = buckets.next(start);
+                if next <= start {
+                    break;
+                }
+                start = next;
+            }
+            if start <= last {
+                return DateBuckets { starts: Vec::new(), ..buckets };
             }
             // The end of the last one.
             starts.push(start);
@@ -82,7 +90,7 @@ impl DateBuckets {
     /// The start of the bucket after the one that starts at `start`.
     pub fn next(&mut self, start: i64) -> i64 {
         match self.span_of_season(start) {
-            Some(span) => span.end,
+            Some(span) => span.end.max(start.saturating_add(1)),
             None => self.rounding.next(start),
         }
     }
@@ -121,7 +129,7 @@ impl DateBuckets {
         // Only what is known for sure: the next start may lie beyond a change of the clock.
         let end = match self.rounding.zone {
             Zone::Region(_) => instant.saturating_add(1),
-            _ => self.rounding.next(start),
+            _ => self.rounding.next(start).max(instant.saturating_add(1)),
         };
         Span { start, end }
     }
@@ -145,7 +153,7 @@ impl DateBuckets {
         let season = &self.seasons[at];
         let start = season.rounding.round(instant);
         let span = Span { start, end: season.rounding.next(start) };
-        (span.start >= season.start && span.end <= season.end).then_some(span)
+        (span.start >= season.start && span.end <= season.end && span.end > instant).then_some(span)
     }
 }
 
@@ -156,6 +164,23 @@ mod tests {
 
     use super::super::rounding::Interval;
     use super::*;
+
+    #[test]
+    fn the_last_instant_ends_the_list_of_starts() {
+        for zone in ["UTC", "Europe/Berlin"] {
+            for interval in [Interval::Month, Interval::Year, Interval::Second] {
+                let rounding =
+                    Rounding { interval, zone: Zone::parse(zone).expect("a zone"), offset_millis: 0 };
+                for (first, last) in
+                    [(i64::MAX, i64::MAX), (i64::MIN, i64::MIN), (i64::MAX - 9_999_999, i64::MAX)]
+                {
+                    let mut buckets = DateBuckets::new(rounding.clone(), Some((first, last)));
+                    assert!(buckets.starts.len() as u64 <= 2 * STARTS_MAX + 2);
+                    assert_eq!(buckets.span_of(last).start, rounding.round(last), "{zone} {interval:?}");
+                }
+            }
+        }
+    }
 
     proptest! {
         #[test]

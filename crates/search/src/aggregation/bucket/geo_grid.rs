@@ -97,14 +97,15 @@ impl Definition for GeoGrid {
         Ok(Partial::Histogram(made.collect::<Result<_>>()?))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Partial::Histogram(buckets) = partial else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::Histogram(buckets) = partial else { return Ok(()) };
         let bodies = buckets.iter().map(|bucket| {
             let name = self.cells.grid.name(bucket.key as u64);
             let head = Map::from_iter([("key".to_owned(), Value::from(name))]);
-            Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs))
+            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
         });
-        out.insert("buckets".into(), bodies.collect());
+        out.insert("buckets".into(), bodies.collect::<Result<_>>()?);
+        Ok(())
     }
 }
 

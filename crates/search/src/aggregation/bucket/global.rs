@@ -58,8 +58,8 @@ impl Definition for Global {
         reducer.single(own, parts)
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        renderer.single(partial, out);
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(partial, out)
     }
 }
 

@@ -150,8 +150,8 @@ impl Definition for IpRanges {
         self.ranges.get(place).map(|range| range.key.clone())
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Partial::Fixed(buckets) = partial else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::Fixed(buckets) = partial else { return Ok(()) };
         let bodies = self.ranges.iter().zip(buckets).map(|(range, bucket)| {
             let mut head = Map::new();
             if !self.keyed {
@@ -162,13 +162,14 @@ impl Definition for IpRanges {
                     head.insert(name.into(), ip::format(end).into());
                 }
             }
-            (range.key.clone(), Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)))
+            Ok((range.key.clone(), Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
         });
         let shown = match self.keyed {
-            true => Value::Object(bodies.collect()),
-            false => bodies.map(|(_, body)| body).collect(),
+            true => Value::Object(bodies.collect::<Result<_>>()?),
+            false => bodies.map(|outcome| outcome.map(|(_, body)| body)).collect::<Result<_>>()?,
         };
         out.insert("buckets".into(), shown);
+        Ok(())
     }
 }
 

@@ -108,8 +108,8 @@ impl Definition for Nested {
         reducer.single(own, parts)
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        renderer.single(partial, out);
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(partial, out)
     }
 }
 
@@ -158,8 +158,8 @@ impl Definition for ReverseNested {
         reducer.single(own, parts)
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        renderer.single(partial, out);
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(partial, out)
     }
 }
 

@@ -122,7 +122,7 @@ impl<'s> RangeHistogramCollector<'s> {
         }
         if key <= last && self.keys.count(key, last) > BUCKETS_MAX {
             return Err(RequestError::new(
-                503,
+                400,
                 "too_many_buckets_exception",
                 format!(
                     "Trying to create too many buckets. A range of more than [{BUCKETS_MAX}] buckets was met."

@@ -101,10 +101,12 @@ impl Rounding {
         self.round_plain(instant.saturating_sub(self.offset_millis)).saturating_add(self.offset_millis)
     }
 
-    /// The start of the bucket after the one that starts at `start`.
+    /// The start of the bucket after the one that starts at `start`. Always later than `start`, but for the last instant there is: near the
+    /// ends of time, where calendars and offsets have no more room, buckets become as short as a millisecond.
     pub fn next(&self, start: i64) -> i64 {
-        let start = start.saturating_sub(self.offset_millis);
-        self.next_plain(start).saturating_add(self.offset_millis)
+        let plain = start.saturating_sub(self.offset_millis);
+        let next = self.next_plain(plain).saturating_add(self.offset_millis);
+        next.max(start.saturating_add(1))
     }
 
     /// How many of a calendar unit a bucket is long: the one that starts at `start`, or any.
@@ -149,7 +151,7 @@ impl Rounding {
     /// About how many buckets there are between two instants.
     pub fn buckets_between(&self, first: i64, last: i64) -> u64 {
         let millis = self.interval.mean_millis().unwrap_or(1).max(1);
-        last.saturating_sub(first) as u64 / millis as u64 + 2
+        (last.saturating_sub(first).max(0) as u64 / millis as u64).saturating_add(2)
     }
 
     fn round_plain(&self, instant: i64) -> i64 {
@@ -345,6 +347,20 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn buckets_go_on_to_the_ends_of_time(
+            start in prop_oneof![Just(i64::MAX), Just(i64::MIN), i64::MAX - 100_000_000_000..i64::MAX, i64::MIN..i64::MIN + 100_000_000_000, any::<i64>()],
+            offset_millis in prop::sample::select(vec![0, i64::MAX, i64::MIN, -1, 86_400_000]),
+            zone in prop::sample::select(vec!["UTC", "+05:30", "Europe/Berlin"]),
+            interval in prop::sample::select(vec![
+                Interval::Second, Interval::Day, Interval::Week, Interval::Month, Interval::Year, Interval::FixedMillis(i64::MAX),
+            ]),
+        ) {
+            let rounding = Rounding { offset_millis, ..rounding(interval, zone) };
+            rounding.round(start);
+            prop_assert!(rounding.next(start) > start || start == i64::MAX);
+        }
 
         #[test]
         fn starts_hold_their_instants(

@@ -187,8 +187,8 @@ impl Definition for VariableWidthHistogram {
         Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Partial::List(list) = partial else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::List(list) = partial else { return Ok(()) };
         let format = &renderer.shape.format;
         let bodies = list.buckets.iter().map(|bucket| {
             let [centre, min, max] = span(bucket);
@@ -199,10 +199,11 @@ impl Definition for VariableWidthHistogram {
                     head.insert(format!("{name}_as_string"), format.text(value).into());
                 }
             }
-            Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs))
+            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
         });
-        let bodies = bodies.collect();
+        let bodies = bodies.collect::<Result<_>>()?;
         out.insert("buckets".into(), bodies);
+        Ok(())
     }
 }
 

@@ -235,8 +235,8 @@ impl Definition for FrequentItemSets {
         NAME.to_owned()
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Some(found) = partial.as_own::<FrequentSets>() else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Some(found) = partial.as_own::<FrequentSets>() else { return Ok(()) };
         let bucket = |set: &ShownSet| {
             let mut items: Vec<&Item> = set.items.iter().map(|&rank| &found.items[rank as usize]).collect();
             // Stable: the values of a field stay in the order of their frequency.
@@ -254,6 +254,7 @@ impl Definition for FrequentItemSets {
             Value::Object(out)
         };
         out.insert("buckets".into(), found.sets.iter().map(bucket).collect());
+        Ok(())
     }
 }
 

@@ -72,8 +72,8 @@ impl Definition for Boxplot {
         Ok(Partial::own(merged(parts, self.compression)))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Some(digest) = partial.as_own::<Digest>() else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Some(digest) = partial.as_own::<Digest>() else { return Ok(()) };
         let (numbers, format) = (numbers(digest), &renderer.shape.format);
         for (name, number) in NAMES.iter().zip(numbers) {
             out.insert((*name).into(), double(number));
@@ -83,6 +83,7 @@ impl Definition for Boxplot {
                 out.insert(format!("{name}_as_string"), format.text(number).into());
             }
         }
+        Ok(())
     }
 
     fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {

@@ -82,10 +82,11 @@ impl Definition for GeoBounds {
         Ok(places::merged::<BoundsState>(&parts))
     }
 
-    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) {
+    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         if let Some(state) = partial.as_own::<BoundsState>() {
             out.extend(self.to_json(state));
         }
+        Ok(())
     }
 }
 

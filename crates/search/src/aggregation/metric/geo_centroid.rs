@@ -45,10 +45,11 @@ impl Definition for GeoCentroid {
         Ok(places::merged::<CentroidState>(&parts))
     }
 
-    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) {
+    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         if let Some(state) = partial.as_own::<CentroidState>() {
             out.extend(state.to_json());
         }
+        Ok(())
     }
 }
 

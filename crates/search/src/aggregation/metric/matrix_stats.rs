@@ -200,12 +200,12 @@ impl Definition for MatrixStats {
         Ok(Partial::own(all))
     }
 
-    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Some(moments) = partial.as_own::<Moments>() else { return };
+    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Some(moments) = partial.as_own::<Moments>() else { return Ok(()) };
         let doc_count = if self.fields.is_empty() { 0 } else { moments.doc_count };
         out.insert("doc_count".into(), doc_count.into());
         if doc_count == 0 {
-            return;
+            return Ok(());
         }
         let name = |field: usize| self.fields[field].field.clone();
         let known: Vec<usize> = (0..self.fields.len()).filter(|&field| moments.counts[field] > 0.0).collect();
@@ -237,6 +237,7 @@ impl Definition for MatrixStats {
         });
         let fields = fields.collect();
         out.insert("fields".into(), fields);
+        Ok(())
     }
 }
 

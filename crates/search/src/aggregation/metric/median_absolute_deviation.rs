@@ -57,9 +57,10 @@ impl Definition for MedianAbsoluteDeviation {
         Ok(Partial::own(merged(parts, self.compression)))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         let value = partial.as_own::<Digest>().map_or(f64::NAN, deviation);
         single(out, value, !value.is_nan(), &renderer.shape.format);
+        Ok(())
     }
 
     fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {

@@ -115,9 +115,10 @@ impl Definition for Rate {
         Ok(Partial::own(Found { sum: sum.value, divisor }))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Some(found) = partial.as_own::<Found>() else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Some(found) = partial.as_own::<Found>() else { return Ok(()) };
         single(out, found.rate(), true, &renderer.shape.format);
+        Ok(())
     }
 
     fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {

@@ -172,10 +172,11 @@ impl Definition for ScriptedMetric {
         Ok(Partial::own(Found { states, value }))
     }
 
-    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Json>) {
+    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Json>) -> Result<()> {
         if let Some(found) = partial.as_own::<Found>() {
             out.insert("value".into(), found.value.clone());
         }
+        Ok(())
     }
 
     fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
@@ -302,6 +303,7 @@ impl<'s> Collector<'s> for ScriptedCollector<'s> {
                     state
                 }
             };
+            self.budget.check()?;
             let (_, grown) = open.given(&state, position, entries.score(position), &mut self.kept)?;
             self.memory.grown_bytes += grown;
             self.account()?;
@@ -318,6 +320,7 @@ impl<'s> Collector<'s> for ScriptedCollector<'s> {
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let mut partials = Vec::with_capacity(buckets.len());
         for &bucket in buckets {
+            self.budget.check()?;
             let states = vec![self.combined(bucket)?];
             partials.push(Partial::own(Found { states, value: Json::Null }));
             self.account()?;

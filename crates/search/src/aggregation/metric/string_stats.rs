@@ -121,8 +121,8 @@ impl Definition for StringStats {
         Ok(Partial::own(all))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Some(found) = partial.as_own::<Found>() else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Some(found) = partial.as_own::<Found>() else { return Ok(()) };
         let format = &renderer.shape.format;
         out.insert("count".into(), found.count.into());
         if found.count == 0 {
@@ -147,6 +147,7 @@ impl Definition for StringStats {
                 out.insert(format!("{name}_as_string"), format.text(number).into());
             }
         }
+        Ok(())
     }
 
     fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {

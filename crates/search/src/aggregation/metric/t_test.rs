@@ -168,9 +168,10 @@ impl Definition for TTest {
         Ok(Partial::own(all))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         let value = partial.as_own::<Samples>().map_or(f64::NAN, |samples| probability(samples, self.kind));
         single(out, value, !value.is_nan(), &renderer.shape.format);
+        Ok(())
     }
 
     fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {

@@ -6,6 +6,7 @@ use std::fmt;
 
 use limber_mapping::RequestError;
 use limber_segment::{DocId, SegmentView};
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::super::bind::Bound;
@@ -152,13 +153,17 @@ impl Definition for TopHits {
         Ok(Partial::own(all))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Some(found) = partial.as_own::<TopHitsFound>() else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Some(found) = partial.as_own::<TopHitsFound>() else { return Ok(()) };
         let max_score = match found.max_score.is_finite() {
             true => float_to_json(found.max_score),
             false => Value::Null,
         };
-        let hits: Vec<Value> = found.hits.iter().map(|hit| hit.fetched.to_json(renderer.node_id)).collect();
+        let shown = |hit: &FoundHit| {
+            work::check_beyond_deadline()?;
+            Ok(hit.fetched.to_json(renderer.node_id))
+        };
+        let hits: Vec<Value> = found.hits.iter().map(shown).collect::<Result<_>>()?;
         out.insert(
             "hits".into(),
             json!({
@@ -167,6 +172,7 @@ impl Definition for TopHits {
                 "hits": hits,
             }),
         );
+        Ok(())
     }
 }
 

@@ -140,8 +140,8 @@ impl Definition for TopMetrics {
         self.hits.reduce(own, parts, reducer)
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Some(found) = partial.as_own::<TopHitsFound>() else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Some(found) = partial.as_own::<TopHitsFound>() else { return Ok(()) };
         let sort_source = renderer.shape.sources.get(self.metric_count);
         let top = found.hits.iter().map(|hit| {
             let shown = |value: &Value| match (value.as_i64(), sort_source) {
@@ -167,6 +167,7 @@ impl Definition for TopMetrics {
         });
         let top = top.collect();
         out.insert("top".into(), top);
+        Ok(())
     }
 
     fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {

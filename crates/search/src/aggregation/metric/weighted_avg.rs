@@ -112,9 +112,10 @@ impl Definition for WeightedAvg {
         Ok(Partial::own(all))
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         let avg = partial.as_own::<Sums>().map_or(f64::NAN, Sums::avg);
         single(out, avg, !avg.is_nan(), &renderer.shape.format);
+        Ok(())
     }
 
     fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {

@@ -15,7 +15,7 @@ use super::definition::{Level, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, finish, format};
 use super::path::{BucketsPath, Element, find, single, value_of, wrong};
 use super::rows::rows;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 
 #[derive(Debug, Clone)]
 pub struct BucketMetric {
@@ -118,6 +118,7 @@ fn collect(
         return Ok(());
     }
     for row in rows(own, shape, partial) {
+        check_request()?;
         if step.key.as_ref().is_some_and(|key| *key != row.text) {
             continue;
         }

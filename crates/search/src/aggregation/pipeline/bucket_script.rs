@@ -15,7 +15,7 @@ use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, format};
 use super::path::{BucketsPath, value_of};
 use super::rows::{keep, rows, subs_mut};
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::json;
 
 /// Paths of one aggregation.
@@ -63,6 +63,7 @@ impl Scripted {
         let mut run = self.script.start();
         let mut outcomes = Vec::new();
         for row in rows(own, shape, partial) {
+            check_request()?;
             let mut values = Vec::with_capacity(self.paths.len());
             for (name, path) in &self.paths {
                 let value = value_of(path, self.gaps, (&own.subs, &shape.subs), &row, &own.name)?;
@@ -122,6 +123,7 @@ impl Pipeline for BucketScript {
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let outcomes = self.scripted.outcomes(work, partial, true)?;
         for (subs, outcome) in subs_mut(work.aggregation, partial).into_iter().zip(outcomes) {
+            check_request()?;
             if let Some(value) = outcome.filter(|value| !value.is_null()) {
                 subs[work.place] = PipelineValue::simple(value.f64(), &self.format).into_partial();
             }

@@ -13,7 +13,7 @@ use super::definition::{Enclosing, Pipeline};
 use super::options::GapPolicy;
 use super::path::{BucketsPath, value_of};
 use super::rows::{keep, rows};
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::request::{Order, Sort};
 
 /// Sort keys of one aggregation.
@@ -82,6 +82,7 @@ impl Pipeline for BucketSort {
         let mut table: Vec<(usize, Vec<f64>)> = Vec::new();
         let found = rows(own, shape, partial);
         for (place, row) in found.iter().enumerate() {
+            check_request()?;
             let mut values = Vec::with_capacity(self.sorts.len());
             for (path, _) in &self.sorts {
                 values.push(match path.text.as_str() {

@@ -12,7 +12,7 @@ use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{buckets_path, format};
 use super::path::{BucketsPath, find};
 use super::rows::{rows, subs_mut};
-use crate::error::Result;
+use crate::error::{Result, check_request};
 
 #[derive(Debug, Clone)]
 pub struct CumulativeCardinality {
@@ -45,7 +45,7 @@ impl Pipeline for CumulativeCardinality {
         let cardinality = place.filter(|&place| matches!(own.subs[place].kind, Kind::Cardinality(_)));
         let Some(place) = cardinality else {
             return Err(RequestError::new(
-                500,
+                400,
                 "aggregation_execution_exception",
                 format!(
                     "buckets_path must reference a cardinality aggregation, got: [{}] at aggregation [{}]",
@@ -58,6 +58,7 @@ impl Pipeline for CumulativeCardinality {
         let mut all = request.empty_sketch();
         let mut counts = Vec::new();
         for row in rows(own, work.shape, partial) {
+            check_request()?;
             if let Some(Partial::Cardinality(sketch)) = row.subs.get(place) {
                 all.merge(sketch);
             }

@@ -11,7 +11,7 @@ use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 
 #[derive(Debug, Clone)]
 pub struct CumulativeSum {
@@ -39,6 +39,7 @@ impl Pipeline for CumulativeSum {
         let values = values_of(&self.path, GapPolicy::InsertZeros, work, partial)?;
         let mut sum = 0.0;
         for (subs, value) in subs_mut(work.aggregation, partial).into_iter().zip(values) {
+            check_request()?;
             if value.is_finite() {
                 sum += value;
             }

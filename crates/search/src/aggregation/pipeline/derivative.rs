@@ -12,7 +12,7 @@ use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, finish, format, missing_for};
 use super::path::{BucketsPath, value_of};
 use super::rows::{rows, subs_mut};
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::json;
 
 #[derive(Debug, Clone)]
@@ -55,6 +55,7 @@ impl Pipeline for Derivative {
         let mut made = Vec::new();
         let mut last: Option<(f64, f64)> = None;
         for row in rows(own, shape, partial) {
+            check_request()?;
             let value = value_of(&self.path, self.gaps, (&own.subs, &shape.subs), &row, &own.name)?;
             made.push(match (last, value) {
                 (Some((last_key, last_value)), Some(value)) => {

@@ -15,7 +15,7 @@ use super::moving_functions as functions;
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 use crate::json;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -187,6 +187,7 @@ impl Pipeline for MovingFn {
         let values: Vec<f64> = all.iter().copied().filter(|value| !value.is_nan()).collect();
         let mut place = 0;
         for (subs, value) in subs_mut(work.aggregation, partial).into_iter().zip(&all) {
+            check_request()?;
             if !value.is_nan() {
                 self.function.check(slice(&values, place, self.window, self.shift))?;
                 let result = self.function.call(slice(&values, place, self.window, self.shift));

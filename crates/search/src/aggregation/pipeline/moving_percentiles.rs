@@ -13,7 +13,7 @@ use super::moving_fn::{slice, window};
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, find};
 use super::rows::{rows, subs_mut};
-use crate::error::Result;
+use crate::error::{Result, check_request};
 
 #[derive(Debug, Clone)]
 pub struct MovingPercentiles {
@@ -55,7 +55,7 @@ impl Pipeline for MovingPercentiles {
         });
         let Some((place, percentiles)) = percentiles else {
             return Err(RequestError::new(
-                500,
+                400,
                 "aggregation_execution_exception",
                 format!(
                     "buckets_path must reference a percentiles aggregation, got: [{}] at aggregation [{}]",
@@ -73,6 +73,7 @@ impl Pipeline for MovingPercentiles {
             .collect();
         let format = work.shape.subs.get(place).map(|shape| shape.format.clone());
         for (bucket, subs) in subs_mut(own, partial).into_iter().enumerate() {
+            check_request()?;
             let merged = percentiles.reduce(slice(&found, bucket, self.window, self.shift).iter().cloned());
             let format = format.clone().unwrap_or(super::super::format::Format::Raw);
             subs[work.place] = PipelineValue {

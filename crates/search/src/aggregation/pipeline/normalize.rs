@@ -11,7 +11,7 @@ use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Method {
@@ -86,6 +86,7 @@ impl Pipeline for Normalize {
         let values = values_of(&self.path, GapPolicy::Skip, work, partial)?;
         let made = normalized(self.method, &values);
         for (subs, value) in subs_mut(work.aggregation, partial).into_iter().zip(made) {
+            check_request()?;
             subs[work.place] = PipelineValue::simple(value, &self.format).into_partial();
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::definition::{Enclosing, Level, Pipeline};
 use super::path::{BucketsPath, find};
 use super::rows::subs_mut;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 
 /// Fills in the values of all pipelines of the answer.
 pub fn resolve(list: &[Aggregation], shapes: &[Shape], partials: &mut [Partial]) -> Result<()> {
@@ -29,6 +29,7 @@ fn has_pipelines(list: &[Aggregation]) -> bool {
 /// What is inside of the aggregations of one level, in one bucket.
 fn level(list: &[Aggregation], shapes: &[Shape], partials: &mut [Partial]) -> Result<()> {
     for ((aggregation, shape), partial) in list.iter().zip(shapes).zip(partials) {
+        check_request()?;
         if has_pipelines(&aggregation.subs) {
             inside(aggregation, shape, partial)?;
         }
@@ -38,6 +39,7 @@ fn level(list: &[Aggregation], shapes: &[Shape], partials: &mut [Partial]) -> Re
 
 fn inside(own: &Aggregation, shape: &Shape, partial: &mut Partial) -> Result<()> {
     for subs in subs_mut(own, partial) {
+        check_request()?;
         level(&own.subs, &shape.subs, subs)?;
     }
     for (place, pipeline) in ordered(&own.subs) {
@@ -46,6 +48,7 @@ fn inside(own: &Aggregation, shape: &Shape, partial: &mut Partial) -> Result<()>
             continue;
         }
         for subs in subs_mut(own, partial) {
+            check_request()?;
             let made = pipeline.beside(&Level { list: &own.subs, shapes: &shape.subs, partials: subs })?;
             subs[place] = made;
         }

@@ -11,7 +11,7 @@ use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, finish, format, missing_for};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 
 #[derive(Debug, Clone)]
 pub struct SerialDiff {
@@ -50,6 +50,7 @@ impl Pipeline for SerialDiff {
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let values = values_of(&self.path, self.gaps, work, partial)?;
         for (place, subs) in subs_mut(work.aggregation, partial).into_iter().enumerate() {
+            check_request()?;
             let before = place.checked_sub(self.lag).map_or(f64::NAN, |before| values[before]);
             if !values[place].is_nan() && !before.is_nan() {
                 subs[work.place] = PipelineValue::simple(values[place] - before, &self.format).into_partial();

@@ -110,14 +110,15 @@ impl Definition for DiversifiedSampler {
         }
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         match (renderer.shape.is_mapped, partial) {
             // Without the field there is no sample to look into.
             (false, Partial::Single(sample)) => {
                 out.insert("doc_count".into(), sample.doc_count.into());
             }
-            _ => renderer.single(partial, out),
+            _ => renderer.single(partial, out)?,
         }
+        Ok(())
     }
 }
 

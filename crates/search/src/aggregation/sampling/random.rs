@@ -165,11 +165,12 @@ impl Definition for RandomSampler {
         partial.as_own::<Sample>().map(|sample| &sample.bucket)
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Some(sample) = partial.as_own::<Sample>() else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Some(sample) = partial.as_own::<Sample>() else { return Ok(()) };
         out.insert("seed".into(), sample.seed.into());
         out.insert("probability".into(), double(self.probability));
-        out.extend(renderer.bucket(Map::new(), sample.bucket.doc_count, &sample.bucket.subs));
+        out.extend(renderer.bucket(Map::new(), sample.bucket.doc_count, &sample.bucket.subs)?);
+        Ok(())
     }
 }
 

@@ -93,8 +93,8 @@ impl Definition for Sampler {
         reducer.single(own, parts)
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        renderer.single(partial, out);
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(partial, out)
     }
 }
 

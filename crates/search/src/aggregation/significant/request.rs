@@ -124,8 +124,13 @@ impl Significance {
         Ok(Partial::List(ListPartial { buckets, doc_count, background, ..ListPartial::default() }))
     }
 
-    pub fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Partial::List(list) = partial else { return };
+    pub fn render(
+        &self,
+        partial: &Partial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
+        let Partial::List(list) = partial else { return Ok(()) };
         if renderer.shape.is_mapped {
             out.insert("doc_count".into(), list.doc_count.into());
             out.insert("bg_count".into(), list.background.into());
@@ -143,9 +148,10 @@ impl Significance {
             head.insert("doc_count".into(), bucket.doc_count.into());
             head.insert("score".into(), double(bucket.score));
             head.insert("bg_count".into(), bucket.background.into());
-            Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs))
+            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
         });
-        let bodies = bodies.collect();
+        let bodies = bodies.collect::<Result<_>>()?;
         out.insert("buckets".into(), bodies);
+        Ok(())
     }
 }

@@ -69,7 +69,7 @@ impl Definition for SignificantTerms {
     fn check_on_shard(&self, bound: &Bound, _: &ShardSnapshot) -> Result<()> {
         match bound.sources()[0].is_floating() {
             true => Err(RequestError::new(
-                500,
+                400,
                 "unsupported_operation_exception",
                 "No support for examining floating point numerics",
             )
@@ -104,8 +104,8 @@ impl Definition for SignificantTerms {
         (if is_number { "siglterms" } else { "sigsterms" }).to_owned()
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        self.request.render(partial, renderer, out);
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        self.request.render(partial, renderer, out)
     }
 }
 

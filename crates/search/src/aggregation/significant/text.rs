@@ -130,8 +130,8 @@ impl Definition for SignificantText {
         "sigsterms".to_owned()
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        self.request.render(partial, renderer, out);
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        self.request.render(partial, renderer, out)
     }
 }
 

@@ -158,7 +158,7 @@ impl<'s> KeywordTerms<'s> {
         }
         let mut next = keys.into_iter();
         let key = |_| next.next().map_or(TermKey::Long(0), |(_, key)| key);
-        Ok(terms_partial(selected, key, &mut std::iter::empty()))
+        terms_partial(selected, key, &mut std::iter::empty())
     }
 
     /// With `min_doc_count: 0` every term of the field has a bucket under every parent.
@@ -307,6 +307,6 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         });
         let below = finish_kept(&mut self.subs, &selected)?;
         let key = |bucket: u32| TermKey::Term(term(bucket).into());
-        Ok(terms_partials(selected, key, below))
+        terms_partials(selected, key, below)
     }
 }

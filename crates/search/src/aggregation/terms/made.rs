@@ -70,6 +70,6 @@ impl<'s> Collector<'s> for MadeTermsCollector<'s> {
             Key::Long(value) => TermKey::Long(value),
             Key::Missing => TermKey::Term(Default::default()),
         };
-        Ok(terms_partials(selected, key, below))
+        terms_partials(selected, key, below)
     }
 }

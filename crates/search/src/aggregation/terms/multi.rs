@@ -106,14 +106,14 @@ impl Definition for MultiTerms {
         reduce_terms(&self.request, own, shards, reducer).map(Partial::Terms)
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Partial::Terms(terms) = partial else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::Terms(terms) = partial else { return Ok(()) };
         out.insert("doc_count_error_upper_bound".into(), terms.error.into());
         out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
         let sources = &renderer.shape.sources;
         let format = |place: usize| sources.get(place).map_or(&Format::Raw, |source: &Source| &source.format);
         let buckets = terms.buckets.iter().map(|bucket| {
-            let TermKey::Several(keys) = &bucket.key else { return Value::Null };
+            let TermKey::Several(keys) = &bucket.key else { return Ok(Value::Null) };
             let shown = keys.iter().enumerate().map(|(place, key)| part_json(key, format(place)));
             let texts: Vec<String> =
                 keys.iter().enumerate().map(|(place, key)| key_text(key, format(place))).collect();
@@ -123,10 +123,11 @@ impl Definition for MultiTerms {
             if self.request.show_error {
                 head.insert("doc_count_error_upper_bound".into(), bucket.error.into());
             }
-            Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs))
+            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
         });
-        let buckets = buckets.collect();
+        let buckets = buckets.collect::<Result<_>>()?;
         out.insert("buckets".into(), buckets);
+        Ok(())
     }
 }
 
@@ -251,6 +252,6 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
             let ids = self.combination(bucket).iter();
             TermKey::Several(ids.zip(&self.readers).map(|(&id, reader)| reader.key(id)).collect())
         };
-        Ok(terms_partials(selected, key, below))
+        terms_partials(selected, key, below)
     }
 }

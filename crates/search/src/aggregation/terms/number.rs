@@ -130,6 +130,6 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
                 table.key(left).cmp(&table.key(right))
             });
         let below = finish_kept(&mut self.buckets.subs, &selected)?;
-        Ok(terms_partials(selected, |bucket| self.key(bucket), below))
+        terms_partials(selected, |bucket| self.key(bucket), below)
     }
 }

@@ -133,11 +133,11 @@ impl Definition for RareTerms {
         name.to_owned()
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) {
-        let Partial::List(list) = partial else { return };
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::List(list) = partial else { return Ok(()) };
         render_buckets(list, renderer, out, |bucket, head| {
             push_key(head, &bucket.keys[0], renderer.shape.sources.first());
-        });
+        })
     }
 }
 

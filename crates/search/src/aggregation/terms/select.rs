@@ -7,7 +7,7 @@ use super::super::collector::Subs;
 use super::super::order::{BucketOrder, OrderBy};
 use super::super::partial::{Partial, TermBucket, TermKey, TermsPartial};
 use super::request::Terms;
-use crate::error::Result;
+use crate::error::{Result, check_request};
 
 /// A bucket that may be handed in.
 #[derive(Debug, Clone, Copy)]
@@ -103,7 +103,7 @@ pub fn terms_partials(
     selected: Vec<Selected>,
     key: impl Fn(u32) -> TermKey,
     below: Vec<Vec<Partial>>,
-) -> Vec<Partial> {
+) -> Result<Vec<Partial>> {
     let mut below = below.into_iter();
     selected.into_iter().map(|selected| terms_partial(selected, &key, &mut below)).collect()
 }
@@ -113,15 +113,16 @@ pub fn terms_partial(
     selected: Selected,
     mut key: impl FnMut(u32) -> TermKey,
     subs: &mut impl Iterator<Item = Vec<Partial>>,
-) -> Partial {
-    let bucket = |kept: Candidate| TermBucket {
-        key: key(kept.bucket),
-        doc_count: kept.doc_count,
-        error: 0,
-        subs: subs.next().unwrap_or_default(),
+) -> Result<Partial> {
+    let bucket = |kept: Candidate| {
+        // A key may be as long as what stands for missing values.
+        check_request()?;
+        let (key, doc_count, subs) = (key(kept.bucket), kept.doc_count, subs.next().unwrap_or_default());
+        Ok(TermBucket { key, doc_count, error: 0, subs })
     };
-    let buckets = selected.kept.into_iter().map(bucket).collect();
-    Partial::Terms(TermsPartial { buckets, other_doc_count: selected.other_doc_count, error: selected.error })
+    let buckets = selected.kept.into_iter().map(bucket).collect::<Result<_>>()?;
+    let Selected { other_doc_count, error, .. } = selected;
+    Ok(Partial::Terms(TermsPartial { buckets, other_doc_count, error }))
 }
 
 fn compare(order: &BucketOrder, subs: &Subs<'_>, left: &Candidate, right: &Candidate) -> Ordering {

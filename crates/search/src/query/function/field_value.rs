@@ -249,7 +249,7 @@ impl FunctionReader for Reader<'_> {
         for (result, value) in out.iter().zip(&self.values) {
             if value.is_nan() {
                 let reason = format!("Missing value for field [{}]", spec.field);
-                return Err(RequestError::new(500, "exception", reason).into());
+                return Err(RequestError::new(400, "exception", reason).into());
             }
             if *result < 0.0 {
                 return Err(negative(spec.modifier, *result, *value).into());

@@ -1,0 +1,350 @@
+//! Where requests begin and end: "does everybody who reads these bytes see the same requests?"
+//!
+//! A proxy and a server that disagree about the end of a request let a client smuggle another one in. Of what RFC 9112 leaves to a server, or
+//! lets it repair, this one takes nothing: both kinds of length at once, a repeated or odd length, another transfer coding than `chunked`, a
+//! line that ends with LF alone, a folded line. A head is handed on once all of it is here and sound; the server's own parser sees no other.
+//!
+//! Source: RFC 9112, sections 2.2, 5.1, 5.2, 6.1 to 6.3, 7.1 and 11.2.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memchr::memmem;
+
+/// Longest head that is read at all. Those beyond Elasticsearch's limits, which are lower, are told so by name.
+const HEAD_BYTES_MAX: usize = 24 << 10;
+/// What all connections together hold of heads that are not complete; more are cut off. Those of honest clients come in one piece.
+const HELD_BYTES_MAX: usize = 16 << 20;
+/// Longest line of a chunk's size with its extensions, and of the trailers.
+const CHUNK_LINE_BYTES_MAX: usize = 4 << 10;
+/// What the server's parser gets in the place of an unsound head: it answers 400 and closes the connection.
+const UNSOUND: &[u8] = b"\0\r\n\r\n";
+
+/// What is to come next on a connection.
+#[derive(Debug)]
+enum State {
+    Head,
+    /// Bytes of a body that are left.
+    Body(u64),
+    Chunked(Chunked),
+    /// Something was unsound: nothing more is handed on.
+    Ended,
+}
+
+/// Places within a chunked body.
+#[derive(Debug)]
+enum Chunked {
+    /// The line with a chunk's size.
+    Size,
+    /// A chunk's bytes that are left, and the CRLF after them.
+    Data(u64),
+    Trailers,
+}
+
+/// Room that a connection keeps for its next head.
+const KEPT_BYTES_MAX: usize = 1 << 10;
+
+/// Bytes of incomplete heads of all connections.
+static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Follows one connection's bytes from request to request.
+#[derive(Debug)]
+pub struct Framing {
+    state: State,
+    /// The head, or the line of a chunk's size or of the trailers, as far as it is here.
+    held: Vec<u8>,
+    /// Where in `held` the end was not looked for yet.
+    looked: usize,
+    /// The part of [`HELD_BYTES`] that is this one's.
+    counted: usize,
+}
+
+impl Default for Framing {
+    fn default() -> Framing {
+        Framing { state: State::Head, held: Vec::new(), looked: 0, counted: 0 }
+    }
+}
+
+impl Drop for Framing {
+    fn drop(&mut self) {
+        HELD_BYTES.fetch_sub(self.counted, Ordering::Relaxed);
+    }
+}
+
+impl Framing {
+    /// Takes the bytes that just came; what may be handed on is appended to `out`.
+    pub fn pass(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
+        while !bytes.is_empty() {
+            bytes = match &mut self.state {
+                State::Ended => break,
+                State::Body(left) => {
+                    let count = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+                    *left -= count as u64;
+                    if *left == 0 {
+                        self.state = State::Head;
+                    }
+                    out.extend_from_slice(&bytes[..count]);
+                    &bytes[count..]
+                }
+                State::Chunked(Chunked::Data(left)) => {
+                    let count = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+                    *left -= count as u64;
+                    if *left == 0 {
+                        self.state = State::Chunked(Chunked::Size);
+                    }
+                    out.extend_from_slice(&bytes[..count]);
+                    &bytes[count..]
+                }
+                State::Head => self.head(bytes, out),
+                State::Chunked(_) => self.chunk_line(bytes, out),
+            };
+        }
+        self.count_held(out);
+    }
+
+    /// Counts what is held now; ends the connection where all together hold too much.
+    fn count_held(&mut self, out: &mut Vec<u8>) {
+        let held = self.held.capacity();
+        if held == self.counted {
+            return;
+        }
+        let all = HELD_BYTES.fetch_add(held.wrapping_sub(self.counted), Ordering::Relaxed);
+        let is_too_much = held > self.counted && all + held > HELD_BYTES_MAX;
+        self.counted = held;
+        if is_too_much {
+            self.end(out);
+            HELD_BYTES.fetch_sub(self.counted, Ordering::Relaxed);
+            self.counted = 0;
+        }
+    }
+
+    /// Whether nothing more comes of this connection.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+
+    /// How many bytes of a body are to come, as far as it is known.
+    pub fn expected_bytes(&self) -> u64 {
+        match self.state {
+            State::Body(left) => left,
+            State::Chunked(_) => u64::MAX,
+            State::Head | State::Ended => 0,
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        self.state = State::Ended;
+        self.held = Vec::new();
+        out.extend_from_slice(UNSOUND);
+    }
+
+    fn head<'b>(&mut self, bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
+        // Empty lines between requests are passed over.
+        let bytes = match self.held.is_empty() {
+            true => &bytes[bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()..],
+            false => bytes,
+        };
+        let before = self.held.len();
+        let room = HEAD_BYTES_MAX.saturating_sub(before);
+        self.held.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        match end_of(b"\r\n\r\n", &self.held, &mut self.looked) {
+            Some(end) => {
+                match body_of(&self.held[..end]) {
+                    Some(next) => {
+                        out.extend_from_slice(&self.held[..end]);
+                        self.state = next;
+                    }
+                    None => self.end(out),
+                }
+                self.forget();
+                &bytes[end - before..]
+            }
+            // What ends lines by LF alone would wait for ever.
+            None if memmem::find(&self.held, b"\n\n").is_some() || bytes.len() >= room => {
+                self.end(out);
+                &[]
+            }
+            None => &[],
+        }
+    }
+
+    /// The line of a chunk's size, or of a trailer.
+    fn chunk_line<'b>(&mut self, bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
+        let before = self.held.len();
+        let room = CHUNK_LINE_BYTES_MAX.saturating_sub(before);
+        self.held.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let Some(end) = end_of(b"\r\n", &self.held, &mut self.looked) else {
+            if bytes.len() >= room || self.held.contains(&b'\n') {
+                self.end(out);
+            }
+            return &[];
+        };
+        let line = &self.held[..end - 2];
+        let is_sound = !line.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0));
+        let next = match &self.state {
+            _ if !is_sound => None,
+            State::Chunked(Chunked::Trailers) if line.is_empty() => Some(State::Head),
+            State::Chunked(Chunked::Trailers) => Some(State::Chunked(Chunked::Trailers)),
+            _ => chunk_size(line).map(|size| match size {
+                0 => State::Chunked(Chunked::Trailers),
+                size => State::Chunked(Chunked::Data(size + 2)),
+            }),
+        };
+        match next {
+            Some(next) => {
+                out.extend_from_slice(&self.held[..end]);
+                self.state = next;
+            }
+            None => self.end(out),
+        }
+        self.forget();
+        &bytes[end - before..]
+    }
+
+    fn forget(&mut self) {
+        self.looked = 0;
+        match self.held.capacity() > KEPT_BYTES_MAX {
+            true => self.held = Vec::new(),
+            false => self.held.clear(),
+        }
+    }
+}
+
+/// Where the first `mark` ends. `looked`: how much of `held` is known to have none.
+fn end_of(mark: &[u8], held: &[u8], looked: &mut usize) -> Option<usize> {
+    let from = looked.saturating_sub(mark.len() - 1);
+    let found = memmem::find(&held[from..], mark).map(|at| from + at + mark.len());
+    *looked = held.len();
+    found
+}
+
+/// The size at the start of a chunk's line; extensions after it are passed over.
+fn chunk_size(line: &[u8]) -> Option<u64> {
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let rest = line[digits..].trim_ascii_start();
+    if !(1..=15).contains(&digits) || !(rest.is_empty() || rest[0] == b';') {
+        return None;
+    }
+    u64::from_str_radix(std::str::from_utf8(&line[..digits]).ok()?, 16).ok()
+}
+
+/// What follows a head, its empty line included; `None`: it is unsound.
+fn body_of(head: &[u8]) -> Option<State> {
+    let text = &head[..head.len() - 4];
+    let mut rest = text;
+    let mut lines = std::iter::from_fn(|| {
+        let end = memmem::find(rest, b"\r\n").unwrap_or(rest.len());
+        let line = &rest[..end];
+        let is_last = end == rest.len();
+        rest = if is_last { &[] } else { &rest[end + 2..] };
+        (!line.is_empty() || !is_last).then_some(line)
+    });
+    let is_clean = |line: &[u8]| !line.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0));
+    let request_line = lines.next().filter(|line| is_clean(line))?;
+    let (mut length, mut is_chunked) = (None, false);
+    for line in lines {
+        let colon = line.iter().position(|&byte| byte == b':')?;
+        let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
+        // A folded line begins with white space; a name is followed by its colon at once.
+        if name.is_empty() || name.iter().any(|byte| byte.is_ascii_whitespace()) || !is_clean(line) {
+            return None;
+        }
+        if name.eq_ignore_ascii_case(b"content-length") {
+            let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+            if length.is_some() || !is_number {
+                return None;
+            }
+            length = Some(std::str::from_utf8(value).ok()?.parse::<u64>().ok()?);
+        } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+            if is_chunked || !value.eq_ignore_ascii_case(b"chunked") || request_line.ends_with(b"HTTP/1.0") {
+                return None;
+            }
+            is_chunked = true;
+        }
+    }
+    match (length, is_chunked) {
+        (Some(_), true) => None,
+        (None, true) => Some(State::Chunked(Chunked::Size)),
+        (Some(0) | None, false) => Some(State::Head),
+        (Some(length), false) => Some(State::Body(length)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is handed on of `bytes`, which come in pieces of every length.
+    #[track_caller]
+    fn check(bytes: &[u8], expected: &[u8], ends: bool) {
+        for step in [1, 2, 3, 7, bytes.len().max(1)] {
+            let (mut framing, mut out) = (Framing::default(), Vec::new());
+            bytes.chunks(step).for_each(|piece| framing.pass(piece, &mut out));
+            assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(expected), "by {step}");
+            assert_eq!(framing.has_ended(), ends, "by {step}");
+        }
+    }
+
+    #[test]
+    fn sound_requests_pass_one_after_the_other() {
+        for sound in [
+            "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            "GET / HTTP/1.1\r\n\r\n",
+            "PUT /a HTTP/1.1\r\ncontent-length: 3\r\n\r\nab\nGET / HTTP/1.1\r\n\r\n",
+            "PUT /a HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\na\nb\r\n1F;x=\"y\"\r\n0123456789012345678901234567890\r\n0\r\nT: 1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+        ] {
+            check(sound.as_bytes(), sound.as_bytes(), false);
+        }
+        check(b"\r\n\nGET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", false);
+    }
+
+    #[test]
+    fn unsound_heads_are_not_handed_on() {
+        for unsound in [
+            "Content-Length: 3\r\nTransfer-Encoding: chunked",
+            "Transfer-Encoding: chunked\r\nContent-Length: 3",
+            "Content-Length: 3\r\nContent-Length: 4",
+            "Content-Length: 3\r\nContent-Length: 3",
+            "Content-Length: 3, 3",
+            "Content-Length: +3",
+            "Content-Length: -3",
+            "Content-Length: 0x3",
+            "Content-Length:",
+            "Content-Length: 99999999999999999999",
+            "Content-Length : 3",
+            "Transfer-Encoding: gzip, chunked",
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+            "Transfer-Encoding: xchunked",
+            "A: b\r\n folded: c",
+            "A: b\r\n\tc",
+            "A: b\nB: c",
+            "A: b\rB: c",
+            "A: b\0",
+            "no colon",
+            ": no name",
+        ] {
+            let request = format!("POST /a HTTP/1.1\r\n{unsound}\r\n\r\nabc");
+            check(request.as_bytes(), UNSOUND, true);
+        }
+        check(b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", UNSOUND, true);
+        check(b"GET / HTTP/1.1\nHost: a\n\n", UNSOUND, true);
+        check(&[b"GET / HTTP/1.1\r\nA: ", &[b'a'; HEAD_BYTES_MAX][..]].concat(), UNSOUND, true);
+    }
+
+    #[test]
+    fn unsound_chunks_end_the_connection() {
+        let head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        for unsound in [
+            "x\r\n",
+            "\r\n",
+            "-1\r\n",
+            "3\nabc",
+            "3;a\nb\r\n",
+            "3 4\r\n",
+            "1234567890123456\r\n",
+            "3\rabc\r\n",
+        ] {
+            let expected = [head.as_bytes(), UNSOUND].concat();
+            check(format!("{head}{unsound}").as_bytes(), &expected, true);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Copies of JSON that a request asks for: "is there room for one more?"
+
+use limber_work::Stop;
+use serde_json::Value;
+
+/// A member's place in its object's table, and the table of a small object.
+const MEMBER_BYTES: u64 = 128;
+const OBJECT_BYTES: u64 = 256;
+
+/// Asked before a tree of JSON is copied.
+///
+/// # Errors
+/// As [`limber_work::claim`].
+pub fn claim_tree(tree: &Value) -> Result<(), Stop> {
+    limber_work::claim(bytes(tree))
+}
+
+fn bytes(tree: &Value) -> u64 {
+    let inside: u64 = match tree {
+        Value::String(text) => text.len() as u64,
+        Value::Array(items) => items.iter().map(bytes).sum(),
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| name.len() as u64 + MEMBER_BYTES + bytes(value));
+            OBJECT_BYTES + members.sum::<u64>()
+        }
+        _ => 0,
+    };
+    size_of::<Value>() as u64 + inside
+}

@@ -1,0 +1,29 @@
+//! The document that a request has in work: "what do its values become?"
+
+/// What the values of one document may become before it is charged, beside twice its size: nearly all documents need no more.
+const DOCUMENT_BYTES: u64 = 256 << 10;
+/// What became of the document in work so far.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) allowed_bytes: u64,
+    pub(crate) made_bytes: u64,
+    /// The part of it that the meter knows as held.
+    pub(crate) stated_bytes: u64,
+}
+
+impl Default for Document {
+    fn default() -> Document {
+        Document::of(0)
+    }
+}
+
+impl Document {
+    pub(crate) fn of(source_bytes: u64) -> Document {
+        Document { allowed_bytes: 2 * source_bytes + DOCUMENT_BYTES, made_bytes: 0, stated_bytes: 0 }
+    }
+
+    /// What the meter is to forget.
+    pub(crate) fn take_stated(&mut self) -> i64 {
+        std::mem::take(&mut self.stated_bytes) as i64
+    }
+}

@@ -1,0 +1,17 @@
+//! Why a request must not go on.
+
+use crate::measured::NoRoom;
+
+/// Why a request must not go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// Its task was cancelled, or its client is gone.
+    #[error("task cancelled")]
+    Cancelled,
+    /// Its deadline has passed.
+    #[error("Time exceeded")]
+    TimedOut,
+    /// It holds more memory than there is for it.
+    #[error(transparent)]
+    Memory(#[from] NoRoom),
+}

@@ -1,0 +1,64 @@
+"""One hostile request, and what may be answered."""
+
+import json
+
+OK = (200, 201)
+REFUSED = (400, 404, 405, 406, 408, 409, 413, 415, 422, 429)
+
+
+class Case:
+    """A request of the corpus.
+
+    name: unique within its class.
+    method, path, body: the request; `body` is text, bytes, JSON as Python values, or a function that returns one of them (for large ones,
+        so that they are held only while they are sent). A list of `Lines` items is sent as NDJSON.
+    expect: the statuses that may be answered, a number or several. A status of 500 or more is never right.
+    setup: requests made before it, as (method, path, body); each must be answered by less than 400.
+    cleanup: requests made after it, whatever they answer; indices that `setup` makes are deleted without being named here.
+    headers: further headers of the request.
+    clients: how many send it at the same time.
+    hang_up: seconds after which every client closes its connection without having read an answer; `expect` means nothing then.
+    seconds: how long the answer may take.
+    contains: text that the answer must contain.
+    """
+
+    def __init__(self, name, method, path, body=None, expect=OK + REFUSED, setup=(), cleanup=(), headers=None, clients=1, hang_up=None,
+                 seconds=30, contains=None):
+        self.name = name
+        self.method = method
+        self.path = path
+        self.body = body
+        self.expect = (expect,) if isinstance(expect, int) else tuple(expect)
+        self.setup = list(setup)
+        self.cleanup = list(cleanup)
+        self.headers = dict(headers or {})
+        self.clients = clients
+        self.hang_up = hang_up
+        self.seconds = seconds
+        self.contains = contains
+
+
+def encoded(body):
+    """The bytes of a body in any of its forms, and their media type."""
+    if callable(body):
+        body = body()
+    if body is None:
+        return b"", None
+    if isinstance(body, bytes):
+        return body, "application/json"
+    if isinstance(body, str):
+        return body.encode(), "application/json"
+    if isinstance(body, Lines):
+        return b"".join(line.encode() + b"\n" for line in body.lines()), "application/x-ndjson"
+    return json.dumps(body).encode(), "application/json"
+
+
+class Lines:
+    """NDJSON: lines of JSON, given as text or as Python values."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def lines(self):
+        for item in self.items:
+            yield item if isinstance(item, str) else json.dumps(item)
