@@ -6,9 +6,8 @@ use super::json;
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
-use crate::field::{FieldSink, Flattened, KEY_END};
+use crate::field::{FieldSink, Flattened, KEY_END, Scalar};
 use crate::tree::{Leaf, TERM_BYTES_MAX};
-use crate::typed::Scalar;
 
 /// Where the walk is: the keys from the field on, with dots between them, and how many objects they go through.
 struct Way {

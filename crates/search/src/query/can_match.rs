@@ -1,7 +1,5 @@
 //! "Could anything in this shard match?", answered without looking at a document.
 
-use limber_mapping::FieldType;
-
 use super::bind::bind;
 use super::bound::{BoundQuery, Docs, Node};
 use super::parse::Query;
@@ -27,7 +25,7 @@ fn is_possible(query: &BoundQuery, shard: &ShardSnapshot) -> Result<bool> {
     Ok(match &query.node {
         Node::Nothing { .. } => false,
         Node::Docs { docs: Docs::NumberRange { field, min, max }, .. }
-            if field.index && matches!(field.kind, FieldType::Date { .. }) =>
+            if field.index && field.date().is_some() =>
         {
             let mut is_possible = false;
             for view in &shard.segments {

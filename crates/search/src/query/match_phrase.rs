@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -98,7 +98,7 @@ impl QueryNode for MatchPhrase {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) || &*field.path == "_id" {
+        if !field.has_texts() || &*field.path == "_id" {
             return binder.term(&self.field, &self.text, boost);
         }
         let text = json::scalar_text(&self.text).unwrap_or_default();
@@ -106,7 +106,7 @@ impl QueryNode for MatchPhrase {
         if terms.is_empty() {
             return Ok(no_terms(self.zero_terms_all, boost));
         }
-        if self.expansions_max.is_some() && !matches!(field.kind, FieldType::Text) {
+        if self.expansions_max.is_some() && !field.is_analyzed() {
             let reason = format!(
                 "Can only use phrase prefix queries on text fields - not on [{}] which is of type [{}]",
                 field.path,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{FieldType, RequestError};
+use limber_mapping::RequestError;
 use limber_text::automaton::{Regexp, RegexpOptions, TermAutomaton};
 use serde_json::{Map, Value};
 
@@ -68,7 +68,7 @@ impl QueryNode for RegexpQuery {
             Regexp::parse(&self.pattern, self.options)?;
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) {
+        if !field.has_texts() {
             return Err(binder
                 .query_shard(format!(
                     "Can only use regexp queries on keyword and text fields - not on [{}] which is of type [{}]",
