@@ -407,7 +407,7 @@ impl Leaf {
                 None => (field.ignore_above.unwrap_or(u32::MAX) as usize).min(TERM_BYTES_MAX),
             },
             // The null of a flattened field is that of its keys.
-            null: field.null_value.as_ref().filter(|_| !is_flattened).map(OwnedScalar::from_json),
+            null: field.null_value.as_ref().filter(|_| !is_flattened).map(|null| field.of.null(null)),
             multi_fields: Box::default(),
             copies: Box::default(),
             keyed: None,

@@ -167,7 +167,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let token = match scalar {
             Scalar::Text(_) => "VALUE_STRING",
             Scalar::Bool(_) => "VALUE_BOOLEAN",
-            Scalar::Integer { .. } | Scalar::Number(_) => "VALUE_NUMBER",
+            Scalar::Integer { .. } | Scalar::Number(_) | Scalar::Stored(_) => "VALUE_NUMBER",
         };
         let reason =
             format!("Failed to parse object: expecting token of type [START_OBJECT] but found [{token}]");

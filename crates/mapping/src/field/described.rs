@@ -5,10 +5,10 @@ use std::fmt::Debug;
 use serde_json::{Map, Value, json};
 
 use super::declaration::Leaf;
-use super::field::Field;
+use super::mapped::Field;
 use super::params::Param;
 use super::query::{DateContext, RangeEnd, Selection, Wanted};
-use super::scalar::{Cause, Reads, Scalar, Typed};
+use super::scalar::{Cause, OwnedScalar, Reads, Scalar, Typed};
 use super::value_kind::ValueKind;
 use crate::RequestError;
 use crate::date::DateFormat;
@@ -22,9 +22,14 @@ pub(crate) trait FieldType: Debug + Send + Sync {
     /// Elasticsearch's name.
     fn name(&self) -> &'static str;
 
+    /// The name in errors, where that of the type whose searches it has stands for it.
+    fn searched_as(&self) -> &'static str {
+        self.name()
+    }
+
     /// The name under which `_field_caps` counts it together with types that are searched alike.
     fn family(&self) -> &'static str {
-        self.name()
+        self.searched_as()
     }
 
     /// The parameters, in the order in which `GET _mapping` prints them.
@@ -73,6 +78,11 @@ pub(crate) trait FieldType: Debug + Send + Sync {
             Some(like) => like.null_value(value),
             None => Ok(java_text(value).into()),
         }
+    }
+
+    /// What documents say that say null; as a value would be said.
+    fn null(&self, null: &Value) -> OwnedScalar {
+        OwnedScalar::from_json(null)
     }
 
     /// Whether a field may be a dimension of time series.
@@ -298,9 +308,9 @@ pub(crate) enum KeptIn {
 
 /// The questions that others ask of a field's type.
 impl Field {
-    /// Elasticsearch's name of the type it was mapped with.
+    /// Elasticsearch's name of its type, as searches call it.
     pub fn type_name(&self) -> &'static str {
-        self.of.name()
+        self.of.searched_as()
     }
 
     /// The name under which `_field_caps` counts its type.

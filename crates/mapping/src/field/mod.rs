@@ -5,7 +5,7 @@
 
 mod declaration;
 mod described;
-mod field;
+mod mapped;
 mod number_range;
 mod params;
 mod query;
@@ -17,7 +17,7 @@ mod value_kind;
 
 pub(crate) use declaration::Leaf;
 pub(crate) use described::{Dimension, FieldType, KeptIn, Place};
-pub use field::{
+pub use mapped::{
     Field, FieldId, Flattened, KEY_END, KEYED_PATH_END, Representation, RuntimeScript, keyed_path,
 };
 pub(crate) use number_range::{number_range, numbers};

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::field::Field;
+use super::mapped::Field;
 use super::range_value::RangesWanted;
 use crate::RequestError;
 use crate::date::{DateFormat, Zone};

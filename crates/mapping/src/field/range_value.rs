@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use super::field::Field;
+use super::mapped::Field;
 use super::query::{DateContext, RangeEnd};
 use super::scalar::{OwnedScalar, Typed};
 use super::value_kind::IntegerWidth;

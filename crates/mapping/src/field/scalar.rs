@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::field::Field;
+use super::mapped::Field;
 use super::value_kind::IntegerWidth;
 use crate::RequestError;
 
@@ -18,6 +18,8 @@ pub(crate) enum Scalar<'a> {
     /// Any other number.
     Number(&'a str),
     Bool(bool),
+    /// What a column holds: a `null_value` of a type whose values are read otherwise.
+    Stored(i64),
 }
 
 /// A scalar that owns its text.
@@ -27,6 +29,7 @@ pub(crate) enum OwnedScalar {
     Integer(String, i64),
     Number(String),
     Bool(bool),
+    Stored(i64),
 }
 
 impl OwnedScalar {
@@ -48,6 +51,7 @@ impl OwnedScalar {
             OwnedScalar::Integer(text, value) => Scalar::Integer { text, value: *value },
             OwnedScalar::Number(text) => Scalar::Number(text),
             OwnedScalar::Bool(flag) => Scalar::Bool(*flag),
+            OwnedScalar::Stored(number) => Scalar::Stored(*number),
         }
     }
 }
@@ -59,6 +63,7 @@ impl<'a> Scalar<'a> {
             Scalar::Text(text) | Scalar::Integer { text, .. } | Scalar::Number(text) => text,
             Scalar::Bool(true) => "true",
             Scalar::Bool(false) => "false",
+            Scalar::Stored(_) => "",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::field::Field;
+use super::mapped::Field;
 use super::value_kind::{Precision, ValueKind};
 use crate::RequestError;
 use crate::date::{DateFormat, Resolution, Zone};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::field::Field;
+use super::mapped::Field;
 #[cfg(doc)]
-use super::field::Representation;
+use super::mapped::Representation;
 
 /// Receives the typed values of one document, field by field, in document order. Implemented by the segment's buffer; the
 /// walker is generic over it, so that nothing is boxed on the way.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::field::{Field, Representation};
+use super::mapped::{Field, Representation};
 use super::range_value::RangeKind;
 use crate::date::{DateFormat, Resolution};
 use crate::geo::ShapeOptions;
@@ -174,6 +174,16 @@ impl Field {
     /// Whether terms are texts, so that queries of texts and patterns work on them as they are.
     pub fn has_texts(&self) -> bool {
         matches!(self.values, ValueKind::Text | ValueKind::Keyword)
+    }
+
+    /// Whether patterns (`prefix`, `wildcard`, `regexp`) are held against its terms, or against what those stand for.
+    pub fn has_patterns(&self) -> bool {
+        self.has_texts() || self.values == ValueKind::Coded
+    }
+
+    /// Whether a pattern is held against what a term stands for ([`Field::decode_term`]) and not against the term.
+    pub fn has_coded_terms(&self) -> bool {
+        self.values == ValueKind::Coded
     }
 
     /// Whether terms are single keys that people read: texts, or what stands for one.

@@ -152,6 +152,7 @@ pub(super) fn read_double(
             None => return Err(unreadable(text)),
         },
         Scalar::Bool(flag) => return Err(not_numeric(flag)),
+        Scalar::Stored(_) => return Ok(None),
     };
     if !value.is_finite() || value.abs() > limit {
         return Err(not_finite(name, value, value));

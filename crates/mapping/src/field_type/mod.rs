@@ -19,7 +19,9 @@ mod range;
 mod scaled_float;
 mod table;
 mod text;
+mod token_count;
 mod unsigned_long;
+mod version;
 mod whole;
 mod wildcard;
 

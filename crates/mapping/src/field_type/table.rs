@@ -15,7 +15,9 @@ use super::percolator::Percolator;
 use super::range::{RangeType, Ranges};
 use super::scaled_float::ScaledFloat;
 use super::text::Text;
+use super::token_count::TokenCount;
 use super::unsigned_long::UnsignedLong;
+use super::version::Version;
 use super::whole::Whole;
 use super::wildcard::Wildcard;
 use crate::date::Resolution;
@@ -52,6 +54,8 @@ pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &Binary,
     &Percolator,
     &Flattened,
+    &TokenCount,
+    &Version,
 ];
 
 /// Types of Elasticsearch that are not here yet: refused by name, unlike a type nobody knows.
@@ -75,8 +79,6 @@ pub(crate) static MISSING: &[&str] = &[
     "semantic_text",
     "shape",
     "sparse_vector",
-    "token_count",
-    "version",
 ];
 
 /// The type of this name.

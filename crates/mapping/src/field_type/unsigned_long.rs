@@ -56,7 +56,7 @@ impl FieldType for UnsignedLong {
                 Ok(value) => Ok(Typed::Number(sortable_from_u64(value))),
                 Err(_) => Err(unreadable(text)),
             },
-            Scalar::Bool(_) => Err(unreadable(scalar.text())),
+            Scalar::Bool(_) | Scalar::Stored(_) => Err(unreadable(scalar.text())),
         }
     }
 

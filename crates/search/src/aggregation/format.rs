@@ -52,6 +52,9 @@ impl Format {
             },
             Some(ValueKind::Ip) => refuse(options, "ip").map(|()| Format::Ip),
             Some(ValueKind::Keyword | ValueKind::Text) => refuse(options, "keyword").map(|()| Format::Raw),
+            Some(ValueKind::Coded) => {
+                refuse(options, field.map_or("", |field| field.type_name())).map(|()| Format::Raw)
+            }
             _ => match &options.format {
                 Some(pattern) => Ok(Format::Decimal(Arc::new(DecimalFormat::parse(pattern)?))),
                 None => Ok(Format::Raw),

@@ -292,7 +292,7 @@ impl<'a> Binder<'a> {
         };
         let selection = self.select_term(&field, value)?;
         match selection {
-            Selection::Term(term) if field.index && field.has_texts() => {
+            Selection::Term(term) if field.index && field.has_patterns() => {
                 self.scored_term(&field, &term, boost)
             }
             Selection::Number(number) if field.index && field.is_bool() => {

@@ -169,7 +169,7 @@ pub(super) fn analyse(
     let mut terms: Vec<AnalysedTerm> = Vec::new();
     match named {
         Some(analyzer) => {
-            analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)))
+            analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)));
         }
         None if splits && field.splits_queries => {
             let words = (0..).zip(text.split_whitespace());

@@ -12,6 +12,7 @@ use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::rewrite::{Rewrite, bind_automaton, collect_terms};
 use super::spans::{Expansion, MultiTermQuery};
+use crate::automaton::shown_terms;
 use crate::error::Error;
 use crate::json;
 
@@ -68,7 +69,7 @@ impl QueryNode for RegexpQuery {
             Regexp::parse(&self.pattern, self.options)?;
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if !field.has_texts() {
+        if !field.has_patterns() {
             return Err(binder
                 .query_shard(format!(
                     "Can only use regexp queries on keyword and text fields - not on [{}] which is of type [{}]",
@@ -103,6 +104,7 @@ impl MultiTermQuery for RegexpQuery {
         }
         let automaton: Arc<dyn TermAutomaton> =
             Arc::new(Regexp::parse(&field.normalize(&self.pattern), self.options)?);
+        let automaton = shown_terms(&field, automaton);
         let rewrite = self.rewrite.as_deref().map_or(Ok(Rewrite::Constant), Rewrite::parse)?;
         match rewrite.count_max() {
             None => Ok(Expansion::All(field.clone(), Docs::Automaton { field, automaton })),

@@ -10,7 +10,7 @@ use limber_text::automaton::TermAutomaton;
 
 use super::bind::Binder;
 use super::bound::{BoolNode, BoundQuery, Docs, Node};
-use crate::automaton::walk;
+use crate::automaton::{shown_terms, walk};
 use crate::error::Error;
 
 /// `rewrite`.
@@ -68,6 +68,7 @@ pub(super) fn bind_automaton(
     boost: f32,
     text: String,
 ) -> Result<BoundQuery, Error> {
+    let automaton = shown_terms(field, automaton);
     if rewrite == Rewrite::Constant
         || field.runtime.is_some()
         || !field.index

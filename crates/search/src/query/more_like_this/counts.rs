@@ -108,7 +108,9 @@ impl FieldSink for Counter<'_> {
         let named = self.analyzers.get(&*field.path).and_then(Value::as_str);
         let named = named.and_then(|name| self.mapping.settings().analyzers.get(name)).cloned();
         match named.or_else(|| field.analyzer.clone()) {
-            Some(analyzer) => analyzer.tokens(value, |token| self.add(field, token.text)),
+            Some(analyzer) => {
+                analyzer.tokens(value, |token| self.add(field, token.text));
+            }
             None => self.add(field, value),
         }
     }

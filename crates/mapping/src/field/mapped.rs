@@ -53,7 +53,8 @@ pub struct Field {
     pub norms: bool,
     /// Text and keyword: how matches are scored.
     pub similarity: Similarity,
-    /// Text: whether positions are written (`index_options: positions`, the default for text).
+    /// Text: whether positions are written (`index_options: positions`, the default for text). Counts of tokens: whether removed tokens count
+    /// (`enable_position_increments`).
     pub positions: bool,
     /// Text: whether an index of Elasticsearch would have offsets of its terms. Here they are made anew where they are needed.
     pub has_offsets: bool,
