@@ -54,7 +54,6 @@ const KNOWN: &[(&str, &[&str], usize)] = &[
             "cache",
             "collect",
             "context",
-            "counting",
             "execute",
             "expand",
             "failures",
@@ -72,7 +71,7 @@ const KNOWN: &[(&str, &[&str], usize)] = &[
             "shard",
             "source",
         ],
-        126,
+        120,
     ),
     ("segment", &["buffer", "keys", "nested", "segment", "shapes"], 8),
 ];
