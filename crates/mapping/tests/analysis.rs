@@ -1,6 +1,6 @@
 //! Analyzers against what Elasticsearch 8.19.13 answered to `_analyze`.
 
-use limber_mapping::analysis::Analyzers;
+use limber_mapping::analysis::{AnalysisLimits, Analyzers};
 use serde_json::{Value, json};
 
 #[test]
@@ -14,6 +14,7 @@ fn tokens_are_elasticsearchs() {
             .get(name)
             .unwrap()
             .analyze(case["text"].as_str().unwrap())
+            .tokens
             .into_iter()
             .map(|token| {
                 json!([token.token, token.start_offset, token.end_offset, token.kind, token.position])
@@ -68,7 +69,7 @@ fn analyzers_of_an_index() {
             "quiet": {"type": "standard", "stopwords": "_english_"},
         },
     });
-    let analyzers = Analyzers::parse(&settings).unwrap();
+    let analyzers = Analyzers::parse(&settings, AnalysisLimits::default()).unwrap();
     let check = |name: &str, text: &str, expected: &[(&str, u32)]| {
         let mut found = Vec::new();
         analyzers
@@ -88,8 +89,9 @@ fn analyzers_of_an_index() {
 
 #[test]
 fn analysis_that_is_refused() {
-    let check =
-        |settings: Value, reason: &str| assert_eq!(Analyzers::parse(&settings).unwrap_err().reason, reason);
+    let check = |settings: Value, reason: &str| {
+        assert_eq!(Analyzers::parse(&settings, AnalysisLimits::default()).unwrap_err().reason, reason)
+    };
     check(
         json!({"analyzer": {"a": {"type": "french"}}}),
         "analyzer type [french] of analyzer [a] is not supported by Limber yet",
