@@ -93,24 +93,39 @@ fn analysis_that_is_refused() {
         assert_eq!(Analyzers::parse(&settings, AnalysisLimits::default()).unwrap_err().reason, reason)
     };
     check(
-        json!({"analyzer": {"a": {"type": "french"}}}),
-        "analyzer type [french] of analyzer [a] is not supported by Limber yet",
+        json!({"analyzer": {"a": {"type": "nori"}}}),
+        "analyzer type [nori] of analyzer [a] is not supported by Limber yet",
+    );
+    check(json!({"analyzer": {"a": {"type": "nope"}}}), "Unknown analyzer type [nope] for [a]");
+    check(json!({"tokenizer": {"t": {"type": "nope"}}}), "Unknown tokenizer type [nope] for [t]");
+    check(json!({"filter": {"f": {"type": "nope"}}}), "Unknown filter type [nope] for [f]");
+    check(
+        json!({"analyzer": {"a": {"tokenizer": "thai"}}}),
+        "tokenizer [thai] is not supported by Limber yet",
     );
     check(
-        json!({"analyzer": {"a": {"tokenizer": "ngram"}}}),
-        "tokenizer [ngram] is not supported by Limber yet",
+        json!({"analyzer": {"a": {"tokenizer": "standard", "filter": "kstem"}}}),
+        "token filter [kstem] is not supported by Limber yet",
     );
     check(
-        json!({"analyzer": {"a": {"tokenizer": "standard", "filter": "elision"}}}),
-        "token filter [elision] is not supported by Limber yet",
+        json!({"analyzer": {"a": {"tokenizer": "standard", "filter": "none"}}}),
+        "Custom Analyzer [a] failed to find filter under name [none]",
     );
     check(
-        json!({"analyzer": {"a": {"tokenizer": "standard", "char_filter": ["icu"]}}, "char_filter": {"icu": {"type": "icu_normalizer"}}}),
-        "character filter [icu_normalizer] is not supported by Limber yet",
+        json!({"char_filter": {"icu": {"type": "icu_normalizer"}}}),
+        "char filter [icu_normalizer] is not supported by Limber yet",
     );
     check(
-        json!({"normalizer": {"n": {"type": "custom", "filter": ["cjk_width"]}}}),
-        "token filter [cjk_width] is not supported by Limber yet",
+        json!({"normalizer": {"n": {"type": "custom", "filter": ["shingle"]}}}),
+        "Custom normalizer [n] may not use filter [shingle]",
+    );
+    check(
+        json!({"filter": {"f": {"type": "ngram", "min_gram": 1, "max_gram": 9}}}),
+        "The difference between max_gram and min_gram in NGram Tokenizer must be less than or equal to: [1] but was [8]. This limit can be set by changing the [index.max_ngram_diff] index level setting.",
+    );
+    check(
+        json!({"filter": {"f": {"type": "multiplexer", "filters": ["f"]}}}),
+        "filter [f] is within more than [8] filters that name others",
     );
     check(
         json!({"analyzer": {"a": {}}}),

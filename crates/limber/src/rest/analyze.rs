@@ -105,6 +105,10 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         return Ok(Response::ok(json!({"tokens": tokens})));
     }
     if !custom.is_empty() {
+        // As Elasticsearch, which explains an analyzer of a request's own parts without a gap.
+        if explain {
+            shown.gap = 0;
+        }
         return answer_parts(&parts_of(&custom)?, analyzers, &texts, &shown);
     }
     let own_gap = match (&analyzer, &field, &mapping) {
@@ -124,7 +128,9 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             .unwrap_or_else(|| analyzers.default_index()),
         (None, None) => analyzers.default_index(),
     };
-    shown.gap = own_gap.unwrap_or(analyzer.position_increment_gap);
+    // Analyzers that come with the server have no gap where no index asks for them.
+    let named_gap = if mapping.is_some() { analyzer.position_increment_gap } else { 0 };
+    shown.gap = own_gap.unwrap_or(named_gap);
     match analyzers.parts(&analyzer.name) {
         Some(parts) if explain => answer_parts(&parts, analyzers, &texts, &shown),
         _ => {

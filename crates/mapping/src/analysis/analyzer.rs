@@ -170,7 +170,7 @@ impl Analyzer {
         };
         let trailing = match self.filters.iter().all(|filter| matches!(filter.step, Step::Each(_))) {
             true => by_token(&self.filters, room, &mut source, &mut sink),
-            false => chain::run(&self.filters, &mut source, &mut sink),
+            false => chain::run(&self.filters, text.len() as u32, &mut source, &mut sink),
         };
         BUFFERS.set(buffers);
         trailing

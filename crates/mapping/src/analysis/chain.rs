@@ -25,13 +25,22 @@ pub(super) trait Stream: Debug + Send + Sync {
     fn start(&self) -> Box<dyn Stage + '_>;
 }
 
+/// What is known when there are no more tokens.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    /// Positions of tokens that were removed after the last one.
+    pub trailing: u32,
+    /// Byte offset of the end of the text.
+    pub offset: u32,
+}
+
 /// The state of a [`Stream`] over one text.
 pub(super) trait Stage {
     /// Takes a token; false: no more are wanted.
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool;
 
-    /// There are no more. `trailing`: positions of tokens that were removed after the last one; returns those after what this stage emits.
-    fn end(&mut self, trailing: u32, emit: Emit<'_>) -> u32 {
+    /// There are no more. Returns the positions of removed tokens after what this stage emits.
+    fn end(&mut self, End { trailing, .. }: End, emit: Emit<'_>) -> u32 {
         let _ = emit;
         trailing
     }
@@ -138,13 +147,14 @@ impl Stage for Group<'_> {
         emit(token)
     }
 
-    fn end(&mut self, trailing: u32, _emit: Emit<'_>) -> u32 {
+    fn end(&mut self, End { trailing, .. }: End, _emit: Emit<'_>) -> u32 {
         trailing + self.skipped
     }
 }
 
-/// Hands what `source` emits through `filters` to `sink`; returns the positions of removed tokens after the last one.
-pub(super) fn run(filters: &[Filter], source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
+/// Hands what `source` emits through `filters` to `sink`; returns the positions of removed tokens after the last one. `end`: the
+/// byte offset of the end of the text.
+pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
     let mut stages: Vec<Box<dyn Stage + '_>> = Vec::new();
     let mut rest = filters;
     while let Some(first) = rest.first() {
@@ -164,7 +174,7 @@ pub(super) fn run(filters: &[Filter], source: &mut dyn FnMut(Emit<'_>), sink: Em
         }
     }
     source(&mut |token| push(&mut stages, token, sink));
-    finish(&mut stages, 0, sink)
+    finish(&mut stages, End { trailing: 0, offset: end }, sink)
 }
 
 fn push(stages: &mut [Box<dyn Stage + '_>], token: &mut TokenBuf, sink: Emit<'_>) -> bool {
@@ -174,12 +184,12 @@ fn push(stages: &mut [Box<dyn Stage + '_>], token: &mut TokenBuf, sink: Emit<'_>
     }
 }
 
-fn finish(stages: &mut [Box<dyn Stage + '_>], trailing: u32, sink: Emit<'_>) -> u32 {
+fn finish(stages: &mut [Box<dyn Stage + '_>], end: End, sink: Emit<'_>) -> u32 {
     match stages.split_first_mut() {
-        None => trailing,
+        None => end.trailing,
         Some((first, rest)) => {
-            let trailing = first.end(trailing, &mut |token| push(rest, token, sink));
-            finish(rest, trailing, sink)
+            let trailing = first.end(end, &mut |token| push(rest, token, sink));
+            finish(rest, End { trailing, ..end }, sink)
         }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Map;
 
 use super::analyzer::Analyzer;
 use super::chain::Filter;
+use super::char_filter::mapping_of;
 use super::context::Context;
 use super::filter::{Words, articles, fingerprint_of, keyword_marker_of, stem_of, stop_of, stop_set};
 use super::java_pattern;
@@ -203,7 +204,12 @@ fn of_language(
         });
     }
     let tokenizer = tokenizer_of(language.tokenizer, settings, context)?;
-    Ok(Analyzer::new(settings.name, tokenizer, filters))
+    let analyzer = Analyzer::new(settings.name, tokenizer, filters);
+    Ok(match language.name {
+        // Source: Lucene's `PersianCharFilter`.
+        "persian" => analyzer.with_char_filters(vec![mapping_of("\u{200c}", " ")]),
+        _ => analyzer,
+    })
 }
 
 fn lowercase_of(language: &str, context: &Context<'_>) -> Result<Filter, RequestError> {

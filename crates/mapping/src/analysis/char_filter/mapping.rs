@@ -45,6 +45,12 @@ pub fn make(settings: &Settings<'_>) -> Result<CharFilter, RequestError> {
     Ok(CharFilter::new(Mapping { rules: pairs }, true))
 }
 
+/// One text for another.
+pub(in crate::analysis) fn of(from: &str, to: &str) -> CharFilter {
+    let first = from.chars().next().unwrap_or_default();
+    CharFilter::new(Mapping { rules: HashMap::from([(first, vec![(from.to_owned(), to.to_owned())])]) }, true)
+}
+
 impl Rewrite for Mapping {
     fn apply(&self, text: &str) -> Rewritten {
         let mut rewriter = Rewriter::new(text);

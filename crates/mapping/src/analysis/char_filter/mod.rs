@@ -12,7 +12,7 @@ use super::settings::Settings;
 use crate::RequestError;
 
 pub use html::strip_html;
-pub(super) use mapping::unescaped_char;
+pub(super) use mapping::{of as mapping_of, unescaped_char};
 pub(super) use part::{CharFilter, Rewrite};
 pub(super) use rewrite::{Rewriter, Rewritten};
 

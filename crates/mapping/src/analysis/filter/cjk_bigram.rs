@@ -4,7 +4,7 @@
 
 use super::{Context, Settings};
 use crate::RequestError;
-use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
 /// Types by the names of their scripts.
@@ -93,7 +93,7 @@ impl Stage for Run<'_> {
         })
     }
 
-    fn end(&mut self, trailing: u32, emit: Emit<'_>) -> u32 {
+    fn end(&mut self, End { trailing, .. }: End, emit: Emit<'_>) -> u32 {
         self.flush(emit);
         trailing
     }

@@ -4,7 +4,7 @@
 
 use super::{Context, Settings, Words};
 use crate::RequestError;
-use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
 /// The type of a pair.
@@ -59,7 +59,7 @@ impl Stage for Pairs<'_> {
         goes_on && (self.own.is_query || emit(token))
     }
 
-    fn end(&mut self, trailing: u32, emit: Emit<'_>) -> u32 {
+    fn end(&mut self, End { trailing, .. }: End, emit: Emit<'_>) -> u32 {
         if let Some((mut last, _)) = self.before.take()
             && self.own.is_query
             && !self.was_pair

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Context, Settings};
 use crate::RequestError;
-use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]
@@ -18,13 +18,11 @@ struct Seen<'a> {
     /// By UTF-16 units, as Java sorts.
     words: BTreeSet<(Vec<u16>, String)>,
     units: usize,
-    start: u32,
-    end: u32,
     is_too_long: bool,
 }
 
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
-    let units_max = settings.count("max_output_size", 1024, 0, |_| "max_output_size".into())?;
+    let units_max = settings.count("max_output_size", 255, 0, |_| "max_output_size".into())?;
     of(settings, units_max)
 }
 
@@ -42,13 +40,12 @@ pub(in crate::analysis) fn of(settings: &Settings<'_>, units_max: usize) -> Resu
 
 impl Stream for Fingerprint {
     fn start(&self) -> Box<dyn Stage + '_> {
-        Box::new(Seen { own: self, words: BTreeSet::new(), units: 0, start: 0, end: 0, is_too_long: false })
+        Box::new(Seen { own: self, words: BTreeSet::new(), units: 0, is_too_long: false })
     }
 }
 
 impl Stage for Seen<'_> {
     fn push(&mut self, token: &mut TokenBuf, _: Emit<'_>) -> bool {
-        self.end = self.end.max(token.end);
         if self.is_too_long {
             return true;
         }
@@ -61,15 +58,14 @@ impl Stage for Seen<'_> {
         true
     }
 
-    fn end(&mut self, trailing: u32, emit: Emit<'_>) -> u32 {
+    fn end(&mut self, End { trailing, offset }: End, emit: Emit<'_>) -> u32 {
         let words = std::mem::take(&mut self.words);
         if words.is_empty() || self.is_too_long {
             return trailing;
         }
         let texts: Vec<String> = words.into_iter().map(|(_, text)| text).collect();
         let text = texts.join(self.own.separator.encode_utf8(&mut [0; 4]));
-        let mut token =
-            TokenBuf { text, start: self.start, end: self.end, kind: "fingerprint", ..TokenBuf::default() };
+        let mut token = TokenBuf { text, start: 0, end: offset, kind: "fingerprint", ..TokenBuf::default() };
         emit(&mut token);
         trailing
     }

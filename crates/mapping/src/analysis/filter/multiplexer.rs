@@ -49,11 +49,12 @@ impl Stage for Side<'_> {
         let mut seen: Vec<String> = Vec::new();
         let mut increment = token.increment;
         let mut goes_on = true;
+        let end = token.end;
         for filters in &self.0.chains {
             let mut source = |emit: Emit<'_>| {
                 emit(&mut token.clone());
             };
-            chain::run(filters, &mut source, &mut |made| {
+            chain::run(filters, end, &mut source, &mut |made| {
                 // As `remove_duplicates`, which follows.
                 if seen.iter().any(|known| *known == made.text) {
                     return true;

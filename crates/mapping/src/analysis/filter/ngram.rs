@@ -4,7 +4,7 @@
 
 use super::{Context, Settings};
 use crate::RequestError;
-use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 use crate::analysis::tokenizer::gram_bounds;
 
@@ -46,7 +46,9 @@ pub fn make_edge(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, Req
         "back" => From::Back,
         other => return Err(RequestError::illegal_argument(format!("invalid side: {other}"))),
     };
-    of(settings, settings.int("min_gram", 1)?, settings.int("max_gram", 2)?, from)
+    // The filter that is there without being declared makes the first character alone.
+    let max = settings.int("max_gram", if settings.is_declared() { 2 } else { 1 })?;
+    of(settings, settings.int("min_gram", 1)?, max, from)
 }
 
 fn of(settings: &Settings<'_>, min: i32, max: i32, from: From) -> Result<Filter, RequestError> {
@@ -92,7 +94,7 @@ impl Stage for Grams<'_> {
         !(keeps_original && count > max) || one(0, count)
     }
 
-    fn end(&mut self, trailing: u32, _: Emit<'_>) -> u32 {
+    fn end(&mut self, End { trailing, .. }: End, _: Emit<'_>) -> u32 {
         trailing + self.skipped
     }
 }

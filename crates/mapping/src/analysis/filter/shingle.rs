@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::{Context, Settings};
 use crate::RequestError;
-use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]
@@ -49,12 +49,11 @@ struct Window<'a> {
     /// Tokens, and whether they fill holes.
     tokens: VecDeque<(TokenBuf, bool)>,
     has_shingle: bool,
-    end: u32,
 }
 
 impl Stream for Shingle {
     fn start(&self) -> Box<dyn Stage + '_> {
-        Box::new(Window { own: self, tokens: VecDeque::new(), has_shingle: false, end: 0 })
+        Box::new(Window { own: self, tokens: VecDeque::new(), has_shingle: false })
     }
 }
 
@@ -111,18 +110,13 @@ impl Stage for Window<'_> {
                 return false;
             }
         }
-        self.end = token.end;
         self.add(token.clone(), false, emit)
     }
 
-    fn end(&mut self, trailing: u32, emit: Emit<'_>) -> u32 {
+    fn end(&mut self, End { trailing, offset }: End, emit: Emit<'_>) -> u32 {
         for _ in 0..(trailing as usize).min(self.own.max - 1) {
-            let filler = TokenBuf {
-                text: self.own.filler.clone(),
-                start: self.end,
-                end: self.end,
-                ..TokenBuf::default()
-            };
+            let filler =
+                TokenBuf { text: self.own.filler.clone(), start: offset, end: offset, ..TokenBuf::default() };
             self.add(filler, true, emit);
         }
         let is_lone = !self.own.unigrams && self.own.unigrams_if_none && !self.has_shingle;

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::{Context, Settings, Words};
 use crate::RequestError;
-use crate::analysis::chain::{Each, Emit, Filter, Stage, Stream};
+use crate::analysis::chain::{Each, Emit, End, Filter, Stage, Stream};
 use crate::analysis::settings::strings;
 use crate::analysis::token::TokenBuf;
 
@@ -104,16 +104,16 @@ impl Stage for Waiting<'_> {
         emit(token)
     }
 
-    fn end(&mut self, trailing: u32, emit: Emit<'_>) -> u32 {
+    fn end(&mut self, End { trailing, offset }: End, emit: Emit<'_>) -> u32 {
         match self.last.take() {
             // A stop word that something follows was complete.
-            Some(mut last) => {
+            Some(mut last) if last.end == offset => {
                 last.increment += std::mem::take(&mut self.skipped);
                 last.is_keyword = true;
                 emit(&mut last);
                 trailing
             }
-            None => trailing + self.skipped,
+            last => trailing + self.skipped + last.map_or(0, |last| last.increment),
         }
     }
 }

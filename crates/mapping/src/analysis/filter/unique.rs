@@ -31,11 +31,11 @@ impl Stream for Unique {
 
 impl Stage for Seen {
     fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
-        // Elasticsearch's filter gives the positions of what it drops to nobody.
         if self.at_position && token.increment > 0 {
             self.texts.clear();
         }
         if self.texts.contains(token.text.as_str()) {
+            self.skipped += token.increment;
             return true;
         }
         self.texts.insert(token.text.clone());

@@ -5,7 +5,7 @@
 use super::word_parts::Parting;
 use super::{Context, Settings};
 use crate::RequestError;
-use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]
@@ -151,7 +151,7 @@ impl Stage for Walk<'_> {
         })
     }
 
-    fn end(&mut self, trailing: u32, _: Emit<'_>) -> u32 {
+    fn end(&mut self, End { trailing, .. }: End, _: Emit<'_>) -> u32 {
         trailing + self.skipped
     }
 }

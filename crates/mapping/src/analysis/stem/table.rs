@@ -7,7 +7,7 @@ use frostem::Algorithm as New;
 use rust_stemmers::Algorithm as Old;
 
 use super::suffix::Word;
-use super::{english, french, german, romance};
+use super::{asian, english, french, german, romance, slavic};
 
 /// A way to find the stem of a word in lower case.
 #[derive(Clone, Copy)]
@@ -36,14 +36,14 @@ const fn old(algorithm: Old) -> Stemming {
 
 /// Names in lower case without `_`: Elasticsearch takes them with and without.
 const STEMMERS: &[(&str, Stemming)] = &[
-    ("arabic", Missing),
+    ("arabic", Own(asian::arabic)),
     ("armenian", new(New::Armenian)),
     ("basque", new(New::Basque)),
-    ("bengali", Missing),
+    ("bengali", Own(asian::bengali)),
     ("brazilian", Missing),
-    ("bulgarian", Missing),
+    ("bulgarian", Own(slavic::bulgarian)),
     ("catalan", new(New::Catalan)),
-    ("czech", Missing),
+    ("czech", Own(slavic::czech)),
     ("danish", old(Old::Danish)),
     ("dutch", old(Old::Dutch)),
     ("dutchkp", new(New::Dutch)),
@@ -56,13 +56,13 @@ const STEMMERS: &[(&str, Stemming)] = &[
     ("german", old(Old::German)),
     ("german2", German2),
     ("greek", Missing),
-    ("hindi", Missing),
+    ("hindi", Own(asian::hindi)),
     ("hungarian", new(New::Hungarian)),
-    ("indonesian", Missing),
+    ("indonesian", Own(asian::indonesian)),
     ("irish", new(New::Irish)),
     ("italian", new(New::Italian)),
     ("kstem", Missing),
-    ("latvian", Missing),
+    ("latvian", Own(slavic::latvian)),
     ("lightenglish", Missing),
     ("lightfinish", Missing),
     ("lightfinnish", Missing),
@@ -74,9 +74,9 @@ const STEMMERS: &[(&str, Stemming)] = &[
     ("lightnorwegian", Missing),
     ("lightnynorsk", Missing),
     ("lightportuguese", Own(romance::portuguese_light)),
-    ("lightrussian", Missing),
+    ("lightrussian", Own(slavic::russian_light)),
     ("lightspanish", Own(romance::spanish_light)),
-    ("lightswedish", Missing),
+    ("lightswedish", Own(slavic::swedish_light)),
     ("lithuanian", new(New::Lithuanian)),
     ("lovins", new(New::Lovins)),
     ("minimalenglish", Own(english::minimal)),
@@ -97,7 +97,7 @@ const STEMMERS: &[(&str, Stemming)] = &[
     ("romanian", old(Old::Romanian)),
     ("russian", new(New::Russian)),
     ("serbian", new(New::Serbian)),
-    ("sorani", Missing),
+    ("sorani", Own(asian::sorani)),
     ("spanish", old(Old::Spanish)),
     ("spanishplural", Missing),
     ("swedish", old(Old::Swedish)),

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::map::{Look, Outputs, SYNONYM, SynonymMap};
-use crate::analysis::chain::{Emit, Stage, Stream};
+use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Stage for Walk<'_> {
         self.drain(false, emit)
     }
 
-    fn end(&mut self, trailing: u32, emit: Emit<'_>) -> u32 {
+    fn end(&mut self, End { trailing, .. }: End, emit: Emit<'_>) -> u32 {
         self.drain(true, emit);
         while let Some(words) = self.outputs.pop_front() {
             let mut increment = 1;
