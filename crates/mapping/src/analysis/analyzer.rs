@@ -112,15 +112,16 @@ impl Analyzer {
         }
     }
 
-    /// Emits the tokens of `text` in order. No allocation beyond a thread's reused buffers where all filters look at one token alone.
+    /// Emits the tokens of `text` in order; returns the positions of removed tokens after the last one. No allocation beyond a thread's reused
+    /// buffers where all filters look at one token alone.
     #[inline]
-    pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) {
+    pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) -> u32 {
         if let Some(length_max) = self.standard {
             // Taken out, so that an `emit` that analyses in turn finds the cell free.
             let mut buffers = BUFFERS.take();
             standard(text, length_max, &mut buffers, &mut emit);
             BUFFERS.set(buffers);
-            return;
+            return 0;
         }
         let mut produced = Produced::of(text);
         self.each_token(text, false, &mut |token, position| {
@@ -130,7 +131,7 @@ impl Analyzer {
             let TokenBuf { start, end, length: position_length, .. } = *token;
             emit(Token { text: &token.text, position, position_length, start, end });
             true
-        });
+        })
     }
 
     /// Calls `seen` with every token and its position. `with_kinds`: types are wanted.
