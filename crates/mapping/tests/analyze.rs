@@ -1,6 +1,6 @@
 //! Tokenizers, filters and analyzers against what Elasticsearch 8.19.13 answered to `_analyze` (`tests/peers/analysis/record`).
 
-use limber_mapping::analysis::{AnalyzerParts, Analyzers};
+use limber_mapping::analysis::{AnalyzerParts, Analyzers, type_names};
 use serde_json::{Map, Value, json};
 
 /// The parts of a request; those that it defines get names.
@@ -70,4 +70,18 @@ fn answers_are_elasticsearchs() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_document_names_what_is_there() {
+    let document = include_str!("../../../docs/compatibility.md");
+    for (kind, names) in type_names() {
+        let row = document.lines().find(|line| line.starts_with(&format!("| {kind} |"))).unwrap();
+        let there = row.split('|').nth(2).unwrap();
+        let mut told: Vec<&str> = there.split('`').skip(1).step_by(2).collect();
+        let mut names = names;
+        told.sort_unstable();
+        names.sort_unstable();
+        assert_eq!(told, names, "{kind}");
+    }
 }

@@ -59,12 +59,10 @@ const MISSING_TOKENIZERS: &[&str] = &[
     "nori_tokenizer",
     "smartcn_tokenizer",
     "thai",
-    "uax_url_email",
 ];
 const MISSING_CHAR_FILTERS: &[&str] = &["icu_normalizer", "kuromoji_iteration_mark", "first_non_blank_line"];
 const MISSING_FILTERS: &[&str] = &[
     "condition",
-    "dictionary_decompounder",
     "flatten_graph",
     "hunspell",
     "hyphenation_decompounder",

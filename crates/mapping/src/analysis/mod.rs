@@ -29,7 +29,7 @@ pub use analyzer::{Analyzer, POSITION_INCREMENT_GAP};
 pub use char_filter::strip_html;
 pub use context::AnalysisLimits;
 pub use normalizer::Normalizer;
-pub use registry::{AnalyzerParts, Analyzers};
+pub use registry::{AnalyzerParts, Analyzers, type_names};
 pub use token::{Analyzed, AnalyzedToken, Token};
 
 pub(crate) use letters::lowercase_into;

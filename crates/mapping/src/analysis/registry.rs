@@ -6,12 +6,13 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value};
 
 use super::analyzer::Analyzer;
-use super::char_filter::CharFilter;
+use super::char_filter::{CHAR_FILTERS, CharFilter};
 use super::context::{AnalysisLimits, Context};
 use super::filter::FILTERS;
 use super::language;
 use super::normalizer::Normalizer;
 use super::settings::{Settings, strings, text};
+use super::tokenizer::TOKENIZERS;
 use crate::RequestError;
 
 /// Built-in analyzers plus those of `settings.analysis`.
@@ -32,6 +33,18 @@ pub struct AnalyzerParts {
     pub char_filters: Vec<String>,
     pub tokenizer: String,
     pub filters: Vec<String>,
+}
+
+/// Names of the types of each kind that are here.
+pub fn type_names() -> Vec<(&'static str, Vec<&'static str>)> {
+    let analyzers = BUILT_IN.by_name.keys();
+    let analyzers = language::names().filter(|name| analyzers.clone().any(|known| known == name)).collect();
+    vec![
+        ("analyzers", analyzers),
+        ("tokenizers", TOKENIZERS.iter().map(|known| known.name).collect()),
+        ("character filters", CHAR_FILTERS.iter().map(|known| known.name).collect()),
+        ("token filters", FILTERS.iter().map(|known| known.name).collect()),
+    ]
 }
 
 static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);

@@ -8,6 +8,7 @@ mod cjk_width;
 mod common_grams;
 mod decimal_digit;
 mod delimited_payload;
+mod dictionary_decompounder;
 mod elision;
 mod fingerprint;
 mod folding;
@@ -83,6 +84,7 @@ pub(super) const FILTERS: &[FilterType] = &[
     ready("decimal_digit", decimal_digit::make),
     ready("delimited_payload", delimited_payload::make),
     ready("delimited_payload_filter", delimited_payload::make),
+    declared("dictionary_decompounder", dictionary_decompounder::make),
     ready("dutch_stem", stemmer::make_dutch),
     ready("edge_ngram", ngram::make_edge),
     ready("edgeNGram", ngram::make_edge),

@@ -135,7 +135,12 @@ fn second_prefix(word: &mut Word, taken: &mut Taken) -> bool {
     let count = if begins(word, "ber") || is("belajar") {
         taken.ber = true;
         3
-    } else if begins(word, "be") && word.len() > 4 && !is_vowel(word.get(2)) && word[3] == 'e' && word[4] == 'r' {
+    } else if begins(word, "be")
+        && word.len() > 4
+        && !is_vowel(word.get(2))
+        && word[3] == 'e'
+        && word[4] == 'r'
+    {
         taken.ber = true;
         2
     } else if begins(word, "per") || is("pelajar") {

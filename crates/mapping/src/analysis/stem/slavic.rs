@@ -133,7 +133,8 @@ const LATVIAN_CHANGES: &[(&str, &str)] = &[
 ];
 
 pub fn latvian(word: &mut Word) {
-    let vowels = word.iter().filter(|c| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'ā' | 'ī' | 'ē' | 'ū')).count();
+    let vowels =
+        word.iter().filter(|c| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'ā' | 'ī' | 'ē' | 'ū')).count();
     let found = LATVIAN.iter().find(|(ending, more_than, _)| {
         vowels > *more_than && word.len() >= ending.chars().count() + 3 && word.ends(ending)
     });

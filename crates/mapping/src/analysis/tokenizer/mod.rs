@@ -9,6 +9,7 @@ mod path_hierarchy;
 mod pattern;
 mod simple_pattern;
 mod standard;
+mod uax_url_email;
 mod whitespace;
 
 use std::fmt::Debug;
@@ -68,5 +69,6 @@ pub(super) const TOKENIZERS: &[TokenizerType] = &[
     of("simple_pattern", simple_pattern::make),
     of("simple_pattern_split", simple_pattern::make_split),
     of("standard", standard::make),
+    of("uax_url_email", uax_url_email::make),
     of("whitespace", whitespace::make),
 ];
