@@ -17,8 +17,9 @@ use crate::java::java_text;
 
 /// One type of Elasticsearch's mappings.
 ///
-/// A type is one file of `field_type` and one line of its table. What it does not say is as in the type that it is like, or else as the
-/// defaults here have it. Hot paths do not come here: documents are read by [`FieldType::reads`], columns by the field's [`ValueKind`].
+/// A type is one file of `field_type` and one line of its table. What it does not say is as in the type that
+/// it is like, or else as the defaults here have it. Hot paths do not come here: documents are read by
+/// [`FieldType::reads`], columns by the field's [`ValueKind`].
 pub(crate) trait FieldType: Debug + Send + Sync {
     /// Elasticsearch's name.
     fn name(&self) -> &'static str;
@@ -36,8 +37,8 @@ pub(crate) trait FieldType: Debug + Send + Sync {
     /// The parameters, in the order in which `GET _mapping` prints them.
     fn params(&self) -> &'static [Param];
 
-    /// The type whose values it has: that one reads, searches and shows what this one says nothing of. Only a type that is like none has to
-    /// say all of it.
+    /// The type whose values it has: that one reads, searches and shows what this one says nothing of. Only a
+    /// type that is like none has to say all of it.
     fn like(&self) -> Option<&'static dyn FieldType> {
         None
     }
@@ -63,7 +64,8 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Why a parameter is refused that the type does not have, where there is more to say than that it is unknown.
+    /// Why a parameter is refused that the type does not have, where there is more to say than that it is
+    /// unknown.
     fn refused_parameter(
         &self,
         _name: &str,
@@ -91,7 +93,8 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         Dimension::Unsupported
     }
 
-    /// Whether a script may make its values when documents are written, given that the type has the parameter.
+    /// Whether a script may make its values when documents are written, given that the type has the
+    /// parameter.
     fn takes_script(&self) -> bool {
         true
     }

@@ -17,21 +17,23 @@ pub struct FieldId(pub u32);
 pub enum Representation {
     /// Analysed tokens with positions and norms.
     Text,
-    /// Whole terms: keyword as UTF-8, ip as 16 bytes big-endian (IPv4 mapped into IPv6), ranges as both ends. Column = ordinals over the terms.
+    /// Whole terms: keyword as UTF-8, ip as 16 bytes big-endian (IPv4 mapped into IPv6), ranges as both ends.
+    /// Column = ordinals over the terms.
     Terms,
-    /// `i64` that sorts like the value: integers and dates (milliseconds, or nanoseconds) as they are, booleans 0/1, doubles by
-    /// [`crate::number::sortable_from_f64`], floats and half floats as their value widened to f64, scaled floats as
-    /// `round(value * scaling_factor)`. Index = points, column = numbers.
+    /// `i64` that sorts like the value: integers and dates (milliseconds, or nanoseconds) as they are,
+    /// booleans 0/1, doubles by [`crate::number::sortable_from_f64`], floats and half floats as their value
+    /// widened to f64, scaled floats as `round(value * scaling_factor)`. Index = points, column = numbers.
     Number,
-    /// Bytes of shapes ([`crate::geo::GridShape::encode`]), always kept when there is an index or a column. Index = points, numbers of cells
-    /// ([`crate::geo::ShapeCell`]).
+    /// Bytes of shapes ([`crate::geo::GridShape::encode`]), always kept when there is an index or a column.
+    /// Index = points, numbers of cells ([`crate::geo::ShapeCell`]).
     Shape,
 }
 
 /// One leaf field as mapped. Immutable; shared by `Arc`.
 #[derive(Debug)]
 pub struct Field {
-    /// No identity for the keys of a flattened field, which all have that of its keyed terms, nor for runtime fields: compare paths.
+    /// No identity for the keys of a flattened field, which all have that of its keyed terms, nor for runtime
+    /// fields: compare paths.
     pub id: FieldId,
     /// Full dotted path, multi-field suffix included (`request.raw`).
     pub path: Arc<str>,
@@ -53,10 +55,11 @@ pub struct Field {
     pub norms: bool,
     /// Text and keyword: how matches are scored.
     pub similarity: Similarity,
-    /// Text: whether positions are written (`index_options: positions`, the default for text). Counts of tokens: whether removed tokens count
-    /// (`enable_position_increments`).
+    /// Text: whether positions are written (`index_options: positions`, the default for text). Counts of
+    /// tokens: whether removed tokens count (`enable_position_increments`).
     pub positions: bool,
-    /// Text: whether an index of Elasticsearch would have offsets of its terms. Here they are made anew where they are needed.
+    /// Text: whether an index of Elasticsearch would have offsets of its terms. Here they are made anew where
+    /// they are needed.
     pub has_offsets: bool,
     /// Text: whether it would have them by document (`term_vector`).
     pub has_vector_offsets: bool,
@@ -94,19 +97,21 @@ pub struct Field {
 /// Which part of a field of type `flattened` a field is. All are keywords.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flattened {
-    /// The field itself: the values of all keys. Objects in its objects are at most `depth_max` deep, itself counted.
+    /// The field itself: the values of all keys. Objects in its objects are at most `depth_max` deep, itself
+    /// counted.
     Root { depth_max: u32 },
     /// The terms key, [`KEY_END`], value of all keys, at [`keyed_path`]. No name and no pattern finds it.
     Keyed,
-    /// One key. No document feeds it: a segment shows it as the part of the keyed terms that begin with the key. Its id is theirs.
+    /// One key. No document feeds it: a segment shows it as the part of the keyed terms that begin with the
+    /// key. Its id is theirs.
     Key,
 }
 
 /// Ends the key in the terms of [`Flattened::Keyed`].
 pub const KEY_END: u8 = 0;
 
-/// What is behind a flattened field's path in that of its keyed terms. The empty part makes it a path that no mapping has, [`KEY_END`] one
-/// that no key has.
+/// What is behind a flattened field's path in that of its keyed terms. The empty part makes it a path that no
+/// mapping has, [`KEY_END`] one that no key has.
 pub const KEYED_PATH_END: &str = "..\0";
 
 /// Where the keyed terms of the flattened field at `root` are.
@@ -128,7 +133,8 @@ pub struct RuntimeScript {
 }
 
 impl Field {
-    /// A field of this type and these values with everything else off or absent, to be filled in by struct update.
+    /// A field of this type and these values with everything else off or absent, to be filled in by struct
+    /// update.
     pub(crate) fn bare(id: FieldId, path: Arc<str>, of: &'static dyn FieldType, values: ValueKind) -> Field {
         Field {
             id,

@@ -19,7 +19,8 @@ pub(crate) fn numbers(lower: i128, upper: i128) -> Selection {
     Selection::Numbers { lower: lower as i64, upper: upper as i64 }
 }
 
-/// The numbers between two ends. `least` and `most` give the first and the last stored number that lies within an end, from its text.
+/// The numbers between two ends. `least` and `most` give the first and the last stored number that lies
+/// within an end, from its text.
 pub(crate) fn number_range(
     (lower, upper): (Option<RangeEnd<'_>>, Option<RangeEnd<'_>>),
     (low, high): Limits,

@@ -1,7 +1,8 @@
 //! Parameters of field types: names, defaults, checks, and whether an update may change them.
 //!
-//! Source: the `getParameters` lists of Elasticsearch's `TextFieldMapper`, `KeywordFieldMapper`, `NumberFieldMapper`,
-//! `DateFieldMapper`, `BooleanFieldMapper`, `IpFieldMapper`, `ScaledFloatFieldMapper`; `GET _mapping` prints in this order.
+//! Source: the `getParameters` lists of Elasticsearch's `TextFieldMapper`, `KeywordFieldMapper`,
+//! `NumberFieldMapper`, `DateFieldMapper`, `BooleanFieldMapper`, `IpFieldMapper`, `ScaledFloatFieldMapper`;
+//! `GET _mapping` prints in this order.
 
 /// How a parameter's value is checked and brought into normal form.
 #[derive(Debug, Clone, Copy, PartialEq)]

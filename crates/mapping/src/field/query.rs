@@ -53,8 +53,8 @@ impl DateContext<'_> {
 }
 
 impl<'a> DateContext<'a> {
-    /// Numbers are milliseconds whatever the field's format says, and so is the other end of their range; the query's own format wins.
-    /// Source: Elasticsearch's `DateFieldType.rangeQuery`.
+    /// Numbers are milliseconds whatever the field's format says, and so is the other end of their range; the
+    /// query's own format wins. Source: Elasticsearch's `DateFieldType.rangeQuery`.
     pub(crate) fn for_numbers(&self, has_number: bool) -> DateContext<'a> {
         static EPOCH_MILLIS: LazyLock<DateFormat> =
             LazyLock::new(|| DateFormat::parse_list("epoch_millis").expect("a format of the table"));
@@ -104,13 +104,14 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Field {
-    /// The term of a whole text under a field of terms (UTF-8, or the 16 bytes of an address), or of one token of a text field.
+    /// The term of a whole text under a field of terms (UTF-8, or the 16 bytes of an address), or of one
+    /// token of a text field.
     pub fn encode_term(&self, text: &str) -> Result<Vec<u8>, RequestError> {
         self.of.encode_term(text)
     }
 
-    /// What a `term` query with this value selects. A date selects all it may stand for (`2020-01-01` the whole day), an
-    /// address with a prefix length its block.
+    /// What a `term` query with this value selects. A date selects all it may stand for (`2020-01-01` the
+    /// whole day), an address with a prefix length its block.
     pub fn select_term(&self, value: &Value, context: &DateContext<'_>) -> Result<Selection, RequestError> {
         let text = text_of(value)?;
         self.of.select_term(self, &Wanted { value, text: &text }, context)

@@ -1,8 +1,10 @@
-//! Ranges as values (`integer_range` and its kin): "which two ends does this JSON name, and which bytes stand for them?"
+//! Ranges as values (`integer_range` and its kin): "which two ends does this JSON name, and which bytes stand
+//! for them?"
 //!
-//! Both ends are included: an end that is not is moved by the smallest step of its type. Each becomes a whole number that sorts like it, and a range
-//! the bytes of its lower end followed by those of its upper end, big-endian, 8 or (addresses) 16 each. As terms of a field ranges sort by their lower
-//! ends, so that a walk over the dictionary passes over those that begin too late.
+//! Both ends are included: an end that is not is moved by the smallest step of its type. Each becomes a whole
+//! number that sorts like it, and a range the bytes of its lower end followed by those of its upper end,
+//! big-endian, 8 or (addresses) 16 each. As terms of a field ranges sort by their lower ends, so that a walk
+//! over the dictionary passes over those that begin too late.
 //!
 //! Source: Elasticsearch's `RangeFieldMapper` and `RangeType`.
 
@@ -215,7 +217,8 @@ impl<'f> RangeReader<'f> {
             // The type's last value, which `gt` and `lt` leave out.
             Value::Null if is_lower => all.lower,
             Value::Null => all.upper,
-            // A date that is cut short is the first moment of what it names, or the last where that belongs to the range, or where it must not.
+            // A date that is cut short is the first moment of what it names, or the last where that belongs
+            // to the range, or where it must not.
             value => self.end(value, is_lower != is_included)?,
         };
         *(if is_lower { &mut self.lower } else { &mut self.upper }) = (end, is_included);
@@ -306,7 +309,8 @@ fn address(text: &str) -> Result<u128, RequestError> {
 }
 
 impl Field {
-    /// The ranges of a field that have `relation` to the one with these ends, open where there is none; `None` when there can be none.
+    /// The ranges of a field that have `relation` to the one with these ends, open where there is none;
+    /// `None` when there can be none.
     ///
     /// # Errors
     /// Ends that the type cannot read, or the wrong way round.
@@ -360,7 +364,8 @@ impl Field {
     }
 }
 
-/// An end as a query gives it. Source: the `parse` methods of `RangeType`, `NumberFieldMapper.NumberType` and `DateFieldType`.
+/// An end as a query gives it. Source: the `parse` methods of `RangeType`, `NumberFieldMapper.NumberType` and
+/// `DateFieldType`.
 fn query_end(
     kind: &RangeKind,
     value: &Value,

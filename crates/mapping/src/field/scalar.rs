@@ -68,8 +68,8 @@ impl<'a> Scalar<'a> {
     }
 }
 
-/// How the walker reads the values of a field. Types of scalars are asked by [`super::FieldType::read`]; those that are read most have an
-/// arm of their own beside it, which the compiler puts into the walker.
+/// How the walker reads the values of a field. Types of scalars are asked by [`super::FieldType::read`];
+/// those that are read most have an arm of their own beside it, which the compiler puts into the walker.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reads {
     Scalar,

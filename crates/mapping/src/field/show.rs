@@ -45,8 +45,8 @@ impl Field {
         }
     }
 
-    /// A column's value as `key_as_string` shows it: dates in the field's format (in UTC), booleans as `true` or `false`, numbers as
-    /// numbers.
+    /// A column's value as `key_as_string` shows it: dates in the field's format (in UTC), booleans as `true`
+    /// or `false`, numbers as numbers.
     pub fn format_number(&self, stored: i64) -> Value {
         match &self.values {
             ValueKind::Date { format, resolution } => {

@@ -6,8 +6,8 @@ use super::mapped::Field;
 #[cfg(doc)]
 use super::mapped::Representation;
 
-/// Receives the typed values of one document, field by field, in document order. Implemented by the segment's buffer; the
-/// walker is generic over it, so that nothing is boxed on the way.
+/// Receives the typed values of one document, field by field, in document order. Implemented by the segment's
+/// buffer; the walker is generic over it, so that nothing is boxed on the way.
 ///
 /// A field may be fed several times per document (arrays, `copy_to`).
 pub trait FieldSink {
@@ -17,11 +17,11 @@ pub trait FieldSink {
     fn number(&mut self, field: &Field, value: i64);
     /// A value of a text field; the sink runs `field.analyzer` over it and applies `position_increment_gap`.
     fn text(&mut self, field: &Field, value: &str);
-    /// A shape of a field whose representation is [`Representation::Shape`]: its bytes, and the cells that it touches (none where the field has
-    /// no index).
+    /// A shape of a field whose representation is [`Representation::Shape`]: its bytes, and the cells that it
+    /// touches (none where the field has no index).
     fn shape(&mut self, field: &Field, cells: &[i64], bytes: &[u8]);
-    /// A nested document begins: the values that follow are its own, until its [`FieldSink::end_nested`]. Its parent is the document
-    /// that is open in `nested.parent`.
+    /// A nested document begins: the values that follow are its own, until its [`FieldSink::end_nested`]. Its
+    /// parent is the document that is open in `nested.parent`.
     fn begin_nested(&mut self, nested: &Nested);
     /// The nested document that was begun last ends; values are again those of its parent.
     fn end_nested(&mut self, nested: &Nested);
@@ -29,7 +29,8 @@ pub trait FieldSink {
     fn turn_to(&mut self, space: SpaceId);
 }
 
-/// Which documents values belong to: [`SpaceId::ROOT`] for the documents themselves, else those of the nested objects of one path.
+/// Which documents values belong to: [`SpaceId::ROOT`] for the documents themselves, else those of the nested
+/// objects of one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct SpaceId(pub u32);
 

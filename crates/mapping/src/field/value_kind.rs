@@ -1,7 +1,8 @@
 //! What the values of a field are: "how are they kept, and what may be asked of them?"
 //!
-//! Field types are many and open (`field_type`); kinds of values are few and closed, so that searches, aggregations and scripts can have a
-//! kernel for each. **Invariant**: nobody outside of `field_type` knows which type a field has.
+//! Field types are many and open (`field_type`); kinds of values are few and closed, so that searches,
+//! aggregations and scripts can have a kernel for each. **Invariant**: nobody outside of `field_type` knows
+//! which type a field has.
 
 use std::sync::Arc;
 
@@ -47,7 +48,8 @@ pub enum ValueKind {
     Range(RangeKind),
     /// Bytes in the column alone; nothing searches them.
     Bytes,
-    /// A query: what finds it (`limber_search::percolator`) and its JSON as terms, which whoever writes a document adds.
+    /// A query: what finds it (`limber_search::percolator`) and its JSON as terms, which whoever writes a
+    /// document adds.
     Query,
 }
 
@@ -112,7 +114,8 @@ impl Field {
         }
     }
 
-    /// How a column's numbers are read; `None` where it holds none that can be reckoned with, as places cannot.
+    /// How a column's numbers are read; `None` where it holds none that can be reckoned with, as places
+    /// cannot.
     #[inline]
     pub fn number_form(&self) -> Option<NumberForm> {
         Some(match self.values {
@@ -176,12 +179,14 @@ impl Field {
         matches!(self.values, ValueKind::Text | ValueKind::Keyword)
     }
 
-    /// Whether patterns (`prefix`, `wildcard`, `regexp`) are held against its terms, or against what those stand for.
+    /// Whether patterns (`prefix`, `wildcard`, `regexp`) are held against its terms, or against what those
+    /// stand for.
     pub fn has_patterns(&self) -> bool {
         self.has_texts() || self.values == ValueKind::Coded
     }
 
-    /// Whether a pattern is held against what a term stands for ([`Field::decode_term`]) and not against the term.
+    /// Whether a pattern is held against what a term stands for ([`Field::decode_term`]) and not against the
+    /// term.
     pub fn has_coded_terms(&self) -> bool {
         self.values == ValueKind::Coded
     }

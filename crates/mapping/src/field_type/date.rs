@@ -146,7 +146,8 @@ fn stored(field: &Field, text: &str, round_up: bool, context: &DateContext<'_>) 
     field.resolution().stored(instant)
 }
 
-/// An integer in nanoseconds. What is too large for them is the last one under the default format, as in Elasticsearch.
+/// An integer in nanoseconds. What is too large for them is the last one under the default format, as in
+/// Elasticsearch.
 #[cold]
 fn nanos_of_integer(format: &DateFormat, value: i64, text: &str) -> Result<i64, Cause> {
     let instant = match format.parse_integer_quickly(value, text) {

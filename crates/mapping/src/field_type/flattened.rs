@@ -1,5 +1,5 @@
-//! `flattened`: an object whose keys are not mapped. Its values are one field, the pairs of key and value another. Source: Elasticsearch's
-//! `FlattenedFieldMapper`.
+//! `flattened`: an object whose keys are not mapped. Its values are one field, the pairs of key and value
+//! another. Source: Elasticsearch's `FlattenedFieldMapper`.
 
 use super::keyword::Keyword;
 use crate::RequestError;

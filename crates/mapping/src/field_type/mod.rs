@@ -1,7 +1,8 @@
 //! Field types: "what does a field of this type take, keep and answer?"
 //!
-//! One file a type (or a family that differs in one number), one line of [`FIELD_TYPES`], one test in the type's file. `CONTRIBUTING.md` adds one
-//! step by step. Nobody else knows types: a document's values are read by [`crate::field::Reads`], everything else asks the field.
+//! One file a type (or a family that differs in one number), one line of [`FIELD_TYPES`], one test in the
+//! type's file. `CONTRIBUTING.md` adds one step by step. Nobody else knows types: a document's values are
+//! read by [`crate::field::Reads`], everything else asks the field.
 
 mod binary;
 mod boolean;

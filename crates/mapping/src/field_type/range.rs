@@ -1,4 +1,5 @@
-//! `integer_range`, `long_range`, `float_range`, `double_range`, `date_range` and `ip_range`. Source: Elasticsearch's `RangeFieldMapper`.
+//! `integer_range`, `long_range`, `float_range`, `double_range`, `date_range` and `ip_range`. Source:
+//! Elasticsearch's `RangeFieldMapper`.
 
 use super::date::format_of;
 use super::floating::Floating;

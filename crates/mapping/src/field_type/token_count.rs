@@ -1,4 +1,5 @@
-//! `token_count`: how many tokens an analyzer makes of a text, as an integer. Source: Elasticsearch's `TokenCountFieldMapper`.
+//! `token_count`: how many tokens an analyzer makes of a text, as an integer. Source: Elasticsearch's
+//! `TokenCountFieldMapper`.
 
 use serde_json::Value;
 
@@ -105,7 +106,8 @@ fn count(field: &Field, text: &str) -> i64 {
     field.analyzer.as_ref().map_or(0, |analyzer| tokens_of(analyzer, text, field.positions))
 }
 
-/// The tokens of a text, those at the same position counted once. `with_removed`: so are those that a filter took out.
+/// The tokens of a text, those at the same position counted once. `with_removed`: so are those that a filter
+/// took out.
 fn tokens_of(analyzer: &Analyzer, text: &str, with_removed: bool) -> i64 {
     let (mut last, mut count) = (None, 0);
     let trailing = analyzer.tokens(text, |token| {
@@ -135,7 +137,9 @@ mod tests {
             "c": {"type": "token_count", "analyzer": "english", "null_value": 7},
             "d": {"type": "token_count", "analyzer": "stop"},
         }});
-        let document = json!({"t": "The quick brown Fox", "c": [null, "the quick", ""], "d": ["the end is near", "the"]});
+        let document = json!({
+            "t": "The quick brown Fox", "c": [null, "the quick", ""], "d": ["the end is near", "the"],
+        });
         assert_eq!(
             fed(&mapping, &document),
             ["t~The quick brown Fox", "t.n=4", "t.p=3", "c=7", "c=2", "c=0", "d=4", "d=1"]

@@ -1,5 +1,5 @@
-//! `version`: version numbers, sorted as Semantic Versioning ranks them. Source: Elasticsearch's `VersionStringFieldMapper` and
-//! `VersionEncoder`.
+//! `version`: version numbers, sorted as Semantic Versioning ranks them. Source: Elasticsearch's
+//! `VersionStringFieldMapper` and `VersionEncoder`.
 //!
 //! A term is the text with marks in it, by which bytes sort as versions do:
 //!

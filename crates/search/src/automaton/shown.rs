@@ -5,8 +5,8 @@ use std::sync::Arc;
 use limber_mapping::Field;
 use limber_text::automaton::{TermAutomaton, Verdict};
 
-/// The automaton over what the terms of a field stand for. Where that is not the terms, it looks at each of them: their order is another than
-/// that of their texts.
+/// The automaton over what the terms of a field stand for. Where that is not the terms, it looks at each of
+/// them: their order is another than that of their texts.
 pub(crate) fn shown_terms(field: &Arc<Field>, automaton: Arc<dyn TermAutomaton>) -> Arc<dyn TermAutomaton> {
     match field.has_coded_terms() {
         true => Arc::new(ShownTerms { field: field.clone(), automaton }),
