@@ -11,7 +11,7 @@ use crate::collect::{
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::geo::Shape;
-use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
+use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Disjunction, WINDOW};
 use crate::query::{BoundQuery, Whole, cache_filters};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
@@ -217,6 +217,17 @@ struct Run<'a, 'r, 's> {
     scores: Vec<f32>,
 }
 
+/// One segment that is searched.
+struct OpenSegment<'s> {
+    number: u32,
+    /// Number of its first document in the shard.
+    base: u64,
+    view: &'s SegmentView,
+    /// Of a sort by fields: the best of this segment.
+    fields: Option<SegmentTop<'s>>,
+    post_filter: Option<BoxedMatcher<'s>>,
+}
+
 /// Whether to go on with the next segment.
 #[derive(PartialEq)]
 enum Progress {
@@ -277,7 +288,14 @@ impl<'a> Run<'a, '_, '_> {
             Top::Scores(_) => 0,
         };
         let _charge = self.context.ledger.request.charge(filter_bytes, "<bit sets of a sort>")?;
-        let mut fields = match &mut self.top {
+        let of_filter = self.post_filter.map_or(0, |filter| filter.bit_set_bytes(&view.segment));
+        let bytes = self.query.bit_set_bytes(&view.segment) + of_filter;
+        let _sets = self.context.ledger.request.charge(bytes, "<bit sets of a query>")?;
+        let post_filter = match self.post_filter {
+            Some(filter) => Some(filter.matcher(&view.segment)?),
+            None => None,
+        };
+        let fields = match &mut self.top {
             Top::Fields(top) => Some(top.segment(&view.segment, number, base)?),
             Top::Groups(top) => {
                 top.begin_segment(&view.segment, number, base)?;
@@ -285,8 +303,9 @@ impl<'a> Run<'a, '_, '_> {
             }
             Top::Scores(_) => None,
         };
-        let outcome = self.windows(number, base, view, &mut fields);
-        match (fields, &mut self.top) {
+        let mut open = OpenSegment { number, base, view, fields, post_filter };
+        let outcome = self.windows(&mut open);
+        match (open.fields, &mut self.top) {
             (Some(fields), Top::Fields(top)) => top.absorb(fields)?,
             (_, Top::Groups(top)) => top.end_segment()?,
             _ => {}
@@ -302,58 +321,29 @@ impl<'a> Run<'a, '_, '_> {
             && !(self.request.track_scores && matches!(self.top, Top::Fields(_)))
     }
 
-    fn windows(
-        &mut self,
-        number: u32,
-        base: u64,
-        view: &SegmentView,
-        fields: &mut Option<SegmentTop<'_>>,
-    ) -> Result<Progress> {
-        let segment = &*view.segment;
-        let of_filter = self.post_filter.map_or(0, |filter| filter.bit_set_bytes(segment));
-        let bytes = self.query.bit_set_bytes(segment) + of_filter;
-        let _charge = self.context.ledger.request.charge(bytes, "<bit sets of a query>")?;
-        let mut post_filter = match self.post_filter {
-            Some(filter) => Some(filter.matcher(segment)?),
-            None => None,
-        };
+    fn windows(&mut self, open: &mut OpenSegment<'_>) -> Result<Progress> {
+        let segment = &*open.view.segment;
         let terms = match self.scoring && matches!(self.top, Top::Scores(_)) {
             true => Disjunction::open(self.query.node.scored_terms(), segment)?,
             false => None,
         };
-        match terms {
-            Some(terms) => self.term_windows(number, base, view, terms, &mut post_filter),
-            None => {
-                let in_order =
-                    self.sink.is_some() || self.request.terminate_after > 0 || post_filter.is_some();
-                let tiers = match fields {
-                    Some(fields) if !in_order => fields.best_windows_first(segment.doc_count())?,
-                    _ => None,
-                };
-                match tiers {
-                    None => self.general_windows(number, base, view, fields, &mut post_filter, None),
-                    Some([first, rest]) => {
-                        match self.general_windows(number, base, view, fields, &mut None, Some(&first))? {
-                            Progress::GoOn => {
-                                self.general_windows(number, base, view, fields, &mut None, Some(&rest))
-                            }
-                            stop => Ok(stop),
-                        }
-                    }
-                }
-            }
+        if let Some(terms) = terms {
+            return self.term_windows(open, terms);
+        }
+        let in_order = self.sink.is_some() || self.request.terminate_after > 0 || open.post_filter.is_some();
+        let tiers = match &mut open.fields {
+            Some(fields) if !in_order => fields.best_windows_first(segment.doc_count())?,
+            _ => None,
+        };
+        let Some([first, rest]) = tiers else { return self.general_windows(open, None) };
+        match self.general_windows(open, Some(&first))? {
+            Progress::GoOn => self.general_windows(open, Some(&rest)),
+            stop => Ok(stop),
         }
     }
 
     /// A term or a disjunction of terms by score: matched and scored in one pass.
-    fn term_windows(
-        &mut self,
-        number: u32,
-        base: u64,
-        view: &SegmentView,
-        mut terms: Disjunction<'_>,
-        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
-    ) -> Result<Progress> {
+    fn term_windows(&mut self, open: &mut OpenSegment<'_>, mut terms: Disjunction<'_>) -> Result<Progress> {
         let (mut docs, mut scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
         let mut start = 0;
         loop {
@@ -371,10 +361,10 @@ impl<'a> Run<'a, '_, '_> {
                 }
                 _ => None,
             };
-            terms.collect(start, threshold, view.live.as_deref(), &mut docs, &mut scores)?;
+            terms.collect(start, threshold, open.view.live.as_deref(), &mut docs, &mut scores)?;
             (self.docs, self.scores) = (docs, scores);
             self.drop_below_min_score();
-            self.deliver(number, base, start, post_filter, &mut None)?;
+            self.deliver(open, start)?;
             if self.is_terminated() {
                 return Ok(Progress::Stop);
             }
@@ -390,16 +380,8 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     /// `windows`: only these, ascending; `None`: all.
-    fn general_windows(
-        &mut self,
-        number: u32,
-        base: u64,
-        view: &SegmentView,
-        fields: &mut Option<SegmentTop<'_>>,
-        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
-        windows: Option<&[u32]>,
-    ) -> Result<Progress> {
-        let segment = &*view.segment;
+    fn general_windows(&mut self, open: &mut OpenSegment<'_>, windows: Option<&[u32]>) -> Result<Progress> {
+        let segment = &*open.view.segment;
         let mut windows = windows.map(|windows| windows.iter().copied());
         let mut matches = self.query.matcher(segment)?;
         let mut scorer = match self.scoring {
@@ -408,7 +390,7 @@ impl<'a> Run<'a, '_, '_> {
         };
         let mut bits = Bits::default();
         let mut contenders = Contenders::default();
-        let mut start = match fields {
+        let mut start = match &open.fields {
             // Only what lies before the page is left out: it still counts as hits when those are counted.
             Some(fields) if self.may_skip() => fields.first_doc() / WINDOW * WINDOW,
             _ => 0,
@@ -423,14 +405,14 @@ impl<'a> Run<'a, '_, '_> {
             }
             self.context.check()?;
             let may_skip = self.may_skip();
-            if may_skip && let Some(fields) = fields {
+            if may_skip && let Some(fields) = &mut open.fields {
                 if fields.is_complete() {
                     self.is_lower_bound = true;
                     return Ok(Progress::GoOn);
                 }
                 fields.narrow(segment, &self.context.ledger)?;
             }
-            if may_skip && windows.is_some() && self.cannot_compete(start, fields, &mut scorer)? {
+            if may_skip && windows.is_some() && self.cannot_compete(start, open, &mut scorer)? {
                 self.is_lower_bound = true;
                 start += WINDOW;
                 continue;
@@ -449,7 +431,7 @@ impl<'a> Run<'a, '_, '_> {
                 if self.count_max == 0 {
                     return Ok(Progress::Stop);
                 }
-                if self.cannot_compete(start, fields, &mut scorer)? {
+                if self.cannot_compete(start, open, &mut scorer)? {
                     start += WINDOW;
                     continue;
                 }
@@ -468,13 +450,13 @@ impl<'a> Run<'a, '_, '_> {
             bits.clear();
             matches.fill(start, &mut bits)?;
             contenders.mask(start, &mut bits);
-            if let Some(live) = &view.live {
+            if let Some(live) = &open.view.live {
                 live.mask_window((start / WINDOW) as usize, &mut bits.0);
             }
-            if may_skip && let Some(fields) = fields {
+            if may_skip && let Some(fields) = &mut open.fields {
                 fields.mask(start, &mut bits)?;
             }
-            self.window(number, base, start, &mut bits, &mut scorer, post_filter, fields)?;
+            self.window(open, start, &bits, &mut scorer)?;
             if self.is_terminated() {
                 return Ok(Progress::Stop);
             }
@@ -485,10 +467,10 @@ impl<'a> Run<'a, '_, '_> {
     fn cannot_compete(
         &self,
         start: DocId,
-        fields: &Option<SegmentTop<'_>>,
+        open: &OpenSegment<'_>,
         scorer: &mut Option<BoxedScorer<'_>>,
     ) -> Result<bool> {
-        match (&self.top, fields, scorer) {
+        match (&self.top, &open.fields, scorer) {
             (Top::Fields(_), Some(fields), _) => fields.can_skip(start),
             (Top::Scores(top), _, Some(scorer)) => match top.threshold() {
                 Some(threshold) => Ok(scorer.max_score(start, start + WINDOW)? <= threshold),
@@ -498,19 +480,15 @@ impl<'a> Run<'a, '_, '_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // The parts of one open segment.
     fn window(
         &mut self,
-        number: u32,
-        base: u64,
+        open: &mut OpenSegment<'_>,
         start: DocId,
-        bits: &mut Bits,
+        bits: &Bits,
         scorer: &mut Option<BoxedScorer<'_>>,
-        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
-        fields: &mut Option<SegmentTop<'_>>,
     ) -> Result<()> {
         let needs_docs = self.count_max > 0 || self.sink.is_some() || self.request.min_score.is_some();
-        if !needs_docs && post_filter.is_none() && self.request.terminate_after == 0 {
+        if !needs_docs && open.post_filter.is_none() && self.request.terminate_after == 0 {
             self.total += u64::from(bits.count());
             return Ok(());
         }
@@ -522,18 +500,11 @@ impl<'a> Run<'a, '_, '_> {
         if let Some(scorer) = scorer {
             self.score(scorer)?;
         }
-        self.deliver(number, base, start, post_filter, fields)
+        self.deliver(open, start)
     }
 
     /// Hands the documents of a window and their scores to whoever wants them, and counts them.
-    fn deliver(
-        &mut self,
-        number: u32,
-        base: u64,
-        start: DocId,
-        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
-        fields: &mut Option<SegmentTop<'_>>,
-    ) -> Result<()> {
+    fn deliver(&mut self, open: &mut OpenSegment<'_>, start: DocId) -> Result<()> {
         if self.request.terminate_after > 0 {
             let left = u64::from(self.request.terminate_after).saturating_sub(self.total);
             self.docs.truncate(left.min(u64::from(WINDOW)) as usize);
@@ -545,7 +516,7 @@ impl<'a> Run<'a, '_, '_> {
         if let Some(sink) = &mut self.sink {
             sink.collect(&self.docs, &self.scores)?;
         }
-        if let Some(filter) = post_filter {
+        if let Some(filter) = &mut open.post_filter {
             let mut kept = Bits::of(&self.docs, start);
             filter.restrict(start, &mut kept)?;
             let mut at = 0;
@@ -568,8 +539,8 @@ impl<'a> Run<'a, '_, '_> {
         {
             self.max_score = self.scores.iter().copied().fold(self.max_score, f32::max);
         }
-        match (&mut self.top, fields) {
-            (Top::Scores(top), _) => top.collect(number, base, &self.docs, &self.scores),
+        match (&mut self.top, &mut open.fields) {
+            (Top::Scores(top), _) => top.collect(open.number, open.base, &self.docs, &self.scores),
             (Top::Fields(_), Some(fields)) => fields.collect(&self.docs, &self.scores)?,
             (Top::Groups(top), _) => top.collect(&self.docs, &self.scores)?,
             _ => {}
