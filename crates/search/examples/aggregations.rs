@@ -59,6 +59,7 @@ fn main() {
         settings: Arc::new(ShardSettings::default()),
         scripts: Default::default(),
         caches: None,
+        documents: None,
         nested: None,
     };
     let hourly = json!({ "date_histogram": { "field": "@timestamp", "calendar_interval": "hour" } });

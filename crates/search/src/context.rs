@@ -12,6 +12,7 @@ use limber_work as work;
 use limber_work::Work;
 
 use crate::cache::ShardCaches;
+use crate::documents::NamedDocuments;
 use crate::error::{Error, Result};
 use crate::workers::Workers;
 
@@ -72,6 +73,8 @@ pub struct ShardSnapshot {
     pub settings: Arc<ShardSettings>,
     /// The node's scripts.
     pub scripts: Arc<Scripts>,
+    /// The node's documents, for queries that name one; `None`: they may name none.
+    pub documents: Option<Arc<dyn NamedDocuments>>,
     /// `None`: nothing is kept.
     pub caches: Option<ShardCaches>,
     /// `Some`: the documents are nested ones.

@@ -23,6 +23,9 @@ pub enum Error {
     /// Some shards failed, and the request wants no part of an answer (`allow_partial_search_results`).
     #[error("Partial shards failure")]
     SomeShardsFailed { phase: &'static str, failures: Vec<ShardFailure> },
+    /// A document that a query names cannot be had: the fault of the request as a whole, whichever shard was the first to need it.
+    #[error(transparent)]
+    Lookup(RequestError),
     /// The task was cancelled while it ran.
     #[error("task cancelled")]
     Cancelled,
@@ -77,7 +80,7 @@ impl Error {
     /// The error as one [`RequestError`], whatever its origin; `search_phase_execution_exception` carries `failed_shards`.
     pub fn to_request_error(&self) -> RequestError {
         match self {
-            Error::Request(error) => error.clone(),
+            Error::Request(error) | Error::Lookup(error) => error.clone(),
             Error::Segment(limber_segment::Error::Store(error)) | Error::Store(error) => store_error(error),
             Error::Segment(error @ limber_segment::Error::Corrupt { .. }) => {
                 RequestError::new(500, "corrupt_index_exception", error.to_string())
@@ -131,7 +134,7 @@ impl Error {
 
     /// Whether one shard may fail with this while the others go on.
     pub(crate) fn is_of_one_shard(&self) -> bool {
-        !matches!(self, Error::Cancelled | Error::TimedOut)
+        !matches!(self, Error::Cancelled | Error::TimedOut | Error::Lookup(_))
     }
 }
 

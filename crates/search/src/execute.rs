@@ -19,21 +19,9 @@ use crate::failures::failure;
 use crate::fetch;
 use crate::query_phase::{Answered, QueryPhase, check_window, collected_hits};
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
-use crate::response::{CountResponse, SearchResponse, ShardsSummary, TotalHits};
+use crate::response::{CountResponse, Cursor, SearchResponse, ShardsSummary, TotalHits};
 use crate::runtime::check_scripts;
 use crate::shard::ShardHits;
-
-/// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Cursor {
-    pub(crate) keys: Box<[SortKey]>,
-    /// Index of the last hit's shard among the snapshots, and its number there.
-    pub(crate) shard: usize,
-    pub(crate) shard_doc: u64,
-    /// Hits of the scroll, counted once by its first page.
-    total: Option<TotalHits>,
-    max_score: Option<f32>,
-}
 
 /// Searches all shards and fetches the winners.
 ///

@@ -17,13 +17,13 @@ use crate::cache::{CachedAnswer, RequestUse};
 use crate::collect::{Bar, Best, BoundSort, SortKey, Tie, TopScores, best_first_key};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::execute::Cursor;
 use crate::failures::{Failures, failure};
 use crate::fetch;
 use crate::geo::Shape;
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 use crate::rescore::BoundRescore;
+use crate::response::Cursor;
 use crate::shard::{self, After, CountOnly, ShardHits, ShardRequest, Sink, Split};
 use crate::workers;
 

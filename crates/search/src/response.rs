@@ -7,9 +7,21 @@ use limber_work::Account;
 use limber_work::{self as work, Stop};
 use serde_json::{Value, json};
 
+use crate::collect::SortKey;
 use crate::error::{Result, ShardFailure, grouped};
-use crate::execute::Cursor;
 use crate::score::{Explanation, float_to_json};
+
+/// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cursor {
+    pub(crate) keys: Box<[SortKey]>,
+    /// Index of the last hit's shard among the snapshots, and its number there.
+    pub(crate) shard: usize,
+    pub(crate) shard_doc: u64,
+    /// Hits of the scroll, counted once by its first page.
+    pub(crate) total: Option<TotalHits>,
+    pub(crate) max_score: Option<f32>,
+}
 
 /// `hits.total`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@ mod parts;
 use std::ops::RangeInclusive;
 
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
+use limber_store::Charge;
 
 use parts::Claims;
 pub(crate) use parts::{CountOnly, Split};
@@ -16,7 +17,7 @@ use crate::collect::{
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::geo::Shape;
-use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
+use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Disjunction, WINDOW};
 use crate::query::{BoundQuery, cache_filters};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
@@ -232,6 +233,18 @@ struct Run<'a, 'r, 's, 'c> {
     scores: Vec<f32>,
 }
 
+/// One segment that is searched.
+struct OpenSegment<'s> {
+    number: u32,
+    /// Number of its first document in the shard.
+    base: u64,
+    view: &'s SegmentView,
+    /// Of a sort by fields: the best of this segment.
+    fields: Option<SegmentTop<'s>>,
+    post_filter: Option<BoxedMatcher<'s>>,
+    _sets: Charge,
+}
+
 /// Whether to go on with the next segment.
 #[derive(PartialEq)]
 enum Progress {
@@ -239,7 +252,7 @@ enum Progress {
     Stop,
 }
 
-impl<'a> Run<'a, '_, '_, '_> {
+impl<'a, 'r> Run<'a, 'r, '_, '_> {
     fn segments(&mut self) -> Result<()> {
         let shard = self.shard;
         let bases = bases(shard);
@@ -277,7 +290,8 @@ impl<'a> Run<'a, '_, '_, '_> {
             Top::Scores(_) => 0,
         };
         let _charge = self.context.ledger.request.charge(filter_bytes, "<bit sets of a sort>")?;
-        let mut fields = match &mut self.top {
+        let mut open = self.open(number, base, view)?;
+        open.fields = match &mut self.top {
             Top::Fields(top) => Some(top.segment(&view.segment, number, base)?),
             Top::Groups(top) => {
                 top.begin_segment(&view.segment, number, base)?;
@@ -285,13 +299,29 @@ impl<'a> Run<'a, '_, '_, '_> {
             }
             Top::Scores(_) => None,
         };
-        let outcome = self.windows(number, base, view, &mut fields);
-        match (fields, &mut self.top) {
+        let outcome = self.windows(&mut open);
+        match (open.fields, &mut self.top) {
             (Some(fields), Top::Fields(top)) => top.absorb(fields)?,
             (_, Top::Groups(top)) => top.end_segment()?,
             _ => {}
         }
         outcome
+    }
+
+    /// Charges the bit sets of a segment and opens its post filter.
+    fn open<'s>(&self, number: u32, base: u64, view: &'s SegmentView) -> Result<OpenSegment<'s>>
+    where
+        'a: 's,
+        'r: 's,
+    {
+        let of_filter = self.post_filter.map_or(0, |filter| filter.bit_set_bytes(&view.segment));
+        let bytes = self.query.bit_set_bytes(&view.segment) + of_filter;
+        let sets = self.context.ledger.request.charge(bytes, "<bit sets of a query>")?;
+        let post_filter = match self.post_filter {
+            Some(filter) => Some(filter.matcher(&view.segment)?),
+            None => None,
+        };
+        Ok(OpenSegment { number, base, view, fields: None, post_filter, _sets: sets })
     }
 
     /// Whether hits that cannot be among the best need not be looked at.
@@ -302,58 +332,29 @@ impl<'a> Run<'a, '_, '_, '_> {
             && !(self.request.track_scores && matches!(self.top, Top::Fields(_)))
     }
 
-    fn windows(
-        &mut self,
-        number: u32,
-        base: u64,
-        view: &SegmentView,
-        fields: &mut Option<SegmentTop<'_>>,
-    ) -> Result<Progress> {
-        let segment = &*view.segment;
-        let of_filter = self.post_filter.map_or(0, |filter| filter.bit_set_bytes(segment));
-        let bytes = self.query.bit_set_bytes(segment) + of_filter;
-        let _charge = self.context.ledger.request.charge(bytes, "<bit sets of a query>")?;
-        let mut post_filter = match self.post_filter {
-            Some(filter) => Some(filter.matcher(segment)?),
-            None => None,
-        };
+    fn windows(&mut self, open: &mut OpenSegment<'_>) -> Result<Progress> {
+        let segment = &*open.view.segment;
         let terms = match self.scoring && matches!(self.top, Top::Scores(_)) {
             true => Disjunction::open(self.query.node.scored_terms(), segment)?,
             false => None,
         };
-        match terms {
-            Some(terms) => self.term_windows(number, base, view, terms, &mut post_filter),
-            None => {
-                let in_order =
-                    self.sink.is_some() || self.request.terminate_after > 0 || post_filter.is_some();
-                let tiers = match fields {
-                    Some(fields) if !in_order => fields.best_windows_first(segment.doc_count())?,
-                    _ => None,
-                };
-                match tiers {
-                    None => self.general_windows(number, base, view, fields, &mut post_filter, None),
-                    Some([first, rest]) => {
-                        match self.general_windows(number, base, view, fields, &mut None, Some(&first))? {
-                            Progress::GoOn => {
-                                self.general_windows(number, base, view, fields, &mut None, Some(&rest))
-                            }
-                            stop => Ok(stop),
-                        }
-                    }
-                }
-            }
+        if let Some(terms) = terms {
+            return self.term_windows(open, terms);
+        }
+        let in_order = self.sink.is_some() || self.request.terminate_after > 0 || open.post_filter.is_some();
+        let tiers = match &mut open.fields {
+            Some(fields) if !in_order => fields.best_windows_first(segment.doc_count())?,
+            _ => None,
+        };
+        let Some([first, rest]) = tiers else { return self.general_windows(open, None) };
+        match self.general_windows(open, Some(&first))? {
+            Progress::GoOn => self.general_windows(open, Some(&rest)),
+            stop => Ok(stop),
         }
     }
 
     /// A term or a disjunction of terms by score: matched and scored in one pass.
-    fn term_windows(
-        &mut self,
-        number: u32,
-        base: u64,
-        view: &SegmentView,
-        mut terms: Disjunction<'_>,
-        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
-    ) -> Result<Progress> {
+    fn term_windows(&mut self, open: &mut OpenSegment<'_>, mut terms: Disjunction<'_>) -> Result<Progress> {
         let (mut docs, mut scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
         let mut start = 0;
         loop {
@@ -371,10 +372,10 @@ impl<'a> Run<'a, '_, '_, '_> {
                 }
                 _ => None,
             };
-            terms.collect(start, threshold, view.live.as_deref(), &mut docs, &mut scores)?;
+            terms.collect(start, threshold, open.view.live.as_deref(), &mut docs, &mut scores)?;
             (self.docs, self.scores) = (docs, scores);
             self.drop_below_min_score();
-            self.deliver(number, base, start, post_filter, &mut None)?;
+            self.deliver(open, start)?;
             if self.is_terminated() {
                 return Ok(Progress::Stop);
             }
@@ -390,16 +391,8 @@ impl<'a> Run<'a, '_, '_, '_> {
     }
 
     /// `windows`: only these, ascending; `None`: all.
-    fn general_windows(
-        &mut self,
-        number: u32,
-        base: u64,
-        view: &SegmentView,
-        fields: &mut Option<SegmentTop<'_>>,
-        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
-        windows: Option<&[u32]>,
-    ) -> Result<Progress> {
-        let segment = &*view.segment;
+    fn general_windows(&mut self, open: &mut OpenSegment<'_>, windows: Option<&[u32]>) -> Result<Progress> {
+        let segment = &*open.view.segment;
         let mut windows = windows.map(|windows| windows.iter().copied());
         let mut matches = self.query.matcher(segment)?;
         let mut scorer = match self.scoring {
@@ -408,13 +401,13 @@ impl<'a> Run<'a, '_, '_, '_> {
         };
         let mut bits = Bits::default();
         let mut contenders = Contenders::default();
-        let mut start = match fields {
+        let mut start = match &open.fields {
             // Only what lies before the page is left out: it still counts as hits when those are counted.
             Some(fields) if self.may_skip() => fields.first_doc() / WINDOW * WINDOW,
             _ => 0,
         };
         loop {
-            match self.claimed(number, start) {
+            match self.claimed(open.number, start) {
                 Some(claimed) => start = claimed,
                 None => return Ok(Progress::GoOn),
             }
@@ -427,14 +420,14 @@ impl<'a> Run<'a, '_, '_, '_> {
             }
             self.context.check()?;
             let may_skip = self.may_skip();
-            if may_skip && let Some(fields) = fields {
+            if may_skip && let Some(fields) = &mut open.fields {
                 if fields.is_complete() {
                     self.is_lower_bound = true;
                     return Ok(Progress::GoOn);
                 }
                 fields.narrow(segment, &self.context.ledger)?;
             }
-            if may_skip && windows.is_some() && self.cannot_compete(start, fields, &mut scorer)? {
+            if may_skip && windows.is_some() && self.cannot_compete(start, open, &mut scorer)? {
                 self.is_lower_bound = true;
                 start += WINDOW;
                 continue;
@@ -448,7 +441,7 @@ impl<'a> Run<'a, '_, '_, '_> {
                 continue;
             }
             start = next / WINDOW * WINDOW;
-            if self.claimed(number, start) != Some(start) {
+            if self.claimed(open.number, start) != Some(start) {
                 continue;
             }
             if may_skip {
@@ -456,7 +449,7 @@ impl<'a> Run<'a, '_, '_, '_> {
                 if self.count_max == 0 {
                     return Ok(Progress::Stop);
                 }
-                if self.cannot_compete(start, fields, &mut scorer)? {
+                if self.cannot_compete(start, open, &mut scorer)? {
                     start += WINDOW;
                     continue;
                 }
@@ -475,13 +468,13 @@ impl<'a> Run<'a, '_, '_, '_> {
             bits.clear();
             matches.fill(start, &mut bits)?;
             contenders.mask(start, &mut bits);
-            if let Some(live) = &view.live {
+            if let Some(live) = &open.view.live {
                 live.mask_window((start / WINDOW) as usize, &mut bits.0);
             }
-            if may_skip && let Some(fields) = fields {
+            if may_skip && let Some(fields) = &mut open.fields {
                 fields.mask(start, &mut bits)?;
             }
-            self.window(number, base, start, &mut bits, &mut scorer, post_filter, fields)?;
+            self.window(open, start, &bits, &mut scorer)?;
             if self.is_terminated() {
                 return Ok(Progress::Stop);
             }
@@ -500,10 +493,10 @@ impl<'a> Run<'a, '_, '_, '_> {
     fn cannot_compete(
         &self,
         start: DocId,
-        fields: &Option<SegmentTop<'_>>,
+        open: &OpenSegment<'_>,
         scorer: &mut Option<BoxedScorer<'_>>,
     ) -> Result<bool> {
-        match (&self.top, fields, scorer) {
+        match (&self.top, &open.fields, scorer) {
             (Top::Fields(_), Some(fields), _) => fields.can_skip(start),
             (Top::Scores(top), _, Some(scorer)) => match top.threshold() {
                 Some(threshold) => Ok(scorer.max_score(start, start + WINDOW)? <= threshold),
@@ -513,19 +506,15 @@ impl<'a> Run<'a, '_, '_, '_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // The parts of one open segment.
     fn window(
         &mut self,
-        number: u32,
-        base: u64,
+        open: &mut OpenSegment<'_>,
         start: DocId,
-        bits: &mut Bits,
+        bits: &Bits,
         scorer: &mut Option<BoxedScorer<'_>>,
-        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
-        fields: &mut Option<SegmentTop<'_>>,
     ) -> Result<()> {
         let needs_docs = self.count_max > 0 || self.sink.is_some() || self.request.min_score.is_some();
-        if !needs_docs && post_filter.is_none() && self.request.terminate_after == 0 {
+        if !needs_docs && open.post_filter.is_none() && self.request.terminate_after == 0 {
             self.total += u64::from(bits.count());
             return Ok(());
         }
@@ -537,18 +526,11 @@ impl<'a> Run<'a, '_, '_, '_> {
         if let Some(scorer) = scorer {
             self.score(scorer)?;
         }
-        self.deliver(number, base, start, post_filter, fields)
+        self.deliver(open, start)
     }
 
     /// Hands the documents of a window and their scores to whoever wants them, and counts them.
-    fn deliver(
-        &mut self,
-        number: u32,
-        base: u64,
-        start: DocId,
-        post_filter: &mut Option<matcher::BoxedMatcher<'_>>,
-        fields: &mut Option<SegmentTop<'_>>,
-    ) -> Result<()> {
+    fn deliver(&mut self, open: &mut OpenSegment<'_>, start: DocId) -> Result<()> {
         if self.request.terminate_after > 0 {
             let left = u64::from(self.request.terminate_after).saturating_sub(self.total);
             self.docs.truncate(left.min(u64::from(WINDOW)) as usize);
@@ -560,7 +542,7 @@ impl<'a> Run<'a, '_, '_, '_> {
         if let Some(sink) = &mut self.sink {
             sink.collect(&self.docs, &self.scores)?;
         }
-        if let Some(filter) = post_filter {
+        if let Some(filter) = &mut open.post_filter {
             let mut kept = Bits::of(&self.docs, start);
             filter.restrict(start, &mut kept)?;
             let mut at = 0;
@@ -583,8 +565,8 @@ impl<'a> Run<'a, '_, '_, '_> {
         {
             self.max_score = self.scores.iter().copied().fold(self.max_score, f32::max);
         }
-        match (&mut self.top, fields) {
-            (Top::Scores(top), _) => top.collect(number, base, &self.docs, &self.scores),
+        match (&mut self.top, &mut open.fields) {
+            (Top::Scores(top), _) => top.collect(open.number, open.base, &self.docs, &self.scores),
             (Top::Fields(_), Some(fields)) => fields.collect(&self.docs, &self.scores)?,
             (Top::Groups(top), _) => top.collect(&self.docs, &self.scores)?,
             _ => {}

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
-use crate::fetch::gather;
+use crate::gather::gather;
 use crate::request::{TermFilter, TermVectorsRequest};
 
 /// Bytes that one byte of a text may take up as terms, tokens and their JSON.

@@ -71,7 +71,7 @@ const KNOWN: &[(&str, &[&str], usize)] = &[
             "shard",
             "source",
         ],
-        120,
+        101,
     ),
     ("segment", &["buffer", "keys", "nested", "segment", "shapes"], 8),
 ];

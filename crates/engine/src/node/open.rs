@@ -22,6 +22,7 @@ use super::kept::Kept;
 use super::lifecycle::Lifecycles;
 use super::live::LiveIndex;
 use super::name_locks::NameLocks;
+use super::named_documents::DocumentsOf;
 use super::scrub::Scrub;
 use super::segment_memory::{budget_at_open, scheme_of};
 use super::shard_recovery::Recoveries;
@@ -286,6 +287,7 @@ impl Node {
             scripts: self.scripts.clone(),
             caches: self.caches.clone(),
             host,
+            documents: Arc::new(DocumentsOf(self.this.clone())),
         }
     }
 

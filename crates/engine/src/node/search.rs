@@ -134,12 +134,13 @@ impl Node {
         let mut described: Vec<DescribedQuery> = Vec::new();
         for snapshot in &pinned.snapshots {
             if !described.iter().any(|seen| seen.index == snapshot.index.name) {
-                described.push(DescribedQuery {
-                    index: snapshot.index.name.clone(),
-                    uuid: snapshot.index.uuid.clone(),
-                    outcome: limber_search::describe(query, snapshot, now)
-                        .map_err(|error| error.to_request_error()),
-                });
+                let outcome = match limber_search::describe(query, snapshot, now) {
+                    // The request's fault, whatever the index.
+                    Err(limber_search::Error::Lookup(error)) => return Err(error),
+                    outcome => outcome.map_err(|error| error.to_request_error()),
+                };
+                let (index, uuid) = (snapshot.index.name.clone(), snapshot.index.uuid.clone());
+                described.push(DescribedQuery { index, uuid, outcome });
             }
         }
         Ok(described)

@@ -10,7 +10,9 @@ use hashbrown::HashMap;
 use limber_mapping::document::Scratch;
 use limber_mapping::{Mapping, RequestError};
 use limber_script::Scripts;
-use limber_search::{IndexRef, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot};
+use limber_search::{
+    IndexRef, NamedDocuments, QueryCache, RequestCache, ShardCaches, ShardSettings, ShardSnapshot,
+};
 use limber_segment::{Buffer, DocId, Segment, SegmentId, SegmentView, SortField, StoredCodec};
 use limber_store::sync::{Mutex, RwLock};
 use limber_store::term_index::TermIndexCache;
@@ -60,6 +62,8 @@ pub(crate) struct ShardServices {
     pub scripts: Arc<Scripts>,
     pub caches: NodeCaches,
     pub host: std::sync::Weak<dyn Host>,
+    /// For queries that name documents.
+    pub documents: Arc<dyn NamedDocuments>,
 }
 
 /// The caches of a node, which its shards share.
@@ -275,6 +279,7 @@ impl Shard {
             segments: published.segments.iter().map(SegmentView::for_request).collect(),
             settings: self.index.search_settings.load_full(),
             scripts: self.services.scripts.clone(),
+            documents: Some(self.services.documents.clone()),
             caches: Some(self.caches(&core, &published)),
             nested: None,
         })
@@ -289,6 +294,8 @@ impl Shard {
             segments: Vec::new(),
             settings: self.index.search_settings.load_full(),
             scripts: self.services.scripts.clone(),
+            // Whoever writes a query waits for no other shard.
+            documents: None,
             caches: None,
             nested: None,
         }

@@ -53,8 +53,7 @@ const WAIT_MS: u64 = 1_000;
 const KEEP_ALIVE_MS: u64 = 5 * 24 * 3_600_000;
 
 fn submit(app: &App, request: &Request) -> Result<Response> {
-    let mut body = request.json()?.unwrap_or(Value::Null);
-    app.node.resolve_lookups(&mut body, Some(request.param("index").unwrap_or("_all")))?;
+    let body = request.json()?.unwrap_or(Value::Null);
     let search = SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     if search.pit.is_some() {
         return Err(RequestError::unsupported("[pit] in [_async_search]"));

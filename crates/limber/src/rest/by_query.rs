@@ -85,7 +85,6 @@ fn update(app: &App, request: &Request) -> Result<Response> {
 
 fn in_place(app: &App, request: &Request, change: Change) -> Result<Response> {
     let mut body = request.json()?.unwrap_or(Value::Null);
-    app.node.resolve_lookups(&mut body, request.param("index"))?;
     let mut shared = Shared::from_url(request)?;
     let mut script = None;
     if let Value::Object(members) = &mut body {

@@ -40,8 +40,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn count(app: &App, request: &Request) -> Result<Response> {
-    let mut body = request.json()?.unwrap_or(Value::Null);
-    app.node.resolve_lookups(&mut body, Some(request.param("index").unwrap_or("_all")))?;
+    let body = request.json()?.unwrap_or(Value::Null);
     let parsed = CountRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let index = request.param("index").unwrap_or("_all");

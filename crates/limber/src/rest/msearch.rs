@@ -75,7 +75,7 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
         };
         check_work()?;
         let header = Header::parse(header, request)?;
-        let body = header.search(app, body, request);
+        let body = header.search(body, request);
         if let Ok(search) = &body {
             search.validate_slice()?;
             let routing = header.routing.as_deref().or(request.param("routing"));
@@ -159,7 +159,7 @@ struct Header {
 
 impl Header {
     /// The search of the body line under this header.
-    fn search(&self, app: &App, body: &[u8], request: &Request) -> Result<SearchRequest> {
+    fn search(&self, body: &[u8], request: &Request) -> Result<SearchRequest> {
         let mut url: Vec<(String, String)> = Vec::new();
         let search_type = self.search_type.as_deref().or(request.param("search_type"));
         for (name, value) in [
@@ -174,9 +174,7 @@ impl Header {
         {
             url.extend(flag.map(|flag| (name.to_owned(), flag.to_string())));
         }
-        let mut body = parse_json(body)?;
-        let indices = body.get("pit").is_none().then(|| self.index.as_deref().unwrap_or("_all"));
-        app.node.resolve_lookups(&mut body, indices)?;
+        let body = parse_json(body)?;
         SearchRequest::parse(&body, &UrlParameters(url))
     }
 

@@ -39,13 +39,7 @@ pub const ROUTES: &[Route] = &[Route {
 }];
 
 fn reindex(app: &App, request: &Request) -> Result<Response> {
-    let mut body = request.json_required()?;
-    // The query for another server is its own; nothing in it is looked up here.
-    if body.pointer("/source/remote").is_none() {
-        let indices = parse_indices(body.pointer("/source/index").cloned()).unwrap_or_default();
-        app.node.resolve_lookups(&mut body, Some(&indices))?;
-    }
-    let Value::Object(mut members) = body else {
+    let Value::Object(mut members) = request.json_required()? else {
         return Err(RequestError::parsing("Expected [START_OBJECT]"));
     };
     let mut shared = Shared::from_url(request)?;

@@ -43,10 +43,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn search(app: &App, request: &Request) -> Result<Response> {
-    let mut body = request.json()?.unwrap_or(Value::Null);
-    // A point in time knows its indices itself.
-    let indices = body.get("pit").is_none().then(|| request.param("index").unwrap_or("_all"));
-    app.node.resolve_lookups(&mut body, indices)?;
+    let body = request.json()?.unwrap_or(Value::Null);
     let parsed = SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     let total_as_int = check_shared_parameters(request, &parsed)?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;

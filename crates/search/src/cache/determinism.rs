@@ -20,8 +20,13 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
                 | "reduce_script"
                 | "minimum_should_match_script" => value.get("id").is_none(),
                 "terms" => !names_another_document(value),
+                "indexed_shape" => false,
+                // Documents that others are to be like may be those of an index.
+                "like" | "unlike" => !has_objects(value),
                 // The queries that it runs may ask for the time, for random numbers or for stored scripts.
                 "percolate" => false,
+                // What is inside cannot be read here.
+                "wrapper" => false,
                 "profile" => value != &Value::Bool(true),
                 _ => true,
             };
@@ -40,6 +45,13 @@ pub(crate) fn is_timeless(text: &str) -> bool {
 fn has_origins(decay: &Value) -> bool {
     let mut fields = decay.as_object().into_iter().flatten().filter(|(_, value)| value.is_object());
     fields.all(|(_, field)| field.get("origin").is_some())
+}
+
+fn has_objects(examples: &Value) -> bool {
+    match examples {
+        Value::Array(items) => items.iter().any(Value::is_object),
+        one => one.is_object(),
+    }
 }
 
 fn names_another_document(terms: &Value) -> bool {
@@ -68,6 +80,9 @@ mod tests {
             (json!({"query": {"script": {"script": {"source": "Math.random() > 0.5"}}}}), false),
             (json!({"terms_set": {"a": {"minimum_should_match_script": {"id": "stored"}}}}), false),
             (json!({"query": {"terms": {"u": {"index": "i", "id": "1", "path": "p"}}}}), false),
+            (json!({"query": {"geo_shape": {"a": {"indexed_shape": {"id": "1"}}}}}), false),
+            (json!({"query": {"more_like_this": {"like": [{"_id": "1"}]}}}), false),
+            (json!({"query": {"more_like_this": {"like": "a text"}}}), true),
             (json!({"query": {"percolate": {"field": "q", "document": {"n": 1}}}}), false),
         ] {
             assert_eq!(is_deterministic(&body), expected, "{body}");

@@ -17,6 +17,7 @@ use super::{nested, unmapped};
 use crate::collect::check_column;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::gather::{gather_whole, gather_with_nulls};
 use crate::json;
 use crate::request::{FieldFormat, SearchRequest};
 use crate::runtime::{NumberSource, RuntimeField, RuntimeTerms};
@@ -373,55 +374,4 @@ pub(super) fn place_format(field: &Field, wanted: &FieldFormat) -> Result<fn(Geo
         Some("wkb") => |point| point.to_wkb().into(),
         Some(other) => return Err(unrecognized_format(field, other).into()),
     })
-}
-
-/// All values at a dotted path, lists and objects whole.
-pub(crate) fn gather_whole<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| gather_whole(item, path, out)),
-        Value::Object(members) => {
-            for (name, inner) in members {
-                if name == path {
-                    out.push(inner);
-                } else if let Some(rest) =
-                    path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'))
-                {
-                    gather_whole(inner, rest, out);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// All scalars at a dotted path, through arrays and through members whose names hold dots.
-pub(crate) fn gather<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
-    gather_with_nulls(value, path, out);
-    out.retain(|value| !value.is_null());
-}
-
-fn gather_with_nulls<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| gather_with_nulls(item, path, out)),
-        Value::Object(members) => {
-            for (name, inner) in members {
-                if name == path {
-                    leaves(inner, out);
-                } else if let Some(rest) =
-                    path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'))
-                {
-                    gather_with_nulls(inner, rest, out);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn leaves<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| leaves(item, out)),
-        Value::Object(_) => {}
-        scalar => out.push(scalar),
-    }
 }

@@ -7,10 +7,10 @@ use limber_segment::{DocId, Segment, StoredReader};
 use limber_work as work;
 use serde_json::{Map, Value};
 
-use super::fields::gather;
 use super::percolated::Percolations;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
+use crate::gather::gather;
 use crate::highlight::{Choice, FieldHighlight, MatchedField, QueryParts, content_length};
 use crate::json;
 use crate::percolator::slots_of;

@@ -20,7 +20,6 @@ mod unmapped;
 
 pub use explain::describe;
 pub use fields::stored as stored_values;
-pub(crate) use fields::{gather, gather_whole};
 pub(crate) use hit::Searched;
 pub(crate) use page::{HIT_BYTES, Winners, check, fetch, fetch_hits};
 pub use source::filter as filter_source;

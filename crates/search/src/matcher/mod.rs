@@ -9,15 +9,13 @@ mod bits;
 mod boolean;
 mod cached;
 mod column;
-mod combined;
 mod confirmed;
 mod contenders;
 mod disjunction;
-mod function_score;
 pub(crate) mod intervals;
+mod matching;
 mod nested;
 mod open;
-mod percolate;
 mod phrase;
 mod places;
 mod points;
@@ -26,7 +24,6 @@ mod positions;
 mod postings;
 mod runtime;
 mod scorer;
-mod script;
 mod shapes;
 mod simple;
 mod slice;
@@ -34,25 +31,22 @@ mod source_phrase;
 pub(crate) mod spans;
 mod terms_set;
 
-pub(crate) use asked::AskedDocs;
+pub(crate) use asked::{Ask, AskedDocs};
 pub(crate) use bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use boolean::BoolDocs;
 pub(crate) use cached::{cached, conjunction};
-pub(crate) use combined::CombinedScorer;
-pub(crate) use confirmed::ConfirmedDocs;
+pub(crate) use confirmed::{Confirm, ConfirmedDocs};
 pub(crate) use contenders::contenders;
 pub(crate) use disjunction::Disjunction;
-pub(crate) use function_score::{BoostingScorer, Factors, FunctionScorer, MatchingScorer, ScoredEnough};
+pub(crate) use matching::{MatchingScorer, ScoredEnough};
 pub(crate) use nested::{NestedDocs, NestedScorer, ScoredWindow};
 pub(crate) use open::{each_term, open_postings, phrase, phrase_cursor, set, term, with_field};
-pub(crate) use percolate::Percolated;
 pub(crate) use position_queue::PositionQueue;
 pub(crate) use positions::{Leaf, Leaves, NO_MORE};
 pub(crate) use runtime::selects_constant;
 pub(crate) use scorer::{
-    BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, PhraseScorer, Scorer, TermScorer,
+    BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, PhraseScorer, Scorer, TermScorer, each_match,
 };
-pub(crate) use script::{ScriptDocs, ScriptScorer};
 pub(crate) use simple::{AllDocs, NoDocs, Union};
 pub(crate) use terms_set::{CoveredDocs, OpenNeeded};
 

@@ -70,6 +70,7 @@ pub(crate) fn hold_with(
         mapping,
         settings: Arc::new(settings),
         segments: vec![SegmentView::new(Arc::new(segment))],
+        documents: None,
         caches: None,
         nested: None,
         ..shard.clone()

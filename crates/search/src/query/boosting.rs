@@ -13,7 +13,7 @@ use super::required_terms::RequiredTerms;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
-use crate::matcher::{BoostingScorer, BoxedMatcher, BoxedScorer};
+use crate::matcher::{BoxedMatcher, BoxedScorer, Scorer, each_match};
 use crate::score::Explanation;
 
 #[derive(Debug)]
@@ -146,5 +146,64 @@ impl BoundNode for BoostingNode {
 
     fn required_terms(&self) -> RequiredTerms {
         self.positive.node.required_terms()
+    }
+}
+
+/// Scores times a factor where another query matches too.
+struct BoostingScorer<'a> {
+    positive: BoxedScorer<'a>,
+    negative: BoxedMatcher<'a>,
+    negative_boost: f32,
+    boost: f32,
+    sums: Vec<f64>,
+    lowered: Vec<bool>,
+}
+
+impl Scorer for BoostingScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        self.sums.clear();
+        self.sums.resize(docs.len(), 0.0);
+        self.positive.score(docs, &mut self.sums)?;
+        self.lowered.clear();
+        self.lowered.resize(docs.len(), false);
+        let lowered = &mut self.lowered;
+        each_match(&mut self.negative, docs, |at| lowered[at] = true)?;
+        let (boost, negative_boost) = (f64::from(self.boost), f64::from(self.negative_boost));
+        for ((sum, own), lowered) in sums.iter_mut().zip(&self.sums).zip(&self.lowered) {
+            let factor = if *lowered { negative_boost } else { 1.0 };
+            let score = f64::from(*own as f32) * factor;
+            *sum += f64::from((score * boost) as f32);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
+        let most = self.positive.max_score(start, end)? * self.boost * self.negative_boost.max(1.0);
+        Ok(most.next_up())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::query::parse::{QueryLimits, parse_query};
+
+    /// Reasons recorded from Elasticsearch 8.19.13.
+    #[test]
+    fn refusals_are_worded_as_elasticsearch_words_them() {
+        let all = json!({"match_all": {}});
+        for (body, reason) in [
+            (json!({}), "[boosting] query requires 'positive' query to be set'"),
+            (json!({"positive": all}), "[boosting] query requires 'negative' query to be set'"),
+            (
+                json!({"positive": all, "negative": all, "negative_boost": -1}),
+                "[boosting] query requires 'negative_boost' to be set to be a positive value'",
+            ),
+            (json!({"x": 1}), "[boosting] query does not support [x]"),
+        ] {
+            let error = parse_query(&json!({"boosting": body}), &QueryLimits::default()).unwrap_err();
+            assert_eq!(error.reason, reason);
+        }
     }
 }

@@ -11,7 +11,9 @@ use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::docs::Docs;
 use super::geo::places;
+use super::lookup::{Lookup, tree};
 use super::parse::{Common, Parser, Query, QueryNode};
+use crate::documents::DocumentName;
 use crate::error::Error;
 use crate::geo::{Relation, Shape, ShapeRelation, Target, check_within};
 use crate::json;
@@ -19,10 +21,25 @@ use crate::json;
 #[derive(Debug)]
 struct GeoShape {
     field: String,
-    shape: GivenShape,
+    shape: WantedShape,
     relation: ShapeRelation,
     ignore_unmapped: bool,
 }
+
+#[derive(Debug)]
+enum WantedShape {
+    Given(Arc<GivenShape>),
+    /// The one at a path of a document. Source: Elasticsearch's `AbstractGeometryQueryBuilder#doRewrite`.
+    Named {
+        document: DocumentName,
+        path: String,
+        found: Lookup<GivenShape>,
+    },
+}
+
+/// Where an indexed shape is unless the query says so: Elasticsearch's defaults.
+const SHAPE_INDEX: &str = "shapes";
+const SHAPE_PATH: &str = "shape";
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let unsupported = |key: &str| RequestError::parsing(format!("query does not support [{key}]"));
@@ -48,7 +65,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     for (key, value) in options {
         match key.as_str() {
             "shape" if value.is_null() => {}
-            "shape" => shape = Some(given_shape(value)?),
+            "shape" => shape = Some(WantedShape::Given(Arc::new(given_shape(value)?))),
             "relation" => {
                 let name = json::text(value)?;
                 relation = match name.to_lowercase().as_str() {
@@ -64,11 +81,12 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 "recursive" | "term" => {}
                 other => return Err(RequestError::parsing(format!("Unknown strategy [{other} ]"))),
             },
-            // Those of a request were put in their place before it was parsed, but for such without an id.
-            "indexed_shape" if value.get("id").is_some() => {
-                return Err(RequestError::unsupported("[indexed_shape] in [geo_shape] here"));
+            // Without an id there is none.
+            "indexed_shape" => {
+                if let Some(named) = value.as_object().map_or(Ok(None), parse_indexed)? {
+                    shape = Some(named);
+                }
             }
-            "indexed_shape" => {}
             other => return Err(unsupported(other)),
         }
     }
@@ -78,6 +96,59 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let query = common.query(GeoShape { field, shape, relation, ignore_unmapped });
     // Elasticsearch's parser starts at 0 here and at 1 everywhere else.
     Ok(if has_boost { query } else { Query { boost: 0.0, ..query } })
+}
+
+fn parse_indexed(lookup: &Map<String, Value>) -> Result<Option<WantedShape>, RequestError> {
+    let text = |name: &str| match lookup.get(name) {
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(scalar @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(scalar.to_string())),
+        None | Some(Value::Null) => Ok(None),
+        Some(other) => {
+            Err(RequestError::parsing(format!("unknown token [{}] after [{name}]", json::token(other))))
+        }
+    };
+    if !lookup.contains_key("id") {
+        return Ok(None);
+    }
+    let id = text("id")?.unwrap_or_default();
+    let (index, path, routing) = (text("index")?, text("path")?, text("routing")?);
+    let index = index.unwrap_or_else(|| SHAPE_INDEX.to_owned());
+    let document = DocumentName { index, id, routing, version: None };
+    let path = path.unwrap_or_else(|| SHAPE_PATH.to_owned());
+    Ok(Some(WantedShape::Named { document, path, found: Lookup::default() }))
+}
+
+impl WantedShape {
+    fn read(&self, binder: &Binder<'_>) -> Result<Arc<GivenShape>, Error> {
+        match self {
+            WantedShape::Given(shape) => Ok(shape.clone()),
+            WantedShape::Named { document: name, path, found } => {
+                binder.look_up(found, "[indexed_shape] in [geo_shape]", name, |document| {
+                    let document = document?.ok_or_else(|| {
+                        RequestError::illegal_argument(format!("Shape with ID [{}] not found", name.id))
+                    })?;
+                    let source = tree(&document)?;
+                    let shape = at_path(&source, path).ok_or_else(|| {
+                        let reason = format!("Shape with name [{}] found but missing {path} field", name.id);
+                        RequestError::new(400, "illegal_state_exception", reason)
+                    })?;
+                    given_shape(shape)
+                })
+            }
+        }
+    }
+}
+
+/// The value at a dotted path, through names that hold dots themselves.
+fn at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    let Value::Object(members) = value else { return None };
+    members.iter().find_map(|(name, inner)| {
+        let rest = path.strip_prefix(name.as_str())?;
+        match rest.strip_prefix('.') {
+            Some(rest) => at_path(inner, rest),
+            None => rest.is_empty().then_some(inner),
+        }
+    })
 }
 
 /// Open rings are closed, and third coordinates passed over.
@@ -113,6 +184,7 @@ fn points_only(geometry: &Geometry) -> Option<Vec<Geometry>> {
 impl QueryNode for GeoShape {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
         let path = &self.field;
+        let shape = self.shape.read(binder)?;
         let Some(field) = binder.searchable_field(path)? else {
             if self.ignore_unmapped {
                 return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
@@ -127,8 +199,8 @@ impl QueryNode for GeoShape {
                 ))
                 .into());
         }
-        let geometry = &self.shape.geometry;
-        let shape_of = |geometry: &Geometry| Shape::of(geometry, self.shape.is_clockwise);
+        let geometry = &shape.geometry;
+        let shape_of = |geometry: &Geometry| Shape::of(geometry, shape.is_clockwise);
         let text = geometry.name().to_lowercase();
         let failed = |error: RequestError| {
             let reason = format!("Exception creating query on Field [{path}] {}", error.reason);
@@ -138,7 +210,7 @@ impl QueryNode for GeoShape {
             check_within(geometry).map_err(failed)?;
         }
         if field.is_shape() {
-            let target = Target::of(geometry, self.shape.is_clockwise).map_err(failed)?;
+            let target = Target::of(geometry, shape.is_clockwise).map_err(failed)?;
             if target.is_empty() {
                 return Ok(BoundQuery::nothing("an empty shape"));
             }
@@ -166,5 +238,16 @@ impl QueryNode for GeoShape {
             }
             _ => Ok(BoundQuery::nothing("Contains LatLonPoint.newGeometryQuery with non-points geometries")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn paths_lead_through_objects_and_dotted_names() {
+        let source = serde_json::json!({"a": {"b.c": {"d": 1}}, "a.b": 2});
+        assert_eq!(super::at_path(&source, "a.b.c.d"), Some(&serde_json::json!(1)));
+        assert_eq!(super::at_path(&source, "a.b"), Some(&serde_json::json!(2)));
+        assert_eq!(super::at_path(&source, "a.x"), None);
     }
 }

@@ -12,12 +12,14 @@ use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, only_matching};
 use super::docs::Docs;
+use super::lookup::Lookup;
 use super::parse::{Common, Parser, Query, QueryNode};
-use super::percolate_lookup::{PercolateLookup, wrong_type};
+use super::percolate_lookup::{OPTIONS, named_document, wrong_type};
 use crate::context::{SearchContext, ShardSnapshot};
+use crate::documents::DocumentName;
 use crate::error::{Error, Result};
 use crate::json;
-use crate::matcher::{self, BoxedMatcher, BoxedScorer, ConfirmedDocs, Percolated};
+use crate::matcher::{self, BoxedMatcher, BoxedScorer, Confirm, ConfirmedDocs, Scorer};
 use crate::percolator::{Answers, LABEL, StoredQueries, hold, keys_of};
 use crate::score::Explanation;
 
@@ -27,8 +29,18 @@ const DOCUMENTS_MAX: usize = 10_000;
 #[derive(Debug)]
 struct Percolate {
     field: String,
-    documents: Vec<Vec<u8>>,
+    documents: Documents,
     name: Option<String>,
+}
+
+#[derive(Debug)]
+enum Documents {
+    Given(Arc<Vec<Vec<u8>>>),
+    /// One of an index. Source: Elasticsearch's `PercolateQueryBuilder#doRewrite`.
+    Named {
+        document: DocumentName,
+        found: Lookup<Vec<Vec<u8>>>,
+    },
 }
 
 /// Documents whose query matches what is held.
@@ -65,14 +77,15 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 documents.extend(items.iter().map(|item| item.to_string().into_bytes()));
             }
             ("document" | "documents", _) => check_document(value, key)?,
-            (key, _) if PercolateLookup::OPTIONS.contains(&key) => {}
+            (key, _) if OPTIONS.contains(&key) => {}
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(refused(format!("[percolate] unknown field [{key}]"))),
         }
     }
-    // Those of a request were read before it was parsed.
-    if PercolateLookup::of(members)?.is_some() {
-        return Err(RequestError::unsupported("[id] in [percolate] here"));
+    if let Some(document) = named_document(members)? {
+        let field = field.ok_or_else(no_field)?;
+        let documents = Documents::Named { document, found: Lookup::default() };
+        return Ok(common.query(Percolate { field, documents, name }));
     }
     if documents.is_empty() {
         return Err(RequestError::illegal_argument(
@@ -85,8 +98,34 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             documents.len()
         )));
     }
-    let field = field.ok_or_else(|| RequestError::illegal_argument("Required [field]"))?;
-    Ok(common.query(Percolate { field, documents, name }))
+    let documents = Documents::Given(Arc::new(documents));
+    Ok(common.query(Percolate { field: field.ok_or_else(no_field)?, documents, name }))
+}
+
+fn no_field() -> RequestError {
+    RequestError::illegal_argument("Required [field]")
+}
+
+impl Documents {
+    fn read(&self, binder: &Binder<'_>) -> Result<Arc<Vec<Vec<u8>>>, Error> {
+        match self {
+            Documents::Given(documents) => Ok(documents.clone()),
+            Documents::Named { document: name, found } => {
+                binder.look_up(found, "[id] in [percolate]", name, |document| {
+                    let DocumentName { index, id, .. } = name;
+                    let document = document?.ok_or_else(|| {
+                        let reason = format!("indexed document [{index}/{id}] couldn't be found");
+                        RequestError::new(404, "resource_not_found_exception", reason)
+                    })?;
+                    if document.source.is_empty() {
+                        let reason = format!("indexed document [{index}/{id}] source disabled");
+                        return Err(RequestError::illegal_argument(reason));
+                    }
+                    Ok(vec![document.source])
+                })
+            }
+        }
+    }
 }
 
 pub(super) fn refused(reason: String) -> RequestError {
@@ -103,6 +142,7 @@ fn check_document(value: &Value, key: &str) -> Result<(), RequestError> {
 impl QueryNode for Percolate {
     fn bind(&self, _: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
         let shard = binder.shard();
+        let documents = self.documents.read(binder)?;
         let Some(field) = binder.field(&self.field) else {
             let reason = format!("field [{}] does not exist", self.field);
             return Err(shard.query_shard_exception(reason).into());
@@ -116,12 +156,12 @@ impl QueryNode for Percolate {
         if shard.nested.is_some() {
             return Err(RequestError::unsupported("query [percolate] on nested documents").into());
         }
-        let parsed_bytes: u64 = self.documents.iter().map(|document| document.len() as u64).sum();
+        let parsed_bytes: u64 = documents.iter().map(|document| document.len() as u64).sum();
         let mut charge = match binder.context() {
             Some(context) => Some(context.ledger.request.charge(parsed_bytes, LABEL)?),
             None => None,
         };
-        let held = hold(shard, &self.documents, &mut charge)?;
+        let held = hold(shard, &documents, &mut charge)?;
         let keys: Arc<[Box<[u8]>]> = keys_of(&held, &mut charge)?.into();
         let node = PercolateNode {
             field: field.clone(),
@@ -170,5 +210,36 @@ impl BoundNode for PercolateNode {
 
     fn as_percolate(&self) -> Option<&PercolateNode> {
         Some(self)
+    }
+}
+
+/// A candidate matches when its query does.
+struct Percolated<'a>(StoredQueries<'a>);
+
+impl<'a> Percolated<'a> {
+    fn open(node: &'a PercolateNode, segment: &'a Segment) -> Result<Percolated<'a>> {
+        Ok(Percolated(StoredQueries::open(node, segment)?))
+    }
+}
+
+impl Confirm for Percolated<'_> {
+    /// A query to read, to bind and to run for each.
+    const DEARNESS: u64 = 256;
+
+    fn holds(&mut self, doc: DocId) -> Result<bool> {
+        self.0.matches(doc)
+    }
+}
+
+impl Scorer for Percolated<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        for (doc, sum) in docs.iter().zip(sums) {
+            *sum += f64::from(self.0.score(*doc)?);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(f32::INFINITY)
     }
 }

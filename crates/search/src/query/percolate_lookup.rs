@@ -7,17 +7,8 @@ use limber_mapping::number::integer_from_text;
 use serde_json::{Map, Value};
 
 use super::percolate::refused;
+use crate::documents::DocumentName;
 use crate::json;
-
-/// `index`, `id`, `routing` and `version` of a `percolate` query. Documents are read by whoever has the indices.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PercolateLookup {
-    pub index: String,
-    pub id: String,
-    pub routing: Option<String>,
-    /// The only version that is wanted; `None`: any.
-    pub version: Option<u64>,
-}
 
 /// Elasticsearch's `Versions.MATCH_ANY`.
 const ANY_VERSION: i64 = -3;
@@ -25,35 +16,33 @@ const ANY_VERSION: i64 = -3;
 /// What documents are given by, of which a query takes one.
 const DOCUMENTS: [&str; 3] = ["document", "documents", "id"];
 
-impl PercolateLookup {
-    /// What says where the document is. The preference chooses among copies, of which there is one.
-    pub const OPTIONS: [&str; 5] = ["index", "id", "routing", "preference", "version"];
+/// What says where the document is. The preference chooses among copies, of which there is one.
+pub(super) const OPTIONS: [&str; 5] = ["index", "id", "routing", "preference", "version"];
 
-    /// Of the options of a query; `None`: its documents are in the request, or missing.
-    ///
-    /// # Errors
-    /// As Elasticsearch words them: options of another type, documents given twice, an `id` without `index`, versions that no document has.
-    pub fn of(options: &Map<String, Value>) -> Result<Option<PercolateLookup>, RequestError> {
-        let text = |name: &str| match options.get(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(other) => Err(wrong_type(name, other)),
-        };
-        let (index, id, routing) = (text("index")?, text("id")?, text("routing")?);
-        text("preference")?;
-        let version = options.get("version").map(read_version).transpose()?;
-        check_given_once(options)?;
-        let Some(id) = id else { return Ok(None) };
-        if !options.contains_key("field") {
-            return Err(RequestError::illegal_argument("Required [field]"));
-        }
-        let index = index.ok_or_else(|| {
-            refused("Failed to build [percolate] after last required field arrived".to_owned())
-                .caused_by(RequestError::illegal_argument("[index] is a required argument"))
-        })?;
-        let version = version.map_or(Ok(None), wanted_version)?;
-        Ok(Some(PercolateLookup { index, id, routing, version }))
+/// The document that the options of a query name; `None`: its documents are in the request, or missing.
+///
+/// # Errors
+/// As Elasticsearch words them: options of another type, documents given twice, an `id` without `index`, versions that no document has.
+pub(super) fn named_document(options: &Map<String, Value>) -> Result<Option<DocumentName>, RequestError> {
+    let text = |name: &str| match options.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(wrong_type(name, other)),
+    };
+    let (index, id, routing) = (text("index")?, text("id")?, text("routing")?);
+    text("preference")?;
+    let version = options.get("version").map(read_version).transpose()?;
+    check_given_once(options)?;
+    let Some(id) = id else { return Ok(None) };
+    if !options.contains_key("field") {
+        return Err(RequestError::illegal_argument("Required [field]"));
     }
+    let index = index.ok_or_else(|| {
+        refused("Failed to build [percolate] after last required field arrived".to_owned())
+            .caused_by(RequestError::illegal_argument("[index] is a required argument"))
+    })?;
+    let version = version.map_or(Ok(None), wanted_version)?;
+    Ok(Some(DocumentName { index, id, routing, version }))
 }
 
 pub(super) fn wrong_type(name: &str, value: &Value) -> RequestError {
@@ -105,18 +94,14 @@ mod tests {
 
     use super::*;
 
-    fn read(options: Value) -> Result<Option<PercolateLookup>, RequestError> {
-        PercolateLookup::of(options.as_object().expect("an object"))
+    fn read(options: Value) -> Result<Option<DocumentName>, RequestError> {
+        named_document(options.as_object().expect("an object"))
     }
 
     #[test]
     fn a_document_of_an_index_is_named() {
-        let lookup = PercolateLookup {
-            index: "i".into(),
-            id: "1".into(),
-            routing: Some("r".into()),
-            version: Some(3),
-        };
+        let lookup =
+            DocumentName { index: "i".into(), id: "1".into(), routing: Some("r".into()), version: Some(3) };
         let options = json!({"field": "q", "index": "i", "id": "1", "routing": "r", "preference": "_local", "version": "3"});
         assert_eq!(read(options).expect("sound"), Some(lookup));
         let any = read(json!({"field": "q", "index": "i", "id": "1", "version": -3}))

@@ -1,7 +1,7 @@
 //! `script`: documents for which a script says `true`.
 
 use limber_mapping::RequestError;
-use limber_script::{Script, ScriptContext};
+use limber_script::{OpenScript, Script, ScriptContext};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use super::bound_node::{BoundNode, boosted, constant_scorer};
 use super::function::script_name;
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::{Error, Result};
-use crate::matcher::{AskedDocs, BoxedMatcher, BoxedScorer, ScriptDocs};
+use crate::matcher::{Ask, AskedDocs, Bits, BoxedMatcher, BoxedScorer};
 use crate::score::Explanation;
 use crate::script::BoundScript;
 
@@ -74,5 +74,23 @@ impl BoundNode for ScriptNode {
 
     fn text(&self) -> String {
         format!("ScriptQuery({})", script_name(&self.script))
+    }
+}
+
+/// Documents for which a script says `true`.
+struct ScriptDocs<'a> {
+    script: OpenScript<'a>,
+    flags: Vec<bool>,
+}
+
+impl Ask for ScriptDocs<'_> {
+    fn ask(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
+        self.script.flags(docs, &mut self.flags)?;
+        for (doc, flag) in docs.iter().zip(&self.flags) {
+            if *flag {
+                bits.set(doc - start);
+            }
+        }
+        Ok(())
     }
 }

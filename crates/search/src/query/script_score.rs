@@ -3,7 +3,8 @@
 //! Source: Elasticsearch's `ScriptScoreQueryBuilder`.
 
 use limber_mapping::RequestError;
-use limber_script::{Script, ScriptContext};
+use limber_mapping::number::java_float;
+use limber_script::{OpenScript, Script, ScriptContext};
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
@@ -16,7 +17,7 @@ use super::required_terms::RequiredTerms;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
-use crate::matcher::{BoxedMatcher, BoxedScorer, ScoredEnough, ScriptScorer};
+use crate::matcher::{BoxedMatcher, BoxedScorer, ScoredEnough, Scorer, SegmentBits, contenders};
 use crate::score::Explanation;
 use crate::script::BoundScript;
 
@@ -158,6 +159,56 @@ impl BoundNode for ScriptScoreNode {
         match self.min_score {
             None => self.query.node.required_terms(),
             Some(_) => RequiredTerms::Unknown,
+        }
+    }
+}
+
+/// Scores by a script, times the boost.
+struct ScriptScorer<'a> {
+    bound: &'a BoundScript,
+    script: OpenScript<'a>,
+    /// `None` where the script asks for no score.
+    query: Option<BoxedScorer<'a>>,
+    boost: f32,
+    sums: Vec<f64>,
+    scores: Vec<f32>,
+    numbers: Vec<f64>,
+}
+
+impl Scorer for ScriptScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        self.scores.clear();
+        if let Some(query) = &mut self.query {
+            self.sums.clear();
+            self.sums.resize(docs.len(), 0.0);
+            query.score(docs, &mut self.sums)?;
+            self.scores.extend(self.sums.iter().map(|sum| *sum as f32));
+        }
+        self.script.numbers(docs, &self.scores, &mut self.numbers)?;
+        for ((doc, sum), number) in docs.iter().zip(sums).zip(&self.numbers) {
+            let score = *number as f32;
+            if score.is_nan() || score < 0.0 {
+                return Err(RequestError::illegal_argument(format!(
+                    "script_score script returned an invalid score [{}] for doc [{doc}]. Must be a non-negative score!",
+                    java_float(score)
+                ))
+                .into());
+            }
+            *sum += f64::from(score * self.boost);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(f32::INFINITY)
+    }
+
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
+        match self.bound.ceiling() {
+            Some(ceiling) => {
+                contenders(&*ceiling, segment, |most| (most as f32 * self.boost).next_up() >= score)
+            }
+            None => Ok(None),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     bool_query, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score,
     fuzzy, geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, intervals, match_all,
     match_phrase, match_text, more_like_this, multi_match, nested, percolate, prefix, query_string, range,
-    regexp, script, script_score, simple_query_string, spans, term, terms, terms_set, wildcard,
+    regexp, script, script_score, simple_query_string, spans, term, terms, terms_set, wildcard, wrapper,
 };
 
 /// Parses the object after a query's name.
@@ -63,6 +63,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("terms", terms::parse),
     ("terms_set", terms_set::parse),
     ("wildcard", wildcard::parse),
+    ("wrapper", wrapper::parse),
 ];
 
 /// Elasticsearch's other queries, refused by name.
@@ -79,5 +80,4 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "sparse_vector",
     "text_expansion",
     "weighted_tokens",
-    "wrapper",
 ];

@@ -9,16 +9,30 @@ use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::convert;
 use super::docs::{Docs, DocsName};
+use super::lookup::{Lookup, tree};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::documents::DocumentName;
 use crate::error::Error;
+use crate::gather::gather;
 use crate::json;
 
 #[derive(Debug)]
 struct Terms {
     field: String,
-    values: Vec<Value>,
+    values: Values,
     /// What the values mean to the first shard's field; the index's other shards have the same.
     sorted: OnceLock<SortedTerms>,
+}
+
+#[derive(Debug)]
+enum Values {
+    Given(Arc<Vec<Value>>),
+    /// Those at a path of a document; none where one of the two is missing. Source: Elasticsearch's `TermsLookup`.
+    Named {
+        document: DocumentName,
+        path: String,
+        found: Lookup<Vec<Value>>,
+    },
 }
 
 #[derive(Debug)]
@@ -31,32 +45,21 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let mut common = Common::default();
     let mut found: Option<Terms> = None;
     for (key, value) in members {
-        match value {
+        let values = match value {
             Value::Array(values) => {
-                if found.is_some() {
-                    return Err(RequestError::parsing("[terms] query does not support multiple fields"));
-                }
                 if values.iter().any(|value| json::scalar_text(value).is_none()) {
                     return Err(RequestError::parsing("No value specified for terms query"));
                 }
-                found = Some(Terms { field: key.clone(), values: values.clone(), sorted: OnceLock::new() });
+                Values::Given(Arc::new(values.clone()))
             }
-            // Those of a request were put in their place before it was parsed.
-            Value::Object(lookup) => {
-                let missing = ["index", "id", "path"].into_iter().filter(|name| !lookup.contains_key(*name));
-                let missing: Vec<&str> = missing.collect();
-                if !missing.is_empty() {
-                    let reason = format!("Required [{}]", missing.join(", "));
-                    return Err(RequestError::illegal_argument(reason));
-                }
-                return Err(RequestError::unsupported("terms lookup in [terms] here"));
-            }
-            scalar => {
-                if !common.take(key, scalar)? {
-                    return Err(does_not_support("terms", key));
-                }
-            }
+            Value::Object(lookup) => parse_lookup(lookup)?,
+            scalar if common.take(key, scalar)? => continue,
+            _ => return Err(does_not_support("terms", key)),
+        };
+        if found.is_some() {
+            return Err(RequestError::parsing("[terms] query does not support multiple fields"));
         }
+        found = Some(Terms { field: key.clone(), values, sorted: OnceLock::new() });
     }
     let terms = found.ok_or_else(|| {
         RequestError::parsing("[terms] query requires a field name, followed by array of terms or a document lookup specification")
@@ -64,19 +67,65 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     Ok(common.query(terms))
 }
 
+/// `{"index", "id", "path", "routing"}`.
+fn parse_lookup(lookup: &Map<String, Value>) -> Result<Values, RequestError> {
+    let refused =
+        |what: String| RequestError::new(400, "x_content_parse_exception", format!("[terms_lookup] {what}"));
+    let mut texts = [None, None, None, None];
+    const NAMES: [&str; 4] = ["index", "id", "path", "routing"];
+    for (name, value) in lookup {
+        match (NAMES.iter().position(|known| known == name), value) {
+            (Some(place), Value::String(text)) => texts[place] = Some(text.clone()),
+            (Some(_), other) => {
+                let token = json::token(other);
+                return Err(refused(format!("{name} doesn't support values of type: {token}")));
+            }
+            (None, _) => return Err(refused(format!("unknown field [{name}]"))),
+        }
+    }
+    let [index, id, path, routing] = texts;
+    let (Some(index), Some(id), Some(path)) = (index, id, path) else {
+        let missing = NAMES[..3].iter().filter(|name| !lookup.contains_key(**name));
+        let missing: Vec<&str> = missing.copied().collect();
+        return Err(RequestError::illegal_argument(format!("Required [{}]", missing.join(", "))));
+    };
+    let document = DocumentName { index, id, routing, version: None };
+    Ok(Values::Named { document, path, found: Lookup::default() })
+}
+
+impl Values {
+    fn read(&self, binder: &Binder<'_>) -> Result<Arc<Vec<Value>>, Error> {
+        match self {
+            Values::Given(values) => Ok(values.clone()),
+            Values::Named { document, path, found } => {
+                binder.look_up(found, "terms lookup in [terms]", document, |document| {
+                    let Some(document) = document?.filter(|document| !document.source.is_empty()) else {
+                        return Ok(Vec::new());
+                    };
+                    let source = tree(&document)?;
+                    let mut values = Vec::new();
+                    gather(&source, path, &mut values);
+                    Ok(values.into_iter().cloned().collect())
+                })
+            }
+        }
+    }
+}
+
 impl QueryNode for Terms {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let values = self.values.read(binder)?;
         let count_max = binder.settings().max_terms_count;
-        if self.values.len() > count_max {
+        if values.len() > count_max {
             return Err(RequestError::illegal_argument(format!(
                 "The number of terms [{}] used in the Terms Query request has exceeded the allowed maximum of [{count_max}]. This maximum can \
                  be set by changing the [index.max_terms_count] index level setting.",
-                self.values.len()
+                values.len()
             ))
             .into());
         }
         if self.field == "_id" {
-            let ids = self.values.iter().filter_map(json::scalar_text).collect();
+            let ids = values.iter().filter_map(json::scalar_text).collect();
             return super::ids::bind_ids(ids, boost, binder);
         }
         let Some(field) = binder.searchable_field(&self.field)? else {
@@ -89,7 +138,7 @@ impl QueryNode for Terms {
         let mut terms: Vec<Box<[u8]>> = Vec::new();
         let mut numbers: Vec<i64> = Vec::new();
         let mut ranges: Vec<Docs> = Vec::new();
-        for value in &self.values {
+        for value in values.iter() {
             match binder.select_term(&field, value)? {
                 Selection::Term(term) => terms.push(term.into()),
                 Selection::Number(number) => numbers.push(number),

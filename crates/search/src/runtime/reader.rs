@@ -13,7 +13,7 @@ use super::field::RuntimeField;
 use super::source::{Stored, read};
 use super::terms::RuntimeTerms;
 use crate::error::Result;
-use crate::fetch::{gather, gather_whole};
+use crate::gather::{gather, gather_whole};
 use crate::source::read_source;
 
 /// Nesting of what a `composite` script emits.

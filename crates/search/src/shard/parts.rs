@@ -209,7 +209,8 @@ impl<'a> Run<'a, '_, '_, '_> {
                 }
             }
             let view = &shard.segments[part.segment];
-            match self.windows(part.segment as u32, 0, view, &mut None) {
+            let mut open = self.open(part.segment as u32, 0, view)?;
+            match self.windows(&mut open) {
                 Ok(Progress::GoOn) => {}
                 Ok(Progress::Stop) => return Ok(()),
                 Err(Error::TimedOut) => {

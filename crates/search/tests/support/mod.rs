@@ -78,6 +78,7 @@ impl Shards {
             segments,
             settings: Arc::new(ShardSettings::default()),
             scripts: Default::default(),
+            documents: None,
             caches: None,
             nested: None,
         }

@@ -34,7 +34,7 @@ fn rank_eval(app: &App, request: &Request) -> Result<Response> {
         None | Some("query_then_fetch") => {}
         Some(other) => return Err(RequestError::unsupported(format_args!("search_type [{other}]"))),
     }
-    let wanted = RankEvalRequest::parse(app, body)?;
+    let wanted = RankEvalRequest::parse(body)?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let (mut details, mut failures) = (Map::new(), Map::new());
     let mut scores: Vec<f64> = Vec::new();

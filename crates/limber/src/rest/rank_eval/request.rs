@@ -7,7 +7,6 @@ use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value};
 
 use super::metric::{Metric, failed_to_build};
-use crate::rest::App;
 
 /// Most requests in one body. Ours.
 const REQUESTS_MAX: usize = 1_000;
@@ -31,7 +30,7 @@ pub struct Rating {
 }
 
 impl RankEvalRequest {
-    pub fn parse(app: &App, body: Value) -> Result<RankEvalRequest> {
+    pub fn parse(body: Value) -> Result<RankEvalRequest> {
         let Value::Object(mut members) = body else {
             return Err(malformed("[rank_eval] Expected START_OBJECT".to_owned()));
         };
@@ -78,7 +77,7 @@ impl RankEvalRequest {
         }
         let requests = requests
             .into_iter()
-            .map(|request| RatedRequest::parse(app, request, metric.k))
+            .map(|request| RatedRequest::parse(request, metric.k))
             .collect::<Result<_>>()
             .map_err(|cause| in_field("requests", cause))?;
         Ok(RankEvalRequest { requests, metric })
@@ -86,7 +85,7 @@ impl RankEvalRequest {
 }
 
 impl RatedRequest {
-    fn parse(app: &App, value: Value, k: u32) -> Result<RatedRequest> {
+    fn parse(value: Value, k: u32) -> Result<RatedRequest> {
         let Value::Object(mut members) = value else {
             return Err(malformed("[request] Expected START_OBJECT".to_owned()));
         };
@@ -124,10 +123,9 @@ impl RatedRequest {
         if let Some(name) = members.keys().next() {
             return Err(malformed(format!("[request] unknown field [{name}]")));
         }
-        let mut search = search
+        let search = search
             .ok_or_else(|| built("Need to set at least test request or test request template parameters."))?;
         check_search(&search).map_err(built)?;
-        app.node.resolve_lookups(&mut search, None)?;
         let mut search = SearchRequest::parse(&search, &UrlParameters::default())
             .map_err(|cause| in_field("request", cause))?;
         search.size = Some(k);

@@ -178,7 +178,7 @@ impl Words {
             )
         })?;
         let mut values = Vec::new();
-        paths.iter().for_each(|path| crate::fetch::gather(&source, path, &mut values));
+        paths.iter().for_each(|path| crate::gather::gather(&source, path, &mut values));
         let (pool, found) = (&mut self.pool, &mut self.found);
         let mut failed = Ok(());
         let mut add = |word: &[u8]| {

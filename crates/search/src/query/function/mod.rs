@@ -6,6 +6,7 @@ mod decay;
 mod field_value;
 mod node;
 mod random;
+mod scorer;
 mod script;
 mod table;
 

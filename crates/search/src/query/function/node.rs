@@ -3,9 +3,10 @@
 use limber_segment::{DocId, Segment, SegmentView};
 
 use super::BoundFunction;
+use super::scorer::{Factors, FunctionScorer};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::matcher::{BoxedMatcher, BoxedScorer, Factors, FunctionScorer, ScoredEnough};
+use crate::matcher::{BoxedMatcher, BoxedScorer, ScoredEnough};
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::{BoundNode, only_matching};
 use crate::query::function_score::{BoostMode, ScoreMode};

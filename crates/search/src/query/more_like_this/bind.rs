@@ -45,7 +45,7 @@ impl QueryNode for MoreLikeThis {
         let Some(fields) = self.fields(binder)? else {
             return Ok(BoundQuery::nothing("No query left after rewrite."));
         };
-        let skipped = self.skipped(&fields, binder);
+        let skipped = self.skipped(&fields, binder)?;
         let mut candidates = match self.like.items.is_empty() {
             true => Vec::new(),
             false => self.of_documents(&skipped, binder)?,
@@ -115,7 +115,7 @@ impl MoreLikeThis {
         Ok((!fields.is_empty()).then_some(fields))
     }
 
-    fn skipped(&self, fields: &[String], binder: &Binder<'_>) -> Skipped {
+    fn skipped(&self, fields: &[String], binder: &Binder<'_>) -> Result<Skipped, Error> {
         let mut skipped = Skipped::new();
         if let Some(first) = fields.first() {
             for text in &self.unlike.texts {
@@ -126,13 +126,14 @@ impl MoreLikeThis {
         }
         // Documents that are not wanted count beside documents that are, as in Elasticsearch.
         if !self.like.items.is_empty() {
-            for counts in self.unlike.items.iter().filter_map(|item| item.counts(binder.shard())) {
-                for (path, terms) in counts.0 {
-                    skipped.extend(terms.into_keys().map(|term| (path.clone(), term)));
+            for item in &self.unlike.items {
+                let counts = item.counts(self.fields.as_deref(), binder)?;
+                for (path, terms) in counts.iter().flat_map(|counts| &counts.0) {
+                    skipped.extend(terms.keys().map(|term| (path.clone(), term.clone())));
                 }
             }
         }
-        skipped
+        Ok(skipped)
     }
 
     /// Calls `found` on the tokens that a text has in a field; false: the field has no analyzer.
@@ -194,8 +195,9 @@ impl MoreLikeThis {
 
     /// The terms of the documents, field by field.
     fn of_documents(&self, skipped: &Skipped, binder: &Binder<'_>) -> Result<Vec<Candidates>, Error> {
-        let documents: Vec<TermCounts> =
-            self.like.items.iter().filter_map(|item| item.counts(binder.shard())).collect();
+        let counts = self.like.items.iter().map(|item| item.counts(self.fields.as_deref(), binder));
+        let found: Vec<Arc<Option<TermCounts>>> = counts.collect::<Result<_, Error>>()?;
+        let documents: Vec<&TermCounts> = found.iter().filter_map(|counts| (**counts).as_ref()).collect();
         let mut paths: Vec<&String> = Vec::new();
         for path in documents.iter().flat_map(|counts| counts.0.keys()) {
             if !paths.contains(&path) {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
 use limber_mapping::{Field, FieldSink, Mapping, Nested, RequestError, SpaceId};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// By path of a field and by term. Fields of texts and keywords alone have any.
 #[derive(Debug, Clone, Default)]
-pub struct TermCounts(pub(super) BTreeMap<String, BTreeMap<String, u32>>);
+pub(super) struct TermCounts(pub(super) BTreeMap<String, BTreeMap<String, u32>>);
 
 /// Levels of objects that a document may lack in its mapping: each takes a round.
 const ROUNDS_MAX: usize = 3;
@@ -43,20 +43,6 @@ impl TermCounts {
             }
         }
         Ok(TermCounts::default())
-    }
-
-    pub fn to_json(&self) -> Value {
-        json!(self.0)
-    }
-
-    /// What [`TermCounts::to_json`] made.
-    pub(super) fn from_json(value: &Value) -> TermCounts {
-        let counts = |terms: &Value| -> BTreeMap<String, u32> {
-            let terms = terms.as_object().into_iter().flatten();
-            terms.map(|(term, count)| (term.clone(), count.as_u64().unwrap_or(0) as u32)).collect()
-        };
-        let fields = value.as_object().into_iter().flatten();
-        TermCounts(fields.map(|(path, terms)| (path.clone(), counts(terms))).collect())
     }
 }
 

@@ -1,17 +1,19 @@
 //! The documents of a `more_like_this` query: those of indices, and those that are part of it.
 
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::counts::TermCounts;
-use crate::context::ShardSnapshot;
+use crate::documents::{DocumentName, NamedDocument};
+use crate::error::Error;
 use crate::json;
-
-/// Where whoever has the indices puts what was found of a document: an object of [`TermCounts::to_json`] by index.
-const FOUND: &str = "\0found";
+use crate::query::bind::Binder;
+use crate::query::lookup::Lookup;
 
 /// One document.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Item {
     index: Option<String>,
     pub id: Option<String>,
@@ -20,58 +22,8 @@ pub(super) struct Item {
     analyzers: Map<String, Value>,
     routing: Option<String>,
     version: Option<i64>,
-    found: Option<Map<String, Value>>,
-}
-
-/// A document of an index that a query is like. Documents are read by whoever has the indices.
-#[derive(Debug, Clone)]
-pub struct LikeLookup {
-    /// `None`: each index that is searched has one.
-    pub index: Option<String>,
-    pub id: String,
-    pub routing: Option<String>,
-    /// The only version that is wanted; `None`: any.
-    pub version: Option<u64>,
-    /// Names and patterns of the fields whose terms are wanted; `None`: all.
-    pub fields: Option<Vec<String>>,
-    /// Of fields, by path.
-    pub analyzers: Map<String, Value>,
-}
-
-impl LikeLookup {
-    /// Of one member of `like` or `unlike`; `None`: it is none of a document of an index. `fields`: those of the query.
-    ///
-    /// # Errors
-    /// As Elasticsearch words them.
-    pub fn of(item: &Value, fields: Option<&[String]>) -> Result<Option<LikeLookup>, RequestError> {
-        let Value::Object(members) = item else { return Ok(None) };
-        let item = Item::parse(members)?;
-        let Some(id) = item.id else { return Ok(None) };
-        let own = item.fields.filter(|fields| !fields.is_empty());
-        Ok(Some(LikeLookup {
-            index: item.index,
-            id,
-            routing: item.routing,
-            version: item
-                .version
-                .and_then(|version| u64::try_from(version).ok())
-                .filter(|version| *version > 0),
-            fields: own.or_else(|| fields.map(<[String]>::to_vec)),
-            analyzers: item.analyzers,
-        }))
-    }
-}
-
-/// The place for what was found of a document.
-pub fn found_of(item: &mut Map<String, Value>) -> &mut Map<String, Value> {
-    let found = item.entry(FOUND).or_insert_with(|| Value::Object(Map::new()));
-    if !found.is_object() {
-        *found = Value::Object(Map::new());
-    }
-    match found {
-        Value::Object(found) => found,
-        _ => unreachable!("it was made an object"),
-    }
+    /// What was found of it in each index; `None`: it is not there.
+    found: Lookup<Option<TermCounts>>,
 }
 
 fn malformed(what: &str) -> RequestError {
@@ -88,7 +40,7 @@ impl Item {
             analyzers: Map::new(),
             routing: None,
             version: None,
-            found: None,
+            found: Lookup::default(),
         };
         for (key, value) in members {
             match (key.as_str(), value) {
@@ -127,7 +79,6 @@ impl Item {
                         return Err(RequestError::illegal_argument(reason));
                     }
                 },
-                (FOUND, Value::Object(found)) => item.found = Some(found.clone()),
                 (key, _) => return Err(malformed(&format!("unknown field [{key}]"))),
             }
         }
@@ -138,14 +89,39 @@ impl Item {
         }
     }
 
-    /// Its terms, seen from a shard; `None`: there is no such document.
-    pub fn counts(&self, shard: &ShardSnapshot) -> Option<TermCounts> {
-        if let Some(document) = &self.document {
-            let fields = self.fields.as_deref().filter(|fields| !fields.is_empty());
-            return TermCounts::of(&shard.mapping, document.to_string().as_bytes(), fields, &self.analyzers)
-                .ok();
-        }
-        let index = self.index.as_deref().unwrap_or(&shard.index.name);
-        self.found.as_ref()?.get(index).map(TermCounts::from_json)
+    /// Its terms, seen from a shard; `None`: there is no such document, or none that has sources. `fields`: those of the query, for an item
+    /// without fields of its own.
+    ///
+    /// # Errors
+    /// A routing that is missing. What else is wrong with the document's name leaves it without terms, as in Elasticsearch.
+    pub fn counts(
+        &self,
+        fields: Option<&[String]>,
+        binder: &Binder<'_>,
+    ) -> Result<Arc<Option<TermCounts>>, Error> {
+        let own = self.fields.as_deref().filter(|fields| !fields.is_empty());
+        let shard = binder.shard();
+        let Some(id) = &self.id else {
+            let document = self.document.as_ref().map(Value::to_string).unwrap_or_default();
+            let counts = TermCounts::of(&shard.mapping, document.as_bytes(), own, &self.analyzers);
+            return Ok(Arc::new(counts.ok()));
+        };
+        let name = DocumentName {
+            index: self.index.clone().unwrap_or_else(|| shard.index.name.clone()),
+            id: id.clone(),
+            routing: self.routing.clone(),
+            version: self
+                .version
+                .and_then(|version| u64::try_from(version).ok())
+                .filter(|version| *version > 0),
+        };
+        binder.look_up(&self.found, "a document of an index in [more_like_this]", &name, |document| {
+            let document = match document {
+                Err(error) if error.kind == "routing_missing_exception" => return Err(error),
+                found => found.ok().flatten().filter(|document| !document.source.is_empty()),
+            };
+            let Some(NamedDocument { source, mapping }) = document else { return Ok(None) };
+            Ok(TermCounts::of(&mapping, &source, own.or(fields), &self.analyzers).ok())
+        })
     }
 }

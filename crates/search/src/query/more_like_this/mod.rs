@@ -12,7 +12,5 @@ mod java_order;
 mod likeness;
 mod parse;
 
-pub use counts::TermCounts;
-pub use item::{LikeLookup, found_of};
 pub(crate) use likeness::Likeness;
 pub(super) use parse::parse;

@@ -1,15 +1,14 @@
-//! Scores of a query changed by functions of its documents (Elasticsearch's `FunctionScoreQuery`), or lowered where another query
-//! matches (Lucene's `FunctionScoreQuery#boostByQuery`).
+//! Scores of a query changed by functions of its documents (Elasticsearch's `FunctionScoreQuery`).
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_float;
 use limber_segment::{DocId, Segment};
 
-use super::contenders::contenders;
-use super::scorer::{BoxedScorer, Scorer, each_match};
-use super::{Bits, BoxedMatcher, Matcher, SegmentBits};
+use super::FunctionReader;
+use super::node::{FunctionScoreNode, ScoredFunction};
 use crate::error::Result;
-use crate::query::{BoostMode, FunctionReader, FunctionScoreNode, ScoreMode, ScoredFunction};
+use crate::matcher::{BoxedMatcher, BoxedScorer, Scorer, SegmentBits, contenders, each_match};
+use crate::query::function_score::{BoostMode, ScoreMode};
 
 /// One function on a segment.
 struct OpenFunction<'a> {
@@ -19,7 +18,7 @@ struct OpenFunction<'a> {
 }
 
 /// What the functions of a node make of documents and their scores, combined.
-pub(crate) struct Factors<'a> {
+pub(super) struct Factors<'a> {
     node: &'a FunctionScoreNode,
     functions: Vec<OpenFunction<'a>>,
     /// Of one function: the documents that it applies to, by index, and its values.
@@ -134,7 +133,7 @@ fn add(mode: ScoreMode, (factor, weights): &mut (f64, f64), value: f64, weight: 
 }
 
 /// A query's scores with its functions.
-pub(crate) struct FunctionScorer<'a> {
+pub(super) struct FunctionScorer<'a> {
     node: &'a FunctionScoreNode,
     /// `None` where no score of the query enters.
     query: Option<BoxedScorer<'a>>,
@@ -228,135 +227,5 @@ impl Scorer for FunctionScorer<'_> {
             reached.is_nan() || reached.next_up() >= score
         };
         contenders(&*ceiling, segment, beats)
-    }
-}
-
-/// Documents of `query` that score enough.
-pub(crate) struct ScoredEnough<'a> {
-    query: BoxedMatcher<'a>,
-    scorer: BoxedScorer<'a>,
-    min_score: f32,
-    docs: Vec<DocId>,
-    sums: Vec<f64>,
-}
-
-impl<'a> ScoredEnough<'a> {
-    /// `scorer`: of documents that `query` matches.
-    pub fn new(query: BoxedMatcher<'a>, scorer: BoxedScorer<'a>, min_score: f32) -> ScoredEnough<'a> {
-        ScoredEnough { query, scorer, min_score, docs: Vec::new(), sums: Vec::new() }
-    }
-}
-
-impl ScoredEnough<'_> {
-    fn keep(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.docs.clear();
-        bits.append_to(start, &mut self.docs);
-        self.sums.clear();
-        self.sums.resize(self.docs.len(), 0.0);
-        self.scorer.score(&self.docs, &mut self.sums)?;
-        bits.clear();
-        for (doc, sum) in self.docs.iter().zip(&self.sums) {
-            if *sum as f32 >= self.min_score {
-                bits.set(doc - start);
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Matcher for ScoredEnough<'_> {
-    fn cost(&self) -> u64 {
-        // Scores are dear: asked for last.
-        self.query.cost().saturating_mul(1000).min(u64::MAX >> 16)
-    }
-
-    fn next(&mut self, target: DocId) -> Result<DocId> {
-        self.query.next(target)
-    }
-
-    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        let mut own = Bits::default();
-        self.query.fill(start, &mut own)?;
-        self.keep(start, &mut own)?;
-        bits.or(&own);
-        Ok(())
-    }
-
-    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        self.query.restrict(start, bits)?;
-        self.keep(start, bits)
-    }
-}
-
-/// Scores documents of `matcher` only.
-pub(crate) struct MatchingScorer<'a> {
-    matcher: BoxedMatcher<'a>,
-    scorer: BoxedScorer<'a>,
-    at: Vec<usize>,
-    docs: Vec<DocId>,
-    sums: Vec<f64>,
-}
-
-impl<'a> MatchingScorer<'a> {
-    /// `scorer`: of documents that `matcher` finds.
-    pub fn new(matcher: BoxedMatcher<'a>, scorer: BoxedScorer<'a>) -> MatchingScorer<'a> {
-        MatchingScorer { matcher, scorer, at: Vec::new(), docs: Vec::new(), sums: Vec::new() }
-    }
-}
-
-impl Scorer for MatchingScorer<'_> {
-    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
-        let (at, own) = (&mut self.at, &mut self.docs);
-        at.clear();
-        own.clear();
-        each_match(&mut self.matcher, docs, |index| {
-            at.push(index);
-            own.push(docs[index]);
-        })?;
-        self.sums.clear();
-        self.sums.resize(own.len(), 0.0);
-        self.scorer.score(own, &mut self.sums)?;
-        for (at, sum) in self.at.iter().zip(&self.sums) {
-            sums[*at] += sum;
-        }
-        Ok(())
-    }
-
-    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
-        self.scorer.max_score(start, end)
-    }
-}
-
-/// Scores times a factor where another query matches too.
-pub(crate) struct BoostingScorer<'a> {
-    pub positive: BoxedScorer<'a>,
-    pub negative: BoxedMatcher<'a>,
-    pub negative_boost: f32,
-    pub boost: f32,
-    pub sums: Vec<f64>,
-    pub lowered: Vec<bool>,
-}
-
-impl Scorer for BoostingScorer<'_> {
-    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
-        self.sums.clear();
-        self.sums.resize(docs.len(), 0.0);
-        self.positive.score(docs, &mut self.sums)?;
-        self.lowered.clear();
-        self.lowered.resize(docs.len(), false);
-        let lowered = &mut self.lowered;
-        each_match(&mut self.negative, docs, |at| lowered[at] = true)?;
-        let (boost, negative_boost) = (f64::from(self.boost), f64::from(self.negative_boost));
-        for ((sum, own), lowered) in sums.iter_mut().zip(&self.sums).zip(&self.lowered) {
-            let factor = if *lowered { negative_boost } else { 1.0 };
-            let score = f64::from(*own as f32) * factor;
-            *sum += f64::from((score * boost) as f32);
-        }
-        Ok(())
-    }
-
-    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
-        let most = self.positive.max_score(start, end)? * self.boost * self.negative_boost.max(1.0);
-        Ok(most.next_up())
     }
 }

@@ -1,0 +1,30 @@
+//! The documents of the node, for queries that name one.
+
+use std::sync::Weak;
+
+use limber_mapping::RequestError;
+use limber_search::{DocumentName, NamedDocument, NamedDocuments};
+
+use super::Node;
+use crate::api::*;
+
+/// Those of a node that may be gone by now.
+pub(super) struct DocumentsOf(pub Weak<Node>);
+
+impl NamedDocuments for DocumentsOf {
+    fn read(&self, name: &DocumentName) -> Result<Option<NamedDocument>> {
+        let Some(node) = self.0.upgrade() else {
+            return Err(RequestError::new(503, "node_closed_exception", "node closed"));
+        };
+        let request = GetRequest {
+            routing: name.routing.as_deref(),
+            version: name.version,
+            ..GetRequest::new(&name.index, &name.id)
+        };
+        let response = node.get(&request)?;
+        let Some(document) = response.found else { return Ok(None) };
+        let (metadata, _) = node.catalog.load().single(&name.index)?;
+        let mapping = node.live(&metadata)?.core.mapping.load_full();
+        Ok(Some(NamedDocument { source: document.source, mapping }))
+    }
+}

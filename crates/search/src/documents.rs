@@ -1,0 +1,33 @@
+//! Documents of the node that a query may name: "what is in that document?"
+
+use std::sync::Arc;
+
+use limber_mapping::{Mapping, RequestError};
+
+/// Which document is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentName {
+    pub index: String,
+    pub id: String,
+    pub routing: Option<String>,
+    /// The only version that is wanted; `None`: any.
+    pub version: Option<u64>,
+}
+
+/// A document as its index holds it.
+#[derive(Debug, Clone)]
+pub struct NamedDocument {
+    /// Its JSON; empty where the index keeps none.
+    pub source: Vec<u8>,
+    /// That of its index.
+    pub mapping: Arc<Mapping>,
+}
+
+/// The documents of a node, which queries may name.
+pub trait NamedDocuments: Send + Sync {
+    /// The newest version of a document; `None`: it is not there.
+    ///
+    /// # Errors
+    /// Those of a get: an index that is not there, a routing that is missing, another version.
+    fn read(&self, name: &DocumentName) -> Result<Option<NamedDocument>, RequestError>;
+}

@@ -1,0 +1,98 @@
+//! A query describes itself: the worked example of `CONTRIBUTING.md` needs the files that it names and no other, and nobody outside of
+//! `search/query` asks which query it has in hand.
+
+use std::collections::BTreeSet;
+
+use limber_architecture::crates::{self, Crate};
+use limber_architecture::source::{SourceFile, workspace};
+
+/// The worked examples: a query with a node of its own, and one without.
+const EXAMPLES: [&str; 2] = ["boosting", "wrapper"];
+
+/// Nodes that other rooms name today. **This list may only shrink**: what others want to know of a query is a question of `BoundNode`.
+const KNOWN_OUTSIDE: [&str; 7] =
+    ["CachedNode", "IntervalsNode", "NestedNode", "PercolateNode", "PhraseNode", "SpansNode", "TermNode"];
+
+#[test]
+fn an_example_is_its_file_a_line_of_the_table_and_a_module() {
+    let search = search();
+    let guide = std::fs::read_to_string(workspace().join("CONTRIBUTING.md")).expect("there is a guide");
+    for example in EXAMPLES {
+        let own = format!("query/{example}.rs");
+        let module = format!("mod {example};");
+        let line = format!("(\"{example}\", {example}::parse),");
+        let naming: BTreeSet<String> = search
+            .files
+            .iter()
+            .filter(|file| has_word(&file.code, &format!("{example}::")) || has_word(&file.code, &module))
+            .map(path)
+            .collect();
+        let expected: BTreeSet<String> =
+            [own.clone(), "query/mod.rs".to_owned(), "query/table.rs".to_owned()].into();
+        assert_eq!(&naming | &BTreeSet::from([own.clone()]), expected, "{example} is named in other files");
+        let text = |wanted: &str| {
+            let file = search.files.iter().find(|file| path(file) == wanted);
+            file.map(|file| file.text.clone()).unwrap_or_else(|| panic!("{wanted} is not there"))
+        };
+        assert!(text("query/table.rs").contains(&line), "{line} is not in the table");
+        assert!(text(&own).contains("#[cfg(test)]"), "{own} has no test");
+        for said in [own.as_str(), &module, &line] {
+            assert!(guide.contains(said), "CONTRIBUTING.md does not say {said}");
+        }
+    }
+}
+
+#[test]
+fn questions_of_a_bound_query_are_in_the_guide() {
+    let search = search();
+    let node =
+        search.files.iter().find(|file| path(file) == "query/bound_node.rs").expect("there is a trait");
+    let body = node.code.split_once("trait BoundNode").expect("there is a trait").1;
+    let body = &body[..body.find("\n}").expect("it ends")];
+    let guide = std::fs::read_to_string(workspace().join("CONTRIBUTING.md")).expect("there is a guide");
+    for line in body.lines().filter_map(|line| line.strip_prefix("    fn ")) {
+        let name: String = line.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let is_capability = name.starts_with("as_") || name.ends_with("_mut");
+        assert!(
+            is_capability || guide.contains(&format!("`{name}`")),
+            "CONTRIBUTING.md does not tell of `{name}`"
+        );
+    }
+}
+
+#[test]
+fn nobody_asks_which_query_it_is() {
+    let search = search();
+    let nodes: BTreeSet<String> = search
+        .files
+        .iter()
+        .flat_map(|file| file.code.split("impl BoundNode for ").skip(1))
+        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric()).collect())
+        .collect();
+    assert!(nodes.len() > 15, "{nodes:?}");
+    let outside: BTreeSet<&str> = nodes
+        .iter()
+        .map(String::as_str)
+        .filter(|node| search.files.iter().any(|file| file.room() != "query" && has_word(&file.code, node)))
+        .collect();
+    assert_eq!(outside, BTreeSet::from(KNOWN_OUTSIDE));
+}
+
+fn search() -> Crate {
+    let crates = crates::read().expect("the sources are readable");
+    crates.into_iter().find(|c| c.name == "search").expect("there is a crate search")
+}
+
+fn path(file: &SourceFile) -> String {
+    file.path.display().to_string()
+}
+
+/// Whether `text` stands in `code` with no part of a word before or after it.
+fn has_word(code: &str, text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(text).any(|(at, _)| {
+        let after = &code[at + text.len()..];
+        !code[..at].chars().next_back().is_some_and(is_part)
+            && (text.ends_with([':', ';']) || !after.chars().next().is_some_and(is_part))
+    })
+}
