@@ -82,6 +82,11 @@ impl Access {
         is_cluster_action(self.action) || self.rights.reach(self.action, name).is_some()
     }
 
+    /// Whether an index was reached by the name of an alias or data stream, and may be looked up by its own from then on.
+    pub fn has_reached(&self, index: &str) -> bool {
+        self.reached.lock().contains_key(index)
+    }
+
     /// Refuses names that may not be named, all at once.
     ///
     /// # Errors

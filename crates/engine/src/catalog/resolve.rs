@@ -137,7 +137,7 @@ impl Catalog {
             return true;
         }
         if !access.allows(name) {
-            return false;
+            return access.has_reached(name);
         }
         if let Some(stream) = self.data_streams.get(name) {
             stream.indices.iter().for_each(|index| access.note_reached(index, name));
