@@ -14,6 +14,7 @@ use limber_search::SearchResponse;
 use limber_store::sync::{Condvar, Mutex};
 
 use crate::api::Result;
+use crate::contexts::is_own;
 use crate::environment::{Clock, Environment};
 
 /// One of them, running or done.
@@ -26,6 +27,8 @@ pub struct AsyncSearch {
     /// Shards that are asked.
     pub shard_count: u32,
     pub(crate) cancelled: Arc<AtomicBool>,
+    /// Who started it; `None`: nobody asked who that was.
+    owner: Option<String>,
     expiry: Mutex<Expiry>,
     end: Mutex<Option<Arc<AsyncSearchEnd>>>,
     ended: Condvar,
@@ -126,6 +129,7 @@ impl AsyncSearches {
             started_at_ms: clock.monotonic_millis(),
             shard_count,
             cancelled,
+            owner: crate::contexts::owner(),
             expiry: Mutex::new(Expiry::after(clock, keep_alive_ms)),
             end: Mutex::new(None),
             ended: Condvar::new(),
@@ -150,7 +154,8 @@ impl AsyncSearches {
     pub(crate) fn get(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<AsyncSearch>> {
         let clock = &*self.environment.clock;
         let found = self.kept.lock().get(id).cloned();
-        let found = found.filter(|search| search.is_alive(clock.monotonic_millis()));
+        let found = found
+            .filter(|search| search.is_alive(clock.monotonic_millis()) && is_own(search.owner.as_deref()));
         let found = found.ok_or_else(|| missing(id))?;
         if let Some(keep_alive_ms) = keep_alive_ms {
             *found.expiry.lock() = Expiry::after(clock, keep_alive_ms);
@@ -160,7 +165,12 @@ impl AsyncSearches {
 
     /// Forgets one, and stops it if it runs.
     pub(crate) fn remove(&self, id: &str) -> Result<()> {
-        let search = self.kept.lock().remove(id).ok_or_else(|| missing(id))?;
+        let mut kept = self.kept.lock();
+        if !kept.get(id).is_some_and(|search| is_own(search.owner.as_deref())) {
+            return Err(missing(id));
+        }
+        let search = kept.remove(id).ok_or_else(|| missing(id))?;
+        drop(kept);
         search.cancelled.store(true, Ordering::Relaxed);
         Ok(())
     }

@@ -27,6 +27,8 @@ pub(crate) struct Context<K: Kind> {
     /// The same shards, alive.
     pub counted: Vec<Arc<Shard>>,
     pub kind: K,
+    /// Who opened it; `None`: nobody asked who that was.
+    owner: Option<String>,
     life: Mutex<Life>,
     clock: Arc<dyn Clock>,
     start_nanos: u64,
@@ -115,6 +117,13 @@ impl AnyContext {
         }
     }
 
+    fn owner(&self) -> Option<&str> {
+        match self {
+            AnyContext::Scroll(scroll) => scroll.owner.as_deref(),
+            AnyContext::PointInTime(point) => point.owner.as_deref(),
+        }
+    }
+
     fn shard_count(&self) -> usize {
         match self {
             AnyContext::Scroll(scroll) => scroll.shards.len(),
@@ -144,7 +153,7 @@ impl<K: Kind> Context<K> {
         counted.iter().for_each(|shard| K::count(shard, None));
         let start_nanos = clock.monotonic_nanos();
         let life = Mutex::new(Life { keep_alive_ms: 0, expires_millis: 0 });
-        Ok(Context { shards, counted, kind, life, clock, start_nanos, _charge: charge })
+        Ok(Context { shards, counted, kind, owner: owner(), life, clock, start_nanos, _charge: charge })
     }
 }
 
@@ -202,7 +211,8 @@ impl Contexts {
     pub(crate) fn get<K: Kind>(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<Context<K>>> {
         let now_millis = self.environment.clock.monotonic_millis();
         let found = if is_id(id) { self.open.lock().get(id).cloned() } else { None };
-        let found = found.as_ref().and_then(K::of).ok_or_else(|| missing(id))?;
+        let found = found.as_ref().filter(|context| is_own(context.owner()));
+        let found = found.and_then(K::of).ok_or_else(|| missing(id))?;
         let mut life = found.life.lock();
         if life.expires_millis <= now_millis {
             return Err(missing(id));
@@ -216,7 +226,7 @@ impl Contexts {
     /// Frees one of a kind; of how many shards it was.
     pub(crate) fn remove<K: Kind>(&self, id: &str) -> Option<usize> {
         let mut open = self.open.lock();
-        K::of(open.get(id)?)?;
+        K::of(open.get(id).filter(|context| is_own(context.owner()))?)?;
         open.remove(id).map(|context| context.shard_count())
     }
 
@@ -224,7 +234,7 @@ impl Contexts {
     pub(crate) fn clear<K: Kind>(&self) -> usize {
         let mut open = self.open.lock();
         let before = open.len();
-        open.retain(|_, context| K::of(context).is_none());
+        open.retain(|_, context| K::of(context).is_none() || !is_own(context.owner()));
         before - open.len()
     }
 
@@ -240,6 +250,16 @@ impl Contexts {
     pub(crate) fn len(&self) -> usize {
         self.open.lock().len()
     }
+}
+
+/// Whom what this request opens belongs to.
+pub(crate) fn owner() -> Option<String> {
+    limber_access::current().map(|access| access.identity.owner())
+}
+
+/// Whether the request of this thread may use what belongs to `owner`.
+pub(crate) fn is_own(owner: Option<&str>) -> bool {
+    limber_access::current().is_none_or(|access| owner == Some(&*access.identity.owner()))
 }
 
 /// Whether a text has the form of an id.

@@ -41,6 +41,7 @@ pub use node::{
     BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
     DescribedQuery, ExplainFilter, IndexAndField, ListedSnapshot, Node, NodeConfig, OpenPointInTime,
     Placement, RestoredIndex, RolloverRequest, Round, SearchTarget, Slices, SnapshotQuery, SourceBatch,
+    set_password_offline,
 };
 pub use progress::Progress;
 pub use repair::{RepairReport, repair_data_folder};

@@ -246,6 +246,8 @@ impl Tasks {
     ) -> Result<String> {
         let id = task.id;
         let (list, clock) = (self.list.clone(), self.clock.clone());
+        // A task may do what the request may that starts it, and no more.
+        let work = limber_access::carried(work);
         let spawned = limber_store::sync::spawn(&format!("task-{id}"), move || {
             let outcome = caught(work);
             let nanos = clock.monotonic_nanos().saturating_sub(task.start_nanos);

@@ -15,6 +15,7 @@ use crate::http::config::Compression;
 use crate::http::request::parse_time_ms;
 use crate::machine;
 use crate::remote::{RemoteSettings, TlsSettings};
+use crate::security::SecuritySettings;
 
 /// Everything `limber serve` needs to know.
 #[derive(Debug, Clone)]
@@ -39,6 +40,8 @@ pub struct Config {
     pub node_attributes: Vec<(String, String)>,
     /// `reindex.remote.*` and `reindex.ssl.*`.
     pub remote: RemoteSettings,
+    /// `xpack.security.*` and `http.ssl.*`.
+    pub security: SecuritySettings,
     /// What is left for the engine: flat keys, checked there.
     pub engine_settings: Map<String, Value>,
 }
@@ -122,6 +125,7 @@ impl Config {
             },
         };
         let remote = remote_settings(&mut settings)?;
+        let security = SecuritySettings::take(&mut settings)?;
         check_version(&compat_version)?;
         let attribute_keys: Vec<String> =
             settings.keys().filter(|key| key.starts_with("node.attr.")).cloned().collect();
@@ -162,39 +166,48 @@ impl Config {
             network_threads,
             node_attributes,
             remote,
+            security,
             engine_settings: settings,
         })
     }
 }
 
 impl Config {
-    /// Where to listen, if that is allowed: whoever reaches the address may read, change and delete everything, so that only this machine
-    /// reaches it unless somebody says by name that the network is safe.
+    /// Where to listen, if that is allowed: without users and TLS whoever reaches the address may read, change and delete everything, so that
+    /// only this machine reaches it unless somebody says by name that the network is safe.
     ///
     /// # Errors
-    /// The address has another host than this machine's own, and `network.insecure` is not set.
+    /// The address has another host than this machine's own, there are no users or no TLS, and `network.insecure` is not set.
     pub fn check_network(&self) -> Result<()> {
         let address = &self.http_address;
-        let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
         let is_loopback = std::net::ToSocketAddrs::to_socket_addrs(address)
             .with_context(|| format!("[{address}] is no address to listen on"))?
             .all(|address| address.ip().is_loopback());
+        let missing = match (self.security.enabled, self.security.tls.is_some()) {
+            (true, true) => return Ok(()),
+            (true, false) => "TLS is off, so that everybody on the way could read passwords and documents",
+            (false, _) => {
+                "security is off, so that everybody who reaches it could read, change and delete everything"
+            }
+        };
         match (is_loopback, self.insecure_network) {
             (true, _) => Ok(()),
             (false, true) => {
-                tracing::warn!(
-                    host,
-                    "INSECURE: everybody who reaches this address may read, change and delete everything: Limber has no users and no TLS yet, \
-                     and ignores credentials (network.insecure is set)"
-                );
+                tracing::warn!(address, "INSECURE: {missing} (network.insecure is set)");
                 Ok(())
             }
             (false, false) => bail!(
-                "refusing to listen on [{address}]: it is not a loopback address, and Limber has no users and no TLS yet, so that everybody who \
-                 reaches it could read, change and delete everything. Listen on 127.0.0.1 behind a proxy that asks for credentials, or set \
+                "refusing to listen on [{address}]: it is not a loopback address, and {missing}. Start with --secure, which makes certificates \
+                 and a password, or set [xpack.security.enabled] and [xpack.security.http.ssl.*]; or listen on 127.0.0.1; or set \
                  [network.insecure: true] (--insecure-network) where the network itself is safe"
             ),
         }
+    }
+
+    /// The host of the address to listen on.
+    pub fn host(&self) -> &str {
+        let host = self.http_address.rsplit_once(':').map_or(self.http_address.as_str(), |(host, _)| host);
+        host.trim_start_matches('[').trim_end_matches(']')
     }
 }
 

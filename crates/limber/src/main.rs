@@ -1,5 +1,7 @@
 //! `limber`: a search server that speaks Elasticsearch's API, and a race tool that runs Rally's tracks.
 
+#[cfg(test)]
+mod attacks;
 mod check;
 mod config;
 #[cfg(test)]
@@ -11,7 +13,10 @@ mod machine;
 mod manual;
 mod race_server;
 mod remote;
+mod reset_password;
 mod rest;
+mod secure_start;
+mod security;
 mod serve;
 
 use std::io::Write;
@@ -73,6 +78,7 @@ enum Command {
     ExportTrack(ExportCommand),
     Check(check::CheckCommand),
     Inspect(inspect::InspectCommand),
+    ResetPassword(reset_password::ResetPasswordCommand),
     Completion(CompletionCommand),
     Man(manual::ManCommand),
 }
@@ -95,6 +101,10 @@ struct ServeCommand {
     /// configuration, else false]
     #[arg(long)]
     insecure_network: bool,
+    /// Ask everybody for a password and speak TLS: makes a certificate and the password of the user elastic, and prints them once, unless
+    /// they are there already
+    #[arg(long)]
+    secure: bool,
     /// What all memory pools share, such as 2gb or 25% [default: half of the machine's or the cgroup's memory]
     #[arg(long, value_name = "SIZE")]
     memory_limit: Option<String>,
@@ -118,6 +128,7 @@ fn main() -> ExitCode {
         Command::Serve(serve) => return report(serve.run()),
         Command::Check(check) => return check.run().unwrap_or_else(|error| report(Err(error))),
         Command::Inspect(inspect) => return report(inspect.run()),
+        Command::ResetPassword(reset) => return report(reset.run()),
         Command::Completion(completion) => {
             return report(completion.run());
         }
@@ -200,7 +211,7 @@ fn start_log() -> anyhow::Result<()> {
 impl ServeCommand {
     fn run(self) -> anyhow::Result<()> {
         start_log()?;
-        let config = Config::load(&Overrides {
+        let mut config = Config::load(&Overrides {
             config_file: self.config,
             data: self.data,
             http: self.http,
@@ -208,10 +219,14 @@ impl ServeCommand {
             memory_limit: self.memory_limit,
             settings: self.settings,
         })?;
+        let authority = if self.secure { secure_start::prepare(&mut config)? } else { None };
         config.check_network()?;
         let server = Server::start(&config)?;
         // Scripts and `limber race` read the address from this line.
         println!("listening on {}", server.address);
+        if self.secure {
+            secure_start::tell(server.node(), authority.as_deref())?;
+        }
         tracing::info!(
             address = %server.address,
             data = %config.data_path.display(),

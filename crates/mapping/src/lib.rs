@@ -34,7 +34,7 @@ pub use field::{
     NumberForm, Precision, RangeEnd, RangeKind, RangeRelation, RangesWanted, Representation, RuntimeScript,
     Selection, SpaceId, TermCodec, ValueKind, keyed_path,
 };
-pub use mapping::{Mapping, field_of_type};
+pub use mapping::{Mapping, field_of_type, shown_mapping};
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};
 pub use similarity::{Similarities, Similarity};
 pub use synthetic::{Rebuilt, Residue, SyntheticPlan};

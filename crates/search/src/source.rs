@@ -7,7 +7,7 @@ use limber_mapping::{
     Field, Mapping, Rebuilt, Representation, RequestError, Residue, SourceMode, SpaceId, SyntheticPlan,
 };
 use limber_segment::{DocId, Segment, StoredReader};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::error::Result;
 use crate::request::SourceFilter;
@@ -36,21 +36,27 @@ fn filtered(mapping: &Mapping, source: &Value) -> Vec<u8> {
     crate::fetch::filter_source(source, &filter).to_string().into_bytes()
 }
 
-/// The source of a document of a whole segment from what is stored of it; `None` where the index keeps none.
+/// The source of a document of a whole segment from what is stored of it, as far as it may be seen; `None` where the index keeps none.
 pub fn shown_source<'s>(
     mapping: &Mapping,
     segment: &Segment,
     doc: DocId,
     stored: &'s [u8],
 ) -> Result<Option<Cow<'s, [u8]>>> {
-    match (mapping.source().mode, mapping.synthetic()) {
-        (SourceMode::Disabled, _) => Ok(None),
+    let whole = match (mapping.source().mode, mapping.synthetic()) {
+        (SourceMode::Disabled, _) => return Ok(None),
         (SourceMode::Synthetic, Some(plan)) => {
             let rebuilt = rebuild(mapping, plan, segment, doc, stored)?;
-            Ok(Some(Cow::Owned(rebuilt.to_string().into_bytes())))
+            Cow::Owned(rebuilt.to_string().into_bytes())
         }
-        _ => Ok(Some(Cow::Borrowed(stored))),
+        _ => Cow::Borrowed(stored),
+    };
+    if !mapping.hides_fields() {
+        return Ok(Some(whole));
     }
+    // What cannot be taken apart cannot be told to be free of what is hidden.
+    let shown = serde_json::from_slice::<Value>(&whole).ok().and_then(|source| mapping.shown_source(&source));
+    Ok(Some(Cow::Owned(shown.unwrap_or_else(|| json!({})).to_string().into_bytes())))
 }
 
 /// As [`shown_source`], read from the segment; an empty object where the index keeps no sources.

@@ -7,8 +7,10 @@ use crate::imports::{self, Imports};
 use crate::source::{self, SourceFile};
 
 /// The crates from the bottom to the top: one may need only those before it.
-pub const ORDER: [&str; 11] =
-    ["work", "codec", "text", "store", "mapping", "script", "segment", "search", "engine", "race", "limber"];
+pub const ORDER: [&str; 12] = [
+    "work", "codec", "text", "store", "mapping", "access", "script", "segment", "search", "engine", "race",
+    "limber",
+];
 
 /// A crate of the workspace.
 pub struct Crate {

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use limber_access::Access;
 use limber_mapping::RequestError;
 use limber_text::wildcard;
 
@@ -72,6 +73,7 @@ impl Catalog {
                 "more than [{PARTS_MAX}] names in one expression"
             )));
         }
+        self.check_named(expression, options)?;
         let mut wildcard_seen = false;
         for part in expression.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             if let Some(excluded) = part.strip_prefix('-').filter(|_| wildcard_seen) {
@@ -100,12 +102,70 @@ impl Catalog {
         Ok(selected)
     }
 
+    /// Refuses names that the request must not touch, whether there are such indices or not.
+    fn check_named(&self, expression: &str, options: IndicesOptions) -> Result<()> {
+        let Some(access) = limber_access::current().filter(|_| !options.ignore_unavailable) else {
+            return Ok(());
+        };
+        let mut wildcard_seen = false;
+        let mut denied = Vec::new();
+        for part in expression.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let is_exclusion = part.starts_with('-') && wildcard_seen;
+            let is_wildcard = wildcard::is_pattern(part) || part == "_all";
+            wildcard_seen |= is_wildcard;
+            if !is_exclusion && !is_wildcard && !self.may_touch(&access, part) {
+                denied.push(part);
+            }
+        }
+        if denied.is_empty() { Ok(()) } else { Err(access.denied(&denied)) }
+    }
+
+    /// Whether a request may name an index, alias or data stream. Rights on a data stream are rights on its indices.
+    fn may_touch(&self, access: &Access, name: &str) -> bool {
+        access.allows(name) || self.backing.get(name).is_some_and(|stream| access.allows(stream))
+    }
+
+    /// Whether the request of this thread may touch a name. What is reached by an alias or a data stream is noted, so that it may be opened.
+    pub(crate) fn may_be_touched(&self, name: &str) -> bool {
+        limber_access::current().is_none_or(|access| self.note_touched(&access, name))
+    }
+
+    fn note_touched(&self, access: &Access, name: &str) -> bool {
+        let stream = self.backing.get(name);
+        if let Some(stream) = stream.filter(|stream| access.allows(stream)) {
+            access.note_reached(name, stream);
+            return true;
+        }
+        if !access.allows(name) {
+            return access.has_reached(name);
+        }
+        if let Some(stream) = self.data_streams.get(name) {
+            stream.indices.iter().for_each(|index| access.note_reached(index, name));
+        } else if !self.indices.contains_key(name) {
+            let indices = self.aliases.get(name).into_iter().flatten();
+            indices.for_each(|index| access.note_reached(index, name));
+        }
+        true
+    }
+
+    /// Refuses a name that the request must not touch.
+    pub(crate) fn check_may_touch(&self, name: &str) -> Result<()> {
+        match limber_access::current() {
+            Some(access) if !self.note_touched(&access, name) => Err(access.denied(&[name])),
+            _ => Ok(()),
+        }
+    }
+
     fn add_concrete(
         &self,
         name: &str,
         options: IndicesOptions,
         selected: &mut BTreeSet<Arc<str>>,
     ) -> Result<()> {
+        if !self.may_be_touched(name) {
+            // Named ones were refused before: this one may be unavailable.
+            return Ok(());
+        }
         if name.starts_with('_') {
             return Err(RequestError::new(
                 400,
@@ -169,6 +229,7 @@ impl Catalog {
             if wildcard::matches(pattern, &index.name)
                 && self.is_expanded(index, options)
                 && is_shown(index.hidden(), &index.name, pattern, options)
+                && self.may_be_touched(&index.name)
             {
                 selected.insert(index.name.clone());
             }
@@ -176,6 +237,7 @@ impl Catalog {
         for stream in self.data_streams.values().filter(|_| options.data_streams) {
             if wildcard::matches(pattern, &stream.name)
                 && is_shown(stream.hidden, &stream.name, pattern, options)
+                && self.may_be_touched(&stream.name)
             {
                 let backing = stream.indices.iter().filter_map(|name| self.indices.get(name));
                 let reached = backing.filter(|index| self.is_expanded(index, options));
@@ -188,6 +250,7 @@ impl Catalog {
         for (alias, indices) in &self.aliases {
             if wildcard::matches(pattern, alias)
                 && is_shown(self.alias_is_hidden(alias), alias, pattern, options)
+                && self.may_be_touched(alias)
             {
                 let of_alias = indices.iter().filter_map(|name| self.indices.get(name));
                 // A match-all reaches hidden indices only by their own names.
@@ -227,9 +290,8 @@ impl Catalog {
                 Some(excluded) => selected.retain(|alias: &Arc<str>| !wildcard::matches(excluded, alias)),
                 None => {
                     let pattern = if part == "_all" || part.is_empty() { "*" } else { part };
-                    selected.extend(
-                        self.aliases.keys().filter(|alias| wildcard::matches(pattern, alias)).cloned(),
-                    );
+                    let matching = self.aliases.keys().filter(|alias| wildcard::matches(pattern, alias));
+                    selected.extend(matching.filter(|alias| self.may_be_touched(alias)).cloned());
                 }
             }
         }
@@ -239,6 +301,7 @@ impl Catalog {
     /// The one index a single-document read means.
     pub(crate) fn single(&self, name: &str) -> Result<(Arc<IndexMetadata>, Option<String>)> {
         let name = &*self.dated(name)?;
+        self.check_may_touch(name)?;
         if let Some(index) = self.indices.get(name) {
             return Ok((open(index)?, None));
         }
@@ -262,6 +325,7 @@ impl Catalog {
     /// Where a write to `name` goes.
     pub(crate) fn write_target(&self, name: &str, require_alias: bool) -> Result<WriteTarget> {
         let name = &*self.dated(name)?;
+        self.check_may_touch(name)?;
         if let Some(index) = self.indices.get(name) {
             if require_alias {
                 return Err(not_an_alias(name));

@@ -66,6 +66,7 @@ impl Node {
         // Indices go first, whatever the order: an alias may take the name of one that is removed with it.
         for action in actions {
             if let AliasAction::RemoveIndex { indices } = action {
+                let _acting = limber_access::acting("indices:admin/delete");
                 for metadata in before.resolve(&indices.join(","), IndicesOptions::DELETE)? {
                     self.check_delete_block(&metadata)?;
                     super::indices::check_is_not_written_by_stream(before, &metadata)?;
@@ -80,6 +81,7 @@ impl Node {
                     let indices = dated(before, indices)?;
                     let aliases = dated(before, aliases)?;
                     for name in &aliases {
+                        before.check_may_touch(name)?;
                         if wildcard::is_pattern(name) {
                             crate::catalog::names::check_alias_name(name)?;
                         }
@@ -99,14 +101,19 @@ impl Node {
                 AliasAction::Remove { indices, aliases, must_exist } => {
                     let indices = dated(before, indices)?;
                     let aliases = dated(before, aliases)?;
+                    for name in aliases.iter().filter(|name| !wildcard::is_pattern(name) && *name != "_all") {
+                        before.check_may_touch(name)?;
+                    }
                     let (streams, indices) = split_streams(&next, &indices)?;
                     let mut removed = remove_from_streams(&mut next, &streams, &aliases);
                     if !indices.is_empty() {
+                        let before_may_touch = |name: &str| before.may_be_touched(name);
                         removed |= self.edit(&mut next, &indices, |index| {
                             let before = index.aliases.len();
-                            index
-                                .aliases
-                                .retain(|name, _| !aliases.iter().any(|alias| matches_name(alias, name)));
+                            index.aliases.retain(|name, _| {
+                                !before_may_touch(name)
+                                    || !aliases.iter().any(|alias| matches_name(alias, name))
+                            });
                             index.aliases.len() < before
                         })?;
                     }
@@ -140,6 +147,7 @@ impl Node {
         let mut any = false;
         let found = catalog.resolve(&indices.join(","), options)?;
         for metadata in &found {
+            super::security::check_sees_all(&metadata.name, SEES_ALL)?;
             self.check_metadata_block(metadata)?;
             check_is_readable(metadata)?;
         }
@@ -220,6 +228,9 @@ impl Node {
         Ok((404, Value::Object(answer)))
     }
 }
+
+/// Source: `IndicesAliasesRequestInterceptor`.
+const SEES_ALL: &str = "Alias requests are not allowed for users who have field or document level security enabled on one of the indices";
 
 pub(super) fn matches_name(pattern: &str, name: &str) -> bool {
     pattern == "_all" || wildcard::matches(pattern, name)

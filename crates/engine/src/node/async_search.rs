@@ -35,11 +35,12 @@ impl Node {
         let (routing, preference) =
             (placement.routing.map(str::to_owned), placement.preference.map(str::to_owned));
         let running = search.clone();
-        let spawned = limber_store::sync::spawn("async-search", move || {
+        let run = limber_access::carried(move || {
             let placement = Placement { routing: routing.as_deref(), preference: preference.as_deref() };
             let found = caught(|| node.search(&expression, options, placement, &request, None, cancelled));
             running.finish(&*node.environment.clock, found.map(|(response, _)| response));
         });
+        let spawned = limber_store::sync::spawn("async-search", run);
         if let Err(error) = spawned {
             self.async_searches.remove(&search.id)?;
             return Err(RequestError::new(503, "es_rejected_execution_exception", error.to_string()));

@@ -1,5 +1,6 @@
 //! Where the documents of a bulk go: names to indices, and what is made or rolled over on the way.
 
+use limber_access::Access;
 use limber_mapping::RequestError;
 
 use super::Node;
@@ -11,7 +12,21 @@ impl Node {
     /// Resolves the names, each once; creates what is missing.
     pub(super) fn find_targets(&self, steps: &mut [Step<'_>]) -> Vec<Target> {
         let mut targets: Vec<Target> = Vec::new();
+        let access = limber_access::current();
+        // What was allowed last: a bulk mostly does the same to one index.
+        let mut allowed: Option<(String, OperationKind)> = None;
         for step in steps.iter_mut() {
+            if let Some(access) = &access
+                && !allowed
+                    .as_ref()
+                    .is_some_and(|(name, kind)| *kind == step.operation.kind && name.as_str() == step.index())
+            {
+                if let Err(error) = self.check_write(access, step) {
+                    (step.outcome, step.target) = (Some(Err(error)), NO_TARGET);
+                    continue;
+                }
+                allowed = Some((step.index().to_owned(), step.operation.kind));
+            }
             let &BulkOperation { require_alias, require_data_stream, .. } = step.operation;
             let is_same = |target: &Target| {
                 &*target.name == step.index()
@@ -50,6 +65,27 @@ impl Node {
             }
         }
         targets
+    }
+
+    /// Each operation of a bulk is allowed or not by itself.
+    fn check_write(&self, access: &Access, step: &Step<'_>) -> Result<()> {
+        let catalog = self.catalog.load();
+        let name = &*catalog.dated(step.index())?;
+        catalog.check_may_touch(name)?;
+        let (action, is_update) = match step.operation.kind {
+            OperationKind::Index => ("indices:data/write/index:op_type/index", false),
+            OperationKind::Create => ("indices:data/write/index:op_type/create", false),
+            OperationKind::Update => ("indices:data/write/update", true),
+            OperationKind::Delete => ("indices:data/write/delete", false),
+        };
+        let stream = catalog.backing.get(name).map(|stream| &**stream);
+        if stream.is_none_or(|stream| access.check_action(action, [stream]).is_err()) {
+            access.check_action(action, [name])?;
+        }
+        if is_update && let Ok(WriteTarget::Index { index, .. }) = catalog.write_target(name, false) {
+            access.check_unlimited(&index.name, stream, NO_UPDATES)?;
+        }
+        Ok(())
     }
 
     fn destination(&self, name: &str, asked: Asked) -> Result<Destination> {
@@ -91,6 +127,9 @@ impl Node {
         Err(crate::catalog::names::index_not_found(name))
     }
 }
+
+/// Source: `UpdateRequestInterceptor`.
+const NO_UPDATES: &str = "Can't execute an update request if field or document level security is enabled";
 
 /// What a bulk asks of the name that it writes to.
 #[derive(Clone, Copy)]

@@ -32,13 +32,28 @@ impl Node {
         }
         let dated = self.catalog.load().dated(name)?.into_owned();
         let name = dated.as_str();
+        self.check_creation(name, &given)?;
         let _creating = self.names.lock(name);
         self.create_named(name, &given)?;
         Ok(CreateIndexResponse { index: name.into(), shards_acknowledged: true })
     }
 
+    /// Whether the request may make an index of this name, and give it its aliases.
+    pub(super) fn check_creation(&self, name: &str, given: &TemplateBody) -> Result<()> {
+        let Some(access) = limber_access::current() else { return Ok(()) };
+        access.check([name])?;
+        let Some(aliases) = given.aliases.as_ref().filter(|aliases| !aliases.is_empty()) else {
+            return Ok(());
+        };
+        let aliases = aliases.keys().map(String::as_str);
+        access.check_action("indices:admin/aliases", [name].into_iter().chain(aliases))
+    }
+
     /// The index or data stream under `name`, created when absent, as `action.auto_create_index` and templates allow.
     pub(super) fn auto_create(&self, name: &str) -> Result<()> {
+        if let Some(access) = limber_access::current() {
+            access.check_action("indices:admin/auto_create", [name])?;
+        }
         // One request makes it; the others of this name wait, and those of other names do not.
         let _creating = self.names.lock(name);
         let catalog = self.catalog.load();

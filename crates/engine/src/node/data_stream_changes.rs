@@ -82,6 +82,8 @@ fn parse_actions(body: &Value) -> Result<Vec<Action>> {
 fn apply(catalog: &mut Catalog, action: &Action) -> Result<()> {
     let refused = |why: String| Err(RequestError::illegal_argument(why));
     let Action { stream: name, index, .. } = action;
+    catalog.check_may_touch(name)?;
+    catalog.check_may_touch(index)?;
     let Some(stream) = catalog.data_streams.get(name.as_str()).cloned() else {
         return refused(format!("data stream [{name}] not found"));
     };

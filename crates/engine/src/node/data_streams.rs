@@ -42,11 +42,18 @@ impl Catalog {
                         || options.expand_hidden
                         || (pattern.starts_with('.') && stream.name.starts_with('.'))
                 });
-                let matching = shown.filter(|stream| wildcard::matches(pattern, &stream.name));
+                let matching = shown.filter(|stream| {
+                    wildcard::matches(pattern, &stream.name) && self.may_be_touched(&stream.name)
+                });
                 found.extend(matching.filter(|_| options.expand_open).map(|stream| &stream.name));
                 continue;
             }
             match self.data_streams.get_key_value(part) {
+                _ if !self.may_be_touched(part) => {
+                    if !options.ignore_unavailable {
+                        self.check_may_touch(part)?;
+                    }
+                }
                 Some((name, _)) => {
                     found.insert(name);
                 }
@@ -61,6 +68,7 @@ impl Catalog {
 impl Node {
     /// `PUT /_data_stream/{name}`.
     pub fn create_data_stream(&self, name: &str) -> Result<()> {
+        self.catalog.load().check_may_touch(name)?;
         let _creating = self.names.lock(name);
         self.create_named_data_stream(name)
     }
@@ -186,7 +194,13 @@ impl Node {
             let aliases = stream.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json()));
             (stream.name.clone(), aliases.collect())
         };
-        self.catalog.load().data_streams.values().map(shown).collect()
+        let catalog = self.catalog.load();
+        catalog
+            .data_streams
+            .values()
+            .filter(|stream| catalog.may_be_touched(&stream.name))
+            .map(shown)
+            .collect()
     }
 
     /// The body of `GET /_data_stream/{name}/_stats`; sizes in words too where `words` makes some.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use limber_mapping::{Mapping, RequestError};
+use limber_access::Limits;
+use limber_mapping::{Mapping, RequestError, shown_mapping};
 use limber_text::wildcard;
 use serde_json::{Value, json};
 
@@ -49,25 +50,30 @@ impl Node {
     pub fn get_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<IndexInfo>> {
         let catalog = self.catalog.load();
         let found = catalog.resolve(expression, options)?;
-        Ok(found
-            .iter()
-            .map(|index| IndexInfo {
+        let shown = |index: &Arc<IndexMetadata>| -> Result<IndexInfo> {
+            Ok(IndexInfo {
                 name: index.name.clone(),
                 uuid: index.uuid.clone(),
                 open: index.open,
                 aliases: index.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect(),
                 data_stream: catalog.backing.get(&index.name).cloned(),
-                mappings: (*index.mappings).clone(),
+                mappings: shown_mappings(index)?,
                 settings: index.shown_settings(),
                 defaults: defaults(&index.settings),
             })
-            .collect())
+        };
+        found.iter().map(shown).collect()
     }
 
     /// The compiled mapping of an open index, for the field APIs.
     pub fn mapping(&self, index: &str) -> Result<Arc<Mapping>> {
         let (metadata, _) = self.catalog.load().single(index)?;
-        Ok(self.live(&metadata)?.core.mapping.load_full())
+        let live = self.live(&metadata)?;
+        let whole = live.core.mapping.load_full();
+        match limits_of(&metadata)? {
+            Some(limits) => live.core.seen.of(&whole, &limits),
+            None => Ok(whole),
+        }
     }
 
     /// `index.analyze.max_token_count`: tokens that one `_analyze` may show.
@@ -252,6 +258,19 @@ impl Host for Node {
 
     fn disk_is_full(&self) {
         self.note_full_disk();
+    }
+}
+
+/// What is hidden of an index from the request of this thread.
+fn limits_of(index: &IndexMetadata) -> Result<Option<Limits>> {
+    limber_access::current().map_or(Ok(None), |access| access.limits(&index.name, None))
+}
+
+/// The mappings, as far as the request of this thread may see their fields.
+fn shown_mappings(index: &IndexMetadata) -> Result<Value> {
+    match limits_of(index)?.filter(|limits| !limits.fields.is_empty()) {
+        None => Ok((*index.mappings).clone()),
+        Some(limits) => Ok(shown_mapping(&index.mappings, &|path: &str| limits.allows_field(path))),
     }
 }
 

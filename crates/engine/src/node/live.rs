@@ -9,7 +9,7 @@ use limber_search::{IndexRef, ShardSettings};
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
 use crate::settings::IndexSettings;
-use crate::shard::{IndexCore, Shard, ShardServices, store_error};
+use crate::shard::{IndexCore, SeenMappings, Shard, ShardServices, store_error};
 
 /// An open index.
 pub(crate) struct LiveIndex {
@@ -55,6 +55,7 @@ impl LiveIndex {
             mapping: ArcSwap::from_pointee(mapping),
             settings: ArcSwap::new(metadata.typed.clone()),
             search_settings: ArcSwap::from_pointee(search_settings(&metadata.typed)),
+            seen: SeenMappings::default(),
         });
         let mut shards = Vec::with_capacity(metadata.typed.number_of_shards as usize);
         for number in 0..metadata.typed.number_of_shards {

@@ -117,6 +117,8 @@ pub struct Node {
     pub(super) refreshed: Condvar,
     pub(super) refresh_count: Mutex<u64>,
     pub(super) scrub: Scrub,
+    /// Users, roles and keys, as the state has them.
+    pub(super) security: ArcSwap<limber_access::Store>,
 }
 
 impl Node {
@@ -159,6 +161,7 @@ impl Node {
         };
         let kept = Kept::new(ledger.metadata.clone());
         kept.keep_always(STATE, state.to_text().len());
+        let security = limber_access::Store::from_json(&state.security)?;
         let (data_streams, lifecycles) = (restored_streams(&state)?, Lifecycles::restored(&state)?);
         let state_node_id: Arc<str> = state.node_id.as_str().into();
         let node = Arc::new_cyclic(|this| Node {
@@ -174,6 +177,7 @@ impl Node {
                 ..Catalog::default()
             }),
             lifecycles,
+            security: ArcSwap::from_pointee(security),
             snapshots,
             state: ArcSwap::from_pointee(state),
             in_doubt: AtomicBool::new(false),
@@ -296,7 +300,12 @@ impl Node {
     }
 
     /// The open index with this metadata; closed or broken ones have none, and say why.
+    ///
+    /// Every request that reads or writes documents comes by here: one that was let by its name too early ends.
     pub(super) fn live(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
+        if let Some(access) = limber_access::current() {
+            access.limits(&metadata.name, None)?;
+        }
         self.live.load().get(&metadata.uuid).cloned().ok_or_else(|| {
             if !metadata.open {
                 return crate::catalog::names::index_closed(&metadata.name, &metadata.uuid);

@@ -89,6 +89,11 @@ impl Node {
         if request.lazy && !request.conditions.is_empty() {
             return Err(RequestError::validation(["lazy rollover can be used only without any conditions"]));
         }
+        let catalog = self.catalog.load_full();
+        catalog.check_may_touch(target)?;
+        if let Some(name) = &request.new_index {
+            catalog.check_may_touch(&date_math::resolve(name, self.now_millis() as i64)?)?;
+        }
         let _rolling = self.names.lock(target);
         self.check_metadata_write_block()?;
         let catalog = self.catalog.load_full();

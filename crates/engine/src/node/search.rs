@@ -193,6 +193,14 @@ impl Node {
             cancelled.clone(),
         );
         let mut pinned = self.pin(expression, options, Placement::default())?;
+        // The dictionary tells terms of documents that may not be seen.
+        let hides_documents = |shard: &Arc<Shard>| match shard.limits() {
+            Ok(limits) => limits.is_some_and(|limits| !limits.documents.is_empty()),
+            Err(_) => true,
+        };
+        let shown: Vec<bool> = pinned.shards.iter().map(|shard| !hides_documents(shard)).collect();
+        let mut shown = shown.into_iter();
+        pinned.snapshots.retain(|_| shown.next().unwrap_or(false));
         if let Some(filter) = &request.index_filter {
             let now_millis = self.now_millis() as i64;
             pinned.snapshots.retain(|shard| limber_search::can_match(filter, shard, now_millis));

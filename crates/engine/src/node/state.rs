@@ -107,6 +107,8 @@ pub(crate) struct NodeState {
     pub repositories: Value,
     /// `policies` by id, `mode`, `retention`: see [`crate::snapshot::policy`].
     pub snapshot_lifecycle: Value,
+    /// Users, roles and keys: [`limber_access::Store::to_json`].
+    pub security: Value,
     /// The indices that exist, by uuid.
     pub indices: BTreeMap<Arc<str>, Listed>,
     /// Uuids of indices that were deleted and whose folders may still be there.
@@ -143,6 +145,7 @@ impl NodeState {
             lifecycle_mode: RUNNING.to_owned(),
             repositories: json!({}),
             snapshot_lifecycle: json!({}),
+            security: json!({}),
             indices: BTreeMap::new(),
             tombstones: BTreeSet::new(),
             pending: BTreeMap::new(),
@@ -207,6 +210,7 @@ impl NodeState {
             lifecycle_mode: value["lifecycle_mode"].as_str().unwrap_or(RUNNING).to_owned(),
             repositories: object("repositories"),
             snapshot_lifecycle: object("snapshot_lifecycle"),
+            security: object("security"),
             indices,
             tombstones: uuids(if is_listed { "tombstones" } else { "doomed" }),
             pending: pending.collect(),
@@ -258,6 +262,7 @@ impl NodeState {
             "lifecycle_mode": self.lifecycle_mode,
             "repositories": self.repositories,
             "snapshot_lifecycle": self.snapshot_lifecycle,
+            "security": self.security,
             "indices": indices,
             "tombstones": texts(&self.tombstones),
             "set_aside": texts(&self.set_aside),

@@ -20,6 +20,7 @@ pub(super) fn split_streams(catalog: &Catalog, names: &[String]) -> Result<(Vec<
     let (mut streams, mut indices) = (Vec::new(), Vec::new());
     for name in names.iter().map(|name| name.trim()) {
         if let Some((stream, _)) = catalog.data_streams.get_key_value(name) {
+            catalog.check_may_touch(name)?;
             streams.push(stream.clone());
             continue;
         }
@@ -30,8 +31,12 @@ pub(super) fn split_streams(catalog: &Catalog, names: &[String]) -> Result<(Vec<
             )));
         }
         let is_pattern = wildcard::is_pattern(name) || name == "_all";
-        let matching =
-            |stream: &&Arc<DataStream>| is_pattern && !stream.hidden && matches_name(name, &stream.name);
+        let matching = |stream: &&Arc<DataStream>| {
+            is_pattern
+                && !stream.hidden
+                && matches_name(name, &stream.name)
+                && catalog.may_be_touched(&stream.name)
+        };
         let before = streams.len();
         streams.extend(catalog.data_streams.values().filter(matching).map(|stream| stream.name.clone()));
         let is_of_index =

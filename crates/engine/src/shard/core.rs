@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::commit::Commit;
 use super::damage::KnownDamage;
+use super::limited::SeenMappings;
 use super::search_idle::SearchIdle;
 use super::segments::SegmentList;
 use super::snapshot::Pins;
@@ -39,6 +40,8 @@ pub(crate) struct IndexCore {
     pub mapping: ArcSwap<Mapping>,
     pub settings: ArcSwap<IndexSettings>,
     pub search_settings: ArcSwap<ShardSettings>,
+    /// The mapping as those see it who may not see all fields.
+    pub seen: SeenMappings,
 }
 
 /// What a shard asks of its node.
@@ -267,8 +270,16 @@ impl Shard {
         START_MILLIS + self.services.environment.clock.monotonic_nanos() / 1_000_000
     }
 
-    /// What a search sees now. A refresh that was put off for want of searches is made first.
+    /// What a search of this request sees now. A refresh that was put off for want of searches is made first.
     pub(crate) fn snapshot(&self) -> Result<ShardSnapshot> {
+        match self.limits()? {
+            None => self.whole_snapshot(),
+            Some(limits) => self.limited_snapshot(&limits),
+        }
+    }
+
+    /// What a search sees that may see everything.
+    pub(super) fn whole_snapshot(&self) -> Result<ShardSnapshot> {
         let core = self.core()?;
         self.wake(&core);
         let published = core.snapshot.load();

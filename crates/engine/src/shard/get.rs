@@ -34,6 +34,9 @@ enum Newest {
 impl Shard {
     /// The document under `id`. `realtime`: with everything written so far, else what a search sees.
     pub(crate) fn get(&self, id: &str, realtime: bool) -> Result<Option<Found>> {
+        if let Some(limits) = self.limits()? {
+            return self.get_limited(&limits, id, realtime);
+        }
         let core = self.core()?;
         if !realtime {
             self.wake(&core);
@@ -141,7 +144,7 @@ impl Shard {
 }
 
 /// With what the segment stores as the source.
-fn read_stored(segment: &Segment, doc: DocId) -> Result<Found> {
+pub(super) fn read_stored(segment: &Segment, doc: DocId) -> Result<Found> {
     let read = || -> limber_segment::Result<Found> {
         let mut reader = StoredReader::new();
         let (version, seq_no) = (number_of(segment, "_version", doc)?, number_of(segment, "_seq_no", doc)?);

@@ -13,7 +13,7 @@ use super::json;
 use super::media::{self, Format, MediaType};
 use super::refusal::circuit_breaking;
 use super::request::Request;
-use super::response::{Body, Response};
+use super::response::{Body, CHALLENGES, Response};
 
 pub type HttpResponse = hyper::Response<Full<Bytes>>;
 
@@ -76,7 +76,10 @@ impl Shape {
     }
 
     pub fn render_error(&self, error: &RequestError) -> HttpResponse {
-        let Response { status, body, headers } = Response::from_error(error);
+        let Response { status, body, mut headers } = Response::from_error(error);
+        if status == 401 {
+            headers.extend(CHALLENGES.map(|challenge| ("WWW-Authenticate", challenge.to_owned())));
+        }
         // `filter_path` leaves errors whole.
         let shape = Shape { filter_path: None, ..self.clone() };
         let (bytes, content_type) = shape.bytes(body, None).unwrap_or_default();

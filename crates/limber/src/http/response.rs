@@ -3,6 +3,9 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+/// What clients without valid credentials are told that they may send.
+pub const CHALLENGES: [&str; 2] = ["Basic realm=\"security\", charset=\"UTF-8\"", "ApiKey"];
+
 /// What a handler answers.
 #[derive(Debug)]
 pub struct Response {

@@ -10,11 +10,11 @@ use std::time::Duration;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 use super::connections::Connection;
 use super::framing::Framing;
+use super::socket::Socket;
 
 /// Most bytes that are read from a socket at a time.
 const READ_BYTES_MAX: usize = 256 << 10;
@@ -24,7 +24,7 @@ const STALL_TIME: Duration = Duration::from_secs(60);
 const READ_BYTES_MIN: usize = 8 << 10;
 
 pub struct Watched {
-    io: TokioIo<TcpStream>,
+    io: TokioIo<Socket>,
     connection: Arc<Connection>,
     framing: Framing,
     /// Sound bytes that were not handed on for want of room, and how many of them were.
@@ -37,7 +37,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    pub fn new(stream: TcpStream, connection: Arc<Connection>) -> Watched {
+    pub fn new(stream: Socket, connection: Arc<Connection>) -> Watched {
         let (ready, room) = (Vec::new(), Vec::new());
         Watched {
             io: TokioIo::new(stream),

@@ -15,6 +15,11 @@ const fn absent(path: &'static str) -> Route {
     Route { methods: EVERY, path, parameters: &[ANY_PARAMETER], pool: PoolName::Management, handler: refuse }
 }
 
+/// Whether a route stands here.
+pub fn refuses(route: &Route) -> bool {
+    ROUTES.iter().chain(FAMILIES).any(|absent| absent.path == route.path)
+}
+
 pub const ROUTES: &[Route] = &[
     absent("/_cat/ml/{what}"),
     absent("/_cat/ml/{what}/{id}"),

@@ -9,6 +9,7 @@ use super::router::Routes;
 use crate::http::connections::Connections;
 use crate::http::pools::Pools;
 use crate::remote::RemoteSettings;
+use crate::security::Guard;
 
 /// What `GET /` and `_nodes` tell about this server beside the engine's own facts.
 #[derive(Debug, Clone)]
@@ -30,10 +31,18 @@ pub struct App {
     pub connections: Arc<Connections>,
     pub routes: Routes,
     pub config: AppConfig,
+    /// `None`: security is off.
+    pub guard: Option<Guard>,
 }
 
 impl App {
-    pub fn new(node: Arc<Node>, connections: Arc<Connections>, config: AppConfig) -> std::io::Result<App> {
-        Ok(App { node, pools: Pools::start(config.cores)?, connections, routes: Routes::new(ROUTES), config })
+    pub fn new(
+        node: Arc<Node>,
+        connections: Arc<Connections>,
+        config: AppConfig,
+        guard: Option<Guard>,
+    ) -> std::io::Result<App> {
+        let (pools, routes) = (Pools::start(config.cores)?, Routes::new(ROUTES));
+        Ok(App { node, pools, connections, routes, config, guard })
     }
 }

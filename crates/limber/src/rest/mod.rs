@@ -3,6 +3,7 @@
 //! Question answered: "which engine call is this request, and how does Elasticsearch word the answer?"
 
 mod absent;
+mod actions;
 mod alias;
 mod allocation;
 mod analyze;
@@ -41,6 +42,7 @@ mod script;
 mod script_context;
 mod scroll;
 mod search;
+mod security;
 mod settings;
 mod snapshot;
 mod snapshot_lifecycle;
@@ -54,6 +56,7 @@ mod terms_enum;
 mod upkeep;
 mod validate;
 
+pub use actions::action_of;
 pub use app::{App, AppConfig};
 pub use cat::human_bytes;
 pub use router::{Resolved, Route};
@@ -106,6 +109,7 @@ pub const ROUTES: &[&[Route]] = &[
     validate::ROUTES,
     placement::ROUTES,
     cat::ROUTES,
+    security::ROUTES,
     absent::ROUTES,
     absent::FAMILIES,
 ];

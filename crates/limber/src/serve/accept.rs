@@ -16,15 +16,19 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use super::answer::answer;
+use super::tls::Tls;
 use crate::http::config::HttpConfig;
 use crate::http::connections::{Admission, Connection, Connections, Verdict};
 use crate::http::render::Shape;
+use crate::http::socket::Socket;
 use crate::http::watched::Watched;
 use crate::machine;
 use crate::rest::App;
 
 /// A client must finish its headers within this time; slow ones do not hold a socket forever.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// A client must have begun with TLS within this time.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Between two looks at what descriptors the process holds. Shards that open meanwhile take from the reserve.
 const MEASURE_EVERY: Duration = Duration::from_millis(200);
 /// A connection that is to close and has no request under way has this long to end by itself.
@@ -36,7 +40,16 @@ const REFUSALS_MAX: usize = 16;
 const REFUSAL_TIME: Duration = Duration::from_secs(1);
 
 /// Serves until `stop` is notified.
-pub async fn serve(listener: TcpListener, app: Arc<App>, config: HttpConfig, stop: Arc<Notify>) {
+pub async fn serve(
+    listener: TcpListener,
+    app: Arc<App>,
+    config: HttpConfig,
+    tls: Option<Arc<Tls>>,
+    stop: Arc<Notify>,
+) {
+    if let Some(tls) = &tls {
+        tokio::spawn(tls.clone().watch());
+    }
     let config = Arc::new(config);
     let refusals = Arc::new(AtomicUsize::new(0));
     let mut pauses = Pauses::default();
@@ -59,8 +72,17 @@ pub async fn serve(listener: TcpListener, app: Arc<App>, config: HttpConfig, sto
                 let _ = stream.set_nodelay(true);
                 match verdict(&app.connections).await {
                     Some(admission) => {
-                        tokio::spawn(serve_connection(stream, peer, admission, app.clone(), config.clone()));
+                        tokio::spawn(take_in(
+                            stream,
+                            peer,
+                            admission,
+                            app.clone(),
+                            config.clone(),
+                            tls.clone(),
+                        ));
                     }
+                    // Who speaks TLS would understand nothing.
+                    None if tls.is_some() => drop(stream),
                     None => refuse(stream, app.connections.stats().allowed, &refusals),
                 }
             }
@@ -112,8 +134,33 @@ async fn verdict(connections: &Arc<Connections>) -> Option<Admission> {
     }
 }
 
-async fn serve_connection(
+/// Shakes hands where there is TLS, then serves.
+async fn take_in(
     stream: TcpStream,
+    peer: SocketAddr,
+    admission: Admission,
+    app: Arc<App>,
+    config: Arc<HttpConfig>,
+    tls: Option<Arc<Tls>>,
+) {
+    let Some(tls) = tls else {
+        return serve_connection(Socket::Plain(stream), peer, admission, app, config).await;
+    };
+    let connection = admission.connection.clone();
+    let shaken = tokio::select! {
+        shaken = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(stream)) => shaken,
+        // Others need its place.
+        () = connection.asked_to_close() => return,
+    };
+    match shaken {
+        Ok(Ok(stream)) => serve_connection(Socket::Tls(Box::new(stream)), peer, admission, app, config).await,
+        Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS with a client"),
+        Err(_) => tracing::debug!(%peer, "a client took too long to begin with TLS"),
+    }
+}
+
+async fn serve_connection(
+    stream: Socket,
     peer: SocketAddr,
     admission: Admission,
     app: Arc<App>,

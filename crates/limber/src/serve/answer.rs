@@ -17,6 +17,7 @@ use http::header::{CONNECTION, HeaderValue};
 use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
+use limber_access::Access;
 use limber_mapping::RequestError;
 use limber_work::Work;
 use tokio::sync::oneshot;
@@ -26,8 +27,10 @@ use crate::http::media::{self, Format};
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
 use crate::http::render::{HttpResponse, Shape};
-use crate::http::request::{Method, Request};
-use crate::rest::{App, Resolved};
+use crate::http::request::{Method, Parameters, Request};
+use crate::http::response::BARE;
+use crate::rest::{App, Resolved, Route, action_of};
+use crate::security::Knock;
 
 /// Largest accepted header section, as Elasticsearch's `http.max_header_size` (16 KiB).
 const HEADER_BYTES_MAX: usize = 16 << 10;
@@ -82,7 +85,7 @@ pub(super) async fn answer(
         let reason = format!("HTTP header is larger than {HEADER_BYTES_MAX} bytes.");
         Err(RequestError::new(400, "too_long_http_header_exception", reason))
     } else {
-        handle(&parts, &mut body, app, config, shape.clone()).await
+        handle(&parts, &mut body, peer, app, config, shape.clone()).await
     };
     Ok(match outcome {
         Ok(answer) => answer,
@@ -116,6 +119,7 @@ async fn drain(body: &mut Incoming) -> bool {
 async fn handle(
     request: &Parts,
     body: &mut Incoming,
+    peer: SocketAddr,
     app: &Arc<App>,
     config: &HttpConfig,
     shape: Shape,
@@ -128,8 +132,9 @@ async fn handle(
             format!("Unexpected HTTP method [{}]", request.method),
         ));
     };
-    let (segments, query) = Request::parse_uri(&uri)?;
-    let Resolved { route, path_values } = app.routes.resolve(method, &segments, &query, &uri)?;
+    let knock = Knock { peer, method: request.method.as_str(), uri: &uri, headers: &request.headers };
+    let Wanted { route, path_values, query, access } = wanted(app, method, knock).await?;
+    let (noted, parts) = (access.clone(), request);
 
     let header = |name: &str| request.headers.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
     let content_type = header("content-type");
@@ -167,6 +172,7 @@ async fn handle(
         let mut charge = charge;
         let slot = Rc::new(Slot(Cell::new(None)));
         let given_up = slot.clone();
+        let _access = access.map(Access::enter);
         let entered = work.enter().when_long(move || given_up.0.set(limber_engine::give_up_turn()));
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
             if gzip && !request.body.is_empty() {
@@ -217,7 +223,42 @@ async fn handle(
         ))
     });
     on_hang_up.armed = false;
+    if let (Some(guard), Some(access), Err(error)) = (&app.guard, &noted, &outcome)
+        && error.status == 403
+    {
+        let (method, uri) = (parts.method.as_str(), parts.uri.path());
+        guard.note_denial(access, Knock { peer, method, uri, headers: &parts.headers });
+    }
     outcome
+}
+
+/// What a request asks for, and with which right.
+struct Wanted {
+    route: &'static Route,
+    path_values: Vec<(&'static str, String)>,
+    query: Parameters,
+    /// `None`: security is off.
+    access: Option<Arc<Access>>,
+}
+
+/// Finds the route and lets the client in. Who is not known learns nothing, not even which paths there are.
+async fn wanted(app: &App, method: Method, knock: Knock<'_>) -> Result<Wanted, RequestError> {
+    let caller = match &app.guard {
+        Some(guard) => Some((guard, guard.identify(&app.node, knock).await?)),
+        None => None,
+    };
+    let (segments, query) = Request::parse_uri(knock.uri)?;
+    let Resolved { route, path_values } = app.routes.resolve(method, &segments, &query, knock.uri)?;
+    if app.guard.is_none() && route.path.starts_with("/_security/") {
+        // As Elasticsearch, which has these paths while security is on.
+        let reason = format!("no handler found for uri [{}] and method [{}]", knock.uri, method.name());
+        return Err(RequestError::new(400, BARE, reason));
+    }
+    let index = path_values.iter().find(|(name, _)| *name == "index").map_or("", |(_, index)| index.as_str());
+    let access = caller
+        .map(|(guard, caller)| guard.admit(&app.node, caller, (action_of(route, method), index), knock))
+        .transpose()?;
+    Ok(Wanted { route, path_values, query, access })
 }
 
 /// The turn of the pool that a long job has given up.

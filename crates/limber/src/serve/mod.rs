@@ -6,5 +6,6 @@
 mod accept;
 mod answer;
 mod server;
+mod tls;
 
 pub use server::Server;

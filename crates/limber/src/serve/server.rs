@@ -13,14 +13,21 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use super::accept;
+use super::tls::Tls;
 use crate::config::Config;
 use crate::http::config::HttpConfig;
 use crate::http::connections::Connections;
 use crate::machine::{self, FreedMemory};
 use crate::rest::{App, AppConfig};
+use crate::security::{Guard, SecuritySettings};
 
 /// Between two looks at the memory of the process: a pool that fills at a GB a second fills 50 MB meanwhile.
 const MEASURE_EVERY: Duration = Duration::from_millis(50);
+
+/// Who lets requests in; `None`: everybody is let in.
+fn guard(settings: &SecuritySettings, config: &Config, cores: usize) -> Result<Option<Guard>> {
+    settings.enabled.then(|| Guard::new(settings, &config.data_path, cores)).transpose()
+}
 
 /// A server that answers. Dropping it leaves it running; call [`Server::stop`].
 pub struct Server {
@@ -45,6 +52,8 @@ impl Server {
         );
         limber_work::count_allocations_by(machine::allocated_bytes);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let tls = config.security.tls.clone().map(Tls::open).transpose()?.map(Arc::new);
+        let guard = guard(&config.security, config, cores)?;
         let node = Node::open(NodeConfig {
             data_path: config.data_path.clone(),
             memory_limit_bytes: config.memory_limit_bytes,
@@ -84,6 +93,7 @@ impl Server {
                 cores,
                 remote: config.remote.clone(),
             },
+            guard,
         )
         .context("cannot start the thread pools")?;
         let http =
@@ -108,11 +118,16 @@ impl Server {
         let network = std::thread::Builder::new()
             .name("network".into())
             .spawn(move || {
-                runtime.block_on(accept::serve(listener, Arc::new(app), http, stop_network));
+                runtime.block_on(accept::serve(listener, Arc::new(app), http, tls, stop_network));
                 runtime.shutdown_timeout(Duration::from_secs(2));
             })
             .context("cannot start the network thread")?;
         Ok(Server { address, node, stop, network: Some(network) })
+    }
+
+    /// The node, for what is set up before anybody asks.
+    pub fn node(&self) -> &Node {
+        &self.node
     }
 
     /// Stops listening, then closes the node (flush, release of the folder).

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::Value;
 
 use super::build::build;
+use super::visible::Visible;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::definition::{self, Root, SourceRule};
@@ -44,6 +45,8 @@ pub struct Mapping {
     /// Of a data stream: each document has exactly one `@timestamp`.
     pub(super) has_timestamp: bool,
     pub(super) identity: u64,
+    /// Of somebody who may not see all fields.
+    pub(super) visible: Option<Visible>,
 }
 
 /// Formats that `date_detection` tries when `dynamic_date_formats` is not set (Elasticsearch's
@@ -242,6 +245,7 @@ impl Mapping {
             scripted: Vec::new(),
             seen_by_scripts: None,
             identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
+            visible: None,
         };
         mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
         let formats: Vec<String> = match &root.dynamic_date_formats {

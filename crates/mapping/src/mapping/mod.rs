@@ -3,7 +3,9 @@
 mod build;
 mod compile;
 mod lookup;
+mod visible;
 
 pub(crate) use build::check_leaf;
 pub use build::field_of_type;
 pub use compile::Mapping;
+pub use visible::shown_mapping;

@@ -19,6 +19,7 @@ use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata, WriteTarget};
 use crate::node::Node;
 use crate::progress::{Progress, Slice};
+use crate::shard::Shard;
 
 /// A batch that is turned away (429) is sent again this often at most, after pauses that double from [`RETRY_FIRST`].
 ///
@@ -40,6 +41,17 @@ pub(super) fn check_destination(
     {
         let problem = format!("reindex cannot write into an index its reading from [{}]", index.name);
         return Err(RequestError::validation([problem]));
+    }
+    Ok(())
+}
+
+/// What is hidden of a document would be lost when it is written again.
+fn check_sees_whole_documents(shards: &[Arc<Shard>]) -> Result<()> {
+    for shard in shards {
+        if shard.limits()?.is_some_and(|limits| !limits.fields.is_empty()) {
+            let why = "Can't execute an update request if field or document level security is enabled";
+            return Err(RequestError::new(400, "security_exception", why));
+        }
     }
     Ok(())
 }
@@ -77,8 +89,9 @@ impl Node {
         if request.refresh {
             for index in &findings.written {
                 // One that was deleted meanwhile has nothing left to show.
-                let _ = self
-                    .refresh(index, IndicesOptions { ignore_unavailable: true, ..IndicesOptions::BROADCAST });
+                let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::BROADCAST };
+                // Who may write them may have what he wrote shown.
+                let _ = limber_access::aside(|| self.refresh(index, options));
             }
         }
         let mut body = Map::from_iter([
@@ -113,7 +126,7 @@ impl Run<'_> {
                 let name = format!("slice-{number}");
                 std::thread::Builder::new()
                     .name(name)
-                    .spawn_scoped(scope, move || self.write_all(number, &take))
+                    .spawn_scoped(scope, limber_access::carried(move || self.write_all(number, &take)))
                     .map_err(|error| {
                         RequestError::new(503, "es_rejected_execution_exception", error.to_string())
                     })?;
@@ -152,11 +165,16 @@ impl Run<'_> {
             routing: request.routing.as_deref(),
             preference: request.preference.as_deref(),
         };
+        let acting = limber_access::acting("indices:data/read/search");
         let pinned = self.node.pin(&request.source, request.options, placement)?;
+        if matches!(request.change, Change::Update) {
+            check_sees_whole_documents(&pinned.shards)?;
+        }
         let mut search = self.node.prepared(&self.search(), &pinned, request.options)?;
         let failures = pinned.failures.iter().map(search_failure);
         self.findings.lock().failures.extend(failures);
         let context = self.node.search_context(Arc::default());
+        drop(acting);
         let batch_size = u64::from(search.size());
         let mut left = request.max_docs.unwrap_or(u64::MAX);
         let mut cursor: Option<Cursor> = None;
@@ -245,6 +263,7 @@ impl Run<'_> {
     /// Writes a batch, then pauses for as long as the speed asks.
     fn write(&self, number: usize, hits: &[SearchHit]) {
         let start = Instant::now();
+        let _acting = limber_access::acting("indices:data/write/bulk");
         let slice = self.progress.slice(number);
         let count = hits.len() as u64;
         slice.batches.fetch_add(1, Relaxed);

@@ -141,8 +141,11 @@ impl Node {
             progress.clone(),
         );
         // On a thread of its own, so that the pool's thread counts as waiting for as long as it takes.
-        let run =
-            || std::thread::scope(|scope| scope.spawn(|| self.run_by_query(&request, &progress)).join());
+        let run = || {
+            std::thread::scope(|scope| {
+                scope.spawn(limber_access::carried(|| self.run_by_query(&request, &progress))).join()
+            })
+        };
         waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
@@ -161,11 +164,14 @@ impl Node {
     /// What can be refused at once is; then the counters of a request that may start.
     fn progress_of(&self, request: &ByQueryRequest, cancelled: Arc<AtomicBool>) -> Result<Progress> {
         let catalog = self.catalog.load();
+        let acting = limber_access::acting("indices:data/read/search");
         let sources = match &request.remote {
             Some(_) => Vec::new(),
             None => catalog.resolve(&request.source, request.options)?,
         };
+        drop(acting);
         if let Change::Copy(to) = &request.change {
+            let _acting = limber_access::acting("indices:data/write/bulk");
             conductor::check_destination(&catalog, &sources, to)?;
         }
         let shard_count: usize = sources

@@ -1,0 +1,228 @@
+//! The right of a request to what it does: "may this name be touched, and what of it may be seen?"
+//!
+//! An [`Access`] says who asks and which action is carried out. It stands beside the request on each of its threads. Names are checked
+//! where they are looked up; what was reached through an alias or a data stream is noted, so that its indices may be opened.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use parking_lot::Mutex;
+
+use crate::cluster::is_cluster_action;
+use crate::reach::{Limits, Reach};
+use crate::rights::{ClusterVerdict, Rights};
+use crate::{Identity, Result, denial};
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<Access>>> = const { RefCell::new(None) };
+}
+
+/// Somebody's right to carry out an action.
+#[derive(Debug)]
+pub struct Access {
+    pub identity: Arc<Identity>,
+    pub rights: Arc<Rights>,
+    action: &'static str,
+    /// Indices that were reached by the name of an alias or data stream.
+    reached: Mutex<HashMap<String, Reach>>,
+}
+
+impl Access {
+    /// Lets a request in that carries out `action`: one on indices is allowed on names later, but here if it is allowed on none.
+    ///
+    /// # Errors
+    /// 403, in Elasticsearch's words.
+    pub fn grant(identity: Arc<Identity>, rights: Arc<Rights>, action: &'static str) -> Result<Arc<Access>> {
+        Access::grant_on(identity, rights, action, "")
+    }
+
+    /// As [`Access::grant`], for a request that names these indices in its path.
+    ///
+    /// # Errors
+    /// 403, with the names.
+    pub fn grant_on(
+        identity: Arc<Identity>,
+        rights: Arc<Rights>,
+        action: &'static str,
+        named: &str,
+    ) -> Result<Arc<Access>> {
+        let access = Access { identity, rights, action, reached: Mutex::default() };
+        let is_granted = match is_cluster_action(action) {
+            true => access.rights.cluster(action) != ClusterVerdict::Denied,
+            false => access.rights.any_index(action),
+        };
+        if !is_granted {
+            let named: Vec<&str> =
+                named.split(',').filter(|name| !name.is_empty() && !name.contains('*')).collect();
+            return Err(access.denied(if is_cluster_action(action) { &[] } else { &named }));
+        }
+        Ok(Arc::new(access))
+    }
+
+    /// From now on this thread works with it, until the guard drops.
+    pub fn enter(self: Arc<Self>) -> Entered {
+        Entered::replacing(Some(self))
+    }
+
+    /// The action that is carried out.
+    pub fn action(&self) -> &'static str {
+        self.action
+    }
+
+    /// Whether API keys of others are out of bounds.
+    pub fn is_for_own_keys(&self) -> bool {
+        self.rights.cluster(self.action) == ClusterVerdict::OwnKeys
+    }
+
+    /// Whether an index, alias or data stream may be named.
+    pub fn allows(&self, name: &str) -> bool {
+        is_cluster_action(self.action) || self.rights.reach(self.action, name).is_some()
+    }
+
+    /// Whether an index was reached by the name of an alias or data stream, and may be looked up by its own from then on.
+    pub fn has_reached(&self, index: &str) -> bool {
+        self.reached.lock().contains_key(index)
+    }
+
+    /// Refuses names that may not be named, all at once.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn check<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
+        let denied: Vec<&str> = names.into_iter().filter(|name| !self.allows(name)).collect();
+        if denied.is_empty() { Ok(()) } else { Err(self.denied(&denied)) }
+    }
+
+    /// As [`Access::check`], for another action that the request takes in passing.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn check_action<'n>(
+        &self,
+        action: &'static str,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<()> {
+        // What the whole cluster's actions do to indices is theirs.
+        if is_cluster_action(self.action) {
+            return Ok(());
+        }
+        let denied: Vec<&str> =
+            names.into_iter().filter(|name| self.rights.reach(action, name).is_none()).collect();
+        match denied.is_empty() {
+            true => Ok(()),
+            false => Err(denial::denied(&self.identity, &self.rights.role_names(), action, &denied)),
+        }
+    }
+
+    /// Notes that `index` was reached by the name of an alias or data stream, which is allowed.
+    pub fn note_reached(&self, index: &str, by: &str) {
+        if is_cluster_action(self.action) {
+            return;
+        }
+        let Some(reach) = self.rights.reach(self.action, by) else { return };
+        let mut reached = self.reached.lock();
+        match reached.get_mut(index) {
+            Some(known) => known.or(&reach),
+            None => drop(reached.insert(index.to_owned(), reach)),
+        }
+    }
+
+    /// What is hidden of an index that is opened; `stream`: the data stream that it belongs to.
+    ///
+    /// # Errors
+    /// 403: it was neither named nor reached by a name that is allowed.
+    pub fn limits(&self, index: &str, stream: Option<&str>) -> Result<Option<Limits>> {
+        if is_cluster_action(self.action) {
+            return Ok(None);
+        }
+        let mut reach: Option<Reach> = self.reached.lock().get(index).cloned();
+        for name in [Some(index), stream].into_iter().flatten() {
+            match (&mut reach, self.rights.reach(self.action, name)) {
+                (Some(whole), Some(other)) => whole.or(&other),
+                (None, other) => reach = other,
+                (Some(_), None) => {}
+            }
+        }
+        match reach {
+            Some(reach) => Ok(reach.limits()),
+            None => Err(self.denied(&[index])),
+        }
+    }
+
+    /// 403 for names that the action must not touch; without names: for the action itself.
+    pub fn denied(&self, names: &[&str]) -> RequestError {
+        denial::denied(&self.identity, &self.rights.role_names(), self.action, names)
+    }
+
+    /// Refuses what cannot be done where parts of an index are hidden.
+    ///
+    /// # Errors
+    /// 400 with `why`.
+    pub fn check_unlimited(&self, index: &str, stream: Option<&str>, why: &str) -> Result<()> {
+        match self.limits(index, stream)? {
+            None => Ok(()),
+            Some(_) => Err(RequestError::new(400, "security_exception", why)),
+        }
+    }
+}
+
+/// While it lives, its thread works with an access, or without one.
+#[derive(Debug)]
+#[must_use = "the access is left when this drops"]
+pub struct Entered {
+    before: Option<Arc<Access>>,
+    _of_this_thread: PhantomData<*const ()>,
+}
+
+/// See [`acting`].
+pub type Acting = Entered;
+
+impl Entered {
+    fn replacing(next: Option<Arc<Access>>) -> Entered {
+        let before = CURRENT.with_borrow_mut(|current| std::mem::replace(current, next));
+        Entered { before, _of_this_thread: PhantomData }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.with_borrow_mut(|current| *current = self.before.take());
+    }
+}
+
+/// With what this thread works; `None`: it may do everything.
+pub fn current() -> Option<Arc<Access>> {
+    CURRENT.with_borrow(Option::clone)
+}
+
+/// From now on this thread carries out `action` for the one it works for, until the guard drops. Nothing where everything may be done.
+pub fn acting(action: &'static str) -> Acting {
+    let next = current().map(|access| match access.action == action {
+        true => access,
+        false => Arc::new(Access {
+            identity: access.identity.clone(),
+            rights: access.rights.clone(),
+            action,
+            reached: Mutex::default(),
+        }),
+    });
+    Entered::replacing(next)
+}
+
+/// Runs what the server does for itself on the way, which nobody has to be allowed.
+pub fn aside<T>(work: impl FnOnce() -> T) -> T {
+    let _entered = Entered::replacing(None);
+    work()
+}
+
+/// `work` for another thread, with what this thread works.
+pub fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let access = current();
+    move || {
+        let _entered = Entered::replacing(access);
+        work()
+    }
+}

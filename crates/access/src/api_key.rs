@@ -1,0 +1,224 @@
+//! API keys: credentials of a user that can do at most what he could when they were made.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::descriptor::check_metadata;
+use crate::{AuthenticationType, Identity, Realm, Result, RoleDescriptor};
+
+const NAME_LENGTH_MAX: usize = 256;
+/// Role descriptors of one key.
+const ROLES_MAX: usize = 100;
+
+/// What a request says of a key.
+#[derive(Debug, Clone, Default)]
+pub struct ApiKeyDraft {
+    pub name: Option<String>,
+    /// Empty: all that the owner can do.
+    pub roles: Option<Vec<(String, RoleDescriptor)>>,
+    /// As written: `1d`.
+    pub expiration: Option<String>,
+    pub metadata: Option<Map<String, Value>>,
+}
+
+impl ApiKeyDraft {
+    /// # Errors
+    /// An unknown member, a name or role that is not valid.
+    pub fn parse(body: &Value) -> Result<ApiKeyDraft> {
+        let mut draft = ApiKeyDraft::default();
+        let object = body.as_object().ok_or_else(|| RequestError::parsing("expected an object"))?;
+        for (key, value) in object {
+            match key.as_str() {
+                "name" => {
+                    let name =
+                        value.as_str().ok_or_else(|| RequestError::parsing("[name] must be a string"))?;
+                    check_name(name)?;
+                    draft.name = Some(name.to_owned());
+                }
+                "expiration" if value.is_null() => {}
+                "expiration" => {
+                    draft.expiration = Some(value.as_str().map(str::to_owned).ok_or_else(|| {
+                        RequestError::parsing("[expiration] must be a time value such as [1d]")
+                    })?);
+                }
+                "role_descriptors" if value.is_null() => {}
+                "role_descriptors" => draft.roles = Some(roles(value)?),
+                "metadata" if value.is_null() => {}
+                "metadata" => {
+                    let metadata = value
+                        .as_object()
+                        .ok_or_else(|| RequestError::parsing("[metadata] must be an object"))?;
+                    check_metadata(metadata)?;
+                    draft.metadata = Some(metadata.clone());
+                }
+                other => {
+                    return Err(RequestError::parsing(format!("[api_key_request] unknown field [{other}]")));
+                }
+            }
+        }
+        Ok(draft)
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let problem = if name.is_empty() {
+        "api key name is required".to_owned()
+    } else if name.len() > NAME_LENGTH_MAX {
+        format!("api key name may not be more than {NAME_LENGTH_MAX} characters long")
+    } else if name != name.trim() {
+        "api key name may not begin or end with whitespace".to_owned()
+    } else if name.starts_with('_') {
+        "api key name may not begin with an underscore".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(RequestError::validation([problem]))
+}
+
+fn roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
+    let object = value.as_object().filter(|roles| roles.len() <= ROLES_MAX).ok_or_else(|| {
+        RequestError::parsing(format!("[role_descriptors] must be an object of at most [{ROLES_MAX}] roles"))
+    })?;
+    object.iter().map(|(name, body)| Ok((name.clone(), RoleDescriptor::parse(name, body)?))).collect()
+}
+
+/// A key, with what is kept of its secret.
+#[derive(Clone, PartialEq)]
+pub struct ApiKey {
+    pub name: String,
+    pub creation_ms: u64,
+    pub expiration_ms: Option<u64>,
+    pub invalidation_ms: Option<u64>,
+    pub username: String,
+    pub realm: String,
+    pub realm_kind: String,
+    /// Of the owner, for templates of queries.
+    pub owner_full_name: Option<String>,
+    pub owner_email: Option<String>,
+    pub owner_metadata: Map<String, Value>,
+    pub owner_roles: Vec<String>,
+    pub metadata: Map<String, Value>,
+    pub roles: Vec<(String, RoleDescriptor)>,
+    /// The owner's roles when the key was made or changed.
+    pub limited_by: Vec<(String, RoleDescriptor)>,
+    pub digest: String,
+}
+
+impl std::fmt::Debug for ApiKey {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "ApiKey {:?}", self.name)
+    }
+}
+
+impl ApiKey {
+    /// Whether it lets somebody in.
+    pub fn is_valid(&self, now_ms: u64) -> bool {
+        self.invalidation_ms.is_none() && self.expiration_ms.is_none_or(|expiration| now_ms < expiration)
+    }
+
+    /// As requests know it.
+    pub fn identity(&self, id: &str) -> Identity {
+        Identity {
+            username: self.username.clone(),
+            roles: Vec::new(),
+            full_name: self.owner_full_name.clone(),
+            email: self.owner_email.clone(),
+            metadata: Map::new(),
+            realm: Realm::API_KEY,
+            authentication: AuthenticationType::ApiKey { id: id.to_owned(), name: self.name.clone() },
+            run_by: None,
+        }
+    }
+
+    /// The owner, as the queries of his roles know him.
+    pub fn owner(&self) -> Identity {
+        Identity {
+            username: self.username.clone(),
+            roles: self.owner_roles.clone(),
+            full_name: self.owner_full_name.clone(),
+            email: self.owner_email.clone(),
+            metadata: self.owner_metadata.clone(),
+            realm: if self.realm == Realm::RESERVED.name { Realm::RESERVED } else { Realm::NATIVE },
+            authentication: AuthenticationType::Realm,
+            run_by: None,
+        }
+    }
+
+    /// As `GET _security/api_key` shows it.
+    pub fn shown(&self, id: &str, with_limited_by: bool) -> Value {
+        let mut shown = json!({
+            "id": id,
+            "name": self.name,
+            "type": "rest",
+            "creation": self.creation_ms,
+        });
+        if let Some(expiration) = self.expiration_ms {
+            shown["expiration"] = expiration.into();
+        }
+        shown["invalidated"] = self.invalidation_ms.is_some().into();
+        if let Some(invalidation) = self.invalidation_ms {
+            shown["invalidation"] = invalidation.into();
+        }
+        shown["username"] = self.username.as_str().into();
+        shown["realm"] = self.realm.as_str().into();
+        shown["realm_type"] = self.realm_kind.as_str().into();
+        shown["metadata"] = self.metadata.clone().into();
+        shown["role_descriptors"] = roles_json(&self.roles);
+        if with_limited_by {
+            shown["limited_by"] = json!([roles_json(&self.limited_by)]);
+        }
+        shown
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "creation_ms": self.creation_ms,
+            "expiration_ms": self.expiration_ms,
+            "invalidation_ms": self.invalidation_ms,
+            "username": self.username,
+            "realm": self.realm,
+            "realm_type": self.realm_kind,
+            "owner_full_name": self.owner_full_name,
+            "owner_email": self.owner_email,
+            "owner_metadata": self.owner_metadata,
+            "owner_roles": self.owner_roles,
+            "metadata": self.metadata,
+            "roles": roles_json(&self.roles),
+            "limited_by": roles_json(&self.limited_by),
+            "digest": self.digest,
+        })
+    }
+
+    pub(crate) fn from_json(value: &Value) -> Result<ApiKey> {
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        let object = |key: &str| value[key].as_object().cloned().unwrap_or_default();
+        Ok(ApiKey {
+            name: text("name").unwrap_or_default(),
+            creation_ms: value["creation_ms"].as_u64().unwrap_or(0),
+            expiration_ms: value["expiration_ms"].as_u64(),
+            invalidation_ms: value["invalidation_ms"].as_u64(),
+            username: text("username").unwrap_or_default(),
+            realm: text("realm").unwrap_or_default(),
+            realm_kind: text("realm_type").unwrap_or_default(),
+            owner_full_name: text("owner_full_name"),
+            owner_email: text("owner_email"),
+            owner_metadata: object("owner_metadata"),
+            owner_roles: value["owner_roles"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
+            metadata: object("metadata"),
+            roles: roles(&value["roles"])?,
+            limited_by: roles(&value["limited_by"])?,
+            digest: text("digest").unwrap_or_default(),
+        })
+    }
+}
+
+fn roles_json(roles: &[(String, RoleDescriptor)]) -> Value {
+    Value::Object(roles.iter().map(|(name, role)| (name.clone(), role.to_json())).collect())
+}

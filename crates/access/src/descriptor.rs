@@ -1,0 +1,378 @@
+//! A role as users write it.
+//!
+//! Source: `RoleDescriptor`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::pattern::{NamePattern, covers, wildcard_matches};
+use crate::query_template::QueryTemplate;
+use crate::{Result, cluster, index};
+
+/// Names, privileges and patterns of one list.
+const LIST_MAX: usize = 1_000;
+/// Bytes of a query that limits documents.
+const QUERY_BYTES_MAX: usize = 64 << 10;
+
+/// Which fields may be seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldRule {
+    pub grant: Vec<String>,
+    pub except: Vec<String>,
+}
+
+impl FieldRule {
+    /// Whether a field may be seen: names of metadata always may.
+    pub fn allows(&self, path: &str) -> bool {
+        path.starts_with('_')
+            || self.grant.iter().any(|pattern| wildcard_matches(pattern, path))
+                && !self.except.iter().any(|pattern| wildcard_matches(pattern, path))
+    }
+
+    fn is_everything(&self) -> bool {
+        self.except.is_empty() && self.grant.iter().any(|pattern| pattern == "*")
+    }
+
+    fn parse(value: &Value) -> Result<Option<FieldRule>> {
+        let Some(object) = value.as_object() else {
+            return Err(RequestError::parsing(
+                "failed to parse indices privileges. expected field [field_security] to be an object",
+            ));
+        };
+        if let Some(unknown) = object.keys().find(|key| !["grant", "except"].contains(&key.as_str())) {
+            return Err(RequestError::parsing(format!(
+                "failed to parse indices privileges. unexpected field [{unknown}]"
+            )));
+        }
+        let grant = match object.get("grant") {
+            None | Some(Value::Null) => vec!["*".to_owned()],
+            Some(list) => texts("grant", list)?,
+        };
+        let except = object.get("except").map(|list| texts("except", list)).transpose()?.unwrap_or_default();
+        for excepted in &except {
+            if !grant.iter().any(|granted| covers(granted, excepted)) {
+                return Err(RequestError::illegal_argument(format!(
+                    "Exceptions for field permissions must be a subset of the granted fields but [{}] is not a subset of [{}]",
+                    except.join(", "),
+                    grant.join(", ")
+                )));
+            }
+        }
+        Ok(Some(FieldRule { grant, except }).filter(|rule| !rule.is_everything()))
+    }
+
+    fn to_json(&self) -> Value {
+        let mut shown = json!({"grant": self.grant});
+        if !self.except.is_empty() {
+            shown["except"] = json!(self.except);
+        }
+        shown
+    }
+}
+
+/// One entry of `indices`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexEntry {
+    pub names: Vec<String>,
+    pub privileges: Vec<String>,
+    pub fields: Option<FieldRule>,
+    /// As it was written: JSON of a query, or of a template of one.
+    pub query: Option<String>,
+    pub allow_restricted_indices: bool,
+}
+
+/// A role as users write it, valid.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RoleDescriptor {
+    pub cluster: Vec<String>,
+    pub indices: Vec<IndexEntry>,
+    /// Kept and shown: applications ask about them by `_has_privileges`.
+    pub applications: Vec<Value>,
+    pub run_as: Vec<String>,
+    pub metadata: Map<String, Value>,
+    pub description: Option<String>,
+}
+
+impl RoleDescriptor {
+    /// # Errors
+    /// A member that is not known or has another type, an unknown privilege, a pattern or query that does not parse.
+    pub fn parse(name: &str, body: &Value) -> Result<RoleDescriptor> {
+        let Some(object) = body.as_object() else {
+            return Err(RequestError::parsing(format!(
+                "failed to parse role [{name}]. expected an object but found [{body}] instead"
+            )));
+        };
+        let mut role = RoleDescriptor::default();
+        for (key, value) in object {
+            match key.as_str() {
+                "cluster" => role.cluster = texts("cluster", value)?,
+                "indices" | "index" => role.indices = entries(name, value)?,
+                "applications" => role.applications = applications(name, value)?,
+                "run_as" | "runAs" => role.run_as = texts("run_as", value)?,
+                "metadata" => role.metadata = metadata(name, value)?,
+                "description" => role.description = value.as_str().map(str::to_owned),
+                "transient_metadata" | "type" => {}
+                "global" | "remote_indices" | "remote_cluster" | "restriction" if is_nothing(value) => {}
+                "global" | "remote_indices" | "remote_cluster" | "restriction" => {
+                    return Err(RequestError::unsupported(format_args!("[{key}] in a role")));
+                }
+                other => {
+                    return Err(RequestError::parsing(format!(
+                        "failed to parse role [{name}]. unexpected field [{other}]"
+                    )));
+                }
+            }
+        }
+        role.check()?;
+        Ok(role)
+    }
+
+    fn check(&self) -> Result<()> {
+        let mut problems = Vec::new();
+        for privilege in &self.cluster {
+            if cluster::named(privilege).is_none() && !cluster::is_cluster_action(privilege) {
+                let known: Vec<&str> = cluster::CLUSTER_PRIVILEGES.iter().map(|known| known.name).collect();
+                problems.push(format!(
+                    "unknown cluster privilege [{privilege}]. a privilege must be either one of the predefined cluster privilege names [{}] or a pattern over one of the available cluster actions",
+                    known.join(",")
+                ));
+            }
+        }
+        for privilege in self.indices.iter().flat_map(|entry| &entry.privileges) {
+            if index::named(privilege).is_none() && !is_index_action(privilege) {
+                let known: Vec<&str> = index::INDEX_PRIVILEGES.iter().map(|known| known.name).collect();
+                problems.push(format!(
+                    "unknown index privilege [{privilege}]. a privilege must be either one of the predefined fixed indices privileges [{}] or a pattern over one of the available index actions",
+                    known.join(",")
+                ));
+            }
+        }
+        if !problems.is_empty() {
+            return Err(RequestError::validation(problems));
+        }
+        let names = self.indices.iter().flat_map(|entry| &entry.names).chain(&self.run_as);
+        names.map(|name| NamePattern::parse(name)).try_for_each(|parsed| parsed.map(drop))
+    }
+
+    /// As it is shown and kept; [`RoleDescriptor::parse`] reads it back.
+    pub fn to_json(&self) -> Value {
+        let mut shown = json!({
+            "cluster": self.cluster,
+            "indices": self.indices.iter().map(IndexEntry::to_json).collect::<Vec<_>>(),
+            "applications": self.applications,
+            "run_as": self.run_as,
+            "metadata": self.metadata,
+        });
+        if let Some(description) = &self.description {
+            shown["description"] = description.as_str().into();
+        }
+        shown["transient_metadata"] = json!({"enabled": true});
+        shown
+    }
+
+    /// Whether it limits documents or fields, which only some requests can respect.
+    pub fn limits_documents(&self) -> bool {
+        self.indices.iter().any(|entry| entry.query.is_some() || entry.fields.is_some())
+    }
+}
+
+fn is_index_action(text: &str) -> bool {
+    text.starts_with("indices:") || text.starts_with("internal:")
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+impl IndexEntry {
+    fn parse(role: &str, value: &Value) -> Result<IndexEntry> {
+        let bad = |why: String| {
+            RequestError::parsing(format!("failed to parse indices privileges for role [{role}]. {why}"))
+        };
+        let object = value.as_object().ok_or_else(|| {
+            bad(format!("expected field [indices] value to be an array of objects, but found [{value}]"))
+        })?;
+        let (mut names, mut privileges) = (None, None);
+        let mut entry = IndexEntry {
+            names: Vec::new(),
+            privileges: Vec::new(),
+            fields: None,
+            query: None,
+            allow_restricted_indices: false,
+        };
+        for (key, value) in object {
+            match key.as_str() {
+                "names" | "name" => names = Some(texts("names", value)?),
+                "privileges" => privileges = Some(texts("privileges", value)?),
+                "field_security" if value.is_null() => {}
+                "field_security" => entry.fields = FieldRule::parse(value)?,
+                "query" => entry.query = query(role, value)?,
+                "allow_restricted_indices" => {
+                    entry.allow_restricted_indices = value
+                        .as_bool()
+                        .ok_or_else(|| bad("[allow_restricted_indices] must be a boolean".into()))?;
+                }
+                other => return Err(bad(format!("unexpected field [{other}]"))),
+            }
+        }
+        entry.names = names
+            .filter(|names| !names.is_empty())
+            .ok_or_else(|| bad("missing required [names] field".into()))?;
+        entry.privileges = privileges.ok_or_else(|| bad("missing required [privileges] field".into()))?;
+        Ok(entry)
+    }
+
+    fn to_json(&self) -> Value {
+        let mut shown = json!({"names": self.names, "privileges": self.privileges});
+        if let Some(fields) = &self.fields {
+            shown["field_security"] = fields.to_json();
+        }
+        if let Some(query) = &self.query {
+            shown["query"] = query.as_str().into();
+        }
+        shown["allow_restricted_indices"] = self.allow_restricted_indices.into();
+        shown
+    }
+}
+
+fn entries(role: &str, value: &Value) -> Result<Vec<IndexEntry>> {
+    let list = value.as_array().filter(|list| list.len() <= LIST_MAX).ok_or_else(|| {
+        RequestError::parsing(format!("failed to parse indices privileges for role [{role}]. expected field [indices] value to be an array of at most [{LIST_MAX}]"))
+    })?;
+    list.iter().map(|entry| IndexEntry::parse(role, entry)).collect()
+}
+
+/// A query as text, whether it was written as JSON or as text of JSON.
+fn query(role: &str, value: &Value) -> Result<Option<String>> {
+    let text = match value {
+        Value::Null => return Ok(None),
+        Value::String(text) if text.trim().is_empty() => return Ok(None),
+        Value::String(text) => text.clone(),
+        Value::Object(_) => value.to_string(),
+        other => {
+            return Err(RequestError::parsing(format!(
+                "failed to parse indices privileges for role [{role}]. expected field [query] value to be null, a string, an array, or an object, but found [{other}]"
+            )));
+        }
+    };
+    if text.len() > QUERY_BYTES_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "the query of role [{role}] has more than [{QUERY_BYTES_MAX}] bytes"
+        )));
+    }
+    QueryTemplate::parse(&text)?;
+    Ok(Some(text))
+}
+
+fn applications(role: &str, value: &Value) -> Result<Vec<Value>> {
+    let bad = || RequestError::parsing(format!("failed to parse application privileges for role [{role}]"));
+    let list = value.as_array().filter(|list| list.len() <= LIST_MAX).ok_or_else(bad)?;
+    for entry in list {
+        let object = entry.as_object().ok_or_else(bad)?;
+        if let Some(unknown) =
+            object.keys().find(|key| !["application", "privileges", "resources"].contains(&key.as_str()))
+        {
+            return Err(RequestError::parsing(format!(
+                "failed to parse application privileges for role [{role}]. unexpected field [{unknown}]"
+            )));
+        }
+        object.get("application").and_then(Value::as_str).ok_or_else(bad)?;
+        texts("privileges", object.get("privileges").unwrap_or(&Value::Null))?;
+        texts("resources", object.get("resources").unwrap_or(&Value::Null))?;
+    }
+    Ok(list.clone())
+}
+
+fn metadata(role: &str, value: &Value) -> Result<Map<String, Value>> {
+    let object = value.as_object().ok_or_else(|| {
+        RequestError::parsing(format!(
+            "expected field [metadata] to be of type object, but found [{value}] in role [{role}]"
+        ))
+    })?;
+    check_metadata(object)?;
+    Ok(object.clone())
+}
+
+/// Refuses keys that are the server's own.
+pub(crate) fn check_metadata(metadata: &Map<String, Value>) -> Result<()> {
+    match metadata.keys().find(|key| key.starts_with('_')) {
+        None => Ok(()),
+        Some(_) => Err(RequestError::validation(["metadata keys may not start with [_]"])),
+    }
+}
+
+/// A text, or a list of texts.
+pub(crate) fn texts(field: &str, value: &Value) -> Result<Vec<String>> {
+    let bad = || {
+        RequestError::parsing(format!(
+            "could not parse [{field}] field. expected a string or a list of at most [{LIST_MAX}] strings"
+        ))
+    };
+    match value {
+        Value::String(text) => Ok(vec![text.clone()]),
+        Value::Array(items) if items.len() <= LIST_MAX => {
+            items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(bad)).collect()
+        }
+        _ => Err(bad()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_read_back_as_they_are_shown() {
+        let body = json!({
+            "cluster": ["monitor", "cluster:admin/x*"],
+            "indices": [{"names": "a*", "privileges": ["read"], "query": {"term": {"x": 1}},
+                "field_security": {"grant": ["a.*"], "except": ["a.b"]}}],
+            "applications": [{"application": "kibana", "privileges": ["read"], "resources": ["*"]}],
+            "run_as": ["u*"], "metadata": {"v": 1}, "description": "text"});
+        let role = RoleDescriptor::parse("r", &body).expect("valid");
+        let shown = role.to_json();
+        assert_eq!(shown["indices"][0]["query"], "{\"term\":{\"x\":1}}");
+        assert_eq!(RoleDescriptor::parse("r", &shown).expect("valid"), role);
+    }
+
+    #[test]
+    fn what_is_refused() {
+        let check = |body: Value, part: &str| {
+            let error = RoleDescriptor::parse("r", &body).expect_err("refused");
+            assert!(error.reason.contains(part), "{} lacks {part}", error.reason);
+        };
+        check(json!({"cluster": ["nonsense"]}), "unknown cluster privilege [nonsense]. a privilege must be");
+        check(
+            json!({"indices": [{"names": ["a"], "privileges": ["nonsense"]}]}),
+            "unknown index privilege [nonsense]",
+        );
+        check(json!({"indices": [{"privileges": ["read"]}]}), "missing required [names] field");
+        check(json!({"indices": [{"names": ["a"]}]}), "missing required [privileges] field");
+        check(json!({"unknown": 1}), "unexpected field [unknown]");
+        check(json!({"metadata": {"_x": 1}}), "metadata keys may not start with [_]");
+        check(json!({"remote_indices": [{"names": ["a"]}]}), "remote_indices");
+        check(
+            json!({"indices": [{"names": ["a"], "privileges": [], "field_security": {"grant": ["a"], "except": ["b"]}}]}),
+            "must be a subset of the granted fields",
+        );
+        check(json!({"indices": [{"names": ["/a(/"], "privileges": []}]}), "is not valid");
+        check(json!({"indices": [{"names": ["a"], "privileges": [], "query": "{"}]}), "query");
+    }
+
+    #[test]
+    fn fields() {
+        let rule = FieldRule { grant: vec!["a".into(), "b.*".into()], except: vec!["b.c*".into()] };
+        let check = |path: &str, expected: bool| assert_eq!(rule.allows(path), expected, "{path}");
+        check("a", true);
+        check("a.x", false);
+        check("b", false);
+        check("b.x", true);
+        check("b.cat", false);
+        check("_id", true);
+    }
+}

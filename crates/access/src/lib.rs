@@ -1,0 +1,49 @@
+//! Who may do what: users, roles, privileges, API keys and tokens, in Elasticsearch's terms.
+//!
+//! Question answered: "may this request carry out this action on these names, and what of them may it see?"
+//!
+//! A request that was let in carries an [`Access`] on each of its threads ([`Access::enter`], [`carried`]). Whoever looks up names or opens
+//! shards asks [`current`], without being handed anything, so that a new endpoint cannot forget it. Outside of a request, and while
+//! security is off, there is none, and everything may be done.
+//!
+//! **Invariant**: knows no HTTP, no disk and no documents. Secrets leave this crate only as hashes, or once, when they are made.
+
+mod access;
+mod api_key;
+mod builtin;
+mod cluster;
+mod denial;
+mod descriptor;
+mod identity;
+mod index;
+mod pattern;
+mod query_template;
+mod reach;
+mod rights;
+mod role_mapping;
+mod secret;
+mod service;
+mod store;
+mod user;
+
+pub use access::{Access, Acting, Entered, acting, aside, carried, current};
+pub use api_key::{ApiKey, ApiKeyDraft};
+pub use builtin::{RESERVED_ROLES, RESERVED_USERS, reserved_role, reserved_user};
+pub use cluster::{CLUSTER_PRIVILEGES, is_cluster_action};
+pub use descriptor::{FieldRule, IndexEntry, RoleDescriptor};
+pub use identity::{AuthenticationType, Identity, Realm};
+pub use index::INDEX_PRIVILEGES;
+pub use pattern::NamePattern;
+pub use reach::{Limits, Part, Reach};
+pub use rights::{ClusterVerdict, Rights, Role};
+pub use role_mapping::RoleMapping;
+pub use secret::{
+    SecretKey, digest_matches, hash_password, new_password, new_secret, new_uuid, password_matches,
+    secret_digest,
+};
+pub use service::{SERVICE_ACCOUNTS, ServiceAccount, ServiceToken};
+pub use store::{NamedRoles, Store};
+pub use user::User;
+
+/// Errors are answers in Elasticsearch's words.
+pub type Result<T> = std::result::Result<T, limber_mapping::RequestError>;

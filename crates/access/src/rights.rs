@@ -1,0 +1,305 @@
+//! Roles made ready to decide: "may they do this, on this name, and what of it may be seen?"
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use crate::cluster::{self, ClusterPrivilege, is_granted_to_all, is_of_own_keys};
+use crate::descriptor::{FieldRule, IndexEntry, RoleDescriptor};
+use crate::index::{self, IndexPrivilege, is_restricted};
+use crate::pattern::{NamePattern, covers, wildcard_matches};
+use crate::query_template::QueryTemplate;
+use crate::reach::{Part, Reach};
+use crate::{Identity, Result, denial};
+
+/// Decisions that are remembered; forgotten all at once when there are more.
+const REMEMBERED_MAX: usize = 4_096;
+
+#[derive(Debug)]
+enum ClusterGrant {
+    Named(&'static ClusterPrivilege),
+    Pattern(String),
+}
+
+#[derive(Debug)]
+enum IndexGrant {
+    Named(&'static IndexPrivilege),
+    Pattern(String),
+}
+
+/// One entry of `indices`, ready.
+#[derive(Debug)]
+struct Group {
+    names: Vec<NamePattern>,
+    privileges: Vec<IndexGrant>,
+    fields: Option<FieldRule>,
+    query: Option<Value>,
+    allows_restricted: bool,
+}
+
+impl Group {
+    fn compile(entry: &IndexEntry, user: &Identity) -> Result<Group> {
+        let query =
+            entry.query.as_deref().map(|text| QueryTemplate::parse(text)?.render(user)).transpose()?;
+        Ok(Group {
+            names: entry.names.iter().map(|name| NamePattern::parse(name)).collect::<Result<_>>()?,
+            privileges: entry
+                .privileges
+                .iter()
+                .map(|name| match index::named(name) {
+                    Some(privilege) => IndexGrant::Named(privilege),
+                    None => IndexGrant::Pattern(name.clone()),
+                })
+                .collect(),
+            fields: entry.fields.clone(),
+            query,
+            allows_restricted: entry.allow_restricted_indices,
+        })
+    }
+
+    fn allows(&self, action: &str) -> bool {
+        self.privileges.iter().any(|privilege| match privilege {
+            IndexGrant::Named(privilege) => privilege.grants(action),
+            IndexGrant::Pattern(pattern) => wildcard_matches(pattern, action),
+        })
+    }
+
+    fn is_about(&self, name: &str) -> bool {
+        (self.allows_restricted || !is_restricted(name))
+            && self.names.iter().any(|pattern| pattern.matches(name))
+    }
+}
+
+/// All roles of a user, or of an API key, as one.
+#[derive(Debug)]
+pub struct Role {
+    names: Vec<String>,
+    cluster: Vec<ClusterGrant>,
+    groups: Vec<Group>,
+    run_as: Vec<NamePattern>,
+    applications: Vec<Value>,
+}
+
+impl Role {
+    /// # Errors
+    /// A query whose template does not become JSON for this user.
+    pub fn compile(descriptors: &[(String, RoleDescriptor)], user: &Identity) -> Result<Role> {
+        let mut role = Role {
+            names: Vec::new(),
+            cluster: Vec::new(),
+            groups: Vec::new(),
+            run_as: Vec::new(),
+            applications: Vec::new(),
+        };
+        for (name, descriptor) in descriptors {
+            role.names.push(name.clone());
+            role.cluster.extend(descriptor.cluster.iter().map(|name| match cluster::named(name) {
+                Some(privilege) => ClusterGrant::Named(privilege),
+                None => ClusterGrant::Pattern(name.clone()),
+            }));
+            for entry in &descriptor.indices {
+                role.groups.push(Group::compile(entry, user)?);
+            }
+            for name in &descriptor.run_as {
+                role.run_as.push(NamePattern::parse(name)?);
+            }
+            role.applications.extend(descriptor.applications.iter().cloned());
+        }
+        Ok(role)
+    }
+
+    fn allows_cluster(&self, action: &str) -> bool {
+        self.cluster.iter().any(|grant| match grant {
+            ClusterGrant::Named(privilege) => privilege.grants(action),
+            ClusterGrant::Pattern(pattern) => wildcard_matches(pattern, action),
+        })
+    }
+
+    /// As [`Role::allows_cluster`], for more than own API keys.
+    fn allows_all_keys(&self, action: &str) -> bool {
+        self.cluster.iter().any(|grant| match grant {
+            ClusterGrant::Named(privilege) => {
+                privilege.name != "manage_own_api_key" && privilege.grants(action)
+            }
+            ClusterGrant::Pattern(pattern) => wildcard_matches(pattern, action),
+        })
+    }
+
+    fn has_cluster_privilege(&self, privilege: &str) -> bool {
+        let Some(wanted) = cluster::named(privilege) else { return self.allows_cluster(privilege) };
+        let has_by_name =
+            |grant: &ClusterGrant| matches!(grant, ClusterGrant::Named(own) if own.name == wanted.name);
+        if self.cluster.iter().any(has_by_name) {
+            return true;
+        }
+        if wanted.name == "manage_own_api_key" {
+            return self.allows_all_keys("cluster:admin/xpack/security/api_key/create");
+        }
+        let is_covered = |action: &&str| {
+            self.cluster.iter().any(|grant| match grant {
+                ClusterGrant::Named(own) => {
+                    let touches = |except: &&str| covers(except, action) || covers(action, except);
+                    own.actions.iter().any(|wide| covers(wide, action)) && !own.except.iter().any(touches)
+                }
+                ClusterGrant::Pattern(wide) => covers(wide, action),
+            })
+        };
+        wanted.actions.iter().all(is_covered)
+    }
+
+    fn reach(&self, action: &str, name: &str) -> Option<Part> {
+        let mut found: Option<Part> = None;
+        for group in self.groups.iter().filter(|group| group.is_about(name) && group.allows(action)) {
+            let part = Part {
+                fields: group.fields.clone().map(|rule| vec![rule]),
+                documents: group.query.clone().map(|query| vec![query]),
+            };
+            match &mut found {
+                Some(whole) => whole.or(&part),
+                None => found = Some(part),
+            }
+        }
+        found
+    }
+
+    /// Whether every name that fits `pattern` is within one group that has all of a privilege's actions.
+    fn has_index_privilege(&self, privilege: &str, pattern: &str, allow_restricted: bool) -> bool {
+        let actions: Vec<&str> = match index::named(privilege) {
+            Some(named) => named.actions.to_vec(),
+            None => vec![privilege],
+        };
+        let is_covered = |group: &&Group| {
+            (!allow_restricted || group.allows_restricted)
+                && group.names.iter().any(|name| match name {
+                    NamePattern::Everything => group.allows_restricted || !is_restricted(pattern),
+                    NamePattern::Exact(exact) => exact == pattern,
+                    NamePattern::Wildcard(wide) => {
+                        covers(wide, pattern) && (group.allows_restricted || !is_restricted(pattern))
+                    }
+                    NamePattern::Regex(_) | NamePattern::Not(_) => {
+                        !pattern.contains('*') && group.is_about(pattern)
+                    }
+                })
+        };
+        let groups: Vec<&Group> = self.groups.iter().filter(is_covered).collect();
+        actions.iter().all(|action| {
+            groups.iter().flat_map(|group| &group.privileges).any(|own| match own {
+                IndexGrant::Named(own) => own.actions.iter().any(|wide| covers(wide, action)),
+                IndexGrant::Pattern(wide) => covers(wide, action),
+            })
+        }) && (!groups.is_empty())
+    }
+
+    fn has_application_privilege(&self, application: &str, privilege: &str, resource: &str) -> bool {
+        let texts = |value: &Value| -> Vec<String> {
+            value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        self.applications.iter().any(|own| {
+            let fits = |list: &Value, wanted: &str| texts(list).iter().any(|wide| covers(wide, wanted));
+            own["application"].as_str().is_some_and(|wide| wildcard_matches(wide, application))
+                && (fits(&own["privileges"], privilege)
+                    || texts(&own["privileges"]).iter().any(|own| own == "all"))
+                && fits(&own["resources"], resource)
+        })
+    }
+}
+
+/// What somebody may do: what all of these roles let do. A user has one; an API key has its own and those of its owner.
+#[derive(Debug)]
+pub struct Rights {
+    roles: Vec<Role>,
+    remembered: Mutex<HashMap<&'static str, HashMap<String, Option<Reach>>>>,
+}
+
+/// How far a cluster action may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClusterVerdict {
+    Denied,
+    /// On own API keys alone.
+    OwnKeys,
+    Allowed,
+}
+
+impl Rights {
+    /// `roles`: at least one; each must allow what is asked for.
+    pub fn new(roles: Vec<Role>) -> Rights {
+        Rights { roles, remembered: Mutex::default() }
+    }
+
+    /// Names of the roles that decide, sorted.
+    pub fn role_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.roles.first().into_iter().flat_map(|role| &role.names).map(String::as_str).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Whether a cluster action is allowed.
+    pub fn cluster(&self, action: &str) -> ClusterVerdict {
+        let all = |allows: fn(&Role, &str) -> bool| self.roles.iter().all(|role| allows(role, action));
+        if is_granted_to_all(action) || all(Role::allows_all_keys) {
+            ClusterVerdict::Allowed
+        } else if is_of_own_keys(action) && all(Role::allows_cluster) {
+            ClusterVerdict::OwnKeys
+        } else {
+            ClusterVerdict::Denied
+        }
+    }
+
+    /// Whether an action on indices is allowed on any at all.
+    pub fn any_index(&self, action: &str) -> bool {
+        self.roles.iter().all(|role| role.groups.iter().any(|group| group.allows(action)))
+    }
+
+    /// What of an index, alias or data stream an action reaches; `None`: it may not be touched.
+    pub fn reach(&self, action: &'static str, name: &str) -> Option<Reach> {
+        let mut remembered = self.remembered.lock();
+        if let Some(known) = remembered.get(action).and_then(|names| names.get(name)) {
+            return known.clone();
+        }
+        let parts: Option<Vec<Part>> = self.roles.iter().map(|role| role.reach(action, name)).collect();
+        let reach = parts.map(Reach::of);
+        if remembered.values().map(HashMap::len).sum::<usize>() >= REMEMBERED_MAX {
+            remembered.clear();
+        }
+        remembered.entry(action).or_default().insert(name.to_owned(), reach.clone());
+        reach
+    }
+
+    /// Refuses to let `identity` act as another user where no role says that he may.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn check_run_as(&self, identity: &Identity, action: &str, user: &str) -> Result<()> {
+        match self.roles.iter().all(|role| role.run_as.iter().any(|pattern| pattern.matches(user))) {
+            true => Ok(()),
+            false => Err(self.run_as_denied(identity, action, user)),
+        }
+    }
+
+    /// 403 for acting as somebody.
+    pub fn run_as_denied(
+        &self,
+        identity: &Identity,
+        action: &str,
+        user: &str,
+    ) -> limber_mapping::RequestError {
+        denial::run_as_denied(identity, &self.role_names(), action, user)
+    }
+
+    /// Whether he has a cluster privilege, by name or pattern (`_has_privileges`).
+    pub fn has_cluster_privilege(&self, privilege: &str) -> bool {
+        self.roles.iter().all(|role| role.has_cluster_privilege(privilege))
+    }
+
+    /// Whether he has an index privilege on all names that fit a pattern (`_has_privileges`).
+    pub fn has_index_privilege(&self, privilege: &str, pattern: &str, allow_restricted: bool) -> bool {
+        self.roles.iter().all(|role| role.has_index_privilege(privilege, pattern, allow_restricted))
+    }
+
+    /// Whether he has a privilege of an application (`_has_privileges`).
+    pub fn has_application_privilege(&self, application: &str, privilege: &str, resource: &str) -> bool {
+        self.roles.iter().all(|role| role.has_application_privilege(application, privilege, resource))
+    }
+}

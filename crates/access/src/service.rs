@@ -1,0 +1,91 @@
+//! Service accounts: identities that are not people, each with a fixed role, and let in by tokens.
+//!
+//! Source: `ElasticServiceAccounts`.
+
+use serde_json::{Value, json};
+
+use crate::{AuthenticationType, Identity, Realm, Result, RoleDescriptor};
+
+/// An account, such as `elastic/fleet-server`.
+#[derive(Debug)]
+pub struct ServiceAccount {
+    pub namespace: &'static str,
+    pub service: &'static str,
+    role: &'static str,
+}
+
+/// All of them.
+pub const SERVICE_ACCOUNTS: [ServiceAccount; 2] = [
+    ServiceAccount {
+        namespace: "elastic",
+        service: "fleet-server",
+        role: r#"{"cluster":["monitor","manage_own_api_key"],
+            "indices":[{"names":["logs-*","metrics-*","traces-*",".logs-endpoint.diagnostic.collection-*",".logs-endpoint.action.responses-*"],
+                "privileges":["write","create_index","auto_configure"]},
+                {"names":["profiling-*"],"privileges":["read","write"]},
+                {"names":["synthetics-*"],"privileges":["read","write","create_index","auto_configure"]},
+                {"names":[".fleet-*"],"privileges":["read","write","monitor","create_index","auto_configure","maintenance"],
+                "allow_restricted_indices":true}]}"#,
+    },
+    ServiceAccount { namespace: "elastic", service: "kibana", role: crate::builtin::KIBANA_SYSTEM },
+];
+
+impl ServiceAccount {
+    /// The account `namespace/service`.
+    pub fn find(namespace: &str, service: &str) -> Option<&'static ServiceAccount> {
+        SERVICE_ACCOUNTS.iter().find(|account| account.namespace == namespace && account.service == service)
+    }
+
+    /// `elastic/fleet-server`.
+    pub fn principal(&self) -> String {
+        format!("{}/{}", self.namespace, self.service)
+    }
+
+    /// Its role.
+    ///
+    /// # Errors
+    /// None: it is fixed, and tested.
+    pub fn role(&self) -> Result<RoleDescriptor> {
+        let body: Value = serde_json::from_str(self.role).unwrap_or_default();
+        RoleDescriptor::parse(&self.principal(), &body)
+    }
+
+    /// As requests know it, let in by the token `name`.
+    pub fn identity(&self, name: &str) -> Identity {
+        Identity {
+            username: self.principal(),
+            roles: Vec::new(),
+            full_name: Some(format!("Service account - {}", self.principal())),
+            email: None,
+            metadata: json!({"_elastic_service_account": true}).as_object().cloned().unwrap_or_default(),
+            realm: Realm::SERVICE,
+            authentication: AuthenticationType::Token { name: name.to_owned() },
+            run_by: None,
+        }
+    }
+}
+
+/// A token of a service account, with what is kept of its secret.
+#[derive(Clone, PartialEq)]
+pub struct ServiceToken {
+    pub creation_ms: u64,
+    pub digest: String,
+}
+
+impl std::fmt::Debug for ServiceToken {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("ServiceToken")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_of_accounts_are_valid() {
+        for account in &SERVICE_ACCOUNTS {
+            account.role().expect("valid");
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! All that is kept of security: users, roles, mappings, API keys, tokens, privileges of applications.
+//!
+//! A [`Store`] is part of the node's state, and changes with it in one atomic step.
+
+use std::collections::BTreeMap;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::rights::Role;
+use crate::{
+    ApiKey, AuthenticationType, Identity, Realm, Result, Rights, RoleDescriptor, RoleMapping, ServiceAccount,
+    ServiceToken, User, reserved_role, reserved_user,
+};
+
+/// Users, roles, mappings and tokens of a node, and its API keys: all of them are in one file.
+const ENTRIES_MAX: usize = 10_000;
+const API_KEYS_MAX: usize = 20_000;
+/// Keys that expired or were invalidated so long ago are forgotten (`xpack.security.authc.api_key.delete.retention_period`).
+const RETENTION_MS: u64 = 7 * 24 * 3600 * 1000;
+
+/// Roles by name.
+pub type NamedRoles = Vec<(String, RoleDescriptor)>;
+
+/// See the module.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Store {
+    /// Counts changes: what was made from another version is made anew.
+    pub version: u64,
+    /// Reserved ones too, as soon as they have a password or were disabled.
+    pub users: BTreeMap<String, User>,
+    pub roles: BTreeMap<String, RoleDescriptor>,
+    pub role_mappings: BTreeMap<String, RoleMapping>,
+    pub api_keys: BTreeMap<String, ApiKey>,
+    /// By `namespace/service/name`.
+    pub service_tokens: BTreeMap<String, ServiceToken>,
+    /// Privileges of applications: by application, by name.
+    pub privileges: BTreeMap<String, BTreeMap<String, Value>>,
+}
+
+impl Store {
+    /// Whether there is nothing in it that somebody made.
+    pub fn is_empty(&self) -> bool {
+        Store { version: 0, ..self.clone() } == Store::default()
+    }
+
+    /// The user of this name, reserved ones included.
+    pub fn user(&self, name: &str) -> Option<(User, Realm)> {
+        let Some(role) = reserved_user(name) else {
+            return self.users.get(name).map(|user| (user.clone(), Realm::NATIVE));
+        };
+        let kept = self.users.get(name);
+        let user = User {
+            roles: vec![role.to_owned()],
+            full_name: None,
+            email: None,
+            metadata: json!({"_reserved": true}).as_object().cloned().unwrap_or_default(),
+            enabled: kept.is_none_or(|user| user.enabled),
+            password_hash: kept.and_then(|user| user.password_hash.clone()),
+        };
+        Some((user, Realm::RESERVED))
+    }
+
+    /// The role of this name, reserved ones included.
+    pub fn role(&self, name: &str) -> Option<RoleDescriptor> {
+        reserved_role(name).or_else(|| self.roles.get(name).cloned())
+    }
+
+    /// Those of these roles that exist.
+    pub fn roles_of(&self, names: &[String]) -> NamedRoles {
+        names.iter().filter_map(|name| Some((name.clone(), self.role(name)?))).collect()
+    }
+
+    /// What a user of these roles may do.
+    ///
+    /// # Errors
+    /// A query of a role whose template does not become JSON for him.
+    pub fn rights_of(&self, identity: &Identity) -> Result<Rights> {
+        Ok(Rights::new(vec![Role::compile(&self.roles_of(&identity.roles), identity)?]))
+    }
+
+    /// What an API key may do: what both its own roles and those of its owner, as they were then, let do.
+    ///
+    /// # Errors
+    /// As [`Store::rights_of`].
+    pub fn rights_of_key(&self, key: &ApiKey) -> Result<Rights> {
+        let owner = key.owner();
+        let limit = Role::compile(&key.limited_by, &owner)?;
+        Ok(Rights::new(match key.roles.is_empty() {
+            true => vec![limit],
+            false => vec![Role::compile(&key.roles, &owner)?, limit],
+        }))
+    }
+
+    /// What a service account may do.
+    ///
+    /// # Errors
+    /// As [`Store::rights_of`].
+    pub fn rights_of_service(&self, account: &ServiceAccount, identity: &Identity) -> Result<Rights> {
+        Ok(Rights::new(vec![Role::compile(&[(account.principal(), account.role()?)], identity)?]))
+    }
+
+    /// The roles that limit a key which somebody makes now.
+    pub fn limiting_roles(&self, identity: &Identity) -> Result<NamedRoles> {
+        match &identity.authentication {
+            AuthenticationType::Token { .. } => {
+                let (namespace, service) = identity.username.split_once('/').unwrap_or_default();
+                let account = ServiceAccount::find(namespace, service);
+                account.map_or(Ok(Vec::new()), |account| Ok(vec![(account.principal(), account.role()?)]))
+            }
+            _ => Ok(self.roles_of(&identity.roles)),
+        }
+    }
+
+    /// Forgets keys that ended long ago, and refuses more entries than there may be.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn tidy(&mut self, now_ms: u64) -> Result<()> {
+        self.api_keys.retain(|_, key| {
+            let ended = [key.expiration_ms, key.invalidation_ms].into_iter().flatten().min();
+            ended.is_none_or(|ended| now_ms < ended.saturating_add(RETENTION_MS))
+        });
+        let counts = [
+            ("users", self.users.len(), ENTRIES_MAX),
+            ("roles", self.roles.len(), ENTRIES_MAX),
+            ("role mappings", self.role_mappings.len(), ENTRIES_MAX),
+            ("service account tokens", self.service_tokens.len(), ENTRIES_MAX),
+            ("application privileges", self.privileges.values().map(BTreeMap::len).sum(), ENTRIES_MAX),
+            ("API keys", self.api_keys.len(), API_KEYS_MAX),
+        ];
+        match counts.iter().find(|(_, count, max)| count > max) {
+            None => Ok(()),
+            Some((what, _, max)) => {
+                Err(RequestError::illegal_argument(format!("there are [{max}] {what} already")))
+            }
+        }
+    }
+
+    /// As the node's state keeps it.
+    pub fn to_json(&self) -> Value {
+        fn members<T>(entries: &BTreeMap<String, T>, to_json: impl Fn(&T) -> Value) -> Map<String, Value> {
+            entries.iter().map(|(name, entry)| (name.clone(), to_json(entry))).collect()
+        }
+        json!({
+            "version": self.version,
+            "users": members(&self.users, User::to_json),
+            "roles": members(&self.roles, RoleDescriptor::to_json),
+            "role_mappings": members(&self.role_mappings, RoleMapping::to_json),
+            "api_keys": members(&self.api_keys, ApiKey::to_json),
+            "service_tokens": members(&self.service_tokens, |token| {
+                json!({"creation_ms": token.creation_ms, "digest": token.digest})
+            }),
+            "privileges": self.privileges,
+        })
+    }
+
+    /// Reads it back.
+    ///
+    /// # Errors
+    /// A role that is not valid: guessing what it meant would give rights to somebody.
+    pub fn from_json(value: &Value) -> Result<Store> {
+        fn members<T>(
+            value: &Value,
+            from_json: impl Fn(&str, &Value) -> Result<T>,
+        ) -> Result<BTreeMap<String, T>> {
+            let entries = value.as_object().into_iter().flatten();
+            entries.map(|(name, body)| Ok((name.clone(), from_json(name, body)?))).collect()
+        }
+        Ok(Store {
+            version: value["version"].as_u64().unwrap_or(0),
+            users: members(&value["users"], |_, body| Ok(User::from_json(body)))?,
+            roles: members(&value["roles"], RoleDescriptor::parse)?,
+            role_mappings: members(&value["role_mappings"], RoleMapping::parse)?,
+            api_keys: members(&value["api_keys"], |_, body| ApiKey::from_json(body))?,
+            service_tokens: members(&value["service_tokens"], |_, body| {
+                Ok(ServiceToken {
+                    creation_ms: body["creation_ms"].as_u64().unwrap_or(0),
+                    digest: body["digest"].as_str().unwrap_or_default().to_owned(),
+                })
+            })?,
+            privileges: members(&value["privileges"], |_, body| members(body, |_, body| Ok(body.clone())))?,
+        })
+    }
+
+    /// Gives a user another password (`key`: `password` or `password_hash`).
+    ///
+    /// # Errors
+    /// There is no such user, or the password is not valid.
+    pub fn set_password(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
+        let Some((mut user, _)) = self.user(name) else { return Err(no_such_user(name)) };
+        user.password_hash = Some(crate::user::password(key, value)?);
+        self.users.insert(name.to_owned(), user);
+        Ok(())
+    }
+
+    /// Lets a user in, or no longer.
+    ///
+    /// # Errors
+    /// There is no such user.
+    pub fn set_enabled(&mut self, name: &str, enabled: bool) -> Result<()> {
+        let Some((mut user, _)) = self.user(name) else { return Err(no_such_user(name)) };
+        user.enabled = enabled;
+        self.users.insert(name.to_owned(), user);
+        Ok(())
+    }
+}
+
+/// Source: `NativeUsersStore#updatePassword`.
+fn no_such_user(name: &str) -> RequestError {
+    RequestError::validation(["user must exist in order to change password"]).with("user", name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Access;
+    use std::sync::Arc;
+
+    fn store() -> Store {
+        let mut store = Store::default();
+        let mut role = |name: &str, body: Value| {
+            store.roles.insert(name.into(), RoleDescriptor::parse(name, &body).expect("valid"));
+        };
+        role("reader", json!({"indices": [{"names": ["a*"], "privileges": ["read"]}]}));
+        role(
+            "hidden",
+            json!({"indices": [{"names": ["a1"], "privileges": ["read"], "query": {"term": {"o": 1}},
+            "field_security": {"grant": ["o"]}}]}),
+        );
+        role(
+            "other",
+            json!({"indices": [{"names": ["a1"], "privileges": ["read"], "query": {"term": {"o": 2}}}]}),
+        );
+        role("keys", json!({"cluster": ["manage_own_api_key"]}));
+        let user = User::parse("u", &json!({"password": "secret-1", "roles": ["reader", "gone"]}), None);
+        store.users.insert("u".into(), user.expect("valid"));
+        store
+    }
+
+    fn access(store: &Store, roles: &[&str], action: &'static str) -> Result<Arc<Access>> {
+        let (user, realm) = store.user("u").expect("there");
+        let mut identity = user.identity("u", realm);
+        identity.roles = roles.iter().map(|role| (*role).to_owned()).collect();
+        let rights = store.rights_of(&identity)?;
+        Access::grant(Arc::new(identity), Arc::new(rights), action)
+    }
+
+    #[test]
+    fn it_is_kept_whole_and_without_secrets() {
+        let mut store = store();
+        store.privileges.entry("app".into()).or_default().insert("p".into(), json!({"actions": []}));
+        let kept = store.to_json();
+        assert!(!kept.to_string().contains("secret-1"));
+        assert_eq!(Store::from_json(&kept).expect("valid"), store);
+        assert!(Store::default().is_empty() && !store.is_empty());
+    }
+
+    #[test]
+    fn names_are_allowed_by_action() {
+        let store = store();
+        let read = access(&store, &["reader"], "indices:data/read/search").expect("granted");
+        assert!(read.allows("a1") && !read.allows("b") && !read.allows(".security"));
+        assert_eq!(read.limits("a1", None).expect("allowed"), None);
+        let denied = access(&store, &["reader", "gone"], "indices:data/write/index").expect_err("denied");
+        assert_eq!(
+            denied.reason,
+            "action [indices:data/write/index] is unauthorized for user [u] with effective roles [reader] (assigned roles [gone] were not \
+             found), this action is granted by the index privileges [create_doc,create,index,write,all]"
+        );
+        let error = read.check(["a1", "b", "c"]).expect_err("denied");
+        assert_eq!(
+            error.reason,
+            "action [indices:data/read/search] is unauthorized for user [u] with effective roles [reader] on indices [b,c], this action is \
+             granted by the index privileges [read,all]"
+        );
+        assert!(access(&store, &["reader"], "cluster:monitor/health").is_err());
+        assert!(
+            access(&store, &["superuser"], "indices:data/write/index")
+                .expect("granted")
+                .check([".security"])
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn what_roles_hide_is_what_none_of_them_shows() {
+        let store = store();
+        let action = "indices:data/read/search";
+        let limits = |roles: &[&str]| {
+            access(&store, roles, action).expect("granted").limits("a1", None).expect("allowed")
+        };
+        let hidden = limits(&["hidden"]).expect("limited");
+        assert!(hidden.allows_field("o") && !hidden.allows_field("p"));
+        assert_eq!(
+            hidden.query().expect("limited")["bool"]["filter"][0]["bool"]["should"],
+            json!([{"term": {"o": 1}}])
+        );
+        let both = limits(&["hidden", "other"]).expect("limited");
+        assert!(both.allows_field("p"));
+        assert_eq!(
+            both.query().expect("limited")["bool"]["filter"][0]["bool"]["should"]
+                .as_array()
+                .expect("list")
+                .len(),
+            2
+        );
+        assert_eq!(limits(&["hidden", "reader"]), None);
+    }
+
+    #[test]
+    fn indices_are_reached_by_aliases_that_are_allowed() {
+        let store = store();
+        let read = access(&store, &["reader"], "indices:data/read/search").expect("granted");
+        assert!(read.limits("b", None).is_err());
+        read.note_reached("b", "alias");
+        assert!(read.limits("b", None).is_ok());
+        read.note_reached("c", "d");
+        assert!(read.limits("c", None).is_err());
+        assert!(read.limits("c", Some("a-stream")).is_ok());
+    }
+
+    #[test]
+    fn an_api_key_can_do_what_both_its_roles_and_its_owner_can() {
+        let store = store();
+        let (user, realm) = store.user("u").expect("there");
+        let owner = user.identity("u", realm);
+        let roles = |body: Value| vec![("r".to_owned(), RoleDescriptor::parse("r", &body).expect("valid"))];
+        let mut key = ApiKey {
+            name: "k".into(),
+            creation_ms: 1,
+            expiration_ms: Some(10),
+            invalidation_ms: None,
+            username: "u".into(),
+            realm: realm.name.into(),
+            realm_kind: realm.kind.into(),
+            owner_full_name: None,
+            owner_email: None,
+            owner_metadata: Map::new(),
+            owner_roles: owner.roles.clone(),
+            metadata: Map::new(),
+            roles: roles(
+                json!({"cluster": ["all"], "indices": [{"names": ["a1", "b"], "privileges": ["all"]}]}),
+            ),
+            limited_by: store.limiting_roles(&owner).expect("there"),
+            digest: String::new(),
+        };
+        let action = "indices:data/read/search";
+        let allows = |key: &ApiKey, name: &str| {
+            let rights = Arc::new(store.rights_of_key(key).expect("valid"));
+            Access::grant(Arc::new(key.identity("i")), rights, action).expect("granted").allows(name)
+        };
+        assert!(allows(&key, "a1") && !allows(&key, "a2") && !allows(&key, "b"));
+        assert_eq!(
+            store.rights_of_key(&key).expect("valid").cluster("cluster:monitor/main"),
+            crate::rights::ClusterVerdict::Denied
+        );
+        key.roles.clear();
+        assert!(allows(&key, "a2") && !allows(&key, "b"));
+        assert!(key.is_valid(9) && !key.is_valid(10));
+    }
+
+    #[test]
+    fn own_api_keys_alone() {
+        let store = store();
+        let access = access(&store, &["keys"], "cluster:admin/xpack/security/api_key/get").expect("granted");
+        assert!(access.is_for_own_keys());
+    }
+
+    #[test]
+    fn reserved_users() {
+        let mut store = Store::default();
+        assert_eq!(store.user("elastic").expect("there").0.password_hash, None);
+        store.set_password("elastic", "password", &json!("changeme")).expect("changed");
+        assert!(store.user("elastic").expect("there").0.password_hash.is_some());
+        assert!(store.set_password("nobody", "password", &json!("changeme")).is_err());
+        assert!(store.set_password("elastic", "password", &json!("short")).is_err());
+    }
+}

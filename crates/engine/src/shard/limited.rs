@@ -1,0 +1,96 @@
+//! A shard as a request sees it that may not see all of it: hidden fields are not mapped, hidden documents not there.
+//!
+//! Every read goes through [`Shard::snapshot`] or [`Shard::get`], so that no request can forget it.
+
+use std::sync::Arc;
+
+use limber_access::{FieldRule, Limits};
+use limber_mapping::Mapping;
+use limber_search::{ShardSnapshot, only_matching, shown_source};
+use limber_store::sync::Mutex;
+
+use super::core::Shard;
+use super::error::segment_error;
+use super::get::{Found, read_stored};
+use crate::api::Result;
+
+/// Mappings that are kept: roles that hide fields are few.
+const SEEN_MAX: usize = 8;
+
+/// Mappings made for roles that hide fields.
+#[derive(Default)]
+pub(crate) struct SeenMappings(Mutex<Vec<Seen>>);
+
+struct Seen {
+    whole: Arc<Mapping>,
+    fields: Vec<Vec<FieldRule>>,
+    seen: Arc<Mapping>,
+}
+
+impl SeenMappings {
+    /// What of `whole` is seen through these limits.
+    ///
+    /// # Errors
+    /// None that the mapping itself had not.
+    pub(crate) fn of(&self, whole: &Arc<Mapping>, limits: &Limits) -> Result<Arc<Mapping>> {
+        if limits.fields.is_empty() {
+            return Ok(whole.clone());
+        }
+        let mut kept = self.0.lock();
+        kept.retain(|one| Arc::ptr_eq(&one.whole, whole));
+        if let Some(known) = kept.iter().find(|one| one.fields == limits.fields) {
+            return Ok(known.seen.clone());
+        }
+        let rules = limits.clone();
+        let seen = Arc::new(whole.seen_by(move |path| rules.allows_field(path))?);
+        if kept.len() >= SEEN_MAX {
+            kept.remove(0);
+        }
+        kept.push(Seen { whole: whole.clone(), fields: limits.fields.clone(), seen: seen.clone() });
+        Ok(seen)
+    }
+}
+
+impl Shard {
+    /// What is hidden of this shard from the request of this thread.
+    ///
+    /// # Errors
+    /// 403: it must not touch the index at all.
+    pub(crate) fn limits(&self) -> Result<Option<Limits>> {
+        match limber_access::current() {
+            None => Ok(None),
+            Some(access) => access.limits(&self.index.name, None),
+        }
+    }
+
+    pub(super) fn limited_snapshot(&self, limits: &Limits) -> Result<ShardSnapshot> {
+        let mut snapshot = self.whole_snapshot()?;
+        if let Some(query) = limits.query() {
+            let now_millis = self.now_millis() as i64;
+            snapshot =
+                only_matching(snapshot, &query, now_millis).map_err(|error| error.to_request_error())?;
+        }
+        let mapping = self.index.seen.of(&snapshot.mapping, limits)?;
+        Ok(ShardSnapshot { mapping, caches: None, ..snapshot })
+    }
+
+    /// The newest version under `id`, if it may be seen, with what of it may be. Everything written is made searchable first, because
+    /// whether it may be seen is a search.
+    pub(super) fn get_limited(&self, limits: &Limits, id: &str, realtime: bool) -> Result<Option<Found>> {
+        if realtime {
+            self.refresh()?;
+        }
+        let snapshot = self.limited_snapshot(limits)?;
+        for view in snapshot.segments.iter().rev() {
+            let doc = view.segment.find_id(id.as_bytes()).map_err(|error| segment_error(&error))?;
+            let Some(doc) = doc.filter(|doc| view.is_live(*doc)) else { continue };
+            let found = read_stored(&view.segment, doc)?;
+            let source = shown_source(&snapshot.mapping, &view.segment, doc, &found.source)
+                .map_err(|error| error.to_request_error())?
+                .map(|source| source.into_owned());
+            view.segment.intact().map_err(|error| segment_error(&error))?;
+            return Ok(Some(Found { source: source.unwrap_or_default(), ..found }));
+        }
+        Ok(None)
+    }
+}

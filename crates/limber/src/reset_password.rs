@@ -1,0 +1,32 @@
+//! `limber reset-password`: a new password for somebody who lost his, while no server runs.
+
+use std::path::PathBuf;
+
+use anyhow::{Error, Result};
+
+/// Give a user of a data folder a new password and print it; no server may be using the folder
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  limber reset-password -u elastic --data /var/lib/limber
+
+While a server runs, change passwords with POST /_security/user/NAME/_password instead.")]
+pub struct ResetPasswordCommand {
+    /// Whose password; the user is enabled too
+    #[arg(short = 'u', long = "username", value_name = "USER")]
+    username: String,
+    /// Data folder
+    #[arg(long, value_name = "DIR", default_value = "data")]
+    data: PathBuf,
+}
+
+impl ResetPasswordCommand {
+    /// # Errors
+    /// The folder holds no node or is in use, or there is no such user.
+    pub fn run(self) -> Result<()> {
+        let password = limber_access::new_password();
+        limber_engine::set_password_offline(&self.data, &self.username, &password)
+            .map_err(|error| Error::msg(error.reason))?;
+        println!("{password}");
+        Ok(())
+    }
+}

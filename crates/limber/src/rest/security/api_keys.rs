@@ -1,0 +1,339 @@
+//! `_security/api_key`: keys that can do at most what their owner could when they were made or changed.
+
+use limber_access::{
+    Access, ApiKey, ApiKeyDraft, AuthenticationType, Identity, NamePattern, NamedRoles, Store, new_secret,
+    new_uuid, password_matches, secret_digest,
+};
+use limber_engine::Result;
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::api_key_query::Query;
+use super::caller::caller;
+use crate::http::request::{Request, parse_time_ms};
+use crate::http::response::Response;
+use crate::rest::App;
+use crate::security::now_ms;
+
+pub(super) fn create(app: &App, request: &Request) -> Result<Response> {
+    let access = caller()?;
+    let draft = ApiKeyDraft::parse(&request.json_required()?)?;
+    make(app, &access.identity, draft)
+}
+
+/// A key of `owner`, shown this once.
+fn make(app: &App, owner: &Identity, draft: ApiKeyDraft) -> Result<Response> {
+    let Some(name) = draft.name else { return Err(RequestError::validation(["api key name is required"])) };
+    let roles = draft.roles.unwrap_or_default();
+    check_derived(owner, &roles)?;
+    let expiration_ms = expiration(draft.expiration.as_deref())?;
+    let (id, secret) = (new_uuid(), new_secret());
+    let key = ApiKey {
+        name: name.clone(),
+        creation_ms: now_ms(),
+        expiration_ms,
+        invalidation_ms: None,
+        username: owner.username.clone(),
+        realm: owner.realm.name.into(),
+        realm_kind: owner.realm.kind.into(),
+        owner_full_name: owner.full_name.clone(),
+        owner_email: owner.email.clone(),
+        owner_metadata: owner.metadata.clone(),
+        owner_roles: owner.roles.clone(),
+        metadata: draft.metadata.unwrap_or_default(),
+        roles,
+        limited_by: Vec::new(),
+        digest: secret_digest(&secret),
+    };
+    app.node.change_security(|store| {
+        // Of the roles as they are at this very moment.
+        let key = ApiKey { limited_by: store.limiting_roles(owner)?, ..key };
+        store.api_keys.insert(id.clone(), key);
+        Ok(())
+    })?;
+    let encoded =
+        base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("{id}:{secret}"));
+    let mut body = json!({"id": id, "name": name});
+    if let Some(expiration) = expiration_ms {
+        body["expiration"] = expiration.into();
+    }
+    body["api_key"] = secret.into();
+    body["encoded"] = encoded.into();
+    Ok(Response::ok(body))
+}
+
+/// A key that a key makes may do nothing, as it would outlive the one that made it.
+fn check_derived(owner: &Identity, roles: &NamedRoles) -> Result<()> {
+    let is_powerless = |roles: &NamedRoles| {
+        !roles.is_empty()
+            && roles.iter().all(|(_, role)| {
+                role.cluster.is_empty()
+                    && role.indices.is_empty()
+                    && role.applications.is_empty()
+                    && role.run_as.is_empty()
+            })
+    };
+    match owner.is_api_key() && !is_powerless(roles) {
+        true => Err(RequestError::illegal_argument(
+            "creating derived api keys requires an explicit role descriptor that is empty (has no privileges)",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn expiration(text: Option<&str>) -> Result<Option<u64>> {
+    let Some(text) = text else { return Ok(None) };
+    let ms = parse_time_ms("expiration", text)?;
+    Ok(Some(now_ms().saturating_add(ms)))
+}
+
+/// For whom somebody may make a key who knows his password, or may act as him.
+pub(super) fn grant(app: &App, request: &Request) -> Result<Response> {
+    let access = caller()?;
+    let body = request.json_required()?;
+    for (key, _) in body.as_object().into_iter().flatten() {
+        if !["grant_type", "username", "password", "access_token", "run_as", "api_key"]
+            .contains(&key.as_str())
+        {
+            return Err(RequestError::parsing(format!("[grant_api_key_request] unknown field [{key}]")));
+        }
+    }
+    match body["grant_type"].as_str() {
+        Some("password") => {}
+        Some("access_token") => return Err(RequestError::unsupported("[grant_type] [access_token]")),
+        _ => return Err(RequestError::validation(["grant_type must be one of [password, access_token]"])),
+    }
+    let (Some(username), Some(password)) = (body["username"].as_str(), body["password"].as_str()) else {
+        return Err(RequestError::validation([
+            "username and password are required for grant_type [password]",
+        ]));
+    };
+    let store = app.node.security();
+    let _room = app
+        .node
+        .ledger()
+        .request
+        .charge(20 << 20, "<password>")
+        .map_err(|error| crate::http::refusal::circuit_breaking(&error))?;
+    let found = store.user(username);
+    let hash = found.as_ref().and_then(|(user, _)| user.password_hash.as_deref());
+    let is_right = password_matches(password, hash);
+    let Some((user, realm)) = found.filter(|(user, _)| is_right && user.enabled) else {
+        return Err(RequestError::new(
+            401,
+            "security_exception",
+            format!("unable to authenticate user [{username}] for action [{}]", access.action()),
+        ));
+    };
+    let mut owner = user.identity(username, realm);
+    if let Some(other) = body["run_as"].as_str() {
+        store.rights_of(&owner)?.check_run_as(&owner, access.action(), other)?;
+        let (user, realm) = store
+            .user(other)
+            .ok_or_else(|| RequestError::illegal_argument(format!("there is no user [{other}]")))?;
+        owner = user.identity(other, realm);
+    }
+    make(app, &owner, ApiKeyDraft::parse(&body["api_key"])?)
+}
+
+pub(super) fn update(app: &App, request: &Request) -> Result<Response> {
+    let access = caller()?;
+    let id = request.path("id");
+    let draft = match request.has_body() {
+        true => ApiKeyDraft::parse(&request.json_required()?)?,
+        false => ApiKeyDraft::default(),
+    };
+    if draft.name.is_some() {
+        return Err(RequestError::parsing("[update_api_key_request_payload] unknown field [name]"));
+    }
+    if access.identity.is_api_key() {
+        return Err(RequestError::illegal_argument(
+            "authentication via API key not supported: only the owner user can update an API key",
+        ));
+    }
+    let expiration_ms = expiration(draft.expiration.as_deref())?;
+    let updated = app.node.change_security(|store| {
+        let limited_by = store.limiting_roles(&access.identity)?;
+        let key = store.api_keys.get_mut(id).filter(|key| is_of(key, &access.identity)).ok_or_else(|| {
+            RequestError::new(
+                404,
+                "resource_not_found_exception",
+                format!("no API key owned by requesting user found for ID [{id}]"),
+            )
+        })?;
+        if !key.is_valid(now_ms()) {
+            return Err(RequestError::illegal_argument(format!(
+                "cannot update invalidated or expired API key [{id}]"
+            )));
+        }
+        let before = key.clone();
+        key.limited_by = limited_by;
+        key.owner_roles = access.identity.roles.clone();
+        if let Some(roles) = draft.roles {
+            key.roles = roles;
+        }
+        if let Some(metadata) = draft.metadata {
+            key.metadata = metadata;
+        }
+        if expiration_ms.is_some() {
+            key.expiration_ms = expiration_ms;
+        }
+        Ok(*key != before)
+    })?;
+    Ok(Response::ok(json!({"updated": updated})))
+}
+
+fn is_of(key: &ApiKey, owner: &Identity) -> bool {
+    key.username == owner.username && key.realm == owner.realm.name
+}
+
+/// Which keys a request means.
+#[derive(Default)]
+struct Chosen {
+    ids: Vec<String>,
+    name: Option<NamePattern>,
+    username: Option<String>,
+    realm: Option<String>,
+    own: bool,
+}
+
+impl Chosen {
+    fn matches(&self, id: &str, key: &ApiKey, access: &Access) -> bool {
+        (self.ids.is_empty() || self.ids.iter().any(|one| one == id))
+            && self.name.as_ref().is_none_or(|name| name.matches(&key.name))
+            && self.username.as_ref().is_none_or(|name| *name == key.username)
+            && self.realm.as_ref().is_none_or(|name| *name == key.realm)
+            && (!self.own || is_own(id, key, access))
+    }
+
+    /// Refuses those who may look at their own keys alone and do not say so.
+    fn check_own(&self, access: &Access) -> Result<()> {
+        let names_own = self.own || self.username.as_deref() == Some(&access.identity.username);
+        let is_itself = |id: &String| matches!(&access.identity.authentication, AuthenticationType::ApiKey { id: own, .. } if own == id);
+        match access.is_for_own_keys()
+            && !names_own
+            && !(self.ids.len() == 1 && self.ids.iter().all(is_itself))
+        {
+            true => Err(access.denied(&[])),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Of a user: all that he made. Of a key: itself.
+fn is_own(id: &str, key: &ApiKey, access: &Access) -> bool {
+    match &access.identity.authentication {
+        AuthenticationType::ApiKey { id: own, .. } => own == id,
+        _ => is_of(key, &access.identity),
+    }
+}
+
+pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
+    let access = caller()?;
+    let text = |name: &str| request.param(name).map(str::to_owned);
+    let chosen = Chosen {
+        ids: text("id").into_iter().collect(),
+        name: text("name").map(|name| NamePattern::parse(&name)).transpose()?,
+        username: text("username"),
+        realm: text("realm_name"),
+        own: request.flag_or("owner", false)?,
+    };
+    chosen.check_own(&access)?;
+    let with_limited_by = request.flag_or("with_limited_by", false)?;
+    let active_only = request.flag_or("active_only", false)?;
+    let store = app.node.security();
+    let now = now_ms();
+    let shown: Vec<Value> = store
+        .api_keys
+        .iter()
+        .filter(|(id, key)| chosen.matches(id, key, &access) && (!active_only || key.is_valid(now)))
+        .map(|(id, key)| key.shown(id, with_limited_by))
+        .collect();
+    let status = if shown.is_empty() && !chosen.ids.is_empty() { 404 } else { 200 };
+    Ok(Response::json(status, json!({"api_keys": shown})))
+}
+
+pub(super) fn invalidate(app: &App, request: &Request) -> Result<Response> {
+    let access = caller()?;
+    let body = request.json_required()?;
+    let chosen = chosen_by(&body)?;
+    chosen.check_own(&access)?;
+    let now = now_ms();
+    let (fresh, before) = app.node.change_security(|store: &mut Store| {
+        let (mut fresh, mut before) = (Vec::new(), Vec::new());
+        for (id, key) in store.api_keys.iter_mut().filter(|(id, key)| chosen.matches(id, key, &access)) {
+            match key.invalidation_ms {
+                Some(_) => before.push(id.clone()),
+                None => {
+                    key.invalidation_ms = Some(now);
+                    fresh.push(id.clone());
+                }
+            }
+        }
+        Ok((fresh, before))
+    })?;
+    Ok(Response::ok(json!({
+        "invalidated_api_keys": fresh, "previously_invalidated_api_keys": before, "error_count": 0,
+    })))
+}
+
+fn chosen_by(body: &Value) -> Result<Chosen> {
+    let mut chosen = Chosen::default();
+    let bad =
+        |key: &str| RequestError::parsing(format!("[invalidate_api_key] failed to parse field [{key}]"));
+    let mut is_any = false;
+    for (key, value) in body.as_object().ok_or_else(|| RequestError::parsing("expected an object"))? {
+        let text = || value.as_str().map(str::to_owned).ok_or_else(|| bad(key));
+        match key.as_str() {
+            "ids" => {
+                let items = value.as_array().ok_or_else(|| bad(key))?;
+                chosen.ids = items
+                    .iter()
+                    .map(|id| id.as_str().map(str::to_owned).ok_or_else(|| bad(key)))
+                    .collect::<Result<_>>()?;
+                is_any |= !chosen.ids.is_empty();
+                continue;
+            }
+            "id" => chosen.ids = vec![text()?],
+            "name" => chosen.name = Some(NamePattern::parse(&text()?)?),
+            "username" => chosen.username = Some(text()?),
+            "realm_name" => chosen.realm = Some(text()?),
+            "owner" => {
+                chosen.own = value.as_bool().ok_or_else(|| bad(key))?;
+                is_any |= chosen.own;
+                continue;
+            }
+            other => {
+                return Err(RequestError::parsing(format!("[invalidate_api_key] unknown field [{other}]")));
+            }
+        }
+        is_any = true;
+    }
+    match is_any {
+        true => Ok(chosen),
+        false => Err(RequestError::validation([
+            "One of [api key id(s), api key name, username, realm name] must be specified if [owner] flag is false",
+        ])),
+    }
+}
+
+pub(super) fn query(app: &App, request: &Request) -> Result<Response> {
+    let access = caller()?;
+    let with_limited_by = request.flag_or("with_limited_by", false)?;
+    let body = request.json()?.unwrap_or_else(|| Value::Object(Map::new()));
+    let query = Query::parse(&body)?;
+    let own_only = access.is_for_own_keys();
+    let store = app.node.security();
+    let mut found = Vec::new();
+    for (id, key) in store.api_keys.iter().filter(|(id, key)| !own_only || is_own(id, key, &access)) {
+        limber_work::check()?;
+        let shown = key.shown(id, with_limited_by);
+        if query.matches(&shown) {
+            found.push(shown);
+        }
+    }
+    let total = found.len();
+    query.sort(&mut found);
+    let page: Vec<Value> = found.into_iter().skip(query.from).take(query.size).collect();
+    Ok(Response::ok(json!({"total": total, "count": page.len(), "api_keys": page})))
+}

@@ -1,0 +1,96 @@
+//! `_security/privilege`: privileges of applications, which Limber keeps and compares but knows nothing of; and the names of its own.
+
+use limber_access::{CLUSTER_PRIVILEGES, INDEX_PRIVILEGES};
+use limber_engine::Result;
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::http::request::Request;
+use crate::http::response::Response;
+use crate::rest::App;
+
+pub(super) fn builtin(_: &App, _: &Request) -> Result<Response> {
+    let cluster: Vec<&str> = CLUSTER_PRIVILEGES.iter().map(|privilege| privilege.name).collect();
+    let index: Vec<&str> = INDEX_PRIVILEGES.iter().map(|privilege| privilege.name).collect();
+    Ok(Response::ok(json!({"cluster": cluster, "index": index})))
+}
+
+pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
+    let store = app.node.security();
+    let (applications, names) = (request.list("application"), request.list("privilege"));
+    let is_in = |list: &[String], name: &String| list.is_empty() || list.contains(name);
+    let mut shown = Map::new();
+    for (application, privileges) in store.privileges.iter().filter(|(name, _)| is_in(&applications, name)) {
+        let found: Map<String, Value> = privileges
+            .iter()
+            .filter(|(name, _)| is_in(&names, name))
+            .map(|(name, body)| (name.clone(), body.clone()))
+            .collect();
+        if !found.is_empty() {
+            shown.insert(application.clone(), found.into());
+        }
+    }
+    let status = if shown.is_empty() && !(applications.is_empty() && names.is_empty()) { 404 } else { 200 };
+    Ok(Response::json(status, Value::Object(shown)))
+}
+
+pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json_required()?;
+    let mut given = Vec::new();
+    for (application, privileges) in body.as_object().into_iter().flatten() {
+        for (name, privilege) in privileges.as_object().into_iter().flatten() {
+            given.push((application.clone(), name.clone(), checked(application, name, privilege)?));
+        }
+    }
+    if given.is_empty() {
+        return Err(RequestError::validation(["At least one application privilege must be provided"]));
+    }
+    let created = app.node.change_security(|store| {
+        let mut created = Map::new();
+        for (application, name, privilege) in given {
+            let is_new = store
+                .privileges
+                .entry(application.clone())
+                .or_default()
+                .insert(name.clone(), privilege)
+                .is_none();
+            created.entry(application).or_insert_with(|| json!({}))[&name] = json!({"created": is_new});
+        }
+        Ok(created)
+    })?;
+    Ok(Response::ok(Value::Object(created)))
+}
+
+fn checked(application: &str, name: &str, privilege: &Value) -> Result<Value> {
+    let bad = |why: &str| {
+        RequestError::parsing(format!("failed to parse privilege [{name}] of [{application}]: {why}"))
+    };
+    let object = privilege.as_object().ok_or_else(|| bad("expected an object"))?;
+    if let Some(unknown) =
+        object.keys().find(|key| !["actions", "metadata", "application", "name"].contains(&key.as_str()))
+    {
+        return Err(bad(&format!("unexpected field [{unknown}]")));
+    }
+    let actions = object.get("actions").and_then(Value::as_array).filter(|actions| !actions.is_empty());
+    let actions = actions.filter(|actions| actions.iter().all(Value::is_string));
+    let actions = actions
+        .ok_or_else(|| RequestError::validation(["Application privileges must have at least one action"]))?;
+    let metadata = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
+    Ok(json!({"application": application, "name": name, "actions": actions, "metadata": metadata}))
+}
+
+pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
+    let (application, names) = (request.path("application"), request.list("privilege"));
+    let found = app.node.change_security(|store| {
+        let mut found = Map::new();
+        for name in names {
+            let own = store.privileges.get_mut(application);
+            let is_there = own.is_some_and(|own| own.remove(&name).is_some());
+            found.insert(name, json!({"found": is_there}));
+        }
+        store.privileges.retain(|_, own| !own.is_empty());
+        Ok(found)
+    })?;
+    let is_any = found.values().any(|one| one["found"] == true);
+    Ok(Response::json(if is_any { 200 } else { 404 }, json!({application: found})))
+}

@@ -1,0 +1,38 @@
+//! `_security/role_mapping`.
+
+use limber_access::RoleMapping;
+use limber_engine::Result;
+use serde_json::{Map, Value, json};
+
+use crate::http::request::Request;
+use crate::http::response::Response;
+use crate::rest::App;
+
+pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
+    let store = app.node.security();
+    let asked = request.list("name");
+    let is_asked = |name: &String| asked.is_empty() || asked.contains(name);
+    let shown: Map<String, Value> = store
+        .role_mappings
+        .iter()
+        .filter(|(name, _)| is_asked(name))
+        .map(|(name, mapping)| (name.clone(), mapping.to_json()))
+        .collect();
+    let status = if shown.is_empty() && !asked.is_empty() { 404 } else { 200 };
+    Ok(Response::json(status, Value::Object(shown)))
+}
+
+pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
+    let name = request.path("name");
+    let mapping = RoleMapping::parse(name, &request.json_required()?)?;
+    let created = app
+        .node
+        .change_security(|store| Ok(store.role_mappings.insert(name.to_owned(), mapping).is_none()))?;
+    Ok(Response::ok(json!({"role_mapping": {"created": created}})))
+}
+
+pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
+    let name = request.path("name");
+    let found = app.node.change_security(|store| Ok(store.role_mappings.remove(name).is_some()))?;
+    Ok(Response::json(if found { 200 } else { 404 }, json!({"found": found})))
+}

@@ -1,0 +1,294 @@
+//! Credentials to somebody: "are they right, and whose are they?"
+//!
+//! Passwords take long to verify, by design, and memory. So few are verified at a time, the others wait in a bounded queue, and what was
+//! right is remembered: not the credentials, but a keyed hash of them whose key lives as long as the process.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use limber_access::{
+    Identity, Realm, Rights, SecretKey, ServiceAccount, Store, digest_matches, password_matches,
+};
+use limber_engine::Node;
+use limber_mapping::RequestError;
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+
+use super::credentials::Credentials;
+use super::settings::Anonymous;
+
+/// Credentials that are remembered; forgotten all at once when there are more.
+const REMEMBERED_MAX: usize = 10_000;
+/// Requests that wait for a password to be verified; others are turned away.
+const WAITING_MAX: usize = 128;
+/// What verifying a password takes for a moment.
+const HASH_BYTES: u64 = 20 << 20;
+
+/// Somebody, and what he may do.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub identity: Arc<Identity>,
+    pub rights: Arc<Rights>,
+}
+
+/// What was right, and as of when.
+#[derive(Clone)]
+struct Remembered {
+    known: Known,
+    store_version: u64,
+    /// The hash or digest that it was right for.
+    proof: String,
+    /// For API keys: when they end.
+    expires_ms: Option<u64>,
+}
+
+pub(super) struct Authenticator {
+    anonymous: Option<Anonymous>,
+    key: SecretKey,
+    remembered: Mutex<HashMap<[u8; 32], Remembered>>,
+    /// What those may do that act as others, and the anonymous one.
+    others: Mutex<HashMap<String, (u64, Known)>>,
+    verifying: Semaphore,
+    waiting: AtomicUsize,
+}
+
+/// Why nobody is let in.
+pub(super) enum Refusal {
+    Missing,
+    /// With the name, as far as there is one.
+    Wrong {
+        username: String,
+    },
+    WrongKey {
+        why: String,
+    },
+    Busy(RequestError),
+}
+
+impl From<RequestError> for Refusal {
+    fn from(error: RequestError) -> Refusal {
+        Refusal::Busy(error)
+    }
+}
+
+impl Authenticator {
+    pub(super) fn new(anonymous: Option<Anonymous>, cores: usize) -> Authenticator {
+        Authenticator {
+            anonymous,
+            key: SecretKey::default(),
+            remembered: Mutex::default(),
+            others: Mutex::default(),
+            verifying: Semaphore::new((cores / 2).max(1)),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// Who shows these credentials.
+    pub(super) async fn identify(&self, node: &Node, header: Option<&str>) -> Result<Known, Refusal> {
+        let store = node.security();
+        let Some(header) = header else {
+            return self.anonymous(&store)?.ok_or(Refusal::Missing);
+        };
+        let place = self.key.digest(header.as_bytes());
+        let remembered = self.remembered.lock().get(&place).cloned();
+        if let Some(remembered) = &remembered
+            && remembered.store_version == store.version
+            && remembered.expires_ms.is_none_or(|end| now_ms() < end)
+        {
+            return Ok(remembered.known.clone());
+        }
+        let proof = remembered.map(|remembered| remembered.proof);
+        let fresh = match Credentials::parse(header) {
+            Credentials::Basic { username, password } => {
+                self.by_password(node, &store, username, password, proof).await?
+            }
+            Credentials::ApiKey { id, secret } => by_api_key(&store, &id, &secret)?,
+            Credentials::ServiceToken { name, secret } => by_service_token(&store, &name, &secret)?,
+            Credentials::Unreadable { scheme } => {
+                return Err(Refusal::WrongKey {
+                    why: format!("credentials of the scheme [{scheme}] cannot be read"),
+                });
+            }
+        };
+        let known = fresh.known.clone();
+        let mut remembered = self.remembered.lock();
+        if remembered.len() >= REMEMBERED_MAX {
+            remembered.clear();
+        }
+        remembered.insert(place, fresh);
+        Ok(known)
+    }
+
+    /// `proof`: the hash for which this very password was right before.
+    async fn by_password(
+        &self,
+        node: &Node,
+        store: &Store,
+        username: String,
+        password: String,
+        proof: Option<String>,
+    ) -> Result<Remembered, Refusal> {
+        let found = store.user(&username);
+        let hash = found.as_ref().and_then(|(user, _)| user.password_hash.clone());
+        let is_right = match (&hash, &proof) {
+            (Some(hash), Some(proof)) if hash == proof => true,
+            _ => self.verify(node, password, hash.clone()).await?,
+        };
+        match found {
+            Some((user, realm)) if is_right && user.enabled => {
+                let identity = Arc::new(user.identity(&username, realm));
+                let rights = Arc::new(store.rights_of(&identity)?);
+                let proof = hash.unwrap_or_default();
+                Ok(Remembered {
+                    known: Known { identity, rights },
+                    store_version: store.version,
+                    proof,
+                    expires_ms: None,
+                })
+            }
+            _ => Err(Refusal::Wrong { username }),
+        }
+    }
+
+    async fn verify(&self, node: &Node, password: String, hash: Option<String>) -> Result<bool, Refusal> {
+        let busy = || {
+            let reason = format!(
+                "rejected execution of request: [{WAITING_MAX}] passwords are waiting to be verified"
+            );
+            Refusal::Busy(RequestError::new(429, "es_rejected_execution_exception", reason))
+        };
+        let waiting = Waiting::begin(&self.waiting).ok_or_else(busy)?;
+        let _permit = self.verifying.acquire().await.map_err(|_| busy())?;
+        let charge = node
+            .ledger()
+            .request
+            .charge(HASH_BYTES, "<password>")
+            .map_err(|error| Refusal::Busy(crate::http::refusal::circuit_breaking(&error)))?;
+        let verifying = tokio::task::spawn_blocking(move || {
+            let _charge = charge;
+            password_matches(&password, hash.as_deref())
+        });
+        let outcome = verifying.await.unwrap_or(false);
+        drop(waiting);
+        Ok(outcome)
+    }
+
+    fn anonymous(&self, store: &Store) -> Result<Option<Known>, Refusal> {
+        let Some(anonymous) = &self.anonymous else { return Ok(None) };
+        let identity = || Identity {
+            username: anonymous.username.clone(),
+            roles: anonymous.roles.clone(),
+            full_name: None,
+            email: None,
+            metadata: serde_json::Map::new(),
+            realm: Realm::ANONYMOUS,
+            authentication: limber_access::AuthenticationType::Anonymous,
+            run_by: None,
+        };
+        Ok(Some(self.other("anonymous".into(), store, identity)?))
+    }
+
+    /// The user `name` as whom `by` acts; `None`: there is no such user, or he was disabled.
+    pub(super) fn acting_as(
+        &self,
+        store: &Store,
+        by: &Known,
+        name: &str,
+    ) -> Result<Option<Known>, RequestError> {
+        let Some((user, realm)) = store.user(name).filter(|(user, _)| user.enabled) else { return Ok(None) };
+        let identity =
+            || Identity { run_by: Some(Box::new((*by.identity).clone())), ..user.identity(name, realm) };
+        self.other(format!("{}\n{name}", by.identity.owner()), store, identity).map(Some)
+    }
+
+    fn other(
+        &self,
+        place: String,
+        store: &Store,
+        identity: impl FnOnce() -> Identity,
+    ) -> Result<Known, RequestError> {
+        let mut others = self.others.lock();
+        if let Some((version, known)) = others.get(&place)
+            && *version == store.version
+        {
+            return Ok(known.clone());
+        }
+        let identity = Arc::new(identity());
+        let rights = Arc::new(store.rights_of(&identity)?);
+        let known = Known { identity, rights };
+        if others.len() >= REMEMBERED_MAX {
+            others.clear();
+        }
+        others.insert(place, (store.version, known.clone()));
+        Ok(known)
+    }
+}
+
+/// A request that waits for its password.
+struct Waiting<'w>(&'w AtomicUsize);
+
+impl Waiting<'_> {
+    fn begin(count: &AtomicUsize) -> Option<Waiting<'_>> {
+        if count.fetch_add(1, Ordering::Relaxed) >= WAITING_MAX {
+            count.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(Waiting(count))
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn by_api_key(store: &Store, id: &str, secret: &str) -> Result<Remembered, Refusal> {
+    let refused = |why: &str| Refusal::WrongKey { why: format!("API key: {why} [{id}]") };
+    let Some(key) = store.api_keys.get(id) else { return Err(refused("unable to find apikey with id")) };
+    if !digest_matches(secret, &key.digest) {
+        return Err(refused("invalid credentials for API key"));
+    }
+    if key.invalidation_ms.is_some() {
+        return Err(refused("api key has been invalidated"));
+    }
+    if !key.is_valid(now_ms()) {
+        return Err(refused("api key is expired"));
+    }
+    let rights = Arc::new(store.rights_of_key(key)?);
+    let known = Known { identity: Arc::new(key.identity(id)), rights };
+    Ok(Remembered {
+        known,
+        store_version: store.version,
+        proof: String::new(),
+        expires_ms: key.expiration_ms,
+    })
+}
+
+fn by_service_token(store: &Store, name: &str, secret: &str) -> Result<Remembered, Refusal> {
+    let refused =
+        || Refusal::WrongKey { why: format!("failed to authenticate service account token [{name}]") };
+    let token = store.service_tokens.get(name).ok_or_else(refused)?;
+    let mut parts = name.splitn(3, '/');
+    let (namespace, service) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let account = ServiceAccount::find(namespace, service).ok_or_else(refused)?;
+    if !digest_matches(secret, &token.digest) {
+        return Err(refused());
+    }
+    let identity = Arc::new(account.identity(parts.next().unwrap_or_default()));
+    let rights = Arc::new(store.rights_of_service(account, &identity)?);
+    Ok(Remembered {
+        known: Known { identity, rights },
+        store_version: store.version,
+        proof: String::new(),
+        expires_ms: None,
+    })
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as u64)
+}

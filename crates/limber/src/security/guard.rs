@@ -1,0 +1,172 @@
+//! The one place where a request is let in: credentials to somebody, somebody and an action to an [`Access`].
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use http::HeaderMap;
+use limber_access::Access;
+use limber_engine::Node;
+use limber_mapping::RequestError;
+use serde_json::json;
+
+use super::audit::{Asked, Audit};
+use super::authenticator::{Authenticator, Known, Refusal};
+use super::settings::SecuritySettings;
+use crate::http::response::CHALLENGES;
+
+/// As whom a request wants to act.
+const RUN_AS: &str = "es-security-runas-user";
+
+/// Lets requests in, or not.
+pub struct Guard {
+    authenticator: Authenticator,
+    /// Whether 401 answers what an anonymous request may not do.
+    hides_anonymous_denials: bool,
+    audit: Option<Audit>,
+}
+
+/// Somebody who was let in, and what he asked for.
+pub struct Caller {
+    known: Known,
+    /// As whom he wants to act.
+    run_as: Option<String>,
+}
+
+/// What of a request the guard looks at.
+#[derive(Clone, Copy)]
+pub struct Knock<'a> {
+    pub peer: SocketAddr,
+    pub method: &'a str,
+    /// As it was sent.
+    pub uri: &'a str,
+    pub headers: &'a HeaderMap,
+}
+
+impl<'a> Knock<'a> {
+    fn header(&self, name: &str) -> Option<&'a str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    fn asked(&self) -> Asked<'a> {
+        Asked {
+            peer: self.peer,
+            method: self.method,
+            path: self.uri.split('?').next().unwrap_or(self.uri),
+            opaque_id: self.header("x-opaque-id"),
+        }
+    }
+}
+
+impl Guard {
+    /// # Errors
+    /// The audit log cannot be written.
+    pub fn new(settings: &SecuritySettings, data: &Path, cores: usize) -> Result<Guard> {
+        let anonymous = settings.anonymous.clone();
+        Ok(Guard {
+            hides_anonymous_denials: anonymous.as_ref().is_some_and(|anonymous| !anonymous.authz_exception),
+            authenticator: Authenticator::new(anonymous, cores),
+            audit: settings.audit.then(|| Audit::open(data)).transpose()?,
+        })
+    }
+
+    /// Who is at the door.
+    ///
+    /// # Errors
+    /// 401; 429 where too many passwords are waiting.
+    pub async fn identify(&self, node: &Node, knock: Knock<'_>) -> Result<Caller, RequestError> {
+        let header = knock.header("authorization");
+        match self.authenticator.identify(node, header).await {
+            Ok(known) => Ok(Caller { known, run_as: knock.header(RUN_AS).map(str::to_owned) }),
+            Err(refusal) => {
+                let event = match refusal {
+                    Refusal::Missing => "anonymous_access_denied",
+                    _ => "authentication_failed",
+                };
+                self.note(event, knock, None, None);
+                Err(unauthenticated(refusal, knock.uri))
+            }
+        }
+    }
+
+    /// Lets him carry out an action; `named`: the indices that the path names.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn admit(
+        &self,
+        node: &Node,
+        caller: Caller,
+        (action, named): (&'static str, &str),
+        knock: Knock<'_>,
+    ) -> Result<Arc<Access>, RequestError> {
+        let mut known = caller.known;
+        if let Some(name) = caller.run_as.filter(|name| !name.is_empty()) {
+            let store = node.security();
+            let allowed = known.rights.check_run_as(&known.identity, action, &name);
+            let other = allowed.clone().and_then(|()| self.authenticator.acting_as(&store, &known, &name));
+            match other {
+                Ok(Some(other)) => {
+                    self.note("run_as_granted", knock, Some(&other), Some(action));
+                    known = other;
+                }
+                outcome => {
+                    self.note("run_as_denied", knock, Some(&known), Some(action));
+                    outcome?;
+                    return Err(known.rights.run_as_denied(&known.identity, action, &name));
+                }
+            }
+        }
+        let is_anonymous = known.identity.authentication == limber_access::AuthenticationType::Anonymous;
+        match Access::grant_on(known.identity.clone(), known.rights.clone(), action, named) {
+            Ok(access) => {
+                self.note("access_granted", knock, Some(&known), Some(action));
+                Ok(access)
+            }
+            Err(_) if is_anonymous && self.hides_anonymous_denials => {
+                self.note("anonymous_access_denied", knock, Some(&known), Some(action));
+                Err(unauthenticated(Refusal::Missing, knock.uri))
+            }
+            Err(denied) => {
+                self.note("access_denied", knock, Some(&known), Some(action));
+                Err(denied)
+            }
+        }
+    }
+
+    /// Writes down that names were denied to a request that had been let in.
+    pub fn note_denial(&self, access: &Access, knock: Knock<'_>) {
+        let known = Known { identity: access.identity.clone(), rights: access.rights.clone() };
+        self.note("access_denied", knock, Some(&known), Some(access.action()));
+    }
+
+    fn note(&self, event: &str, knock: Knock<'_>, known: Option<&Known>, action: Option<&str>) {
+        if let Some(audit) = &self.audit {
+            audit.write(event, &knock.asked(), known.map(|known| &*known.identity), action);
+        }
+    }
+}
+
+/// 401 in Elasticsearch's words.
+///
+/// Source: `DefaultAuthenticationFailureHandler`.
+fn unauthenticated(refusal: Refusal, uri: &str) -> RequestError {
+    let (reason, more) = match refusal {
+        Refusal::Busy(error) => return error,
+        Refusal::Missing => (format!("missing authentication credentials for REST request [{uri}]"), None),
+        Refusal::Wrong { username } => {
+            (format!("unable to authenticate user [{username}] for REST request [{uri}]"), None)
+        }
+        Refusal::WrongKey { why } => (
+            "unable to authenticate with provided credentials and anonymous access is not allowed for this request"
+                .to_owned(),
+            Some(why),
+        ),
+    };
+    let mut error = RequestError::new(401, "security_exception", reason);
+    if let Some(why) = more {
+        error = error.with("additional_unsuccessful_credentials", why);
+    }
+    error.with("header", json!({"WWW-Authenticate": CHALLENGES}))
+}

@@ -1,0 +1,16 @@
+//! Who is at the door: settings, credentials, what becomes of them, and what is written down about it.
+//!
+//! Question answered: "whose request is this, and may it carry out that action?"
+
+mod audit;
+mod authenticator;
+mod bootstrap;
+mod credentials;
+mod guard;
+mod settings;
+
+pub(crate) use authenticator::now_ms;
+pub use bootstrap::{fingerprint, secure};
+pub(crate) use credentials::service_token_value;
+pub use guard::{Guard, Knock};
+pub use settings::{ClientAuthentication, SecuritySettings, ServerTls};

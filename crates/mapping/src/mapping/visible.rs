@@ -1,0 +1,140 @@
+//! A mapping as somebody sees it who may not see all fields: "which of them are there for him, and what of a source?"
+//!
+//! What is hidden is as if it had never been mapped, so that queries, sorts, aggregations, highlights and scripts find nothing.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::Mapping;
+use crate::RequestError;
+
+/// Which fields may be seen, by full path.
+#[derive(Clone)]
+pub(super) struct Visible(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl std::fmt::Debug for Visible {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Visible")
+    }
+}
+
+impl Mapping {
+    /// This mapping without the fields that `is_visible` does not let through.
+    ///
+    /// # Errors
+    /// None that the mapping itself had not.
+    pub fn seen_by(
+        &self,
+        is_visible: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Result<Mapping, RequestError> {
+        let shown = shown_mapping(&self.to_json(), &is_visible);
+        let mut mapping = Mapping::restore(&shown, self.settings())?;
+        mapping.index_field = self.index_field.clone();
+        mapping.has_timestamp = self.has_timestamp;
+        mapping.visible = Some(Visible(Arc::new(is_visible)));
+        Ok(mapping)
+    }
+
+    /// Whether there are fields that may not be seen.
+    pub fn hides_fields(&self) -> bool {
+        self.visible.is_some()
+    }
+
+    /// What of a source may be seen; `None`: all of it.
+    pub fn shown_source(&self, source: &Value) -> Option<Value> {
+        let visible = self.visible.as_ref()?;
+        Some(shown(source, "", &*visible.0).unwrap_or_else(|| Value::Object(Map::new())))
+    }
+}
+
+/// The body of a mapping without the fields that may not be seen.
+pub fn shown_mapping(body: &Value, is_visible: &dyn Fn(&str) -> bool) -> Value {
+    let mut shown = body.clone();
+    if let Some(properties) = shown.get_mut("properties").and_then(Value::as_object_mut) {
+        keep_fields(properties, "", is_visible);
+    }
+    if let Some(runtime) = shown.get_mut("runtime").and_then(Value::as_object_mut) {
+        runtime.retain(|path, _| is_visible(path));
+    }
+    shown
+}
+
+fn keep_fields(fields: &mut Map<String, Value>, prefix: &str, is_visible: &dyn Fn(&str) -> bool) {
+    fields.retain(|name, field| {
+        let path = format!("{prefix}{name}");
+        let is_object = field.get("properties").is_some()
+            || field.get("type").is_none_or(|kind| kind == "object" || kind == "nested");
+        if is_object {
+            if let Some(properties) = field.get_mut("properties").and_then(Value::as_object_mut) {
+                let had_some = !properties.is_empty();
+                keep_fields(properties, &format!("{path}."), is_visible);
+                // What is left of an object of hidden fields would tell that they are there.
+                return !had_some || !properties.is_empty() || is_visible(&path);
+            }
+            return is_visible(&path);
+        }
+        let target = field.get("path").and_then(Value::as_str).filter(|_| field["type"] == "alias");
+        if !is_visible(&path) || target.is_some_and(|target| !is_visible(target)) {
+            return false;
+        }
+        if let Some(fields) = field.get_mut("fields").and_then(Value::as_object_mut) {
+            keep_fields(fields, &format!("{path}."), is_visible);
+        }
+        true
+    });
+}
+
+/// Source: Lucene's and Elasticsearch's `FieldSubsetReader#filter`: values whose full path may be seen, in the objects around them.
+fn shown(value: &Value, path: &str, is_visible: &dyn Fn(&str) -> bool) -> Option<Value> {
+    match value {
+        Value::Object(members) => {
+            let kept: Map<String, Value> = members
+                .iter()
+                .filter_map(|(name, member)| {
+                    let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    Some((name.clone(), shown(member, &path, is_visible)?))
+                })
+                .collect();
+            (!kept.is_empty() || members.is_empty() && is_visible(path)).then_some(Value::Object(kept))
+        }
+        Value::Array(items) => {
+            let kept: Vec<Value> = items.iter().filter_map(|item| shown(item, path, is_visible)).collect();
+            (!kept.is_empty() || items.is_empty() && is_visible(path)).then_some(Value::Array(kept))
+        }
+        scalar => is_visible(path).then(|| scalar.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::MappingSettings;
+    use serde_json::json;
+
+    #[test]
+    fn hidden_fields_are_not_there() {
+        let body = json!({"properties": {
+            "a": {"type": "text", "fields": {"raw": {"type": "keyword"}}},
+            "secret": {"type": "keyword"},
+            "o": {"properties": {"x": {"type": "long"}, "y": {"type": "long"}}},
+            "gone": {"properties": {"z": {"type": "long"}}},
+            "to_secret": {"type": "alias", "path": "secret"}},
+            "runtime": {"r": {"type": "long"}}});
+        let whole = Mapping::parse(&body, &MappingSettings::default()).expect("valid");
+        let seen = whole.seen_by(|path| ["a", "o.x", "to_secret"].contains(&path)).expect("valid");
+        for path in ["a", "o.x"] {
+            assert!(seen.field(path).is_some(), "{path}");
+        }
+        for path in ["a.raw", "secret", "o.y", "gone.z", "to_secret", "r"] {
+            assert!(seen.field(path).is_none(), "{path}");
+        }
+        assert!(seen.object("gone").is_none());
+        let source = json!({"a": "x", "secret": 1, "o": {"x": [1, 2], "y": 3}, "o.x": 4, "n": [{"secret": 1}], "gone": {"z": 1}});
+        assert_eq!(
+            seen.shown_source(&source).expect("limited"),
+            json!({"a": "x", "o": {"x": [1, 2]}, "o.x": 4})
+        );
+        assert_eq!(whole.shown_source(&source), None);
+    }
+}

@@ -1,0 +1,42 @@
+//! A shard of which only some documents may be seen: for everything that looks at it the others are deleted.
+
+use std::sync::Arc;
+
+use limber_segment::{DocId, LiveDocs, SegmentView};
+use limber_work as work;
+use serde_json::Value;
+
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::query::{BoundQuery, QueryLimits, bind, parse_query};
+
+/// Documents that are looked at together, between two looks whether anybody still waits.
+const DOCS_AT_ONCE: u32 = 64 << 10;
+
+/// `shard` with the documents that match `query` alone. Nothing of it is kept in caches, which know nothing of who asks.
+///
+/// # Errors
+/// The query does not parse, or cannot be bound to the shard: nothing is shown then.
+pub fn only_matching(shard: ShardSnapshot, query: &Value, now_millis: i64) -> Result<ShardSnapshot> {
+    let query = parse_query(query, &QueryLimits::default())?;
+    let bound = bind(&query, &shard, now_millis)?;
+    let segments = shard.segments.iter().map(|view| limited(view, &bound)).collect::<Result<_>>()?;
+    Ok(ShardSnapshot { segments, caches: None, ..shard })
+}
+
+fn limited(view: &SegmentView, query: &BoundQuery) -> Result<SegmentView> {
+    let count = view.doc_count();
+    let mut live = LiveDocs::all(count);
+    for start in (0..count).step_by(DOCS_AT_ONCE as usize) {
+        work::check_beyond_deadline()?;
+        let docs: Vec<DocId> = (start..count.min(start + DOCS_AT_ONCE)).collect();
+        let asked: Vec<DocId> = docs.iter().copied().filter(|doc| view.is_live(*doc)).collect();
+        let mut matching = query.matching_docs(&view.segment, &asked)?.into_iter().peekable();
+        for doc in docs {
+            if matching.next_if_eq(&doc).is_none() {
+                live.delete(doc);
+            }
+        }
+    }
+    Ok(SegmentView { segment: view.segment.clone(), live: Some(Arc::new(live)) })
+}
