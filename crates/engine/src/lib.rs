@@ -40,7 +40,8 @@ pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
     DescribedQuery, ExplainFilter, IndexAndField, ListedSnapshot, Node, NodeConfig, OpenPointInTime,
-    Placement, RestoredIndex, RolloverRequest, Round, SearchTarget, Slices, SnapshotQuery, SourceBatch,
+    Placement, Resize, RestoredIndex, RolloverRequest, Round, SearchTarget, Slices, SnapshotQuery,
+    SourceBatch,
 };
 pub use progress::Progress;
 pub use repair::{RepairReport, repair_data_folder};

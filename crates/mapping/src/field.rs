@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::analysis::{Analyzer, Normalizer};
+use crate::completion::Completion;
 use crate::date::{DateFormat, Resolution};
 use crate::range::RangeKind;
 use crate::similarity::Similarity;
@@ -47,6 +48,8 @@ pub enum FieldType {
     Range(RangeKind),
     /// Base64 in JSON; its bytes are in the column alone, and nothing searches them.
     Binary,
+    /// What may follow what was typed; terms as [`Completion`] says.
+    Completion(Arc<Completion>),
     /// A query: what finds it (`limber_search::percolator`) and its JSON as terms, which whoever writes a document adds.
     Query,
 }
@@ -97,7 +100,7 @@ pub struct Field {
     pub has_vector_offsets: bool,
     /// Text and keyword: whether frequencies are written.
     pub frequencies: bool,
-    /// Text alone.
+    /// Text and completion alone.
     pub analyzer: Option<Arc<Analyzer>>,
     pub search_analyzer: Option<Arc<Analyzer>>,
     /// Keyword: values and what is looked for are brought into its form.
@@ -205,6 +208,7 @@ impl Field {
             | FieldType::Ip
             | FieldType::Range(_)
             | FieldType::Binary
+            | FieldType::Completion(_)
             | FieldType::Query => Representation::Terms,
             FieldType::GeoShape { .. } => Representation::Shape,
             _ => Representation::Number,
@@ -363,6 +367,7 @@ impl FieldType {
             FieldType::GeoShape { .. } => "geo_shape",
             FieldType::Range(kind) => kind.name(),
             FieldType::Binary => "binary",
+            FieldType::Completion(_) => "completion",
             FieldType::Query => "percolator",
         }
     }

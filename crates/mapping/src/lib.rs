@@ -6,6 +6,7 @@
 //! [`RequestError`], never a panic.
 
 pub mod analysis;
+mod completion;
 mod copied;
 pub mod date;
 mod definition;
@@ -26,6 +27,10 @@ pub mod testing;
 mod tree;
 mod typed;
 
+pub use completion::{
+    CONTEXT_END, Completion, CompletionContext, ContextKind, Entry, GEO_PRECISION_DEFAULT,
+    KEY_END as COMPLETION_KEY_END, TOKEN_END, geohash as geohash_of, precision as geohash_precision,
+};
 pub use copied::claim_tree;
 pub use definition::data_stream::add_timestamp;
 pub use definition::{Dynamic, SourceRule};

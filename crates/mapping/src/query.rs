@@ -153,6 +153,13 @@ impl Field {
             Shape::Binary => {
                 return Err(RequestError::illegal_argument("Binary fields do not support searching"));
             }
+            // Terms of inputs: what finds them is a suggester.
+            Shape::Completion => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Field [{}] of type [completion] does not support exact searching",
+                    self.path
+                )));
+            }
             Shape::Query => return Err(not_searchable()),
             Shape::Ip => match ip::parse_cidr(&text) {
                 Some((first, last)) if first == last => Selection::Term(first.to_vec()),
@@ -212,7 +219,7 @@ impl Field {
                 Ok(wanted.map_or(Selection::Nothing, Selection::Ranges))
             }
             Shape::Query => Err(not_searchable()),
-            Shape::GeoPoint | Shape::Geometry | Shape::Binary => {
+            Shape::GeoPoint | Shape::Geometry | Shape::Binary | Shape::Completion => {
                 Err(RequestError::illegal_argument(format!(
                     "Field [{}] of type [{}] does not support range queries",
                     self.path,

@@ -86,6 +86,7 @@ pub(crate) enum Shape {
     Geometry,
     Range,
     Binary,
+    Completion,
     Query,
     /// Of objects whose keys are not mapped.
     Flattened,
@@ -146,6 +147,7 @@ impl Shape {
             FieldType::GeoShape { .. } => Shape::Geometry,
             FieldType::Range(_) => Shape::Range,
             FieldType::Binary => Shape::Binary,
+            FieldType::Completion(_) => Shape::Completion,
             FieldType::Query => Shape::Query,
         }
     }
@@ -219,6 +221,7 @@ pub(crate) fn typed<'a>(
         | Shape::Geometry
         | Shape::Range
         | Shape::Binary
+        | Shape::Completion
         | Shape::Query
         | Shape::Flattened => Ok(Typed::Nothing),
         Shape::Scaled(factor) => match double(field, scalar, "scaled_float", f64::MAX)? {

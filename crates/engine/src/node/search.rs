@@ -86,7 +86,7 @@ impl Node {
             }
             Some(keep_alive_ms) => self.first_page(&pinned, request, keep_alive_ms, &context),
         };
-        meters.finish(outcome.is_ok());
+        meters.finish(outcome.is_ok(), &request.stats_groups, request.suggest.is_some());
         let (mut response, scroll_id) = outcome?;
         add_failures(&mut response, pinned.failures)?;
         Ok((response, scroll_id))
@@ -170,7 +170,7 @@ impl Node {
         }
         let meters = Meters::start(self, &pinned.shards);
         let outcome = limber_search::count(&pinned.snapshots, &request, &context);
-        meters.finish(outcome.is_ok());
+        meters.finish(outcome.is_ok(), &[], false);
         let mut response = outcome?;
         response.shards.total += pinned.failures.len() as u32;
         response.shards.failures.extend(pinned.failures);
@@ -447,13 +447,17 @@ impl<'a> Meters<'a> {
     }
 
     /// Time is shared out evenly: shards are searched one after the other or side by side within it.
-    fn finish(&self, succeeded: bool) {
+    fn finish(&self, succeeded: bool, groups: &[String], suggests: bool) {
         let nanos = self.node.environment.clock.monotonic_nanos().saturating_sub(self.start_nanos);
         let share = nanos / self.shards.len().max(1) as u64;
         for shard in self.shards {
             let counters = &shard.counters;
             counters.query.current.fetch_sub(1, Ordering::Relaxed);
             counters.query.add(1, share);
+            counters.search_groups.add(groups, share, succeeded, suggests);
+            if suggests {
+                counters.suggest.add(1, 0);
+            }
             if succeeded {
                 counters.fetch.add(1, 0);
             } else {

@@ -17,6 +17,7 @@ mod merge_policy;
 mod open;
 mod refresh;
 pub mod routing;
+mod search_groups;
 mod search_idle;
 mod segment_memory;
 mod segments;

@@ -174,6 +174,7 @@ fn abilities(field: &Field, mapping: &Mapping) -> (bool, bool) {
             (field.index, fielddata)
         }
         FieldType::Binary => (false, field.doc_values),
+        FieldType::Completion(_) => (true, false),
         FieldType::Query => (false, false),
         _ => (field.index || field.doc_values, field.doc_values),
     }

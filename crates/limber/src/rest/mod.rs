@@ -35,12 +35,14 @@ mod placement;
 mod point_in_time;
 mod rank_eval;
 mod reindex;
+mod resize;
 mod rollover;
 mod router;
 mod script;
 mod script_context;
 mod scroll;
 mod search;
+mod search_template;
 mod settings;
 mod snapshot;
 mod snapshot_lifecycle;
@@ -53,6 +55,7 @@ mod term_vectors;
 mod terms_enum;
 mod upkeep;
 mod validate;
+mod voting;
 
 pub use app::{App, AppConfig};
 pub use cat::human_bytes;
@@ -65,6 +68,7 @@ pub const ROUTES: &[&[Route]] = &[
     document::ROUTES,
     mget::ROUTES,
     search::ROUTES,
+    search_template::ROUTES,
     msearch::ROUTES,
     async_search::ROUTES,
     rank_eval::ROUTES,
@@ -77,6 +81,7 @@ pub const ROUTES: &[&[Route]] = &[
     index::ROUTES,
     data_stream::ROUTES,
     data_stream_lifecycle::ROUTES,
+    resize::ROUTES,
     rollover::ROUTES,
     ilm::ROUTES,
     snapshot_repository::ROUTES,
@@ -104,6 +109,7 @@ pub const ROUTES: &[&[Route]] = &[
     term_vectors::ROUTES,
     terms_enum::ROUTES,
     validate::ROUTES,
+    voting::ROUTES,
     placement::ROUTES,
     cat::ROUTES,
     absent::ROUTES,

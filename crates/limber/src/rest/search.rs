@@ -23,6 +23,10 @@ pub const PARAMETERS: &[&str] = with_search_options![
     "suggest_text",
 ];
 
+/// What a search by a template may carry in its URL.
+pub const TEMPLATE_PARAMETERS: &[&str] =
+    with_search_options!["min_compatible_shard_node", "pre_filter_shard_size", "profile", "scroll",];
+
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
 pub const ROUTES: &[Route] = &[
@@ -43,7 +47,11 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn search(app: &App, request: &Request) -> Result<Response> {
-    let mut body = request.json()?.unwrap_or(Value::Null);
+    run(app, request, request.json()?.unwrap_or(Value::Null))
+}
+
+/// The answer of a search whose body is this.
+pub fn run(app: &App, request: &Request, mut body: Value) -> Result<Response> {
     // A point in time knows its indices itself.
     let indices = body.get("pit").is_none().then(|| request.param("index").unwrap_or("_all"));
     app.node.resolve_lookups(&mut body, indices)?;

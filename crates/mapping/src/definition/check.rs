@@ -123,6 +123,10 @@ pub(super) fn checked(
             let is_clockwise = crate::geo::parse_orientation(&name)?;
             Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
         }
+        Check::Contexts => {
+            let contexts = crate::completion::Completion::parse_contexts(value)?;
+            Ok(contexts.iter().map(crate::completion::CompletionContext::to_json).collect())
+        }
         Check::Script => super::script::long_form(value, field),
         Check::ScriptError => match value.as_str() {
             Some("fail" | "continue") => Ok(value.clone()),

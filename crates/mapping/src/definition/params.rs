@@ -41,6 +41,8 @@ pub(crate) enum Check {
     Script,
     /// `fail` or `continue`.
     ScriptError,
+    /// Contexts of a completion, kept as they are shown.
+    Contexts,
     /// Known to Elasticsearch; here only its default may be given.
     OnlyDefault,
 }
@@ -259,6 +261,16 @@ static DATE_RANGE: &[Param] = &[
 
 static BINARY: &[Param] = &[STORE, param("doc_values", Check::Bool, Update::Never, "false"), META, KEEP];
 
+static COMPLETION: &[Param] = &[
+    param("analyzer", Check::Analyzer, Update::Never, "\"simple\""),
+    param("search_analyzer", Check::Analyzer, Update::Always, ""),
+    param("preserve_separators", Check::ExplicitBool, Update::Never, "true"),
+    param("preserve_position_increments", Check::ExplicitBool, Update::Never, "true"),
+    param("max_input_length", Check::Count, Update::Always, "50"),
+    param("contexts", Check::Contexts, Update::Never, "null"),
+    META,
+];
+
 static PERCOLATOR: &[Param] = &[META];
 
 static FLATTENED: &[Param] = &[
@@ -309,6 +321,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "date_range", params: DATE_RANGE },
     Kind { name: "ip_range", params: RANGE },
     Kind { name: "binary", params: BINARY },
+    Kind { name: "completion", params: COMPLETION },
     Kind { name: "percolator", params: PERCOLATOR },
     Kind { name: "flattened", params: FLATTENED },
 ];
@@ -318,7 +331,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "aggregate_metric_double",
     "alias",
     "annotated_text",
-    "completion",
     "counted_keyword",
     "dense_vector",
     "histogram",

@@ -516,6 +516,12 @@ fn leaf(
             return Err(RequestError::illegal_argument(reason));
         }
     }
+    if kind.name == "completion" {
+        // Shown whether they were given or not.
+        for name in ["analyzer", "preserve_separators", "preserve_position_increments", "max_input_length"] {
+            leaf.params.entry(name).or_insert_with(|| kind.default_of(name));
+        }
+    }
     if kind.name == "scaled_float" && !leaf.params.contains_key("scaling_factor") {
         return Err(RequestError::illegal_argument(format!(
             "Field [{path}] misses required parameter [scaling_factor]"

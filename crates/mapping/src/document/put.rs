@@ -174,6 +174,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 | Shape::Geometry
                 | Shape::Range
                 | Shape::Binary
+                | Shape::Completion
                 | Shape::Query
                 | Shape::Flattened
         ) {

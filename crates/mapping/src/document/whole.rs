@@ -144,7 +144,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     /// The grammar is checked, so this fails only where serde_json is stricter (numbers beyond a double).
-    fn value_of(&self, at: usize, end: usize) -> Value {
+    pub(super) fn value_of(&self, at: usize, end: usize) -> Value {
         serde_json::from_str(&self.text[at..end]).unwrap_or(Value::Bool(false))
     }
 
@@ -215,6 +215,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             (Shape::Geometry, Scalar::Text(text)) => self.put_shape(node, leaf, &Value::from(text), at),
             (Shape::Geometry, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
             (Shape::Range, _) => self.put_range_of_scalar(node, leaf, scalar, at),
+            (Shape::Completion, _) => self.put_completion(node, leaf, scalar, at),
             (Shape::Query, _) => {
                 let cause = RequestError::parsing("[_na] query malformed, must start with start_object");
                 Err(self.unreadable(node, at, cause))
@@ -276,7 +277,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     #[cold]
-    fn unreadable(&self, node: &Leaf, at: usize, cause: RequestError) -> Stop {
+    pub(super) fn unreadable(&self, node: &Leaf, at: usize, cause: RequestError) -> Stop {
         let field = &*node.field;
         let reason = format!("failed to parse field [{}] of type [{}]", field.path, field.type_name());
         error::document(self.bytes, at, reason).caused_by(cause).into()

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::RequestError;
 use crate::analysis::Analyzer;
+use crate::completion::Completion;
 use crate::date::{DateFormat, Resolution};
 use crate::definition::{KEYED, Leaf, script_of};
 use crate::field::{Field, FieldId, FieldType, Flattened, RuntimeScript};
@@ -49,6 +50,12 @@ pub(super) fn build(
     let kind = kind_of(leaf)?;
     let (analyzer, search_analyzer) = match kind {
         FieldType::Text => (Some(index_analyzer(leaf, settings)), Some(search_analyzer(leaf, settings))),
+        FieldType::Completion(_) => {
+            let simple = || settings.analyzers.get("simple").cloned();
+            let index = named_analyzer(leaf, "analyzer", settings).or_else(simple);
+            let search = named_analyzer(leaf, "search_analyzer", settings).or_else(|| index.clone());
+            (index, search)
+        }
         _ => (None, None),
     };
     let position_increment_gap = position_gap(leaf, analyzer.as_deref());
@@ -58,6 +65,7 @@ pub(super) fn build(
     let match_only = leaf.kind.name == "match_only_text";
     let is_wildcard = leaf.kind.name == "wildcard";
     let is_query = kind == FieldType::Query;
+    let is_completion = matches!(kind, FieldType::Completion(_));
     let index_options = leaf.param("index_options");
     let has_positions = index_options == "positions" || index_options == "offsets";
     let term_vector = leaf.param("term_vector");
@@ -70,7 +78,7 @@ pub(super) fn build(
     Ok(Field {
         id,
         path: Arc::from(path),
-        index: match_only || is_wildcard || is_query || leaf.flag("index"),
+        index: match_only || is_wildcard || is_query || is_completion || leaf.flag("index"),
         doc_values: is_constant || is_wildcard || is_query || leaf.flag("doc_values"),
         store: leaf.flag("store"),
         match_only,
@@ -137,6 +145,12 @@ fn kind_of(leaf: &Leaf) -> Result<FieldType, RequestError> {
             FieldType::Range(RangeKind::Date { format: Arc::new(format) })
         }
         "ip_range" => FieldType::Range(RangeKind::Ip),
+        "completion" => FieldType::Completion(Arc::new(Completion {
+            preserve_separators: leaf.flag("preserve_separators"),
+            preserve_position_increments: leaf.flag("preserve_position_increments"),
+            input_length_max: leaf.param("max_input_length").as_u64().unwrap_or(50) as usize,
+            contexts: Completion::parse_contexts(&leaf.param("contexts"))?,
+        })),
         "percolator" => FieldType::Query,
         other => FieldType::plain(other)
             .ok_or_else(|| RequestError::unsupported(format!("field type [{other}]")))?,

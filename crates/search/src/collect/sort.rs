@@ -231,6 +231,7 @@ impl BoundSort {
             | FieldType::Text
             | FieldType::Range(_)
             | FieldType::Binary
+            | FieldType::Completion(_)
             | FieldType::Query => KeyKind::Term,
             FieldType::Double => KeyKind::Double,
             FieldType::ScaledFloat { scaling_factor } => {
@@ -538,9 +539,10 @@ pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()>
             field.path
         ))
         .into()),
-        FieldType::Query => Err(RequestError::illegal_argument(format!(
-            "Fielddata is not supported on field [{}] of type [percolator]",
-            field.path
+        FieldType::Query | FieldType::Completion(_) => Err(RequestError::illegal_argument(format!(
+            "Fielddata is not supported on field [{}] of type [{}]",
+            field.path,
+            field.type_name()
         ))
         .into()),
         FieldType::Binary => Err(RequestError::unsupported(format!(

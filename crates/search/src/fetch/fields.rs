@@ -462,6 +462,7 @@ fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Va
             is_kept.then(|| field.normalize(&text).into_owned().into())
         }
         FieldType::Text | FieldType::Binary => Some(text.into()),
+        FieldType::Completion(_) => None,
         FieldType::Query => None,
         FieldType::Ip => {
             limber_mapping::ip::parse(text.as_bytes()).map(|bytes| limber_mapping::ip::format(&bytes).into())

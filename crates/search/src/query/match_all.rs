@@ -12,7 +12,7 @@ use crate::error::Error;
 pub(super) struct MatchAll;
 
 #[derive(Debug)]
-struct MatchNone;
+pub(super) struct MatchNone;
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     Ok(common("match_all", members)?.query(MatchAll))

@@ -75,6 +75,7 @@ pub(crate) use combined_fields::CombinedNode;
 pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};
 pub(crate) use function::{FunctionReader, script_name};
 pub(crate) use function_score::{BoostMode, ScoreMode};
+pub(crate) use fuzziness::Fuzziness;
 pub(crate) use geo_bounding_box::parse_corners;
 pub(crate) use intervals::{IntervalsNode, PatternTerms, Relation, Side, Source, too_many_terms};
 pub use matching::MatchingDocs;

@@ -67,6 +67,10 @@ impl Query {
         Query { boost: 1.0, name: None, node: Arc::new(node) }
     }
 
+    pub(crate) fn match_none() -> Query {
+        Query::new(super::match_all::MatchNone)
+    }
+
     pub fn match_all() -> Query {
         Query::new(super::match_all::MatchAll)
     }
