@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::analysis::{Analyzer, Normalizer};
 use crate::completion::Completion;
 use crate::date::{DateFormat, Resolution};
+use crate::join::Relations;
 use crate::range::RangeKind;
 use crate::similarity::Similarity;
 
@@ -50,6 +51,8 @@ pub enum FieldType {
     Binary,
     /// What may follow what was typed; terms as [`Completion`] says.
     Completion(Arc<Completion>),
+    /// Which other document a document belongs to.
+    Join(Arc<Relations>),
     /// A query: what finds it (`limber_search::percolator`) and its JSON as terms, which whoever writes a document adds.
     Query,
 }
@@ -209,6 +212,7 @@ impl Field {
             | FieldType::Range(_)
             | FieldType::Binary
             | FieldType::Completion(_)
+            | FieldType::Join(_)
             | FieldType::Query => Representation::Terms,
             FieldType::GeoShape { .. } => Representation::Shape,
             _ => Representation::Number,
@@ -368,6 +372,7 @@ impl FieldType {
             FieldType::Range(kind) => kind.name(),
             FieldType::Binary => "binary",
             FieldType::Completion(_) => "completion",
+            FieldType::Join(_) => "join",
             FieldType::Query => "percolator",
         }
     }

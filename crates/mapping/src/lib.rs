@@ -15,6 +15,7 @@ mod error;
 mod field;
 pub mod geo;
 pub mod ip;
+mod join;
 mod mapping;
 pub mod number;
 mod query;
@@ -39,6 +40,7 @@ pub use field::{
     Field, FieldId, FieldSink, FieldType, Flattened, KEY_END, KEYED_PATH_END, Nested, Representation,
     RuntimeScript, SpaceId, keyed_path,
 };
+pub use join::Relations;
 pub use mapping::Mapping;
 pub use query::{DateContext, RangeEnd, Selection};
 pub use range::{Ends, RangeKind, RangeRelation, RangesWanted};

@@ -136,7 +136,7 @@ impl Field {
     pub fn select_term(&self, value: &Value, context: &DateContext<'_>) -> Result<Selection, RequestError> {
         let text = text_of(value)?;
         Ok(match Shape::of(&self.kind) {
-            Shape::Text | Shape::Keyword | Shape::Flattened => {
+            Shape::Text | Shape::Keyword | Shape::Join | Shape::Flattened => {
                 Selection::Term(self.normalize(&text).as_bytes().to_vec())
             }
             Shape::GeoPoint | Shape::Geometry => {
@@ -210,7 +210,7 @@ impl Field {
         let lower = lower.filter(|end| !end.value.is_null());
         let upper = upper.filter(|end| !end.value.is_null());
         match Shape::of(&self.kind) {
-            Shape::Text | Shape::Keyword | Shape::Flattened => {
+            Shape::Text | Shape::Keyword | Shape::Join | Shape::Flattened => {
                 Ok(Selection::Terms { lower: self.term_end(lower)?, upper: self.term_end(upper)? })
             }
             Shape::Ip => self.ip_range(lower, upper),

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 
 use crate::RequestError;
 use crate::definition::{self, Dynamic, Includes, Node, Root};
-use crate::field::{Field, Flattened, Nested, SpaceId, keyed_path};
+use crate::field::{Field, FieldType, Flattened, Nested, SpaceId, keyed_path};
 use crate::typed::{OwnedScalar, Scalar, Shape, Typed, typed};
 
 /// Where a key leads.
@@ -152,6 +152,8 @@ pub(crate) struct Leaf {
     pub null: Option<OwnedScalar>,
     pub multi_fields: Box<[u32]>,
     pub copies: Box<[Copy]>,
+    /// Of a join: where the ids of the parents of each relation go.
+    pub parents: Box<[(Box<str>, u32)]>,
     /// Of a flattened field: where its keyed terms go.
     pub keyed: Option<u32>,
     /// Where its values belong.
@@ -253,6 +255,20 @@ impl Tree {
         if leaf.kind.name == "flattened" {
             let keyed = self.leaf(&leaf.keyed(), &keyed_path(path), space, intern)?;
             self.leaves[number as usize].keyed = Some(keyed);
+        }
+        if let FieldType::Join(relations) = &self.leaves[number as usize].field.kind.clone() {
+            if space != SpaceId::ROOT {
+                let reason =
+                    format!("join field [{path}] cannot be added inside an object or in a multi-field");
+                return Err(RequestError::illegal_argument(reason));
+            }
+            let mut parents = Vec::new();
+            for parent in relations.parents() {
+                let ids = relations.ids_path(path, parent);
+                let ids = self.leaf(&definition::Leaf::parent_ids(), &ids, space, intern)?;
+                parents.push((parent.into(), ids));
+            }
+            self.leaves[number as usize].parents = parents.into();
         }
         let is_dimension = leaf.flag("time_series_dimension");
         let leaf = &mut self.leaves[number as usize];
@@ -411,6 +427,7 @@ impl Leaf {
             null: field.null_value.as_ref().filter(|_| !is_flattened).map(OwnedScalar::from_json),
             multi_fields: Box::default(),
             copies: Box::default(),
+            parents: Box::default(),
             keyed: None,
             space,
             field,

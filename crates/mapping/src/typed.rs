@@ -87,6 +87,7 @@ pub(crate) enum Shape {
     Range,
     Binary,
     Completion,
+    Join,
     Query,
     /// Of objects whose keys are not mapped.
     Flattened,
@@ -148,6 +149,7 @@ impl Shape {
             FieldType::Range(_) => Shape::Range,
             FieldType::Binary => Shape::Binary,
             FieldType::Completion(_) => Shape::Completion,
+            FieldType::Join(_) => Shape::Join,
             FieldType::Query => Shape::Query,
         }
     }
@@ -222,6 +224,7 @@ pub(crate) fn typed<'a>(
         | Shape::Range
         | Shape::Binary
         | Shape::Completion
+        | Shape::Join
         | Shape::Query
         | Shape::Flattened => Ok(Typed::Nothing),
         Shape::Scaled(factor) => match double(field, scalar, "scaled_float", f64::MAX)? {

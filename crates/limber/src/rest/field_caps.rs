@@ -183,6 +183,7 @@ fn abilities(field: &Field, mapping: &Mapping) -> (bool, bool) {
         }
         FieldType::Binary => (false, field.doc_values),
         FieldType::Completion(_) => (true, false),
+        FieldType::Join(_) => (true, true),
         FieldType::Query => (false, false),
         _ => (field.index || field.doc_values, field.doc_values),
     }

@@ -123,6 +123,7 @@ pub(super) fn checked(
             let is_clockwise = crate::geo::parse_orientation(&name)?;
             Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
         }
+        Check::Relations => Ok(crate::join::Relations::parse(value)?.to_json()),
         Check::Prefixes => prefixes(value, field),
         Check::Contexts => {
             let contexts = crate::completion::Completion::parse_contexts(value)?;

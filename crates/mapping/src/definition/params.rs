@@ -43,6 +43,8 @@ pub(crate) enum Check {
     ScriptError,
     /// Contexts of a completion, kept as they are shown.
     Contexts,
+    /// Relations of a join, kept as they are shown.
+    Relations,
     /// Least and most characters of prefixes, kept with their defaults.
     Prefixes,
     /// Known to Elasticsearch; here only its default may be given.
@@ -275,6 +277,15 @@ static COMPLETION: &[Param] = &[
     META,
 ];
 
+static JOIN: &[Param] = &[
+    param("eager_global_ordinals", Check::ExplicitBool, Update::Always, "true"),
+    param("relations", Check::Relations, Update::Always, "{}"),
+    META,
+];
+
+/// The ids of parents beside a join; no mapping names it.
+pub(crate) static PARENT_IDS: Kind = Kind { name: "keyword", params: KEYWORD };
+
 static PERCOLATOR: &[Param] = &[META];
 
 static FLATTENED: &[Param] = &[
@@ -326,6 +337,7 @@ pub(crate) static KINDS: &[Kind] = &[
     Kind { name: "ip_range", params: RANGE },
     Kind { name: "binary", params: BINARY },
     Kind { name: "completion", params: COMPLETION },
+    Kind { name: "join", params: JOIN },
     Kind { name: "percolator", params: PERCOLATOR },
     Kind { name: "flattened", params: FLATTENED },
 ];
@@ -339,7 +351,6 @@ pub(crate) static KINDS_MISSING: &[&str] = &[
     "dense_vector",
     "histogram",
     "icu_collation_keyword",
-    "join",
     "murmur3",
     "passthrough",
     "point",

@@ -500,7 +500,7 @@ fn leaf(
         }
     }
     check_script(&leaf, last)?;
-    if matches!(kind.name, "geo_shape" | "binary" | "constant_keyword" | "percolator")
+    if matches!(kind.name, "geo_shape" | "binary" | "constant_keyword" | "percolator" | "join")
         && !(leaf.fields.is_empty() && leaf.copy_to.is_empty())
     {
         return Err(RequestError::unsupported(format!(
@@ -513,6 +513,15 @@ fn leaf(
         let refused = [("fields", leaf.fields.is_empty()), ("copy_to", leaf.copy_to.is_empty())];
         if let Some((name, _)) = refused.iter().find(|(_, is_absent)| !is_absent) {
             let reason = format!("flattened field [{last}] does not support [{name}]");
+            return Err(RequestError::illegal_argument(reason));
+        }
+    }
+    if kind.name == "join" {
+        leaf.params
+            .entry("eager_global_ordinals")
+            .or_insert_with(|| kind.default_of("eager_global_ordinals"));
+        if is_multi_field {
+            let reason = format!("Field [{last}] of type [join] can't be used in multifields");
             return Err(RequestError::illegal_argument(reason));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::params::{KEYED, Kind};
+use super::params::{KEYED, Kind, PARENT_IDS};
 use super::runtime::RuntimeFields;
 use super::source::SourceSection;
 use super::templates::Template;
@@ -52,6 +52,11 @@ impl Leaf {
     /// Of the keyed terms of a flattened field.
     pub fn keyed(&self) -> Leaf {
         Leaf { kind: &KEYED, params: self.params.clone(), fields: BTreeMap::new(), copy_to: Vec::new() }
+    }
+
+    /// Of the ids of parents beside a join.
+    pub fn parent_ids() -> Leaf {
+        Leaf { kind: &PARENT_IDS, params: BTreeMap::new(), fields: BTreeMap::new(), copy_to: Vec::new() }
     }
 
     pub fn flag(&self, name: &str) -> bool {

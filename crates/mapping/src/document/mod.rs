@@ -6,6 +6,7 @@ mod completion;
 mod error;
 mod flattened;
 mod infer;
+mod join;
 mod json;
 mod made;
 mod nested;

@@ -175,6 +175,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 | Shape::Range
                 | Shape::Binary
                 | Shape::Completion
+                | Shape::Join
                 | Shape::Query
                 | Shape::Flattened
         ) {

@@ -552,6 +552,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             Some(b'{') if node.shape == Shape::Geometry => self.shapes(leaf, at, 1),
             Some(b'{') if node.shape == Shape::Range => self.range(leaf, at),
             Some(b'{') if node.shape == Shape::Completion => self.completion(leaf, at),
+            Some(b'{') if node.shape == Shape::Join => self.join(leaf, at),
             Some(b'{') if node.shape == Shape::Query => self.query(leaf, at),
             Some(b'{') if node.shape == Shape::Flattened => self.flattened(leaf, at),
             Some(b'{') => {

@@ -216,6 +216,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             (Shape::Geometry, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
             (Shape::Range, _) => self.put_range_of_scalar(node, leaf, scalar, at),
             (Shape::Completion, _) => self.put_completion(node, leaf, scalar, at),
+            (Shape::Join, _) => self.put_join(node, scalar, at),
             (Shape::Query, _) => {
                 let cause = RequestError::parsing("[_na] query malformed, must start with start_object");
                 Err(self.unreadable(node, at, cause))

@@ -10,6 +10,7 @@ use crate::completion::Completion;
 use crate::date::{DateFormat, Resolution};
 use crate::definition::{KEYED, Leaf, script_of};
 use crate::field::{Field, FieldId, FieldType, Flattened, RuntimeScript};
+use crate::join::Relations;
 use crate::range::RangeKind;
 use crate::settings::MappingSettings;
 use crate::similarity::Similarity;
@@ -65,6 +66,7 @@ pub(super) fn build(
     let match_only = leaf.kind.name == "match_only_text";
     let is_wildcard = leaf.kind.name == "wildcard";
     let is_query = kind == FieldType::Query;
+    let is_join = matches!(kind, FieldType::Join(_));
     let is_completion = matches!(kind, FieldType::Completion(_));
     let index_options = leaf.param("index_options");
     let has_positions = index_options == "positions" || index_options == "offsets";
@@ -78,8 +80,8 @@ pub(super) fn build(
     Ok(Field {
         id,
         path: Arc::from(path),
-        index: match_only || is_wildcard || is_query || is_completion || leaf.flag("index"),
-        doc_values: is_constant || is_wildcard || is_query || leaf.flag("doc_values"),
+        index: match_only || is_wildcard || is_query || is_completion || is_join || leaf.flag("index"),
+        doc_values: is_constant || is_wildcard || is_query || is_join || leaf.flag("doc_values"),
         store: leaf.flag("store"),
         match_only,
         is_wildcard,
@@ -151,6 +153,7 @@ fn kind_of(leaf: &Leaf) -> Result<FieldType, RequestError> {
             input_length_max: leaf.param("max_input_length").as_u64().unwrap_or(50) as usize,
             contexts: Completion::parse_contexts(&leaf.param("contexts"))?,
         })),
+        "join" => FieldType::Join(Arc::new(Relations::parse(&leaf.param("relations"))?)),
         "percolator" => FieldType::Query,
         other => FieldType::plain(other)
             .ok_or_else(|| RequestError::unsupported(format!("field type [{other}]")))?,

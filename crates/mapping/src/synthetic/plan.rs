@@ -126,7 +126,7 @@ fn how(field: &Arc<Field>, mapping: &Mapping) -> How {
             keywords.next().map_or(How::Kept, |keyword| How::Keyword(keyword.clone()))
         }
         // A column has both ends as part of the range, whichever way they were given.
-        FieldType::Range(_) | FieldType::Completion(_) | FieldType::Query => How::Kept,
+        FieldType::Range(_) | FieldType::Completion(_) | FieldType::Join(_) | FieldType::Query => How::Kept,
         FieldType::Binary => How::Binary,
         _ if field.doc_values => How::Column(field.clone()),
         _ => How::Kept,

@@ -52,7 +52,9 @@ impl Format {
                 _ => Ok(Format::Raw),
             },
             Some(FieldType::Ip) => refuse(options, "ip").map(|()| Format::Ip),
-            Some(FieldType::Keyword | FieldType::Text) => refuse(options, "keyword").map(|()| Format::Raw),
+            Some(FieldType::Keyword | FieldType::Text | FieldType::Join(_)) => {
+                refuse(options, "keyword").map(|()| Format::Raw)
+            }
             _ => match &options.format {
                 Some(pattern) => Ok(Format::Decimal(Arc::new(DecimalFormat::parse(pattern)?))),
                 None => Ok(Format::Raw),

@@ -76,7 +76,12 @@ impl Accepts {
                     && !matches!(field.kind, FieldType::Date { .. } | FieldType::Boolean)
             }
             Accepts::Addresses => matches!(field.kind, FieldType::Ip),
-            Accepts::Terms => matches!(field.kind, FieldType::Keyword | FieldType::Text | FieldType::Ip),
+            Accepts::Terms => {
+                matches!(
+                    field.kind,
+                    FieldType::Keyword | FieldType::Text | FieldType::Ip | FieldType::Join(_)
+                )
+            }
         }
     }
 }

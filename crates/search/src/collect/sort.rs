@@ -232,6 +232,7 @@ impl BoundSort {
             | FieldType::Range(_)
             | FieldType::Binary
             | FieldType::Completion(_)
+            | FieldType::Join(_)
             | FieldType::Query => KeyKind::Term,
             FieldType::Double => KeyKind::Double,
             FieldType::ScaledFloat { scaling_factor } => {

@@ -461,7 +461,7 @@ fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Va
             let is_kept = text.len() <= limit || text.encode_utf16().count() <= limit;
             is_kept.then(|| field.normalize(&text).into_owned().into())
         }
-        FieldType::Text | FieldType::Binary => Some(text.into()),
+        FieldType::Text | FieldType::Binary | FieldType::Join(_) => Some(text.into()),
         FieldType::Completion(_) => None,
         FieldType::Query => None,
         FieldType::Ip => {

@@ -26,6 +26,7 @@ mod geo_polygon;
 mod geo_shape;
 mod ids;
 mod intervals;
+mod join;
 mod lenient;
 mod match_all;
 mod match_phrase;

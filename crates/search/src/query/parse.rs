@@ -317,7 +317,7 @@ mod tests {
                 "[match_phrase] query does not support [foo]",
             ),
             (json!({"span_term": {}}), "field name is null or empty"),
-            (json!({"has_child": {}}), "query [has_child] is not supported by Limber yet"),
+            (json!({"knn": {}}), "query [knn] is not supported by Limber yet"),
         ] {
             assert_eq!(reason(query.clone()), expected, "{query}");
         }
