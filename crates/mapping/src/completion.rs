@@ -414,3 +414,36 @@ fn read_contexts(
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_hold_what_is_shown() {
+        let contexts = json!([{"name": "c", "type": "category"}]);
+        let contexts = Completion::parse_contexts(&contexts).expect("contexts");
+        let field = Completion {
+            preserve_separators: true,
+            preserve_position_increments: true,
+            input_length_max: 7,
+            contexts,
+        };
+        let analyzers = crate::analysis::Analyzers::built_in();
+        let simple = analyzers.get("simple").expect("built in");
+        let input = Input { text: "Ab cd efgh".into(), weight: 7, contexts: vec![vec!["x".into()]] };
+        let terms = field.terms(simple, &input);
+        assert_eq!(terms.len(), 1);
+        let entry = field.entry(&terms[0]).expect("an entry");
+        assert_eq!((entry.key, entry.text, entry.weight), (&b"ab\x1fcd\x1fe"[..], "Ab cd e", 7));
+        assert_eq!(field.context_of(&terms[0]), Some((0, "x")));
+        assert!(terms[0].starts_with(&field.context_prefix(0, "x")));
+    }
+
+    #[test]
+    fn widths_are_lengths_of_geohashes() {
+        assert_eq!(precision(Some(&json!("5km"))).ok(), Some(5));
+        assert_eq!(precision(Some(&json!(3))).ok(), Some(3));
+        assert!(precision(Some(&json!(13))).is_err());
+    }
+}

@@ -84,3 +84,19 @@ impl Relations {
         format!("{join}#{parent}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_relation_has_one_parent() {
+        let relations = Relations::parse(&json!({"q": ["a", "b"], "a": "v"})).expect("relations");
+        assert_eq!((relations.parent_of("v"), relations.parent_of("q")), (Some("a"), None));
+        assert_eq!(relations.children_of("q"), ["a", "b"]);
+        assert_eq!(relations.to_json(), json!({"q": ["a", "b"], "a": "v"}));
+        assert!(Relations::parse(&json!({"q": "a", "r": "a"})).is_err());
+    }
+}

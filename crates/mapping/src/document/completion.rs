@@ -6,9 +6,8 @@ use super::json;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
 use crate::completion::{Completion, Input};
-use crate::field::{FieldSink, FieldType};
+use crate::field::{FieldSink, Scalar};
 use crate::tree::{Leaf, TERM_BYTES_MAX};
-use crate::typed::Scalar;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// The object at `at`; returns the offset behind it.
@@ -38,8 +37,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
 
     fn put_inputs(&mut self, node: &'a Leaf, leaf: u32, value: &Value, at: usize) -> Result<(), Stop> {
         let field = &*node.field;
-        let FieldType::Completion(completion) = &field.kind else {
-            unreachable!("a completion's shape belongs to a completion");
+        let Some(completion) = field.completion.as_deref() else {
+            unreachable!("inputs are read by completions alone");
         };
         let inputs = Input::parse(value, &field.path, completion);
         let inputs = inputs.map_err(|cause| self.unreadable(node, at, cause))?;

@@ -6,9 +6,8 @@ use super::error;
 use super::json;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
-use crate::field::{FieldSink, FieldType};
+use crate::field::{FieldSink, Scalar};
 use crate::tree::Leaf;
-use crate::typed::Scalar;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// The object at `at`; returns the offset behind it.
@@ -52,8 +51,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         at: usize,
     ) -> Result<(), Stop> {
         let field = &*node.field;
-        let FieldType::Join(relations) = &field.kind else {
-            unreachable!("a join's shape belongs to a join");
+        let Some(relations) = &field.relations else {
+            unreachable!("relations are read by joins alone");
         };
         let refuse = |reason: String| error::wrapped(self.bytes, at, RequestError::illegal_argument(reason));
         let Some(name) = name else {

@@ -10,7 +10,7 @@ use super::build::build;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::definition::{self, Root, SourceRule};
-use crate::field::{Field, FieldId, FieldType, Nested, SpaceId};
+use crate::field::{Field, FieldId, Leaf, Nested, SpaceId};
 use crate::reserved;
 use crate::settings::{MappingSettings, SourceMode};
 use crate::synthetic::SyntheticPlan;
@@ -169,7 +169,7 @@ impl Mapping {
 
     /// Source: `ParentJoinFieldMapper.TypeParser#checkIndexCompatibility`.
     fn check_joins(&self) -> Result<(), RequestError> {
-        let joins = self.tree.leaves.iter().filter(|leaf| matches!(leaf.field.kind, FieldType::Join(_)));
+        let joins = self.tree.leaves.iter().filter(|leaf| leaf.field.relations.is_some());
         let paths: Vec<&str> = joins.map(|leaf| &*leaf.field.path).collect();
         match paths.len() {
             0 | 1 => Ok(()),
@@ -181,7 +181,7 @@ impl Mapping {
     }
 
     fn find_queries(&mut self) -> Result<(), RequestError> {
-        let queries = self.fields.iter().filter(|field| field.kind == FieldType::Query);
+        let queries = self.fields.iter().filter(|field| field.has_queries());
         self.queries = queries.cloned().collect();
         match self.queries.iter().find(|field| self.nested_around(&field.path).is_some()) {
             None => Ok(()),
@@ -303,7 +303,7 @@ impl Mapping {
     /// The field of a leaf under its old id, or under the next one.
     fn intern(
         &mut self,
-        leaf: &definition::Leaf,
+        leaf: &Leaf,
         path: &str,
         settings: &MappingSettings,
     ) -> Result<Arc<Field>, RequestError> {
@@ -331,7 +331,7 @@ impl Mapping {
 }
 
 impl Intern for Mapping {
-    fn field(&mut self, leaf: &definition::Leaf, path: &str) -> Result<Arc<Field>, RequestError> {
+    fn field(&mut self, leaf: &Leaf, path: &str) -> Result<Arc<Field>, RequestError> {
         let settings = self.settings.clone();
         self.intern(leaf, path, &settings)
     }

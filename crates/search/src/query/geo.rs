@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use limber_mapping::Field;
 use limber_mapping::geo::GeoPoint;
-use limber_mapping::{Field, FieldType};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs};
+use super::bound::BoundQuery;
+use super::docs::Docs;
 use crate::error::Error;
 use crate::geo::{Relation, Shape, ShapeRelation, Target};
 
@@ -28,7 +29,7 @@ pub(super) fn geo_field(
         }
         return Err(binder.query_shard(format!("failed to find geo field [{path}]")).into());
     };
-    if !matches!(field.kind, FieldType::GeoPoint | FieldType::GeoShape { .. }) {
+    if !(field.is_point() || field.is_shape()) {
         return Err(binder
             .query_shard(format!(
                 "Field [{path}] is of unsupported type [{}] for [{query}] query",
@@ -47,13 +48,13 @@ pub(super) fn near(
     shape: impl FnOnce() -> Shape,
     target: impl FnOnce() -> Target,
 ) -> BoundQuery {
-    match field.kind {
-        FieldType::GeoShape { .. } => {
+    match field.is_shape() {
+        true => {
             let text = format!("{}:{text}", field.path);
             let (target, relation) = (Arc::new(target()), ShapeRelation::Intersects);
             BoundQuery::constant(Docs::Shapes { field, target, relation }, boost, text)
         }
-        _ => places(field, shape(), Relation::Intersects, boost, text),
+        false => places(field, shape(), Relation::Intersects, boost, text),
     }
 }
 

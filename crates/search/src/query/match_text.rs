@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoolNode, BoundQuery, Node};
+use super::bool_query::BoolNode;
+use super::bound::BoundQuery;
 use super::fuzziness::{Fuzziness, Fuzzy};
+use super::match_all::EverythingNode;
 use super::minimum_should_match;
 use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, single_field};
 use super::prefix;
@@ -169,7 +171,7 @@ pub(super) fn analyse(
     let mut terms: Vec<AnalysedTerm> = Vec::new();
     match named {
         Some(analyzer) => {
-            analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)))
+            analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)));
         }
         None if splits && field.splits_queries => {
             let words = (0..).zip(text.split_whitespace());
@@ -197,7 +199,7 @@ pub(super) fn analyse(
 
 pub(super) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery {
     if zero_terms_all {
-        Node::Everything { boost }.into()
+        EverythingNode { boost }.into()
     } else {
         BoundQuery::nothing("Matching no documents because no terms present")
     }
@@ -220,7 +222,7 @@ pub(super) fn joined(
         node.min_should_match = needed.max(1);
         node.should = words;
     }
-    Ok(Some(BoundQuery::from_bool(node)))
+    Ok(Some(node.simplified()))
 }
 
 impl QueryNode for Match {
@@ -228,7 +230,7 @@ impl QueryNode for Match {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) || &*field.path == "_id" {
+        if !field.has_texts() || &*field.path == "_id" {
             let bound = match &self.fuzzy {
                 Some(fuzzy) => {
                     fuzzy.bind(binder, &field, &json::scalar_text(&self.text).unwrap_or_default(), boost)
@@ -302,6 +304,6 @@ impl Match {
                 node.min_should_match = min_should_match.max(1);
             }
         }
-        Ok(BoundQuery::from_bool(node))
+        Ok(node.simplified())
     }
 }

@@ -9,8 +9,10 @@ use limber_mapping::{Field, RequestError};
 use limber_text::automaton::TermAutomaton;
 
 use super::bind::Binder;
-use super::bound::{BoolNode, BoundQuery, Docs, Node};
-use crate::automaton::walk;
+use super::bool_query::BoolNode;
+use super::bound::BoundQuery;
+use super::docs::Docs;
+use crate::automaton::{shown_terms, walk};
 use crate::error::Error;
 
 /// `rewrite`.
@@ -68,6 +70,7 @@ pub(super) fn bind_automaton(
     boost: f32,
     text: String,
 ) -> Result<BoundQuery, Error> {
+    let automaton = shown_terms(field, automaton);
     if rewrite == Rewrite::Constant
         || field.runtime.is_some()
         || !field.index
@@ -102,7 +105,7 @@ pub(super) fn bind_automaton(
     Ok(match node.should.len() {
         0 => BoundQuery::nothing("no term matches"),
         1 => node.should.remove(0),
-        _ => Node::Bool(node).into(),
+        _ => node.into(),
     })
 }
 

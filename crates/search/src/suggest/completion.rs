@@ -240,13 +240,13 @@ fn read(
             }
         })
         .collect();
-    let kind = shard.mapping.field(&common.field).map(|field| field.kind.clone());
+    let kind = shard.mapping.field(&common.field).and_then(|field| field.completion.clone());
     for (&place, hit) in places.iter().zip(fetch_hits(shard, searched, &hits, request, false)?) {
         let found = &all[place].1;
         let mut option = json!({"text": found.text});
         if let (Value::Object(shown), Value::Object(members)) = (&mut option, hit.to_json(&context.node_id)) {
             shown.extend(members);
-            if let Some(limber_mapping::FieldType::Completion(field)) = &kind
+            if let Some(field) = &kind
                 && let Some(contexts) = found.contexts.to_json(field)
             {
                 shown.insert("contexts".to_owned(), contexts);

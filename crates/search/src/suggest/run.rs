@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::analysis::Analyzer;
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
 use super::request::{Common, Kind, Suggest, Suggestion};
@@ -73,11 +73,11 @@ fn of_shard(shard: &ShardSnapshot, suggestion: &Suggestion, context: &SearchCont
         }
         Kind::Completion(common, request) => {
             let (field, analyzer) = field_of(shard, common)?;
-            let FieldType::Completion(completion) = &field.kind else {
+            let Some(completion) = field.completion.as_deref() else {
                 let reason = format!("Field [{}] is not a completion suggest field", common.field);
                 return Err(RequestError::illegal_argument(reason).into());
             };
-            let place = (&*field.path, &**completion, &*analyzer);
+            let place = (&*field.path, completion, &*analyzer);
             let found = completion::of_shard(shard, place, text, (common, request), context)?;
             Ok(Answer::Completion(found))
         }

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, Relations, RequestError};
+use limber_mapping::{Field, Relations, RequestError};
 use limber_segment::DocId;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::matcher::{WINDOW, matching_docs, scores_of};
+use crate::matcher::WINDOW;
 use crate::query::bind::Binder;
-use crate::query::bound::{BoundQuery, Docs};
+use crate::query::bound::BoundQuery;
 use crate::query::dis_max::DisMax;
+use crate::query::docs::Docs;
 use crate::query::parse::{Query, QueryNode};
 use crate::query::within;
 
@@ -60,10 +61,8 @@ const SCORES_MAX: usize = 16_384;
 
 /// The join field of an index and its relations.
 pub(super) fn join_of(binder: &Binder<'_>) -> Option<(Arc<Field>, Arc<Relations>)> {
-    binder.shard.mapping.fields().iter().find_map(|field| match &field.kind {
-        FieldType::Join(relations) => Some((field.clone(), relations.clone())),
-        _ => None,
-    })
+    let fields = binder.shard.mapping.fields();
+    fields.iter().find_map(|field| Some((field.clone(), field.relations.clone()?)))
 }
 
 /// The parents that documents of the relation `kind` name which `query` finds, by their ids.
@@ -91,9 +90,9 @@ pub(super) fn parents_of(
             let end = start.saturating_add(WINDOW).min(segment.doc_count());
             let docs: Vec<DocId> = (start..end).filter(|doc| view.is_live(*doc)).collect();
             start = end;
-            let found = matching_docs(&bound, segment, &docs)?;
+            let found = bound.matching_docs(segment, &docs)?;
             let scores = match with_scores {
-                true => scores_of(&bound, segment, &found)?,
+                true => bound.scores_of(segment, &found)?,
                 false => vec![1.0; found.len()],
             };
             for (doc, score) in found.into_iter().zip(scores) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 
 use super::candidates::{Candidates, Selection};
 use super::counts::TermCounts;
@@ -12,7 +12,8 @@ use super::likeness::{Likeness, weights};
 use super::parse::Examples;
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::query::bound::{BoolNode, BoundQuery};
+use crate::query::bool_query::BoolNode;
+use crate::query::bound::BoundQuery;
 use crate::query::ids::bind_ids;
 use crate::query::minimum_should_match;
 use crate::query::parse::QueryNode;
@@ -70,7 +71,7 @@ impl QueryNode for MoreLikeThis {
                 _ if needed <= 1 => node.should.extend(clauses),
                 _ => {
                     let part = BoolNode { should: clauses, min_should_match: needed, ..BoolNode::default() };
-                    node.should.push(BoundQuery::from_bool(part));
+                    node.should.push(part.simplified());
                 }
             }
         }
@@ -81,7 +82,7 @@ impl QueryNode for MoreLikeThis {
         let mut query = match (node.should.len(), node.must_not.len()) {
             (0, _) => BoundQuery::nothing("no term stands out"),
             (1, 0) => node.should.remove(0),
-            _ => BoundQuery::from_bool(node),
+            _ => node.simplified(),
         };
         query.likeness = Some(Arc::new(likeness));
         Ok(query)
@@ -103,12 +104,7 @@ impl MoreLikeThis {
         let mut fields = Vec::with_capacity(names.len());
         for name in names {
             let field = binder.field(name);
-            let is_supported = field.as_ref().is_none_or(|field| {
-                matches!(field.kind, FieldType::Text | FieldType::Keyword)
-                    && !field.is_wildcard
-                    && field.flattened.is_none()
-                    && field.runtime.is_none()
-            });
+            let is_supported = field.as_ref().is_none_or(|field| field.scores_by_frequency());
             if is_supported {
                 fields.push(field.map_or_else(|| name.clone(), |field| field.path.to_string()));
             } else if self.fails_on_unsupported {
