@@ -308,7 +308,7 @@ pub fn precision(value: Option<&Value>) -> Result<usize, RequestError> {
 
 /// Letters whose cells are at most so wide and high. Source: Elasticsearch's `GeoUtils#geoHashLevelsForPrecision`.
 fn levels_for(metres: f64) -> usize {
-    const EQUATOR_METRES: f64 = 40_075_016.685_578_488;
+    const EQUATOR_METRES: f64 = 40_075_016.685_578_49;
     const MERIDIAN_METRES: f64 = 20_003_931.458_623;
     let (mut width, mut height) = (EQUATOR_METRES, MERIDIAN_METRES);
     for level in 1..=GEO_PRECISION_MAX {

@@ -205,12 +205,12 @@ pub(super) fn reduce(
     }
     all.truncate(common.size);
     let mut options = vec![Value::Null; all.len()];
-    for number in 0..shards.len() {
+    for (number, shard) in shards.iter().enumerate() {
         let places: Vec<usize> = (0..all.len()).filter(|&place| all[place].0 == number).collect();
         if places.is_empty() {
             continue;
         }
-        read(&shards[number], &all, &places, (common, request), &mut options, context)?;
+        read(shard, &all, &places, (common, request), &mut options, context)?;
     }
     Ok(json!([{"text": text, "offset": 0, "length": text.encode_utf16().count(), "options": options}]))
 }
