@@ -6,6 +6,7 @@
 //! [`RequestError`], never a panic.
 
 pub mod analysis;
+mod completion;
 mod copied;
 pub mod date;
 mod definition;
@@ -16,6 +17,7 @@ mod field_type;
 pub mod geo;
 pub mod ip;
 mod java;
+mod join;
 mod mapping;
 pub mod number;
 pub mod reserved;
@@ -25,6 +27,10 @@ mod synthetic;
 pub mod testing;
 mod tree;
 
+pub use completion::{
+    CONTEXT_END, Completion, CompletionContext, ContextKind, Entry, GEO_PRECISION_DEFAULT,
+    KEY_END as COMPLETION_KEY_END, TOKEN_END, geohash as geohash_of, precision as geohash_precision,
+};
 pub use copied::claim_tree;
 pub use definition::data_stream::add_timestamp;
 pub use definition::{Dynamic, SourceRule};
@@ -34,6 +40,7 @@ pub use field::{
     NumberForm, Precision, RangeEnd, RangeKind, RangeRelation, RangesWanted, Representation, RuntimeScript,
     Selection, SpaceId, TermCodec, ValueKind, keyed_path,
 };
+pub use join::Relations;
 pub use mapping::{Mapping, field_of_type, shown_mapping};
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};
 pub use similarity::{Similarities, Similarity};

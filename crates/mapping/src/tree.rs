@@ -151,6 +151,8 @@ pub(crate) struct Leaf {
     pub null: Option<OwnedScalar>,
     pub multi_fields: Box<[u32]>,
     pub copies: Box<[Copy]>,
+    /// Of a join: where the ids of the parents of each relation go.
+    pub parents: Box<[(Box<str>, u32)]>,
     /// Of a flattened field: where its keyed terms go.
     pub keyed: Option<u32>,
     /// Where its values belong.
@@ -252,6 +254,20 @@ impl Tree {
         if let Some(keyed) = leaf.keyed() {
             let keyed = self.leaf(&keyed, &keyed_path(path), space, intern)?;
             self.leaves[number as usize].keyed = Some(keyed);
+        }
+        if let Some(relations) = self.leaves[number as usize].field.relations.clone() {
+            if space != SpaceId::ROOT {
+                let reason =
+                    format!("join field [{path}] cannot be added inside an object or in a multi-field");
+                return Err(RequestError::illegal_argument(reason));
+            }
+            let mut parents = Vec::new();
+            for parent in relations.parents() {
+                let ids = relations.ids_path(path, parent);
+                let ids = self.leaf(&field::Leaf::of(&crate::field_type::Keyword), &ids, space, intern)?;
+                parents.push((parent.into(), ids));
+            }
+            self.leaves[number as usize].parents = parents.into();
         }
         let is_dimension = leaf.flag("time_series_dimension");
         let leaf = &mut self.leaves[number as usize];
@@ -410,6 +426,7 @@ impl Leaf {
             null: field.null_value.as_ref().filter(|_| !is_flattened).map(|null| field.of.null(null)),
             multi_fields: Box::default(),
             copies: Box::default(),
+            parents: Box::default(),
             keyed: None,
             space,
             field,

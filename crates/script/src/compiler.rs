@@ -14,6 +14,7 @@ use limber_work as work;
 use super::error::ScriptError;
 use super::spec::{Code, Script, StoredScript};
 use super::tree::{Compiled, ScriptContext};
+use crate::mustache::{Escape, Template};
 
 /// Settings of scripts.
 #[derive(Debug, Clone, PartialEq)]
@@ -193,6 +194,9 @@ impl Scripts {
 
     /// Checks that a script compiles where its context is known, and that its language exists.
     pub fn check(&self, script: &StoredScript, context: Option<ScriptContext>) -> Result<(), RequestError> {
+        if script.language == "mustache" {
+            return Template::parse(&script.source, Escape::Json).map(drop);
+        }
         check_language(&script.language)?;
         match context {
             Some(context) => self.source(&script.language, &script.source, context, false).map(drop),

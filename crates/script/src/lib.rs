@@ -24,6 +24,7 @@ mod parser;
 
 pub mod decay;
 mod documents;
+pub mod mustache;
 
 mod collections;
 mod dates;

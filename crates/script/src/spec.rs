@@ -126,6 +126,8 @@ impl StoredScript {
             match (key.as_str(), value) {
                 ("lang", Value::String(text)) => language = Some(text.clone()),
                 ("source", Value::String(text)) => source = Some(text.clone()),
+                // A template as the JSON that it becomes.
+                ("source", Value::Object(_)) => source = Some(value.to_string()),
                 ("options", Value::Object(_)) => {}
                 (other, _) => {
                     let reason = format!("[stored script source] unknown field [{other}]");

@@ -17,11 +17,14 @@ use crate::error::{Error, Result};
 use crate::expand;
 use crate::failures::failure;
 use crate::fetch;
+use crate::fusion;
+use crate::query::Query;
 use crate::query_phase::{Answered, QueryPhase, check_window, collected_hits};
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
 use crate::response::{CountResponse, Cursor, SearchResponse, ShardsSummary, TotalHits};
 use crate::runtime::check_scripts;
 use crate::shard::ShardHits;
+use crate::suggest;
 
 /// Searches all shards and fetches the winners.
 ///
@@ -34,7 +37,11 @@ pub fn execute(
     request: &SearchRequest,
     context: &SearchContext,
 ) -> Result<SearchResponse> {
-    run(&with_runtime_mappings(shards, request, context)?, request, None, false, context)
+    let shards = with_runtime_mappings(shards, request, context)?;
+    match &request.fusion {
+        Some(fusion) => fusion::fuse(&shards, request, fusion, context),
+        None => run(&shards, request, None, false, context),
+    }
 }
 
 /// One page of a scroll: the first without a cursor, the next ones with the cursor of the page before
@@ -129,6 +136,11 @@ fn run(
         request.to_mut().track_total_hits =
             if cursor.is_some() { TrackTotalHits::None } else { TrackTotalHits::Exact };
     }
+    if request.is_suggest_only() {
+        let request = request.to_mut();
+        (request.size, request.sort) = (Some(0), Vec::new());
+        request.query = Some(Query::match_none());
+    }
     let request = &*request;
     // A scroll aggregates on its first page.
     let aggregations = request.aggregations.as_ref().filter(|list| cursor.is_none() && !list.is_empty());
@@ -177,6 +189,11 @@ fn run(
             fetch::fetch(&page, &shown, &mut failures, &next)?
         }
     };
+    // As aggregations: on the first page.
+    if let Some(wanted) = request.suggest.as_ref().filter(|_| cursor.is_none()) {
+        response.suggest =
+            Some(suggest::suggest(shards, request, wanted, &mut failures, allows_partial, &next)?);
+    }
     let answered: Vec<&ShardSnapshot> =
         (0..shards.len()).filter(|&number| !failures.has(number)).map(|number| &shards[number]).collect();
     response.shards.successful = (shards.len() - failures.len()) as u32;
@@ -339,6 +356,7 @@ fn reduce(
         max_score,
         hits: Vec::new(),
         aggregations: None,
+        suggest: None,
         cursor: None,
         charges: Vec::new(),
     }

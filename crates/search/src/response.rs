@@ -122,6 +122,7 @@ pub struct SearchResponse {
     pub max_score: Option<f32>,
     pub hits: Vec<SearchHit>,
     pub aggregations: Option<Value>,
+    pub suggest: Option<Value>,
     /// For [`crate::execute_page`]: where the next page starts.
     pub cursor: Option<Cursor>,
     /// The memory of all this, charged until the answer was written.
@@ -186,6 +187,10 @@ impl SearchResponse {
         if let Some(aggregations) = &self.aggregations {
             key(out, "aggregations");
             write_checked(out, aggregations)?;
+        }
+        if let Some(suggest) = &self.suggest {
+            key(out, "suggest");
+            write_checked(out, suggest)?;
         }
         out.push(b'}');
         Ok(())

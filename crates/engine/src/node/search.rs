@@ -1,5 +1,6 @@
 //! Searches: expression to pinned snapshots, then `limber_search`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -74,6 +75,7 @@ impl Node {
             Some(point) => self.pinned_then(point)?,
             None => self.pin(expression, options, placement)?,
         };
+        self.check_shard_count(&pinned)?;
         let request = &self.prepared(request, &pinned, options)?;
         let context = self.search_context(cancelled);
         if !request.allows_partial.unwrap_or(context.allows_partial) {
@@ -86,7 +88,7 @@ impl Node {
             }
             Some(keep_alive_ms) => self.first_page(&pinned, request, keep_alive_ms, &context),
         };
-        meters.finish(outcome.is_ok());
+        meters.finish(outcome.is_ok(), &request.stats_groups, request.suggest.is_some());
         let (mut response, scroll_id) = outcome?;
         add_failures(&mut response, pinned.failures)?;
         Ok((response, scroll_id))
@@ -120,6 +122,19 @@ impl Node {
             });
         }
         Ok(targets)
+    }
+
+    /// The indices with a shard in which something may match.
+    pub fn indices_that_can_match(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        filter: &limber_search::query::Query,
+    ) -> Result<BTreeSet<String>> {
+        let pinned = self.pin(expression, options, Placement::default())?;
+        let now = self.now_millis() as i64;
+        let left = pinned.snapshots.iter().filter(|shard| limber_search::can_match(filter, shard, now));
+        Ok(left.map(|shard| shard.index.name.clone()).collect())
     }
 
     /// How a query reads on one shard of each index, as Lucene prints it, or why it cannot be bound there.
@@ -171,7 +186,7 @@ impl Node {
         }
         let meters = Meters::start(self, &pinned.shards);
         let outcome = limber_search::count(&pinned.snapshots, &request, &context);
-        meters.finish(outcome.is_ok());
+        meters.finish(outcome.is_ok(), &[], false);
         let mut response = outcome?;
         response.shards.total += pinned.failures.len() as u32;
         response.shards.failures.extend(pinned.failures);
@@ -220,6 +235,21 @@ impl Node {
             error: failure.reason,
         }));
         Ok((found, shards))
+    }
+
+    /// Source: `TransportSearchAction#failIfOverShardCountLimit`.
+    fn check_shard_count(&self, pinned: &Pinned) -> Result<()> {
+        let limit = self.settings.load().integer("action.search.shard_count.limit").max(0) as usize;
+        let count = pinned.snapshots.len() + pinned.failures.len();
+        if count <= limit {
+            return Ok(());
+        }
+        Err(RequestError::illegal_argument(format!(
+            "Trying to query {count} shards, which is over the limit of {limit}. This limit exists because querying many shards at the same \
+             time can make the job of the coordinating node very CPU and/or memory intensive. It is usually a better idea to have a smaller \
+             number of larger shards. Update [action.search.shard_count.limit] to a greater value if you really want to query that many \
+             shards at the same time."
+        )))
     }
 
     pub(super) fn search_context(&self, cancelled: Arc<AtomicBool>) -> SearchContext {
@@ -456,13 +486,17 @@ impl<'a> Meters<'a> {
     }
 
     /// Time is shared out evenly: shards are searched one after the other or side by side within it.
-    fn finish(&self, succeeded: bool) {
+    fn finish(&self, succeeded: bool, groups: &[String], suggests: bool) {
         let nanos = self.node.environment.clock.monotonic_nanos().saturating_sub(self.start_nanos);
         let share = nanos / self.shards.len().max(1) as u64;
         for shard in self.shards {
             let counters = &shard.counters;
             counters.query.current.fetch_sub(1, Ordering::Relaxed);
             counters.query.add(1, share);
+            counters.search_groups.add(groups, share, succeeded, suggests);
+            if suggests {
+                counters.suggest.add(1, 0);
+            }
             if succeeded {
                 counters.fetch.add(1, 0);
             } else {

@@ -215,7 +215,13 @@ fn sections(shard: &Shard, stats: &ShardStats, request: &StatsRequest, now_milli
     let mut made = Map::new();
     for (section, key) in SECTIONS {
         if request.wants(section) {
-            made.insert((*key).to_owned(), section_of(section, &shard.counters, stats, now_millis));
+            let mut shown = section_of(section, &shard.counters, stats, now_millis);
+            if *section == "search"
+                && let Some(groups) = shard.counters.search_groups.to_json(&request.groups)
+            {
+                shown["groups"] = groups;
+            }
+            made.insert((*key).to_owned(), shown);
         }
     }
     Value::Object(made)
@@ -279,9 +285,9 @@ fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis
             "scroll_total": counters.scroll.count(),
             "scroll_time_in_millis": counters.scroll.millis(),
             "scroll_current": counters.scroll.running(),
-            "suggest_total": 0,
-            "suggest_time_in_millis": 0,
-            "suggest_current": 0,
+            "suggest_total": counters.suggest.count(),
+            "suggest_time_in_millis": counters.suggest.millis(),
+            "suggest_current": counters.suggest.running(),
         }),
         "merge" => json!({
             "current": counters.merge.running(),

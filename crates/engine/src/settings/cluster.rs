@@ -30,6 +30,7 @@ const DEFAULT_ROLLOVER: &str =
 const CLUSTER_SETTINGS: &[Definition] = &[
     row("action.auto_create_index", Text, "true", Dynamic),
     row("action.destructive_requires_name", Boolean, "true", Dynamic),
+    row("action.search.shard_count.limit", Integer { min: 1, max: i64::MAX }, "9223372036854775807", Dynamic),
     row("data_streams.lifecycle.poll_interval", Time { min_ms: 1000, minus_one: false }, "5m", Dynamic),
     row("cluster.lifecycle.default.rollover", Text, DEFAULT_ROLLOVER, Dynamic),
     row("cluster.blocks.read_only", Boolean, "false", Dynamic),
@@ -42,6 +43,8 @@ const CLUSTER_SETTINGS: &[Definition] = &[
         "all",
         Dynamic,
     ),
+    // Among the copies of a shard there is one here, whatever this says.
+    row("cluster.routing.use_adaptive_replica_selection", Boolean, "true", Dynamic),
     row("cluster.routing.allocation.disk.threshold_enabled", Boolean, "true", Dynamic),
     row("cluster.routing.allocation.disk.watermark.low", Text, "85%", Dynamic),
     row("cluster.routing.allocation.disk.watermark.high", Text, "90%", Dynamic),

@@ -18,6 +18,7 @@ mod merge_policy;
 mod open;
 mod refresh;
 pub mod routing;
+mod search_groups;
 mod search_idle;
 mod segment_memory;
 mod segments;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use limber_search::CacheCounters;
 use limber_segment::SegmentView;
 
+use super::search_groups::SearchGroups;
 use super::segment_memory::SegmentMemory;
 use crate::environment::Clock;
 use crate::translog::TranslogStats;
@@ -55,6 +56,8 @@ pub(crate) struct Counters {
     pub query: Meter,
     pub fetch: Meter,
     pub scroll: Meter,
+    pub suggest: Meter,
+    pub search_groups: SearchGroups,
     /// Open now.
     pub points_in_time: AtomicU64,
     pub caches: Arc<CacheCounters>,

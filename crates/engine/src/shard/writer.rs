@@ -256,7 +256,7 @@ impl Writer<'_> {
         }
         let stored = stored_source(&self.mapping, operation.source);
         let doc = buffer.begin(&meta, stored.as_deref().unwrap_or_default());
-        scratch.for_document(operation.id);
+        scratch.for_document(operation.id).routed(operation.routing.is_some());
         let parsed = document::parse(&self.mapping, operation.source, scratch, buffer);
         let parsed = match parsed {
             Ok(Parsed::Done) => self.add_derived(operation.source).map(|()| Parsed::Done),

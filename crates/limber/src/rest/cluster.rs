@@ -76,8 +76,7 @@ fn health(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn state(app: &App, request: &Request) -> Result<Response> {
-    let options =
-        indices_options(request, IndicesOptions { ignore_unavailable: false, ..IndicesOptions::LENIENT })?;
+    let options = indices_options(request, IndicesOptions::LENIENT)?;
     let metrics = request.param("metrics").unwrap_or("_all");
     Ok(Response::ok(app.node.cluster_state(metrics, request.param("index").unwrap_or("_all"), options)?))
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::{Mapping, RequestError, reserved};
+use limber_search::query::{QueryLimits, parse_query};
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
@@ -67,13 +68,15 @@ type Capabilities = BTreeMap<String, BTreeMap<String, Capability>>;
 
 fn field_caps(app: &App, request: &Request) -> Result<Response> {
     let mut patterns = request.list("fields");
+    let mut filter = None;
     for (name, value) in request.json()?.as_ref().and_then(Value::as_object).into_iter().flatten() {
         match (name.as_str(), value) {
             ("fields", Value::Array(items)) => {
                 patterns.extend(items.iter().filter_map(Value::as_str).map(str::to_owned));
             }
             ("fields", Value::String(one)) => patterns.push(one.clone()),
-            ("index_filter" | "runtime_mappings", _) => {
+            ("index_filter", value) => filter = Some(parse_query(value, &QueryLimits::default())?),
+            ("runtime_mappings", _) => {
                 return Err(RequestError::unsupported(format!("[{name}] in [_field_caps]")));
             }
             _ => {
@@ -101,7 +104,12 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
         ));
     }
     let options = indices_options(request, IndicesOptions::SEARCH)?;
-    let indices = app.node.resolve(request.param("index").unwrap_or("_all"), options)?;
+    let expression = request.param("index").unwrap_or("_all");
+    let mut indices = app.node.resolve(expression, options)?;
+    if let Some(filter) = &filter {
+        let left = app.node.indices_that_can_match(expression, options, filter)?;
+        indices.retain(|index| left.contains(&index.name.to_string()));
+    }
     let mut found = Capabilities::new();
     for index in indices.iter().filter(|index| index.open) {
         collect(&mut found, &index.name, &*app.node.mapping(&index.name)?, &patterns);

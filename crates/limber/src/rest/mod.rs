@@ -36,12 +36,14 @@ mod placement;
 mod point_in_time;
 mod rank_eval;
 mod reindex;
+mod resize;
 mod rollover;
 mod router;
 mod script;
 mod script_context;
 mod scroll;
 mod search;
+mod search_template;
 mod security;
 mod settings;
 mod snapshot;
@@ -55,6 +57,7 @@ mod term_vectors;
 mod terms_enum;
 mod upkeep;
 mod validate;
+mod voting;
 
 pub use actions::action_of;
 pub use app::{App, AppConfig};
@@ -68,6 +71,7 @@ pub const ROUTES: &[&[Route]] = &[
     document::ROUTES,
     mget::ROUTES,
     search::ROUTES,
+    search_template::ROUTES,
     msearch::ROUTES,
     async_search::ROUTES,
     rank_eval::ROUTES,
@@ -80,6 +84,7 @@ pub const ROUTES: &[&[Route]] = &[
     index::ROUTES,
     data_stream::ROUTES,
     data_stream_lifecycle::ROUTES,
+    resize::ROUTES,
     rollover::ROUTES,
     ilm::ROUTES,
     snapshot_repository::ROUTES,
@@ -107,6 +112,7 @@ pub const ROUTES: &[&[Route]] = &[
     term_vectors::ROUTES,
     terms_enum::ROUTES,
     validate::ROUTES,
+    voting::ROUTES,
     placement::ROUTES,
     cat::ROUTES,
     security::ROUTES,

@@ -14,7 +14,7 @@ use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request, parse_json};
 use crate::http::response::{Response, error_body};
 
-const PARAMETERS: &[&str] = &[
+pub const PARAMETERS: &[&str] = &[
     "ccs_minimize_roundtrips",
     "max_concurrent_searches",
     "max_concurrent_shard_requests",
@@ -47,6 +47,11 @@ pub const ROUTES: &[Route] = &[
 const SEARCHES_MAX: usize = 10_000;
 
 fn msearch(app: &App, request: &Request) -> Result<Response> {
+    run(app, request, parse_json)
+}
+
+/// The answers to searches whose bodies `read` makes of the lines.
+pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) -> Result<Response> {
     if !request.has_body() {
         return Err(RequestError::new(400, "parse_exception", "request body is required"));
     }
@@ -75,7 +80,7 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
         };
         check_work()?;
         let header = Header::parse(header, request)?;
-        let body = header.search(body, request);
+        let body = read(body).and_then(|body| header.search(&body, request));
         if let Ok(search) = &body {
             search.validate_slice()?;
             let routing = header.routing.as_deref().or(request.param("routing"));
@@ -159,7 +164,7 @@ struct Header {
 
 impl Header {
     /// The search of the body line under this header.
-    fn search(&self, body: &[u8], request: &Request) -> Result<SearchRequest> {
+    fn search(&self, body: &Value, request: &Request) -> Result<SearchRequest> {
         let mut url: Vec<(String, String)> = Vec::new();
         let search_type = self.search_type.as_deref().or(request.param("search_type"));
         for (name, value) in [
@@ -174,8 +179,7 @@ impl Header {
         {
             url.extend(flag.map(|flag| (name.to_owned(), flag.to_string())));
         }
-        let body = parse_json(body)?;
-        SearchRequest::parse(&body, &UrlParameters(url))
+        SearchRequest::parse(body, &UrlParameters(url))
     }
 
     fn parse(line: &[u8], request: &Request) -> Result<Header> {

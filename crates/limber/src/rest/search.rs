@@ -23,6 +23,10 @@ pub const PARAMETERS: &[&str] = with_search_options![
     "suggest_text",
 ];
 
+/// What a search by a template may carry in its URL.
+pub const TEMPLATE_PARAMETERS: &[&str] =
+    with_search_options!["min_compatible_shard_node", "pre_filter_shard_size", "profile", "scroll",];
+
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
 pub const ROUTES: &[Route] = &[
@@ -43,7 +47,11 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn search(app: &App, request: &Request) -> Result<Response> {
-    let body = request.json()?.unwrap_or(Value::Null);
+    run(app, request, request.json()?.unwrap_or(Value::Null))
+}
+
+/// The answer of a search whose body is this.
+pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
     let parsed = SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?;
     let total_as_int = check_shared_parameters(request, &parsed)?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;

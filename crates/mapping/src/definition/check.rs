@@ -126,6 +126,12 @@ pub(super) fn checked(
             let is_clockwise = crate::geo::parse_orientation(&name)?;
             Ok(if is_clockwise { "LEFT" } else { "RIGHT" }.into())
         }
+        Check::Relations => Ok(crate::join::Relations::parse(value)?.to_json()),
+        Check::Prefixes => prefixes(value, field),
+        Check::Contexts => {
+            let contexts = crate::completion::Completion::parse_contexts(value)?;
+            Ok(contexts.iter().map(crate::completion::CompletionContext::to_json).collect())
+        }
         Check::Script => super::script::long_form(value, field),
         Check::ScriptError => match value.as_str() {
             Some("fail" | "continue") => Ok(value.clone()),
@@ -160,6 +166,40 @@ pub(super) fn checked(
             )))
         }
     }
+}
+
+/// Source: Elasticsearch's `TextFieldMapper#parsePrefixConfig`.
+fn prefixes(value: &Value, field: &str) -> Result<Value, RequestError> {
+    const CHARS_MAX: i64 = 20;
+    let Value::Object(members) = value else {
+        return Err(mapper_parsing(format!("[index_prefixes] on field [{field}] must be an object")));
+    };
+    let number = |name: &str, default: i64| match members.get(name) {
+        None => Ok(default),
+        Some(value) => java_text(value)
+            .parse::<i64>()
+            .map_err(|_| mapper_parsing(format!("[{name}] of [index_prefixes] must be an integer"))),
+    };
+    if let Some((name, value)) =
+        members.iter().find(|(name, _)| !matches!(name.as_str(), "min_chars" | "max_chars"))
+    {
+        return Err(mapper_parsing(format!(
+            "Mapping definition for [index_prefixes] has unsupported parameters:  [{name} : {}]",
+            java_text(value)
+        )));
+    }
+    let (least, most) = (number("min_chars", 2)?, number("max_chars", 5)?);
+    let refuse = |reason: String| Err(RequestError::illegal_argument(reason));
+    if least > most {
+        return refuse(format!("min_chars [{least}] must be less than max_chars [{most}]"));
+    }
+    if least < 1 {
+        return refuse(format!("min_chars [{least}] must be greater than zero"));
+    }
+    if most >= CHARS_MAX {
+        return refuse(format!("max_chars [{most}] must be less than 20"));
+    }
+    Ok(json!({"min_chars": least, "max_chars": most}))
 }
 
 /// What `term_vector` may say.

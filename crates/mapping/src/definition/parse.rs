@@ -479,6 +479,9 @@ fn leaf(
     check_script(&leaf, last)?;
     time_series::check(&leaf, is_multi_field, path)?;
     kind.check(&leaf, &Place { path, is_multi_field })?;
+    for name in kind.always_shown() {
+        leaf.params.entry(*name).or_insert_with(|| kind.default_of(name));
+    }
     if leaf.params.contains_key("search_analyzer") && !leaf.params.contains_key("analyzer") {
         leaf.params.insert("analyzer", "default".into());
     }

@@ -2,9 +2,11 @@
 //!
 //! The walker builds no document object: it reads the JSON once, from left to right, and hands every value to the sink.
 
+mod completion;
 mod error;
 mod flattened;
 mod infer;
+mod join;
 mod json;
 mod made;
 mod nested;

@@ -30,6 +30,8 @@ pub struct Scratch {
     pub(super) strangers: Vec<(u32, std::ops::Range<usize>)>,
     /// `_id` of the document, for error messages only.
     pub(super) id: String,
+    /// Whether the document came with a routing, which children of others need.
+    pub(super) has_routing: bool,
 }
 
 impl Scratch {
@@ -41,6 +43,13 @@ impl Scratch {
     pub fn for_document(&mut self, id: &str) -> &mut Scratch {
         self.id.clear();
         self.id.push_str(id);
+        self.has_routing = false;
+        self
+    }
+
+    /// The next document came with a routing, or without.
+    pub fn routed(&mut self, has_routing: bool) -> &mut Scratch {
+        self.has_routing = has_routing;
         self
     }
 

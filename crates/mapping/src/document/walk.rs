@@ -550,6 +550,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             Some(b'{') if node.reads == Reads::Points => self.points(leaf, at, 1),
             Some(b'{') if node.reads == Reads::Shapes => self.shapes(leaf, at, 1),
             Some(b'{') if node.reads == Reads::Ranges => self.range(leaf, at),
+            Some(b'{') if node.reads == Reads::Inputs => self.completion(leaf, at),
+            Some(b'{') if node.reads == Reads::Relation => self.join(leaf, at),
             Some(b'{') if node.reads == Reads::Query => self.query(leaf, at),
             Some(b'{') if node.reads == Reads::Flattened => self.flattened(leaf, at),
             Some(b'{') => {

@@ -141,7 +141,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     /// The grammar is checked, so this fails only where serde_json is stricter (numbers beyond a double).
-    fn value_of(&self, at: usize, end: usize) -> Value {
+    pub(super) fn value_of(&self, at: usize, end: usize) -> Value {
         serde_json::from_str(&self.text[at..end]).unwrap_or(Value::Bool(false))
     }
 
@@ -212,6 +212,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             (Reads::Shapes, Scalar::Text(text)) => self.put_shape(node, leaf, &Value::from(text), at),
             (Reads::Shapes, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
             (Reads::Ranges, _) => self.put_range_of_scalar(node, leaf, scalar, at),
+            (Reads::Inputs, _) => self.put_completion(node, leaf, scalar, at),
+            (Reads::Relation, _) => self.put_join(node, scalar, at),
             (Reads::Query, _) => {
                 let cause = RequestError::parsing("[_na] query malformed, must start with start_object");
                 Err(self.unreadable(node, at, cause))
@@ -273,7 +275,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 
     #[cold]
-    fn unreadable(&self, node: &Leaf, at: usize, cause: RequestError) -> Stop {
+    pub(super) fn unreadable(&self, node: &Leaf, at: usize, cause: RequestError) -> Stop {
         let field = &*node.field;
         let reason = format!("failed to parse field [{}] of type [{}]", field.path, field.type_name());
         error::document(self.bytes, at, reason).caused_by(cause).into()

@@ -64,6 +64,11 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Parameters that `GET _mapping` prints whether they were given or not.
+    fn always_shown(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Why a parameter is refused that the type does not have, where there is more to say than that it is
     /// unknown.
     fn refused_parameter(

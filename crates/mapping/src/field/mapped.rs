@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::described::FieldType;
 use super::value_kind::ValueKind;
 use crate::analysis::{Analyzer, Normalizer};
+use crate::completion::Completion;
+use crate::join::Relations;
 use crate::similarity::Similarity;
 
 /// Number of a leaf field within one index's mapping: dense, stable while the index is open, never reused.
@@ -65,7 +67,7 @@ pub struct Field {
     pub has_vector_offsets: bool,
     /// Text and keyword: whether frequencies are written.
     pub frequencies: bool,
-    /// Text alone.
+    /// Text and completion alone.
     pub analyzer: Option<Arc<Analyzer>>,
     pub search_analyzer: Option<Arc<Analyzer>>,
     /// Keyword: values and what is looked for are brought into its form.
@@ -86,6 +88,10 @@ pub struct Field {
     pub copy_to: Vec<Arc<str>>,
     /// Multi-fields (`fields`), fed with the same values.
     pub multi_fields: Vec<FieldId>,
+    /// Which documents belong to which others: of a field of type `join`.
+    pub relations: Option<Arc<Relations>>,
+    /// What inputs there are, and under which contexts: of a field of type `completion`.
+    pub completion: Option<Arc<Completion>>,
     /// Part of a field of type `flattened`.
     pub flattened: Option<Flattened>,
     /// A field that no segment holds: its values are made while a search runs. Its id means nothing.
@@ -164,6 +170,8 @@ impl Field {
             ignore_z: false,
             copy_to: Vec::new(),
             multi_fields: Vec::new(),
+            relations: None,
+            completion: None,
             flattened: None,
             runtime: None,
             script: None,

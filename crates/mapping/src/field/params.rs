@@ -44,6 +44,12 @@ pub(crate) enum Check {
     Script,
     /// `fail` or `continue`.
     ScriptError,
+    /// Contexts of a completion, kept as they are shown.
+    Contexts,
+    /// Relations of a join, kept as they are shown.
+    Relations,
+    /// Least and most characters of prefixes, kept with their defaults.
+    Prefixes,
     /// Known to Elasticsearch; here only its default may be given.
     OnlyDefault,
 }

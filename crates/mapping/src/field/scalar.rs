@@ -88,6 +88,10 @@ pub(crate) enum Reads {
     Ranges,
     /// Base64.
     Bytes,
+    /// Texts with weights and contexts.
+    Inputs,
+    /// A relation, and the parent's id.
+    Relation,
     /// The object of a query.
     Query,
     /// An object whose keys are not mapped.
@@ -99,7 +103,14 @@ impl Reads {
     pub fn is_whole(self) -> bool {
         matches!(
             self,
-            Reads::Points | Reads::Shapes | Reads::Ranges | Reads::Bytes | Reads::Query | Reads::Flattened
+            Reads::Points
+                | Reads::Shapes
+                | Reads::Ranges
+                | Reads::Bytes
+                | Reads::Inputs
+                | Reads::Relation
+                | Reads::Query
+                | Reads::Flattened
         )
     }
 }

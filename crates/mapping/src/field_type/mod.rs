@@ -6,6 +6,7 @@
 
 mod binary;
 mod boolean;
+mod completion;
 mod constant_keyword;
 mod date;
 mod flattened;
@@ -13,6 +14,7 @@ mod floating;
 mod geo_point;
 mod geo_shape;
 mod ip;
+mod join;
 mod keyword;
 mod match_only_text;
 mod percolator;

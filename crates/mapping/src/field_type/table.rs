@@ -2,6 +2,7 @@
 
 use super::binary::Binary;
 use super::boolean::Boolean;
+use super::completion::Completion;
 use super::constant_keyword::ConstantKeyword;
 use super::date::Dated;
 use super::flattened::Flattened;
@@ -9,6 +10,7 @@ use super::floating::Floating;
 use super::geo_point::GeoPointType;
 use super::geo_shape::GeoShape;
 use super::ip::Ip;
+use super::join::Join;
 use super::keyword::Keyword;
 use super::match_only_text::MatchOnlyText;
 use super::percolator::Percolator;
@@ -52,6 +54,8 @@ pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &Ranges(RangeType::Date),
     &Ranges(RangeType::Ip),
     &Binary,
+    &Completion,
+    &Join,
     &Percolator,
     &Flattened,
     &TokenCount,
@@ -63,12 +67,10 @@ pub(crate) static MISSING: &[&str] = &[
     "aggregate_metric_double",
     "alias",
     "annotated_text",
-    "completion",
     "counted_keyword",
     "dense_vector",
     "histogram",
     "icu_collation_keyword",
-    "join",
     "murmur3",
     "passthrough",
     "point",

@@ -28,8 +28,10 @@ static PARAMS: &[Param] = &[
     // Kept and answered by `Mapping::parameter`; whoever aggregates over text must look at it.
     param("fielddata", Check::Bool, Update::Always, "false"),
     param("fielddata_frequency_filter", Check::OnlyDefault, Update::Always, "null"),
-    param("index_prefixes", Check::OnlyDefault, Update::Never, "null"),
-    param("index_phrases", Check::OnlyDefault, Update::Never, "false"),
+    // Elasticsearch keeps terms of their own for both, so that prefixes and phrases are found sooner; here the field's own terms and
+    // positions find the same documents.
+    param("index_prefixes", Check::Prefixes, Update::Never, "null"),
+    param("index_phrases", Check::Bool, Update::Never, "false"),
     META,
     KEEP,
 ];

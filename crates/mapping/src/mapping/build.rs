@@ -81,6 +81,8 @@ pub(super) fn build(
             .param("normalizer")
             .as_str()
             .and_then(|name| settings.analyzers.normalizer(name).cloned()),
+        relations: None,
+        completion: None,
         flattened: None,
         splits_queries: leaf.flag("split_queries_on_whitespace"),
         position_increment_gap,

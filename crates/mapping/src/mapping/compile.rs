@@ -170,6 +170,19 @@ impl Mapping {
         }
     }
 
+    /// Source: `ParentJoinFieldMapper.TypeParser#checkIndexCompatibility`.
+    fn check_joins(&self) -> Result<(), RequestError> {
+        let joins = self.tree.leaves.iter().filter(|leaf| leaf.field.relations.is_some());
+        let paths: Vec<&str> = joins.map(|leaf| &*leaf.field.path).collect();
+        match paths.len() {
+            0 | 1 => Ok(()),
+            _ => Err(RequestError::illegal_argument(format!(
+                "Only one [parent-join] field can be defined per index, got [{}]",
+                paths.join(", ")
+            ))),
+        }
+    }
+
     fn find_queries(&mut self) -> Result<(), RequestError> {
         let queries = self.fields.iter().filter(|field| field.has_queries());
         self.queries = queries.cloned().collect();
@@ -257,6 +270,7 @@ impl Mapping {
         }
         mapping.add_runtime(&root.runtime)?;
         mapping.find_queries()?;
+        mapping.check_joins()?;
         mapping.check_stored_fields()?;
         mapping.check_aliases()?;
         if mapping.source.mode == SourceMode::Synthetic {

@@ -19,7 +19,7 @@ use crate::json;
 
 /// `fuzziness`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Fuzziness {
+pub(crate) enum Fuzziness {
     /// By the word's length: none below the first, one below the second, two from there on.
     Auto(usize, usize),
     Edits(u8),

@@ -18,7 +18,7 @@ use crate::score::Explanation;
 pub(super) struct MatchAll;
 
 #[derive(Debug)]
-struct MatchNone;
+pub(super) struct MatchNone;
 
 /// Every document.
 #[derive(Debug)]

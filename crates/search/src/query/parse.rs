@@ -67,6 +67,10 @@ impl Query {
         Query { boost: 1.0, name: None, node: Arc::new(node) }
     }
 
+    pub(crate) fn match_none() -> Query {
+        Query::new(super::match_all::MatchNone)
+    }
+
     pub fn match_all() -> Query {
         Query::new(super::match_all::MatchAll)
     }
@@ -313,7 +317,7 @@ mod tests {
                 "[match_phrase] query does not support [foo]",
             ),
             (json!({"span_term": {}}), "field name is null or empty"),
-            (json!({"has_child": {}}), "query [has_child] is not supported by Limber yet"),
+            (json!({"knn": {}}), "query [knn] is not supported by Limber yet"),
         ] {
             assert_eq!(reason(query.clone()), expected, "{query}");
         }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::parse::{Parser, Query};
 use super::{
     bool_query, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score,
-    fuzzy, geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, intervals, match_all,
+    fuzzy, geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, intervals, join, match_all,
     match_phrase, match_text, more_like_this, multi_match, nested, percolate, prefix, query_string, range,
     regexp, script, script_score, simple_query_string, spans, term, terms, terms_set, wildcard, wrapper,
 };
@@ -30,6 +30,8 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("geo_grid", geo_grid::parse),
     ("geo_polygon", geo_polygon::parse),
     ("geo_shape", geo_shape::parse),
+    ("has_child", join::parse_has_child),
+    ("has_parent", join::parse_has_parent),
     ("ids", ids::parse),
     ("intervals", intervals::parse),
     ("match", match_text::parse),
@@ -41,6 +43,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("more_like_this", more_like_this::parse),
     ("multi_match", multi_match::parse),
     ("nested", nested::parse),
+    ("parent_id", join::parse_parent_id),
     ("percolate", percolate::parse),
     ("prefix", prefix::parse),
     ("query_string", query_string::parse),
@@ -68,10 +71,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 
 /// Elasticsearch's other queries, refused by name.
 pub(super) const UNSUPPORTED: &[&str] = &[
-    "has_child",
-    "has_parent",
     "knn",
-    "parent_id",
     "pinned",
     "rank_feature",
     "rule",

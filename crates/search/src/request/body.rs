@@ -8,12 +8,13 @@ use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::{
-    Collapse, FieldFormat, Highlight, PointInTime, Rescore, ScriptField, Slice, Sort, SourceFilter,
+    Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Slice, Sort, SourceFilter,
     UrlParameters,
 };
 use crate::aggregation::Aggregations;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
+use crate::suggest::Suggest;
 
 /// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
 pub(crate) const HIT_OPTIONS: &[&str] = &[
@@ -31,6 +32,10 @@ pub(crate) const HIT_OPTIONS: &[&str] = &[
     "track_scores",
     "version",
 ];
+
+/// What a retriever says itself.
+const NOT_BESIDE_RETRIEVER: [&str; 8] =
+    ["query", "knn", "search_after", "terminate_after", "sort", "rescore", "min_score", "rank"];
 
 /// How exactly the number of hits is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +132,11 @@ pub struct SearchRequest {
     pub aggregations: Option<Aggregations>,
     /// `typed_keys`: aggregations are named with their type.
     pub typed_keys: bool,
+    /// `stats`: groups under which the search is counted.
+    pub stats_groups: Vec<String>,
+    pub suggest: Option<Arc<Suggest>>,
+    /// Of several rankings; the query is whatever one of them finds.
+    pub fusion: Option<Arc<Fusion>>,
     /// `indices_boost`: an index expression and its factor; the first that names an index counts.
     pub indices_boost: Vec<(String, f32)>,
     /// `indices_boost` by the index's uuid, resolved by whoever knows the indices.
@@ -175,6 +185,9 @@ impl Default for SearchRequest {
             terminate_after: 0,
             aggregations: None,
             typed_keys: false,
+            stats_groups: Vec::new(),
+            suggest: None,
+            fusion: None,
             indices_boost: Vec::new(),
             index_boosts: HashMap::new(),
             slice: None,
@@ -201,6 +214,13 @@ impl SearchRequest {
         shard_count > self.pre_filter_shard_size.unwrap_or(default) as usize
             && self.query.is_some()
             && self.aggregations.as_ref().is_none_or(|list| !list.must_visit_all_docs())
+    }
+
+    /// Whether no documents are asked for but those that suggestions name. Source: `SearchSourceBuilder#isSuggestOnly`.
+    pub(crate) fn is_suggest_only(&self) -> bool {
+        self.query.is_none()
+            && self.aggregations.is_none()
+            && self.suggest.as_ref().is_some_and(|suggest| !suggest.is_empty())
     }
 
     pub fn from(&self) -> u32 {
@@ -239,6 +259,14 @@ impl SearchRequest {
                 for (key, value) in members {
                     request.parse_key(key, value)?;
                 }
+                if let Some(retriever) = members.get("retriever") {
+                    if let Some(other) = NOT_BESIDE_RETRIEVER.iter().find(|key| members.contains_key(**key)) {
+                        return Err(RequestError::validation([format!(
+                            "cannot specify [retriever] and [{other}]"
+                        )]));
+                    }
+                    request.parse_retriever(retriever)?;
+                }
             }
             other => {
                 return Err(RequestError::parsing(format!(
@@ -257,7 +285,7 @@ impl SearchRequest {
         Ok(request)
     }
 
-    fn parse_key(&mut self, key: &str, value: &Value) -> Result<(), RequestError> {
+    pub(super) fn parse_key(&mut self, key: &str, value: &Value) -> Result<(), RequestError> {
         let unknown = || json::unknown_key(key, value);
         let is_scalar = json::scalar_text(value).is_some();
         match key {
@@ -302,8 +330,8 @@ impl SearchRequest {
                     json::time_millis(&json::scalar_text(value).unwrap_or_default(), "timeout")?;
             }
             "terminate_after" if is_scalar => self.terminate_after = terminate_after(json::int(value)?)?,
-            // Names a statistics group; the groups' counters are not reported yet, the hits do not depend on it.
-            "stats" | "profile" if value == &Value::Bool(false) || value == &Value::Array(Vec::new()) => {}
+            "stats" => self.stats_groups = stats_groups(value)?,
+            "profile" if value == &Value::Bool(false) => {}
             "indices_boost" => self.indices_boost = indices_boost(value)?,
             "slice" => self.slice = Some(Slice::parse(value)?),
             "pit" => self.pit = Some(PointInTime::parse(value)?),
@@ -311,7 +339,10 @@ impl SearchRequest {
             "highlight" => self.highlight = Some(Highlight::parse(value)?),
             "collapse" => self.collapse = Some(Arc::new(Collapse::parse(value)?)),
             "rescore" => self.rescores = Rescore::parse_list(value)?,
-            "suggest" | "ext" | "knn" | "rank" | "retriever" | "profile" | "stats" | "sub_searches" => {
+            // Read when all other keys are known: its window is the size.
+            "retriever" => {}
+            "suggest" => self.suggest = Some(Arc::new(Suggest::parse(value)?)),
+            "ext" | "knn" | "rank" | "profile" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),
@@ -337,6 +368,19 @@ impl SearchRequest {
             self.sort.push(Sort::by(super::sort::SHARD_DOC));
         }
     }
+}
+
+/// Groups of one search.
+const STATS_GROUPS_MAX: usize = 100;
+
+fn stats_groups(value: &Value) -> Result<Vec<String>, RequestError> {
+    let Value::Array(items) = value else { return Err(json::unknown_key("stats", value)) };
+    if items.len() > STATS_GROUPS_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "more than [{STATS_GROUPS_MAX}] groups in [stats]"
+        )));
+    }
+    items.iter().map(json::text).collect()
 }
 
 fn runtime_mappings(value: &Value) -> Result<Map<String, Value>, RequestError> {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{FieldFormat, SearchRequest, Sort, SourceFilter, StoredFields, TrackTotalHits};
 use crate::json;
+use crate::suggest::Suggest;
 
 /// The parameters of a `_search` URL, decoded, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -74,6 +75,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             }
             "request_cache" => request.request_cache = Some(flag(value)?),
             "allow_partial_search_results" => request.allows_partial = Some(flag(value)?),
+            "stats" => request.stats_groups = split(value).collect(),
             "typed_keys" => request.typed_keys = flag(value)?,
             "timeout" => request.timeout_millis = json::time_millis(value, "timeout")?,
             "terminate_after" => request.terminate_after = super::body::terminate_after(int(name, value)?)?,
@@ -103,9 +105,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
                 }
                 other => return Err(RequestError::illegal_argument(format!("No search type for [{other}]"))),
             },
-            "suggest_field" | "suggest_text" | "suggest_mode" | "suggest_size" => {
-                return Err(RequestError::unsupported(format_args!("[{name}]")));
-            }
+            "suggest_field" => request.suggest = Some(Arc::new(suggest(value, url)?)),
             _ => {}
         }
     }
@@ -113,6 +113,16 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
         request.source = filter;
     }
     Ok(())
+}
+
+/// The term suggester that the URL asks. Source: `RestSearchAction#parseSearchSource`.
+fn suggest(field: &str, url: &UrlParameters) -> Result<Suggest, RequestError> {
+    let text = url.get("suggest_text").or_else(|| url.get("q"));
+    let size = url.get("suggest_size").map(|size| int("suggest_size", size)).transpose()?;
+    let mode = url.get("suggest_mode").unwrap_or("missing");
+    Suggest::parse(&serde_json::json!({
+        field: {"text": text, "term": {"field": field, "size": size.unwrap_or(5), "suggest_mode": mode}}
+    }))
 }
 
 fn split(text: &str) -> impl Iterator<Item = String> {

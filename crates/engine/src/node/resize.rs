@@ -1,0 +1,217 @@
+//! `_clone`, `_shrink` and `_split`: an index of the same documents under another name, with as many shards or others.
+//!
+//! The documents are copied, each with its version; Elasticsearch links files instead, which takes no time, but leaves documents that belong
+//! to other shards in them. Source: `MetadataCreateIndexService#validateCloneIndex`, `#validateShrinkIndex`, `#validateSplitIndex`,
+//! `#prepareResizeIndexSettings`.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use limber_mapping::RequestError;
+use limber_search::SearchRequest;
+use serde_json::{Map, Value, json};
+
+use super::Node;
+use super::by_query::{ByQueryRequest, Change, CopyDestination, CopyRouting, Slices};
+use crate::api::{CreateIndexResponse, IndexInfo, IndicesOptions, OperationKind, Result, VersionType};
+use crate::settings::{flatten, normalize_index_keys};
+
+/// Documents that are copied at a time.
+const BATCH_SIZE: u32 = 1000;
+
+/// How the number of shards changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resize {
+    Clone,
+    Shrink,
+    Split,
+}
+
+/// Settings that are the source's own, or are set after the documents are there.
+const NOT_COPIED: &[&str] = &[
+    "index.creation_date",
+    "index.provided_name",
+    "index.uuid",
+    "index.version.created",
+    "index.version.upgraded",
+    "index.number_of_shards",
+    "index.number_of_routing_shards",
+    "index.lifecycle.rollover_alias",
+];
+
+/// Settings of the target that see no document of the source.
+const PIPELINES: [&str; 2] = ["index.default_pipeline", "index.final_pipeline"];
+
+impl Node {
+    /// Makes `target` of the documents of `source`; `body`: `settings` and `aliases`.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words; whatever is wrong with the copy, after which there is no target.
+    pub fn resize(
+        self: &Arc<Self>,
+        kind: Resize,
+        (source, target): (&str, &str),
+        body: &Value,
+        cancelled: Arc<AtomicBool>,
+    ) -> Result<CreateIndexResponse> {
+        let info = self.source_of_resize(source)?;
+        let (mut given, aliases) = parse(body)?;
+        let number = shard_number(kind, &info, &given)?;
+        if info.settings.get("index.blocks.write") != Some(&"true".into()) {
+            let reason = format!(
+                "index {} must be read-only to resize index. use \"index.blocks.write=true\"",
+                info.name
+            );
+            return Err(RequestError::new(500, "illegal_state_exception", reason));
+        }
+        let mut settings: Map<String, Value> = info.settings.clone();
+        settings.retain(|key, _| !NOT_COPIED.contains(&key.as_str()));
+        given.insert("index.number_of_shards".to_owned(), number.into());
+        for (key, value) in given {
+            match value {
+                Value::Null => drop(settings.shift_remove(&key)),
+                value => drop(settings.insert(key, value)),
+            }
+        }
+        // Blocks would keep the documents out, and pipelines would change them.
+        let is_late = |key: &str| key.starts_with("index.blocks.") || PIPELINES.contains(&key);
+        let late: Map<String, Value> = settings
+            .iter()
+            .filter(|(key, _)| is_late(key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        settings.retain(|key, _| !is_late(key));
+        let created = self.create_index(
+            target,
+            &json!({"settings": settings, "mappings": info.mappings, "aliases": aliases}),
+        )?;
+        match self.copy_documents(&info, &created, late, cancelled) {
+            Ok(()) => Ok(created),
+            Err(error) => {
+                if let Err(left) = self.delete_index(&created.index, IndicesOptions::DELETE) {
+                    tracing::warn!(index = %created.index, error = %left.reason, "what is left of a resize");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn source_of_resize(&self, source: &str) -> Result<IndexInfo> {
+        let mut found = self.get_index(source, IndicesOptions::METADATA)?;
+        match (found.pop(), found.is_empty()) {
+            (Some(info), true) => Ok(info),
+            _ => Err(RequestError::illegal_argument(format!(
+                "unable to return a single index as the index and options provided got resolved to multiple indices: [{source}]"
+            ))),
+        }
+    }
+
+    fn copy_documents(
+        self: &Arc<Self>,
+        source: &IndexInfo,
+        created: &CreateIndexResponse,
+        late: Map<String, Value>,
+        cancelled: Arc<AtomicBool>,
+    ) -> Result<()> {
+        let copied = self.by_query(
+            ByQueryRequest {
+                source: source.name.to_string(),
+                remote: None,
+                options: IndicesOptions::SEARCH,
+                routing: None,
+                preference: None,
+                search: SearchRequest { size: Some(BATCH_SIZE), ..SearchRequest::default() },
+                change: Change::Copy(CopyDestination {
+                    index: created.index.to_string(),
+                    kind: OperationKind::Index,
+                    version_type: VersionType::External,
+                    routing: CopyRouting::Keep,
+                    require_alias: false,
+                }),
+                script: None,
+                pipeline: None,
+                max_docs: None,
+                proceeds_on_conflicts: false,
+                refresh: true,
+                requests_per_second: f32::INFINITY,
+                slices: Slices::Number(1),
+            },
+            cancelled,
+        )?;
+        if let Some(failure) = copied.body["failures"].get(0) {
+            let reason = format!("a document could not be copied to [{}]: {failure}", created.index);
+            return Err(RequestError::new(copied.status.max(400), "illegal_state_exception", reason));
+        }
+        if !late.is_empty() {
+            let options = IndicesOptions::METADATA;
+            self.put_settings(&created.index, options, &Value::Object(late), false)?;
+        }
+        Ok(())
+    }
+}
+
+/// The flat settings and the aliases of a body.
+fn parse(body: &Value) -> Result<(Map<String, Value>, Value)> {
+    let (mut settings, mut aliases) = (Map::new(), json!({}));
+    for (key, value) in body.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "settings" => settings = normalize_index_keys(flatten(value)?),
+            "aliases" => aliases = value.clone(),
+            "mappings" => {
+                return Err(RequestError::illegal_argument(
+                    "mappings are not allowed when resizing indices, all mappings are copied from the source index",
+                ));
+            }
+            "max_primary_shard_size" => {
+                return Err(RequestError::unsupported("[max_primary_shard_size] of a resize"));
+            }
+            other => {
+                let reason = format!("[resize_request] unknown field [{other}]");
+                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            }
+        }
+    }
+    Ok((settings, aliases))
+}
+
+/// How many shards the target gets.
+fn shard_number(kind: Resize, source: &IndexInfo, given: &Map<String, Value>) -> Result<u64> {
+    let number = |settings: &Map<String, Value>| match settings.get("index.number_of_shards") {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            text.parse::<u64>().ok().filter(|number| *number > 0).map(Some).ok_or_else(|| {
+                RequestError::illegal_argument(format!(
+                    "Failed to parse value [{text}] for setting [index.number_of_shards] must be >= 1"
+                ))
+            })
+        }
+    };
+    let from = number(&source.settings)?.unwrap_or(1);
+    let wanted = number(given)?;
+    let refuse = |reason: String| Err(RequestError::illegal_argument(reason));
+    match (kind, wanted) {
+        (Resize::Clone, None) => Ok(from),
+        (Resize::Clone, Some(to)) if to != from => refuse(format!(
+            "the number of source shards [{from}] must be equal to the number of target shards [{to}]"
+        )),
+        (Resize::Shrink, Some(to)) if to > from => refuse(format!(
+            "the number of target shards [{to}] must be less that the number of source shards [{from}]"
+        )),
+        (Resize::Shrink, _) if from == 1 => refuse("can't shrink an index with only one shard".to_owned()),
+        (Resize::Shrink, Some(to)) if !from.is_multiple_of(to) => {
+            refuse(format!("the number of source shards [{from}] must be a multiple of [{to}]"))
+        }
+        (Resize::Shrink, None) => Ok(1),
+        (Resize::Split, None) => {
+            Err(RequestError::validation(["index.number_of_shards is required for split operations"]))
+        }
+        (Resize::Split, Some(to)) if to <= from => refuse(format!(
+            "the number of source shards [{from}] must be less that the number of target shards [{to}]"
+        )),
+        (Resize::Split, Some(to)) if !to.is_multiple_of(from) => {
+            refuse(format!("the number of source shards [{from}] must be a factor of [{to}]"))
+        }
+        (_, Some(to)) => Ok(to),
+    }
+}

@@ -1,0 +1,118 @@
+//! The value of a field of type `completion`: texts, each a term for each of its contexts.
+
+use serde_json::Value;
+
+use super::json;
+use super::walk::{Stop, Walk};
+use crate::RequestError;
+use crate::completion::{Completion, Input};
+use crate::field::{FieldSink, Scalar};
+use crate::tree::{Leaf, TERM_BYTES_MAX};
+
+impl<'a, S: FieldSink> Walk<'a, S> {
+    /// The object at `at`; returns the offset behind it.
+    #[inline(never)]
+    pub(super) fn completion(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
+        let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
+        let tree = self.tree;
+        let value = self.value_of(at, end);
+        self.put_inputs(&tree.leaves[leaf as usize], leaf, &value, end - 1)?;
+        Ok(end)
+    }
+
+    pub(super) fn put_completion(
+        &mut self,
+        node: &'a Leaf,
+        leaf: u32,
+        scalar: Scalar<'_>,
+        at: usize,
+    ) -> Result<(), Stop> {
+        let value = match scalar {
+            Scalar::Text(text) => Value::from(text),
+            Scalar::Bool(flag) => Value::from(flag),
+            other => serde_json::from_str(other.text()).unwrap_or(Value::Bool(false)),
+        };
+        self.put_inputs(node, leaf, &value, at)
+    }
+
+    fn put_inputs(&mut self, node: &'a Leaf, leaf: u32, value: &Value, at: usize) -> Result<(), Stop> {
+        let field = &*node.field;
+        let Some(completion) = field.completion.as_deref() else {
+            unreachable!("inputs are read by completions alone");
+        };
+        let inputs = Input::parse(value, &field.path, completion);
+        let inputs = inputs.map_err(|cause| self.unreadable(node, at, cause))?;
+        for mut input in inputs {
+            if input.text.is_empty() {
+                let cause = RequestError::illegal_argument("value must have a length > 0");
+                return Err(self.unreadable(node, at, cause));
+            }
+            self.add_contexts(completion, &mut input).map_err(|cause| self.unreadable(node, at, cause))?;
+            self.put_input(node, completion, &input)?;
+            self.feed_parts(node, &input, value, at)?;
+        }
+        if node.is_named {
+            self.note_name(leaf);
+        }
+        Ok(())
+    }
+
+    fn put_input(&mut self, node: &'a Leaf, completion: &Completion, input: &Input) -> Result<(), Stop> {
+        let field = &*node.field;
+        let Some(analyzer) = field.analyzer.as_ref().filter(|_| node.is_fed) else { return Ok(()) };
+        let terms = completion.terms(analyzer, input);
+        self.check_room(terms.iter().map(|term| term.len() + size_of::<Vec<u8>>()).sum())?;
+        for term in terms {
+            if term.len() <= TERM_BYTES_MAX {
+                self.sink.term(field, &term);
+            }
+        }
+        Ok(())
+    }
+
+    /// Multi-fields get the text of an object's input; those of a text have it from the walk.
+    fn feed_parts(&mut self, node: &'a Leaf, input: &Input, value: &Value, at: usize) -> Result<(), Stop> {
+        if !value.is_object() {
+            return Ok(());
+        }
+        let tree = self.tree;
+        for &number in &node.multi_fields {
+            self.put(&tree.leaves[number as usize], number, Scalar::Text(&input.text), at)?;
+        }
+        Ok(())
+    }
+
+    /// Values of contexts that the input does not name, from the fields that they are read from.
+    fn add_contexts(&self, completion: &Completion, input: &mut Input) -> Result<(), RequestError> {
+        input.contexts.resize(completion.contexts.len(), Vec::new());
+        let mut document = None;
+        for (context, values) in completion.contexts.iter().zip(&mut input.contexts) {
+            let Some(path) = context.path.as_ref().filter(|_| values.is_empty()) else { continue };
+            let document = document
+                .get_or_insert_with(|| serde_json::from_str::<Value>(self.text).unwrap_or(Value::Null));
+            let mut found = Vec::new();
+            gather(document, path, &mut found);
+            for value in found {
+                values.extend(context.read(value)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The values at a dotted path, whatever dots mean on the way. The depth of JSON that was let in bounds the recursion.
+fn gather<'v>(value: &'v Value, path: &str, found: &mut Vec<&'v Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| gather(item, path, found)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                match path.strip_prefix(name.as_str()) {
+                    Some("") => found.push(value),
+                    Some(rest) if rest.starts_with('.') => gather(value, &rest[1..], found),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}

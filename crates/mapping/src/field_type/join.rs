@@ -1,0 +1,61 @@
+//! `join`: which document belongs to which other. Source: Elasticsearch's `ParentJoinFieldMapper`.
+
+use std::sync::Arc;
+
+use super::keyword::Keyword;
+use crate::RequestError;
+use crate::field::{Check, Field, FieldType, KeptIn, Leaf, META, Param, Place, Reads, Update, param};
+use crate::join::Relations;
+
+#[derive(Debug)]
+pub(super) struct Join;
+
+static PARAMS: &[Param] = &[
+    param("eager_global_ordinals", Check::Bool, Update::Always, "true"),
+    param("relations", Check::Relations, Update::Always, "{}"),
+    META,
+];
+
+impl FieldType for Join {
+    fn name(&self) -> &'static str {
+        "join"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn like(&self) -> Option<&'static dyn FieldType> {
+        Some(&Keyword)
+    }
+
+    fn finish(&self, leaf: &Leaf, field: &mut Field) {
+        (field.index, field.doc_values) = (true, true);
+        // They were checked with the parameter.
+        field.relations = Some(Arc::new(Relations::parse(&leaf.param("relations")).unwrap_or_default()));
+    }
+
+    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+        if place.is_multi_field {
+            let reason = format!("Field [{}] of type [join] can't be used in multifields", place.name());
+            return Err(RequestError::illegal_argument(reason));
+        }
+        place.refuse_copies(leaf)
+    }
+
+    fn always_shown(&self) -> &'static [&'static str] {
+        &["eager_global_ordinals"]
+    }
+
+    fn takes_script(&self) -> bool {
+        false
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Relation
+    }
+
+    fn kept_in(&self, _: &Field) -> KeptIn {
+        KeptIn::Nothing
+    }
+}

@@ -1,0 +1,180 @@
+//! A template's text to a tree.
+
+use limber_mapping::RequestError;
+
+/// How `{{ }}` escapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Escape {
+    Json,
+    None,
+    Url,
+}
+
+impl Escape {
+    /// Of the option `content_type` of a script.
+    ///
+    /// # Errors
+    /// No such media type.
+    pub fn of_media_type(name: &str) -> Result<Escape, RequestError> {
+        match name.split(';').next().unwrap_or_default().trim() {
+            "application/json" => Ok(Escape::Json),
+            "text/plain" => Ok(Escape::None),
+            "application/x-www-form-urlencoded" => Ok(Escape::Url),
+            _ => Err(RequestError::illegal_argument(format!("No encoder found for media type [{name}]"))),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Part {
+    Text(String),
+    /// A name with its dots, and whether it is escaped.
+    Value(String, bool),
+    Section(String, Vec<Part>),
+    /// Shown where its name stands for nothing.
+    Inverted(String, Vec<Part>),
+    ToJson(String),
+    Join(String, String),
+    Url(Vec<Part>),
+}
+
+/// A compiled template.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Template {
+    pub(super) parts: Vec<Part>,
+    pub(super) escape: Escape,
+}
+
+/// Sections within sections.
+const DEPTH_MAX: usize = 100;
+
+/// A section that is not closed yet: its name, whether it is inverted, and what stood before it.
+struct Open {
+    name: String,
+    is_inverted: bool,
+    before: Vec<Part>,
+}
+
+impl Template {
+    /// # Errors
+    /// `general_script_exception` for what is no template, and for partials.
+    pub fn parse(source: &str, escape: Escape) -> Result<Template, RequestError> {
+        let refuse = |what: String| {
+            RequestError::new(
+                400,
+                "general_script_exception",
+                format!("Failed to compile inline script [{source}] using lang [mustache]"),
+            )
+            .caused_by(RequestError::new(400, "mustache_exception", what))
+        };
+        let (mut parts, mut open): (Vec<Part>, Vec<Open>) = (Vec::new(), Vec::new());
+        let (mut start, mut end) = ("{{".to_owned(), "}}".to_owned());
+        let mut rest = source;
+        while let Some(at) = rest.find(&start) {
+            if at > 0 {
+                parts.push(Part::Text(rest[..at].to_owned()));
+            }
+            rest = &rest[at + start.len()..];
+            let is_raw = start == "{{" && rest.starts_with('{');
+            let close = if is_raw { "}}}" } else { end.as_str() };
+            let stop = rest
+                .find(close)
+                .ok_or_else(|| refuse("Improperly closed variable in query-template:1".into()))?;
+            let inside = rest[usize::from(is_raw)..stop].trim();
+            let after = stop + close.len();
+            if is_raw {
+                parts.push(Part::Value(inside.to_owned(), false));
+            } else if let Some(delimiters) = inside.strip_prefix('=').and_then(|text| text.strip_suffix('='))
+            {
+                let mut words = delimiters.split_whitespace();
+                let (Some(first), Some(second)) = (words.next(), words.next()) else {
+                    return Err(refuse(format!("Invalid delimiter string: {delimiters}")));
+                };
+                rest = &rest[after..];
+                (start, end) = (first.to_owned(), second.to_owned());
+                continue;
+            } else {
+                tag(inside, &mut parts, &mut open).map_err(refuse)?;
+            }
+            if open.len() > DEPTH_MAX {
+                return Err(RequestError::illegal_argument(format!(
+                    "sections in a template are more than [{DEPTH_MAX}] deep"
+                )));
+            }
+            rest = &rest[after..];
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest.to_owned()));
+        }
+        match open.last() {
+            Some(section) => {
+                Err(refuse(format!("Failed to close '{}' tag @[query-template:1]", section.name)))
+            }
+            None => Ok(Template { parts, escape }),
+        }
+    }
+}
+
+/// What stands between two delimiters.
+fn tag(inside: &str, parts: &mut Vec<Part>, open: &mut Vec<Open>) -> Result<(), String> {
+    let mut letters = inside.chars();
+    let first = letters.next().ok_or("Empty mustache")?;
+    let name = letters.as_str().trim();
+    match first {
+        '!' => {}
+        '#' | '^' => open.push(Open {
+            name: name.to_owned(),
+            is_inverted: first == '^',
+            before: std::mem::take(parts),
+        }),
+        '/' => {
+            let Some(section) = open.pop() else { return Err(format!("Unexpected close tag {name}")) };
+            if section.name != name {
+                return Err(format!(
+                    "Mismatched start/end tags: {} != {name} in query-template:1",
+                    section.name
+                ));
+            }
+            let inner = std::mem::replace(parts, section.before);
+            parts.push(section_of(section.name, section.is_inverted, inner)?);
+        }
+        '>' | '<' | '$' => {
+            return Err(format!("Cannot expand '{name}' because partial templates are not supported"));
+        }
+        '&' => parts.push(Part::Value(name.to_owned(), false)),
+        _ => parts.push(Part::Value(inside.to_owned(), true)),
+    }
+    Ok(())
+}
+
+/// A closed section: one of the functions, or a plain one.
+fn section_of(name: String, is_inverted: bool, inner: Vec<Part>) -> Result<Part, String> {
+    if is_inverted {
+        return Ok(Part::Inverted(name, inner));
+    }
+    let argument = |inner: &[Part]| match inner {
+        [Part::Text(text)] => Ok(text.trim().to_owned()),
+        _ => Err(format!("Mustache function [{name}] must contain one and only one identifier")),
+    };
+    if name.eq_ignore_ascii_case("toJson") {
+        return Ok(Part::ToJson(argument(&inner)?));
+    }
+    if name.eq_ignore_ascii_case("join") {
+        return Ok(Part::Join(argument(&inner)?, ",".to_owned()));
+    }
+    if let Some(delimiter) = delimiter_of(&name) {
+        return Ok(Part::Join(argument(&inner)?, delimiter));
+    }
+    if name.eq_ignore_ascii_case("url") {
+        return Ok(Part::Url(inner));
+    }
+    Ok(Part::Section(name, inner))
+}
+
+/// The text in `join delimiter='...'`.
+fn delimiter_of(name: &str) -> Option<String> {
+    let rest = name.strip_prefix("join")?.trim_start().strip_prefix("delimiter")?.trim_start();
+    let quoted = rest.strip_prefix('=')?.trim();
+    let inner = quoted.strip_prefix('\'')?.strip_suffix('\'')?;
+    Some(inner.to_owned())
+}

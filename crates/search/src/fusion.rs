@@ -1,0 +1,75 @@
+//! Reciprocal rank fusion: "which hits are near the top of several rankings?"
+//!
+//! A hit scores the sum of 1 / (rank constant + place) over the rankings in whose window it is. Source: Cormack, Clarke and Büttcher,
+//! "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods", 2009; Elasticsearch's `RRFRankDoc`.
+
+use std::collections::HashMap;
+
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+use crate::execute::execute;
+use crate::request::{Fusion, SearchRequest};
+use crate::response::{SearchHit, SearchResponse};
+
+/// The answer of a search whose hits several rankings name. Totals and aggregations are of whatever one of them finds.
+///
+/// # Errors
+/// As [`execute`].
+pub(crate) fn fuse(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    fusion: &Fusion,
+    context: &SearchContext,
+) -> Result<SearchResponse> {
+    let whole = SearchRequest { fusion: None, size: Some(0), from: None, ..request.clone() };
+    let mut response = execute(shards, &whole, context)?;
+    let mut scores: HashMap<(String, Option<String>), (f32, usize)> = HashMap::new();
+    let mut hits: Vec<SearchHit> = Vec::new();
+    for ranking in &fusion.rankings {
+        let found = execute(shards, &of_ranking(request, ranking, fusion), context)?;
+        response.timed_out |= found.timed_out;
+        response.charges.extend(found.charges);
+        for (place, hit) in found.hits.into_iter().enumerate() {
+            let share = 1.0 / (fusion.rank_constant as f32 + place as f32 + 1.0);
+            let key = (hit.index.clone(), hit.id.clone());
+            match scores.get_mut(&key) {
+                Some((score, _)) => *score += share,
+                None => {
+                    scores.insert(key, (share, hits.len()));
+                    hits.push(hit);
+                }
+            }
+        }
+    }
+    for (score, at) in scores.into_values() {
+        hits[at].score = Some(score);
+        hits[at].sort = None;
+    }
+    // Stable: hits that score alike stay in the order of the rankings.
+    hits.sort_by(|left, right| right.score.partial_cmp(&left.score).unwrap_or(std::cmp::Ordering::Equal));
+    hits.truncate(fusion.window as usize);
+    hits.retain(|hit| request.min_score.is_none_or(|least| hit.score.is_some_and(|score| score >= least)));
+    response.max_score = hits.first().and_then(|hit| hit.score);
+    response.hits = hits.into_iter().skip(request.from() as usize).take(request.size() as usize).collect();
+    response.took_millis = context.started.elapsed().as_millis() as u64;
+    Ok(response)
+}
+
+/// A ranking that shows its hits as the request wants them.
+fn of_ranking(request: &SearchRequest, ranking: &SearchRequest, fusion: &Fusion) -> SearchRequest {
+    SearchRequest {
+        query: ranking.query.clone(),
+        sort: ranking.sort.clone(),
+        search_after: ranking.search_after.clone(),
+        min_score: ranking.min_score,
+        terminate_after: ranking.terminate_after,
+        collapse: ranking.collapse.clone(),
+        fusion: ranking.fusion.clone(),
+        from: None,
+        size: Some(fusion.window),
+        aggregations: None,
+        suggest: None,
+        cache_key: None,
+        ..request.clone()
+    }
+}

@@ -1,0 +1,150 @@
+//! `retriever`: a search as a tree of ways to find hits. Source: Elasticsearch's `StandardRetrieverBuilder` and `RRFRetrieverBuilder`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::SearchRequest;
+use crate::json;
+use crate::query::{QueryLimits, parse_query};
+
+/// `rrf`: several rankings as one, by places instead of scores (reciprocal rank fusion).
+#[derive(Debug, Clone)]
+pub struct Fusion {
+    pub rankings: Vec<SearchRequest>,
+    /// How much less later places count.
+    pub rank_constant: u32,
+    /// Hits of each ranking that count.
+    pub window: u32,
+}
+
+const RANK_CONSTANT_DEFAULT: i32 = 60;
+/// Retrievers within retrievers.
+const DEPTH_MAX: usize = 10;
+/// Rankings of one fusion.
+const RANKINGS_MAX: usize = 100;
+
+impl SearchRequest {
+    /// Reads a retriever into the request.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words; retrievers that are not there, by name.
+    pub(super) fn parse_retriever(&mut self, value: &Value) -> Result<(), RequestError> {
+        self.take_retriever(value, 0).map(drop)
+    }
+
+    /// The query that finds what the retriever finds.
+    fn take_retriever(&mut self, value: &Value, depth: usize) -> Result<Value, RequestError> {
+        if depth > DEPTH_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "retrievers are more than [{DEPTH_MAX}] deep"
+            )));
+        }
+        let Some((name, Value::Object(options))) =
+            value.as_object().filter(|object| object.len() == 1).and_then(|object| object.iter().next())
+        else {
+            return Err(RequestError::parsing("[retriever] malformed, expected one retriever"));
+        };
+        match name.as_str() {
+            "standard" => self.take_standard(options),
+            "rrf" => self.take_fusion(options, depth),
+            "knn"
+            | "linear"
+            | "rescorer"
+            | "rule"
+            | "text_similarity_reranker"
+            | "random_reranker"
+            | "pinned"
+            | "diversify" => Err(RequestError::unsupported(format_args!("the retriever [{name}]"))),
+            other => {
+                let reason = format!("unknown retriever [{other}]");
+                Err(RequestError::new(400, "named_object_not_found_exception", reason))
+            }
+        }
+    }
+
+    fn take_standard(&mut self, options: &Map<String, Value>) -> Result<Value, RequestError> {
+        let mut query = json!({"match_all": {}});
+        let mut filter = None;
+        for (key, value) in options {
+            match key.as_str() {
+                "query" => query = value.clone(),
+                "filter" => filter = Some(value.clone()),
+                "sort" | "search_after" | "min_score" | "terminate_after" | "collapse" => {
+                    self.parse_key(key, value)?;
+                }
+                "_name" => drop(json::text(value)?),
+                other => return Err(unknown("standard", other)),
+            }
+        }
+        let whole = within(query, filter);
+        self.query = Some(parse_query(&whole, &QueryLimits::default())?);
+        Ok(whole)
+    }
+
+    fn take_fusion(&mut self, options: &Map<String, Value>, depth: usize) -> Result<Value, RequestError> {
+        let (mut constant, mut window) = (RANK_CONSTANT_DEFAULT, None);
+        let (mut retrievers, mut filter) = (None, None);
+        for (key, value) in options {
+            match key.as_str() {
+                "retrievers" => retrievers = value.as_array(),
+                "rank_constant" => constant = json::int(value)?,
+                "rank_window_size" => window = Some(json::int(value)?),
+                "filter" => filter = Some(value.clone()),
+                "min_score" => self.min_score = Some(json::float(value)?),
+                "_name" => drop(json::text(value)?),
+                "query" | "fields" => {
+                    return Err(RequestError::unsupported(format_args!("[{key}] in the retriever [rrf]")));
+                }
+                other => return Err(unknown("rrf", other)),
+            }
+        }
+        let retrievers = retrievers.map_or(&[][..], Vec::as_slice);
+        let refuse = |reason: String| Err(RequestError::illegal_argument(reason));
+        if retrievers.is_empty() || retrievers.len() > RANKINGS_MAX {
+            return refuse(format!("[retrievers] of [rrf] must be 1 to {RANKINGS_MAX}"));
+        }
+        if constant < 1 {
+            return refuse(format!(
+                "[rank_constant] must be greater or equal to [1] for [rrf] but was [{constant}]"
+            ));
+        }
+        let window = window.unwrap_or(self.size() as i32);
+        if window < 1 {
+            return refuse(format!("[rank_window_size] must be greater than 0, was: {window}"));
+        }
+        let (mut rankings, mut queries) = (Vec::new(), Vec::new());
+        for retriever in retrievers {
+            // From 9.x on they can be weighted: an object with `retriever` and `weight`.
+            if retriever.get("weight").is_some() {
+                return Err(RequestError::unsupported("[weight] in the retriever [rrf]"));
+            }
+            let retriever = retriever.get("retriever").unwrap_or(retriever);
+            let mut ranking = SearchRequest { size: Some(window as u32), ..SearchRequest::default() };
+            let query = ranking.take_retriever(retriever, depth + 1)?;
+            if let Some(filter) = filter.clone().filter(|_| ranking.fusion.is_none()) {
+                ranking.query =
+                    Some(parse_query(&within(query.clone(), Some(filter)), &QueryLimits::default())?);
+            }
+            queries.push(query);
+            rankings.push(ranking);
+        }
+        let any = within(json!({"bool": {"should": queries, "minimum_should_match": 1}}), filter);
+        self.query = Some(parse_query(&any, &QueryLimits::default())?);
+        self.fusion =
+            Some(Arc::new(Fusion { rankings, rank_constant: constant as u32, window: window as u32 }));
+        Ok(any)
+    }
+}
+
+fn within(query: Value, filter: Option<Value>) -> Value {
+    match filter {
+        None => query,
+        Some(filter) => json!({"bool": {"must": [query], "filter": filter}}),
+    }
+}
+
+fn unknown(retriever: &str, key: &str) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", format!("[{retriever}] unknown field [{key}]"))
+}

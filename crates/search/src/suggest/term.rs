@@ -1,0 +1,76 @@
+//! The `term` suggester: like words for each word of a text.
+
+use limber_mapping::analysis::Analyzer;
+use serde_json::{Value, json};
+
+use super::request::Common;
+use super::words::{FieldTerms, Similar, SortBy, WordOptions, by_score};
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+use crate::score::float_to_json;
+
+/// A word of the text and what may stand for it.
+#[derive(Debug)]
+pub(super) struct Entry {
+    text: String,
+    offset: u32,
+    length: u32,
+    options: Vec<Similar>,
+}
+
+/// What one shard suggests.
+///
+/// # Errors
+/// Cancelled, no memory, corrupt data or the disk.
+pub(super) fn of_shard(
+    shard: &ShardSnapshot,
+    (path, analyzer): (&str, &Analyzer),
+    text: &str,
+    (common, options): (&Common, &WordOptions),
+    context: &SearchContext,
+) -> Result<Vec<Entry>> {
+    let terms = FieldTerms::open(shard, path)?;
+    let mut entries = Vec::new();
+    for token in analyzer.analyze(text).tokens {
+        let options = terms.similar(&token.token, options, None, common.shard_size, context)?;
+        entries.push(Entry {
+            offset: token.start_offset,
+            length: token.end_offset - token.start_offset,
+            text: token.token,
+            options,
+        });
+    }
+    Ok(entries)
+}
+
+/// The shards' entries as one list: frequencies add up.
+pub(super) fn reduce(shards: Vec<Vec<Entry>>, common: &Common, options: &WordOptions) -> Value {
+    let mut shards = shards.into_iter();
+    let mut all = shards.next().unwrap_or_default();
+    for shard in shards {
+        for (entry, other) in all.iter_mut().zip(shard) {
+            for option in other.options {
+                match entry.options.iter_mut().find(|known| known.text == option.text) {
+                    Some(known) => known.frequency += option.frequency,
+                    None => entry.options.push(option),
+                }
+            }
+        }
+    }
+    let shown = all.into_iter().map(|mut entry| {
+        match options.sort {
+            SortBy::Score => entry.options.sort_by(by_score),
+            SortBy::Frequency => entry.options.sort_by(|left, right| {
+                right.frequency.cmp(&left.frequency).then_with(|| by_score(left, right))
+            }),
+        }
+        entry.options.truncate(common.size);
+        let options: Vec<Value> = entry.options.iter().map(shown).collect();
+        json!({"text": entry.text, "offset": entry.offset, "length": entry.length, "options": options})
+    });
+    shown.collect()
+}
+
+fn shown(option: &Similar) -> Value {
+    json!({"text": option.text, "score": float_to_json(option.score), "freq": option.frequency})
+}

@@ -1,0 +1,295 @@
+//! Words that are like a word: "which terms of this field may have been meant?"
+//!
+//! Source: Lucene's `DirectSpellChecker` and Elasticsearch's `DirectSpellcheckerSettings`.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use limber_mapping::RequestError;
+use limber_segment::terms::TermDictionary;
+use limber_text::automaton::{Levenshtein, TermAutomaton};
+use serde_json::{Map, Value};
+
+use super::correction::Similarity;
+use crate::automaton;
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+use crate::json;
+
+/// Which words get suggestions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Those that no document has.
+    Missing,
+    /// All of them, but more frequent ones only.
+    Popular,
+    Always,
+}
+
+/// The order of options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SortBy {
+    Score,
+    Frequency,
+}
+
+/// How like words are looked for.
+#[derive(Debug, Clone)]
+pub(super) struct WordOptions {
+    pub mode: Mode,
+    pub sort: SortBy,
+    pub accuracy: f32,
+    pub similarity: Similarity,
+    pub edits_max: u8,
+    pub inspections_max: usize,
+    /// A share of the documents below 1, else a count.
+    pub term_frequency_max: f32,
+    pub document_frequency_min: f32,
+    pub prefix_length: usize,
+    pub word_length_min: usize,
+}
+
+impl Default for WordOptions {
+    fn default() -> WordOptions {
+        WordOptions {
+            mode: Mode::Missing,
+            sort: SortBy::Score,
+            accuracy: 0.5,
+            similarity: Similarity::Internal,
+            edits_max: 2,
+            inspections_max: 5,
+            term_frequency_max: 0.01,
+            document_frequency_min: 0.0,
+            prefix_length: 1,
+            word_length_min: 4,
+        }
+    }
+}
+
+impl WordOptions {
+    /// # Errors
+    /// Options that `kind` does not have, in Elasticsearch's words.
+    pub fn parse(options: &Map<String, Value>, kind: &str) -> std::result::Result<WordOptions, RequestError> {
+        let mut parsed = WordOptions::default();
+        for (key, value) in options {
+            if !parsed.take(key, value)? {
+                let reason = format!("suggester[{kind}] doesn't support field [{key}]");
+                return Err(RequestError::new(400, "parse_exception", reason));
+            }
+        }
+        Ok(parsed)
+    }
+
+    /// Reads one option; false: it has no such option.
+    pub fn take(&mut self, key: &str, value: &Value) -> std::result::Result<bool, RequestError> {
+        match key {
+            "suggest_mode" => self.mode = mode(&json::text(value)?)?,
+            "sort" => self.sort = sort_by(&json::text(value)?)?,
+            "accuracy" => self.accuracy = json::float(value)?,
+            "string_distance" => self.similarity = Similarity::parse(&json::text(value)?)?,
+            "max_edits" => match json::int(value)? {
+                edits @ 1..=2 => self.edits_max = edits as u8,
+                _ => return Err(RequestError::illegal_argument("maxEdits must be between 1 and 2")),
+            },
+            "max_inspections" => self.inspections_max = not_negative("maxInspections", value)?,
+            "max_term_freq" => self.term_frequency_max = frequency("maxTermFreq", value)?,
+            "min_doc_freq" => self.document_frequency_min = frequency("minDocFreq", value)?,
+            "prefix_length" | "prefix_len" => self.prefix_length = not_negative("prefixLength", value)?,
+            "min_word_length" | "min_word_len" => {
+                self.word_length_min = not_negative("minWordLength", value)?;
+                if self.word_length_min == 0 {
+                    return Err(RequestError::illegal_argument(
+                        "minWordLength must be greater or equal to 1",
+                    ));
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+fn not_negative(name: &str, value: &Value) -> std::result::Result<usize, RequestError> {
+    usize::try_from(json::int(value)?)
+        .map_err(|_| RequestError::illegal_argument(format!("{name} must be positive")))
+}
+
+fn frequency(name: &str, value: &Value) -> std::result::Result<f32, RequestError> {
+    let number = json::float(value)?;
+    if number < 0.0 {
+        return Err(RequestError::illegal_argument(format!("{name} must be positive")));
+    }
+    if number > 1.0 && number.fract() != 0.0 {
+        let reason = format!("if {name} is greater than 1, it must not be a fraction");
+        return Err(RequestError::illegal_argument(reason));
+    }
+    Ok(number)
+}
+
+fn mode(name: &str) -> std::result::Result<Mode, RequestError> {
+    match name {
+        "missing" => Ok(Mode::Missing),
+        "popular" => Ok(Mode::Popular),
+        "always" => Ok(Mode::Always),
+        other => Err(no_constant("SuggestMode", other)),
+    }
+}
+
+fn sort_by(name: &str) -> std::result::Result<SortBy, RequestError> {
+    match name {
+        "score" => Ok(SortBy::Score),
+        "frequency" => Ok(SortBy::Frequency),
+        other => Err(no_constant("SortBy", other)),
+    }
+}
+
+pub(super) fn no_constant(of: &str, name: &str) -> RequestError {
+    RequestError::illegal_argument(format!(
+        "No enum constant org.elasticsearch.search.suggest.{of}.{}",
+        name.to_uppercase()
+    ))
+}
+
+/// A word of the index.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Similar {
+    pub text: String,
+    pub score: f32,
+    /// Documents of the shard that have it.
+    pub frequency: u64,
+}
+
+/// Best first: by likeness, frequency, then the text.
+pub(super) fn by_score(left: &Similar, right: &Similar) -> Ordering {
+    right
+        .score
+        .total_cmp(&left.score)
+        .then_with(|| right.frequency.cmp(&left.frequency))
+        .then_with(|| left.text.cmp(&right.text))
+}
+
+/// The terms of one field of a shard.
+pub(super) struct FieldTerms<'s> {
+    dictionaries: Vec<&'s TermDictionary>,
+    /// Documents, deleted ones included.
+    pub document_count: u64,
+}
+
+impl<'s> FieldTerms<'s> {
+    /// # Errors
+    /// Corrupt data or the disk.
+    pub fn open(shard: &'s ShardSnapshot, path: &str) -> Result<FieldTerms<'s>> {
+        let mut dictionaries = Vec::new();
+        for view in &shard.segments {
+            dictionaries.extend(view.segment.terms(path)?);
+        }
+        Ok(FieldTerms { dictionaries, document_count: shard.doc_count() })
+    }
+
+    /// Documents with a term, and its occurrences.
+    pub fn counts(&self, term: &str) -> Result<(u64, u64)> {
+        let mut counts = (0, 0);
+        for dictionary in &self.dictionaries {
+            if let Some(info) = dictionary.get(term.as_bytes())? {
+                counts = (counts.0 + u64::from(info.doc_freq), counts.1 + info.total_term_freq);
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Occurrences of all terms.
+    pub fn total_frequency(&self) -> u64 {
+        self.dictionaries.iter().map(|dictionary| dictionary.sum_total_term_freq()).sum()
+    }
+
+    /// Different terms; those that several segments have are counted in each.
+    pub fn term_count(&self) -> u64 {
+        self.dictionaries.iter().map(|dictionary| dictionary.len()).sum()
+    }
+
+    /// The words that are like `word`, best first, at most `count`.
+    ///
+    /// # Errors
+    /// Cancelled, no memory, corrupt data or the disk.
+    pub fn similar(
+        &self,
+        word: &str,
+        options: &WordOptions,
+        threshold: Option<f32>,
+        count: usize,
+        context: &SearchContext,
+    ) -> Result<Vec<Similar>> {
+        let frequency = self.counts(word)?.0;
+        if word.chars().count() < options.word_length_min
+            || (options.mode == Mode::Missing && frequency > 0)
+            || self.is_too_frequent(frequency, options)
+        {
+            return Ok(Vec::new());
+        }
+        let own = if options.mode == Mode::Popular { frequency } else { 0 };
+        let share = threshold.unwrap_or(options.document_frequency_min);
+        let least = match share {
+            share if share >= 1.0 => own.max(share as u64),
+            share if share > 0.0 => own.max(((share * self.document_count as f32) as u64).saturating_sub(1)),
+            _ => own,
+        };
+        let inspections = count.saturating_mul(options.inspections_max);
+        let mut found = self.within(word, 1, least, options, inspections, context)?;
+        if options.edits_max > 1 && found.len() < inspections {
+            let near = found;
+            found = self.within(word, options.edits_max, least, options, inspections, context)?;
+            let missing: Vec<Similar> =
+                near.into_iter().filter(|one| !found.iter().any(|other| other.text == one.text)).collect();
+            found.extend(missing);
+        }
+        found.sort_by(by_score);
+        found.truncate(count);
+        Ok(found)
+    }
+
+    fn is_too_frequent(&self, frequency: u64, options: &WordOptions) -> bool {
+        let limit = match options.term_frequency_max {
+            limit if limit >= 1.0 => limit as u64,
+            share => (share * self.document_count as f32).ceil() as u64,
+        };
+        frequency > limit
+    }
+
+    /// The best terms within so many edits that more than `least` documents have.
+    fn within(
+        &self,
+        word: &str,
+        edits: u8,
+        least: u64,
+        options: &WordOptions,
+        count: usize,
+        context: &SearchContext,
+    ) -> Result<Vec<Similar>> {
+        let automaton = Levenshtein::new(word, edits, options.prefix_length, true);
+        let mut frequencies: HashMap<Vec<u8>, (u64, u8)> = HashMap::new();
+        for dictionary in &self.dictionaries {
+            automaton::walk(dictionary, &automaton as &dyn TermAutomaton, |cursor, distance| {
+                context.check()?;
+                let entry = frequencies.entry(cursor.term().to_vec()).or_insert((0, distance));
+                entry.0 += u64::from(cursor.info()?.doc_freq);
+                Ok(())
+            })?;
+        }
+        let mut found = Vec::new();
+        for (term, (frequency, distance)) in frequencies {
+            let Ok(text) = String::from_utf8(term) else { continue };
+            if text == word || frequency <= least {
+                continue;
+            }
+            let score = options.similarity.of(word, &text, distance);
+            if score >= options.accuracy {
+                found.push(Similar { text, score, frequency });
+            }
+        }
+        found.sort_by(|left, right| {
+            right.score.total_cmp(&left.score).then_with(|| left.text.cmp(&right.text))
+        });
+        found.truncate(count);
+        Ok(found)
+    }
+}
