@@ -96,14 +96,6 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     let built_in = Analyzers::built_in();
     let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
     let mut shown = Shown { explains: explain, attributes, gap: POSITION_INCREMENT_GAP, tokens_max };
-    if !custom.is_empty() && !custom.contains_key("tokenizer") {
-        let normalizer = analyzers.ad_hoc_normalizer(&parts_of(&custom)?)?;
-        if explain {
-            return Err(RequestError::unsupported("[explain] of a normalizer in [_analyze]"));
-        }
-        let tokens = shown.tokens(|text| normalizer.analyze(text), &texts)?;
-        return Ok(Response::ok(json!({"tokens": tokens})));
-    }
     if !custom.is_empty() {
         // As Elasticsearch, which explains an analyzer of a request's own parts without a gap.
         if explain {
@@ -207,7 +199,8 @@ fn answer_parts(
 
 /// The parts that a request names or defines.
 fn parts_of(custom: &Map<String, Value>) -> Result<AnalyzerParts> {
-    let mut parts = AnalyzerParts { tokenizer: "keyword".into(), ..AnalyzerParts::default() };
+    let is_normalizer = !custom.contains_key("tokenizer");
+    let mut parts = AnalyzerParts { tokenizer: "keyword".into(), is_normalizer, ..AnalyzerParts::default() };
     for section in ["char_filter", "tokenizer", "filter"] {
         let mut declared = Map::new();
         let items = match custom.get(section) {

@@ -33,6 +33,8 @@ pub struct AnalyzerParts {
     pub char_filters: Vec<String>,
     pub tokenizer: String,
     pub filters: Vec<String>,
+    /// Filters that a normalizer may have, alone: the request names no tokenizer.
+    pub is_normalizer: bool,
 }
 
 /// Names of the types of each kind that are here.
@@ -174,21 +176,14 @@ impl Analyzers {
             whole.push(context.char_filter(filter)?.ok_or_else(|| missing("char_filter", filter))?);
         }
         let chain = context.filters(&parts.filters, &whole, &tokenizer, |name| missing("filter", name))?;
+        let other = chain.iter().zip(&parts.filters).find(|(filter, _)| !filter.is_normalizing);
+        if let Some((_, name)) = other.filter(|_| parts.is_normalizer) {
+            let kind = filters.get(name).and_then(|body| body.get("type")).map(text);
+            let name = kind.map_or_else(|| name.clone(), |kind| format!("__anonymous__{kind}"));
+            let reason = format!("Custom normalizer may not use filter [{name}]");
+            return Err(RequestError::illegal_argument(reason));
+        }
         Ok(Analyzer::new("_custom_", tokenizer, chain).with_char_filters(whole))
-    }
-
-    /// A normalizer put together for one `_analyze` request of filters alone.
-    pub fn ad_hoc_normalizer(&self, parts: &AnalyzerParts) -> Result<Normalizer, RequestError> {
-        let body = serde_json::json!({"filter": parts.filters, "char_filter": parts.char_filters});
-        let empty = Map::new();
-        let sections = |name: &str| parts.declared.get(name).and_then(Value::as_object).unwrap_or(&empty);
-        let context = Context {
-            filters: sections("filter"),
-            char_filters: sections("char_filter"),
-            ..bare(self.limits)
-        };
-        let body = body.as_object().unwrap_or(&empty);
-        normalizer(&context, &Settings { name: "_custom_", body })
     }
 
     /// What the custom analyzer of this name is put together from; `None`: it is none of those that the index declares.
@@ -201,6 +196,7 @@ impl Analyzers {
             char_filters: strings(body.get("char_filter")),
             tokenizer,
             filters: strings(body.get("filter")),
+            is_normalizer: false,
         })
     }
 

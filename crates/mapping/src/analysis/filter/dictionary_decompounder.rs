@@ -17,7 +17,9 @@ struct Decompounder {
 }
 
 /// Characters of a part, however long the user wants it: each is looked at from every place of a token.
-const PART_MAX: usize = 1000;
+const PART_MAX: usize = 100;
+/// Places of a token after which it is asked whether anybody still waits.
+const PLACES_BEFORE_CHECK: usize = 1 << 12;
 
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let words = Words::read(settings, "word_list", false)?.ok_or_else(|| {
@@ -57,6 +59,9 @@ impl Stage for Walk<'_> {
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let count = places.len() - 1;
         for start in 0..count {
+            if start % PLACES_BEFORE_CHECK == PLACES_BEFORE_CHECK - 1 && limber_work::check().is_err() {
+                return false;
+            }
             let longest = own.part_max.min(count - start);
             let mut found = (own.part_min..=longest)
                 .map(|length| &text[places[start]..places[start + length]])

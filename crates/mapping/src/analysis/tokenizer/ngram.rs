@@ -117,26 +117,39 @@ impl NGram {
     }
 }
 
-impl Tokenizer for NGram {
-    fn split(&self, text: &str, _: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
-        let mut before_is_token = false;
-        for (start, c) in text.char_indices() {
-            let is_token = self.is_token(c);
-            let is_start = is_token && !(self.is_edge && before_is_token);
-            before_is_token = is_token;
-            if !is_start {
-                continue;
-            }
-            let characters = text[start..].char_indices().take_while(|(_, c)| self.is_token(*c));
-            for (number, (at, c)) in (1..=self.max).zip(characters) {
-                if number < self.min {
-                    continue;
-                }
-                token.cut(text, start, start + at + c.len_utf8(), WORD);
+impl NGram {
+    /// The parts of a run of characters that begin at these places and end at `end`. Takes as long as there are parts.
+    fn parts(&self, text: &str, places: &[u32], end: usize, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
+        let place = |at: usize| places.get(at).map_or(end, |place| *place as usize);
+        let starts = if self.is_edge { places.len().min(1) } else { places.len() };
+        for start in 0..starts {
+            for length in self.min..=self.max.min(places.len() - start) {
+                token.cut(text, place(start), place(start + length), WORD);
                 if !emit(token) {
-                    return;
+                    return false;
                 }
             }
         }
+        true
+    }
+}
+
+impl Tokenizer for NGram {
+    fn split(&self, text: &str, _: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        let mut run: Vec<u32> = Vec::new();
+        for (at, c) in text.char_indices() {
+            if self.is_token(c) {
+                // Of a run, the edge has no parts beyond its first characters.
+                if !self.is_edge || run.len() <= self.max {
+                    run.push(at as u32);
+                }
+                continue;
+            }
+            if !run.is_empty() && !self.parts(text, &run, at, token, emit) {
+                return;
+            }
+            run.clear();
+        }
+        self.parts(text, &run, text.len(), token, emit);
     }
 }
