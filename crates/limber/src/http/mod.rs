@@ -15,4 +15,5 @@ pub mod refusal;
 pub mod render;
 pub mod request;
 pub mod response;
+pub mod slow;
 pub mod watched;

@@ -8,6 +8,7 @@ use super::ROUTES;
 use super::router::Routes;
 use crate::http::connections::Connections;
 use crate::http::pools::Pools;
+use crate::http::slow::SlowRequests;
 use crate::remote::RemoteSettings;
 
 /// What `GET /` and `_nodes` tell about this server beside the engine's own facts.
@@ -22,6 +23,8 @@ pub struct AppConfig {
     pub node_attributes: Vec<(String, String)>,
     pub cores: usize,
     pub remote: RemoteSettings,
+    /// `page.enabled`: browsers get a page.
+    pub is_page_enabled: bool,
 }
 
 pub struct App {
@@ -29,11 +32,19 @@ pub struct App {
     pub pools: Pools,
     pub connections: Arc<Connections>,
     pub routes: Routes,
+    pub slow_requests: SlowRequests,
     pub config: AppConfig,
 }
 
 impl App {
     pub fn new(node: Arc<Node>, connections: Arc<Connections>, config: AppConfig) -> std::io::Result<App> {
-        Ok(App { node, pools: Pools::start(config.cores)?, connections, routes: Routes::new(ROUTES), config })
+        Ok(App {
+            node,
+            pools: Pools::start(config.cores)?,
+            connections,
+            routes: Routes::new(ROUTES),
+            slow_requests: SlowRequests::default(),
+            config,
+        })
     }
 }

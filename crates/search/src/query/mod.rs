@@ -63,6 +63,11 @@ mod minimum_should_match;
 mod rewrite;
 mod scoring;
 
+/// Names of the queries there are, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    table::QUERIES.iter().map(|(name, _)| *name)
+}
+
 pub use bind::{Binder, bind};
 pub(crate) use bind::{Occasion, bind_in, bind_on, bind_to_mapped};
 pub use bound::BoundQuery;
