@@ -32,16 +32,22 @@ impl Begun {
     pub fn new(method: Method, uri: &str, body: &[u8], opaque_id: Option<String>) -> Begun {
         Begun {
             method,
-            uri: uri[..uri.floor_char_boundary(TEXT_BYTES_MAX)].to_owned(),
+            uri: cut(uri, TEXT_BYTES_MAX).to_owned(),
             body: body[..body.len().min(TEXT_BYTES_MAX)].to_vec(),
-            opaque_id: opaque_id.map(|mut id| {
-                id.truncate(id.floor_char_boundary(OPAQUE_ID_BYTES_MAX));
-                id
-            }),
+            opaque_id: opaque_id.map(|id| cut(&id, OPAQUE_ID_BYTES_MAX).to_owned()),
             at: Instant::now(),
             started: SystemTime::now(),
         }
     }
+}
+
+/// The beginning of a text, of whole characters.
+fn cut(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 struct Slow {

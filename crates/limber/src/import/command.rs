@@ -108,8 +108,8 @@ impl ImportCommand {
         let (servers, paths): (Vec<&String>, Vec<&String>) =
             self.sources.iter().partition(|source| is_server(source));
         match (servers.as_slice(), paths.is_empty()) {
-            ([server], true) => self.check_server()?.from_server(server),
-            ([], false) => self.from_files(),
+            ([server], true) => self.check_server()?.import_server(server),
+            ([], false) => self.import_files(),
             _ => bail!("give the URL of one server, or files, not both"),
         }
     }
@@ -150,7 +150,7 @@ impl ImportCommand {
         Ok(Running { sink, names, target, state, done, reading: Reading::default(), is_over: Arc::default() })
     }
 
-    fn from_server(&self, url: &str) -> Result<ExitCode> {
+    fn import_server(&self, url: &str) -> Result<ExitCode> {
         let source = Cluster::new(url, &self.access("LIMBER_SOURCE_AUTHORIZATION"))?;
         let shown = format!("{} of {} as {:?}", self.indices, source.url, self.index);
         let mut running = self.begin(shown)?;
@@ -199,7 +199,7 @@ impl ImportCommand {
         finish(&running, watch, outcome)
     }
 
-    fn from_files(&self) -> Result<ExitCode> {
+    fn import_files(&self) -> Result<ExitCode> {
         let paths: Vec<PathBuf> = self.sources.iter().map(PathBuf::from).collect();
         for path in paths.iter().filter(|path| path.as_os_str() != "-") {
             if let Some(refusal) = files::refused_folder(path) {

@@ -93,6 +93,7 @@ pub struct TuneCommand {
 }
 
 /// What a finished search looks like.
+#[derive(Debug)]
 pub(super) struct Drawn {
     /// Memory against the goal, where memory is known.
     pub tradeoff: Option<String>,
