@@ -54,7 +54,7 @@ pub struct ImportCommand {
     /// Bring the server's templates, too
     #[arg(long)]
     templates: bool,
-    /// Make indices with their mappings and aliases, but without their settings
+    /// Make indices with their mappings, analysis and aliases, but without their other settings
     #[arg(long)]
     no_settings: bool,
     /// What the files hold [default: as their first line tells]
@@ -345,9 +345,12 @@ fn finish(running: &Running, watch: std::thread::JoinHandle<()>, outcome: Result
     watch.thread().unpark();
     let _ = watch.join();
     running.sink.close();
-    outcome.context("the import ended early; the same command goes on with it")?;
-    running.state.remove();
     let (counts, _) = running.sink.progress();
+    outcome.with_context(|| match counts.taken + counts.known {
+        0 => "nothing was imported".to_owned(),
+        taken => format!("the import ended after {taken} documents; the same command goes on with it"),
+    })?;
+    running.state.remove();
     let known =
         if counts.known > 0 { format!(", {} were there already", counts.known) } else { String::new() };
     println!("{} documents imported{known}, {} refused", counts.taken, counts.failed);

@@ -178,10 +178,12 @@ impl ServerImport {
         let index = found.as_object().and_then(|all| all.values().next()).cloned().unwrap_or_default();
         let mut settings = index["settings"]["index"].as_object().cloned().unwrap_or_default();
         settings.retain(|key, _| !OWN_SETTINGS.contains(&key.as_str()));
-        let mut body = json!({"mappings": index["mappings"], "aliases": index["aliases"]});
-        if has_settings {
-            body["settings"] = json!({ "index": settings });
+        if !has_settings {
+            // Mappings name their analyzers.
+            settings.retain(|key, _| key == "analysis");
         }
+        let settings = json!({ "index": settings });
+        let body = json!({"settings": settings, "mappings": index["mappings"], "aliases": index["aliases"]});
         let made = self.target.ask("PUT", &path, Some(&body)).map(|_| true);
         made.with_context(|| {
             format!("cannot make the index [{name}] as it is there (--no-settings leaves its settings out)")
@@ -356,7 +358,7 @@ impl<'a> Pages<'a> {
             Some(id) => self.read("/_search/scroll", &json!({"scroll": KEEP_ALIVE, "scroll_id": id}))?,
             None => {
                 // A scroll keeps the size of its first page: small enough for documents of some 20 KB.
-                let mut body = json!({"size": 200, "sort": ["_doc"], "track_total_hits": false});
+                let mut body = json!({"size": 200, "sort": ["_doc"]});
                 if let Some(slice) = self.slice_json() {
                     body["slice"] = slice;
                 }
