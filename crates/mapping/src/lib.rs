@@ -32,7 +32,7 @@ pub use error::{RequestError, token};
 pub use field::{
     DateContext, Ends, Field, FieldId, FieldSink, Flattened, IntegerWidth, KEY_END, KEYED_PATH_END, Nested,
     NumberForm, Precision, RangeEnd, RangeKind, RangeRelation, RangesWanted, Representation, RuntimeScript,
-    Selection, SpaceId, ValueKind, keyed_path,
+    Selection, SpaceId, TermCodec, ValueKind, keyed_path,
 };
 pub use mapping::{Mapping, field_of_type};
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};

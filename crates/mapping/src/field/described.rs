@@ -9,6 +9,7 @@ use super::mapped::Field;
 use super::params::Param;
 use super::query::{DateContext, RangeEnd, Selection, Wanted};
 use super::scalar::{Cause, OwnedScalar, Reads, Scalar, Typed};
+use super::show::scalar_text;
 use super::value_kind::ValueKind;
 use crate::RequestError;
 use crate::date::DateFormat;
@@ -194,6 +195,11 @@ pub(crate) trait FieldType: Debug + Send + Sync {
     /// A source's value as `fields` shows it; `None` where it is passed over.
     fn show_source(&self, field: &Field, text: String, format: Option<&DateFormat>) -> Option<Value> {
         self.like()?.show_source(field, text, format)
+    }
+
+    /// What `fields` shows for a null of the source.
+    fn show_null(&self, field: &Field, null: &Value, format: Option<&DateFormat>) -> Option<Value> {
+        self.show_source(field, scalar_text(null)?, format)
     }
 
     /// What a `format` of `fields` and `docvalue_fields` means.

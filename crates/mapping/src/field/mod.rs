@@ -29,6 +29,7 @@ pub(crate) use range_value::{RangeReader, block_of};
 pub(crate) use scalar::{
     Cause, OwnedScalar, Reads, Scalar, Typed, cause, check_scalar, not_numeric, passed_as_string,
 };
+pub use show::TermCodec;
 pub(crate) use show::float;
 pub use sink::{FieldSink, Nested, SpaceId};
 pub use value_kind::{IntegerWidth, NumberForm, Precision, ValueKind};

@@ -2,12 +2,24 @@
 
 use serde_json::{Number, Value};
 
+use super::described::FieldType;
 use super::mapped::Field;
 use super::value_kind::{Precision, ValueKind};
 use crate::RequestError;
 use crate::date::{DateFormat, Resolution, Zone};
 use crate::geo::GeoPoint;
 use crate::number::{f64_from_sortable, u64_from_sortable};
+
+/// Shows the terms of a field, long after the field is out of reach.
+#[derive(Debug, Clone, Copy)]
+pub struct TermCodec(&'static dyn FieldType);
+
+impl TermCodec {
+    /// The text that a term stands for.
+    pub fn decode(self, term: &[u8]) -> String {
+        self.0.decode_term(term)
+    }
+}
 
 impl Field {
     /// A column's value as a JSON number: what `sort` answers. Dates as they are stored, booleans 0 or 1.
@@ -72,15 +84,19 @@ impl Field {
         self.of.decode_term(term)
     }
 
+    /// What shows its terms, where they are not the texts that they stand for.
+    pub fn term_codec(&self) -> Option<TermCodec> {
+        matches!(self.values, ValueKind::Coded | ValueKind::Ip).then_some(TermCodec(self.of))
+    }
+
+    /// What `fields` shows for a null of the source.
+    pub fn show_null(&self, format: Option<&DateFormat>) -> Option<Value> {
+        self.of.show_null(self, self.null_value.as_ref()?, format)
+    }
+
     /// A source's value as `fields` shows it; `None` where it does not parse (such values are passed over).
     pub fn show_source(&self, value: &Value, format: Option<&DateFormat>) -> Option<Value> {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            Value::Bool(flag) => flag.to_string(),
-            _ => return None,
-        };
-        self.of.show_source(self, text, format)
+        self.of.show_source(self, scalar_text(value)?, format)
     }
 
     /// What a `format` of `fields` and `docvalue_fields` means for the field.
@@ -89,6 +105,16 @@ impl Field {
     /// Patterns that are none, and fields that know no formats.
     pub fn shown_by(&self, pattern: &str) -> Result<DateFormat, RequestError> {
         self.of.shown_by(self, pattern)
+    }
+}
+
+/// The text of a scalar.
+pub(crate) fn scalar_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
     }
 }
 

@@ -186,9 +186,9 @@ impl Field {
         self.values == ValueKind::Coded
     }
 
-    /// Whether terms are single keys that people read: texts, or what stands for one.
+    /// Whether terms are single keys that people read: texts and addresses.
     pub fn has_keys(&self) -> bool {
-        self.has_texts() || matches!(self.values, ValueKind::Coded | ValueKind::Ip)
+        self.has_texts() || self.is_ip()
     }
 
     /// Whether a segment counts the texts' terms, so that a match is scored by how rare it is.

@@ -92,6 +92,10 @@ impl FieldType for TokenCount {
         field.doc_values.then(|| count(field, &text).into())
     }
 
+    fn show_null(&self, field: &Field, null: &Value, _: Option<&DateFormat>) -> Option<Value> {
+        field.doc_values.then(|| null.clone())
+    }
+
     fn collapses(&self) -> bool {
         true
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::date::{DateFormat, Zone};
 use limber_mapping::number::{java_double, u64_from_sortable};
-use limber_mapping::{Field, RangeKind, RequestError, ValueKind};
+use limber_mapping::{Field, RangeKind, RequestError, TermCodec, ValueKind};
 use serde_json::{Number, Value};
 
 use super::decimal_format::DecimalFormat;
@@ -18,7 +18,8 @@ pub enum Format {
     /// As `Raw`, of stored unsigned longs.
     Unsigned,
     Boolean,
-    Ip,
+    /// Terms that stand for a text.
+    Coded(TermCodec),
     Date {
         format: Arc<DateFormat>,
         zone: Zone,
@@ -29,6 +30,9 @@ pub enum Format {
 impl Format {
     /// The form of a field's values: the field type's own, changed by `format` and `time_zone`.
     pub fn of(field: Option<&Field>, options: &ValuesOptions) -> Result<Format, RequestError> {
+        if let Some((field, codec)) = field.and_then(|field| Some((field, field.term_codec()?))) {
+            return refuse(options, field.type_name()).map(|()| Format::Coded(codec));
+        }
         match field.map(|field| &field.values) {
             Some(ValueKind::Date { format, .. } | ValueKind::Range(RangeKind::Date { format })) => {
                 let format = match &options.format {
@@ -50,11 +54,7 @@ impl Format {
                 ))),
                 _ => Ok(Format::Raw),
             },
-            Some(ValueKind::Ip) => refuse(options, "ip").map(|()| Format::Ip),
             Some(ValueKind::Keyword | ValueKind::Text) => refuse(options, "keyword").map(|()| Format::Raw),
-            Some(ValueKind::Coded) => {
-                refuse(options, field.map_or("", |field| field.type_name())).map(|()| Format::Raw)
-            }
             _ => match &options.format {
                 Some(pattern) => Ok(Format::Decimal(Arc::new(DecimalFormat::parse(pattern)?))),
                 None => Ok(Format::Raw),
@@ -78,7 +78,7 @@ impl Format {
     /// A double as text; dates and booleans read it as Elasticsearch's `format(double)` does.
     pub fn text(&self, value: f64) -> String {
         match self {
-            Format::Raw | Format::Unsigned | Format::Ip => java_double(value),
+            Format::Raw | Format::Unsigned | Format::Coded(_) => java_double(value),
             Format::Boolean => (value != 0.0).to_string(),
             Format::Date { format, zone } => format.format_millis_in(value as i64, zone),
             Format::Decimal(format) => format.format(value),
@@ -88,7 +88,7 @@ impl Format {
     /// A long as text.
     pub fn text_of_long(&self, value: i64) -> String {
         match self {
-            Format::Raw | Format::Ip => value.to_string(),
+            Format::Raw | Format::Coded(_) => value.to_string(),
             Format::Unsigned => u64_from_sortable(value).to_string(),
             Format::Boolean => (value != 0).to_string(),
             Format::Date { format, zone } => format.format_millis_in(value, zone),

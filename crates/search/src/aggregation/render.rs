@@ -262,10 +262,10 @@ fn shown(bodies: impl Iterator<Item = Result<(String, Value)>>, keyed: bool) -> 
     }
 }
 
-/// A term as text: addresses in their notation.
+/// A term as text.
 pub fn term_text(term: &[u8], format: &Format) -> String {
-    match (format, <&limber_mapping::ip::IpBytes>::try_from(term)) {
-        (Format::Ip, Ok(bytes)) => limber_mapping::ip::format(bytes),
+    match format {
+        Format::Coded(codec) => codec.decode(term),
         _ => String::from_utf8_lossy(term).into_owned(),
     }
 }

@@ -260,11 +260,11 @@ fn source_values(
     {
         gather_with_nulls(source, parent, &mut raw);
     }
-    let given = raw.into_iter().filter_map(|value| match value {
-        Value::Null => field.null_value.as_ref(),
-        value => Some(value),
+    let shown = raw.into_iter().filter_map(|value| match value {
+        Value::Null => field.show_null(format.as_ref()),
+        value => field.show_source(value, format.as_ref()),
     });
-    Ok(given.filter_map(|value| field.show_source(value, format.as_ref())).collect())
+    Ok(shown.collect())
 }
 
 /// What the source has at the path of a flattened field or of a key, as it is.

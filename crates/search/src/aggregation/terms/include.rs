@@ -178,7 +178,7 @@ impl Side {
                  to string fields. Use an array of numeric values for include/exclude clauses used to filter numeric fields"
             ))
             .into()),
-            Include::Pattern(_) if matches!(source.format, Format::Ip) => Err(RequestError::illegal_argument(format!(
+            Include::Pattern(_) if matches!(source.format, Format::Coded(_)) => Err(RequestError::illegal_argument(format!(
                 "Aggregation [{aggregation}] cannot support regular expression style include/exclude settings as they can only be applied \
                  to string fields. Use an array of values for include/exclude clauses"
             ))
