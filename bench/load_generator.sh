@@ -15,8 +15,8 @@ work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 
-cargo build --release --quiet -p limber-race --example stub_server --example race
-target=${CARGO_TARGET_DIR:-target}/release/examples
+cargo build --profile dist --quiet -p limber-race --example stub_server --example race
+target=${CARGO_TARGET_DIR:-target}/dist/examples
 
 taskset -c 1 "$target/stub_server" 127.0.0.1:0 >"$work/address" &
 server=$!

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-profile=${PROFILE:-release}
+profile=${PROFILE:-dist}
 count=${REQUESTS:-20000}
 work=$(mktemp -d)
 server=

@@ -7,7 +7,7 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = pathlib.Path(os.environ.get("PEERS", ROOT.parent / "shared" / "peers"))
 DATA = pathlib.Path(os.environ.get("DATA", ROOT.parent / "shared" / "data"))
-LIMBER = pathlib.Path(os.environ.get("LIMBER", ROOT / "target" / "release" / "limber"))
+LIMBER = pathlib.Path(os.environ.get("LIMBER", ROOT / "target" / "dist" / "limber"))
 
 
 def free_port():

@@ -42,6 +42,8 @@ pub struct Config {
     pub remote: RemoteSettings,
     /// `xpack.security.*` and `http.ssl.*`.
     pub security: SecuritySettings,
+    /// `page.enabled`: browsers get a page at `/`.
+    pub is_page_enabled: bool,
     /// What is left for the engine: flat keys, checked there.
     pub engine_settings: Map<String, Value>,
 }
@@ -110,6 +112,11 @@ impl Config {
             Some("true") => true,
             Some(other) => bail!("[network.insecure] must be [true] or [false], but was [{other}]"),
         };
+        let is_page_enabled = match take("page.enabled").as_deref() {
+            None | Some("true") => true,
+            Some("false") => false,
+            Some(other) => bail!("[page.enabled] must be [true] or [false], but was [{other}]"),
+        };
         let max_connections = match take("http.max_connections").as_deref() {
             None | Some("0") => None,
             Some(count) => match count.parse() {
@@ -167,6 +174,7 @@ impl Config {
             node_attributes,
             remote,
             security,
+            is_page_enabled,
             engine_settings: settings,
         })
     }

@@ -7,10 +7,12 @@ mod config;
 #[cfg(test)]
 mod documented_commands;
 mod http;
+mod import;
 mod inspect;
 mod log;
 mod machine;
 mod manual;
+mod page;
 mod race_server;
 mod remote;
 mod reset_password;
@@ -81,6 +83,8 @@ enum Command {
     ResetPassword(reset_password::ResetPasswordCommand),
     Completion(CompletionCommand),
     Man(manual::ManCommand),
+    Page(page::forward::PageCommand),
+    Import(import::command::ImportCommand),
 }
 
 /// Run the server until it is told to stop (SIGINT or SIGTERM)
@@ -132,6 +136,8 @@ fn main() -> ExitCode {
         Command::Completion(completion) => {
             return report(completion.run());
         }
+        Command::Import(import) => return import.run().unwrap_or_else(|error| report(Err(error))),
+        Command::Page(page) => return report(page.run(&rest::words_of_routes())),
         Command::Man(man) => return report(man.run(Cli::command())),
         Command::ExportTrack(export) => {
             return report(export.run(&mut std::io::stdout()).map_err(Into::into));

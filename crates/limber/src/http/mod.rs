@@ -15,5 +15,6 @@ pub mod refusal;
 pub mod render;
 pub mod request;
 pub mod response;
+pub mod slow;
 pub mod socket;
 pub mod watched;

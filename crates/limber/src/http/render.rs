@@ -108,6 +108,7 @@ impl Shape {
             Body::Shown(shown) => {
                 return Ok((shown.text().into_bytes(), "text/plain; charset=UTF-8".to_owned()));
             }
+            Body::Document(content_type, bytes) => return Ok((bytes, content_type.to_owned())),
             Body::Text(text) => return Ok((text.into_bytes(), "text/plain; charset=UTF-8".to_owned())),
         };
         Ok((bytes, self.media.content_type.clone()))

@@ -52,6 +52,8 @@ pub struct Request {
     /// Values of the matched route's placeholders, by name.
     pub path_values: Vec<(&'static str, String)>,
     pub body: Bytes,
+    /// A browser asks: it would rather have a page than JSON.
+    pub prefers_html: bool,
     /// Set when the client hangs up before the answer.
     pub cancelled: Arc<AtomicBool>,
 }

@@ -22,6 +22,8 @@ pub enum Body {
     /// JSON that the handler wrote itself (bulk, search): compact, in one buffer.
     RawJson(Vec<u8>),
     Text(String),
+    /// Anything else, with its content type.
+    Document(&'static str, Vec<u8>),
     /// Text for people, JSON for those who ask for a structured format (`_cat`).
     Shown(Box<dyn Shown>),
 }
@@ -47,6 +49,10 @@ impl Response {
 
     pub fn text(text: String) -> Response {
         Response { status: 200, body: Body::Text(text), headers: Vec::new() }
+    }
+
+    pub fn document(content_type: &'static str, bytes: Vec<u8>) -> Response {
+        Response { status: 200, body: Body::Document(content_type, bytes), headers: Vec::new() }
     }
 
     pub fn shown(body: impl Shown + 'static) -> Response {

@@ -47,7 +47,8 @@ impl RemoteSettings {
         Ok(RemoteSettings { allowed, tls: tls_config(tls)? })
     }
 
-    pub(super) fn tls(&self) -> TlsConfig {
+    /// Whom TLS trusts, and as whom this program shows itself.
+    pub fn tls(&self) -> TlsConfig {
         self.tls.clone()
     }
 

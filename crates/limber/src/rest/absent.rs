@@ -141,6 +141,12 @@ pub const FAMILIES: &[Route] = &[
     absent("/_monitoring/{a}/{b}/{c}/{d}"),
 ];
 
+/// Whether a route only refuses.
+pub fn is_refusal(route: &Route) -> bool {
+    route.parameters == [ANY_PARAMETER]
+        && std::ptr::fn_addr_eq(route.handler, refuse as super::router::Handler)
+}
+
 fn refuse(_: &App, request: &Request) -> Result<Response> {
     let path = request.uri.split('?').next().unwrap_or("");
     Err(RequestError::unsupported(format!("the API [{path}]")))

@@ -8,6 +8,7 @@ use super::ROUTES;
 use super::router::Routes;
 use crate::http::connections::Connections;
 use crate::http::pools::Pools;
+use crate::http::slow::SlowRequests;
 use crate::remote::RemoteSettings;
 use crate::security::Guard;
 
@@ -23,6 +24,8 @@ pub struct AppConfig {
     pub node_attributes: Vec<(String, String)>,
     pub cores: usize,
     pub remote: RemoteSettings,
+    /// `page.enabled`: browsers get a page.
+    pub is_page_enabled: bool,
 }
 
 pub struct App {
@@ -30,6 +33,7 @@ pub struct App {
     pub pools: Pools,
     pub connections: Arc<Connections>,
     pub routes: Routes,
+    pub slow_requests: SlowRequests,
     pub config: AppConfig,
     /// `None`: security is off.
     pub guard: Option<Guard>,
@@ -43,6 +47,7 @@ impl App {
         guard: Option<Guard>,
     ) -> std::io::Result<App> {
         let (pools, routes) = (Pools::start(config.cores)?, Routes::new(ROUTES));
-        Ok(App { node, pools, connections, routes, config, guard })
+        let slow_requests = SlowRequests::default();
+        Ok(App { node, pools, connections, routes, slow_requests, config, guard })
     }
 }

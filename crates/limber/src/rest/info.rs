@@ -25,7 +25,10 @@ fn lucene_version(compat_version: &str) -> &'static str {
     }
 }
 
-fn info(app: &App, _request: &Request) -> Result<Response> {
+fn info(app: &App, request: &Request) -> Result<Response> {
+    if app.config.is_page_enabled && request.prefers_html {
+        return Ok(super::page::page());
+    }
     let version = &app.config.compat_version;
     Ok(Response::ok(json!({
         "name": app.node.config().node_name,

@@ -32,6 +32,7 @@ mod msearch;
 mod node_upkeep;
 mod nodes;
 mod options;
+mod page;
 mod placement;
 mod point_in_time;
 mod rank_eval;
@@ -62,11 +63,13 @@ mod voting;
 pub use actions::action_of;
 pub use app::{App, AppConfig};
 pub use cat::human_bytes;
+pub use page::words_of_routes;
 pub use router::{Resolved, Route};
 
 /// Every route of the server.
 pub const ROUTES: &[&[Route]] = &[
     info::ROUTES,
+    page::ROUTES,
     bulk::ROUTES,
     document::ROUTES,
     mget::ROUTES,

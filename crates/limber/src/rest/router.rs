@@ -48,7 +48,7 @@ pub const fn generic(
 }
 
 /// Parameters that every request may carry.
-const COMMON_PARAMETERS: [&str; 7] =
+pub const COMMON_PARAMETERS: [&str; 7] =
     ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];
 
 /// The one parameter of routes that read none and mind none.

@@ -29,6 +29,8 @@ use crate::http::refusal::circuit_breaking;
 use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Parameters, Request};
 use crate::http::response::BARE;
+use crate::http::slow::Begun;
+use crate::page::document;
 use crate::rest::{App, Resolved, Route, action_of};
 use crate::security::Knock;
 
@@ -156,7 +158,12 @@ async fn handle(
     let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
 
     let cancelled = Arc::new(AtomicBool::new(false));
-    let mut request = Request { uri, query, path_values, body, cancelled: cancelled.clone() };
+    // Only searches are shown: other bodies hold documents, or secrets.
+    let shown_body = if route.pool == PoolName::Search && !gzip { &body[..] } else { &[] };
+    let begun = Begun::new(method, &uri, shown_body, header("x-opaque-id"));
+    let prefers_html = document::is_preferred(header("accept").as_deref().unwrap_or_default())
+        && query.iter().all(|(name, _)| name != "format");
+    let mut request = Request { uri, query, path_values, body, prefers_html, cancelled: cancelled.clone() };
     // Dropped with this future when the client hangs up.
     let mut on_hang_up = CancelOnDrop { cancelled, armed: true };
     let (sender, receiver) = oneshot::channel();
@@ -229,6 +236,8 @@ async fn handle(
         let (method, uri) = (parts.method.as_str(), parts.uri.path());
         guard.note_denial(access, Knock { peer, method, uri, headers: &parts.headers });
     }
+    let status = outcome.as_ref().map_or_else(|error| error.status, |answer| answer.status().as_u16());
+    app.slow_requests.end(begun, status);
     outcome
 }
 

@@ -92,6 +92,7 @@ impl Server {
                 node_attributes: config.node_attributes.clone(),
                 cores,
                 remote: config.remote.clone(),
+                is_page_enabled: config.is_page_enabled,
             },
             guard,
         )

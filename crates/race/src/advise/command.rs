@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::gather::{Source, gather};
+use super::page::page;
 use super::report::{Advice, write_json, write_text};
 use crate::cli::{EXIT_SUCCESS, printed};
 use crate::drive::cluster::Cluster;
@@ -57,6 +58,9 @@ pub struct AdviseCommand {
     pub pid: Option<u32>,
     #[arg(long, value_enum, default_value = "text")]
     pub format: AdviceFormat,
+    /// Write the advice as one HTML file, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Exit with 0 if no finding promises so many percent
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub fail_above: f64,
@@ -92,6 +96,10 @@ impl AdviseCommand {
         let seen = gather(source).map_err(|error| RaceError::Arguments(error.to_string()))?;
         let seen = seen.map_err(|unread| DriveError::Cluster(format!("{}: {}", unread.what, unread.why)))?;
         let advice = Advice::of(&seen);
+        if let Some(file) = &self.html {
+            let failed = |source| RaceError::Folder { path: file.clone(), source };
+            std::fs::write(file, page(&seen, &advice)).map_err(failed)?;
+        }
         printed(match self.format {
             AdviceFormat::Text => write_text(&seen, &advice, out),
             AdviceFormat::Json => write_json(&seen, &advice, out),

@@ -15,6 +15,7 @@ mod fixture;
 mod gather;
 pub mod gc;
 mod machine;
+mod page;
 mod quantity;
 mod report;
 mod rule;

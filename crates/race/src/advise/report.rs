@@ -112,7 +112,7 @@ fn write_finding(number: usize, rule: &Rule, finding: &Finding, out: &mut dyn Wr
     Ok(())
 }
 
-fn in_words(gain: Gain) -> String {
+pub(super) fn in_words(gain: Gain) -> String {
     match gain.basis {
         Basis::Measured => format!("up to {} {} (measured)", percent(gain.percent), gain.of),
         Basis::Judged => {
@@ -151,7 +151,7 @@ fn write_reasons(title: &str, rows: Vec<(&str, String)>, out: &mut dyn Write) ->
     Ok(())
 }
 
-fn write_gc(gc: &GcFigures, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_gc(gc: &GcFigures, out: &mut dyn Write) -> io::Result<()> {
     let collector = gc.collector.as_deref().unwrap_or("collector not named");
     writeln!(out, "\nGarbage collection ({}, {collector}, {:.0} s):", gc.format, gc.span_s)?;
     let pauses =

@@ -58,6 +58,8 @@ struct Finished {
     names: String,
     seconds: f64,
     error_rate: f64,
+    /// Its tasks with their last figures.
+    tasks: Vec<TaskNow>,
 }
 
 #[derive(Debug)]
@@ -139,9 +141,9 @@ impl LivePage {
     pub fn step_finished(&self, names: &str, error_rate: f64) {
         let mut shared = self.lock();
         let seconds = shared.step_started.elapsed().as_secs_f64();
-        shared.state.tasks.clear();
+        let tasks = shared.state.tasks.drain(..).map(|watched| watched.now).collect();
         if shared.state.finished.len() < LINES_MAX {
-            shared.state.finished.push(Finished { names: names.to_owned(), seconds, error_rate });
+            shared.state.finished.push(Finished { names: names.to_owned(), seconds, error_rate, tasks });
         }
     }
 

@@ -4,6 +4,7 @@
 //! of `table` (Python's tabulate and csv), `python_json`, `number` (Python's number formats) and `units`.
 
 pub mod annotations;
+pub mod bars;
 pub mod compare;
 pub mod figures;
 pub mod html;
@@ -32,4 +33,4 @@ pub use race::{Car, Cluster, Race};
 pub use raced_side::RacedSide;
 pub use results::Results;
 pub use scope::Scope;
-pub use store::{RaceFilter, RaceStore, StoreError};
+pub use store::{RaceFilter, RaceStore, StoreError, limber_folder};

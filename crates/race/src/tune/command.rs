@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::experiment::Experiment;
 use super::halving::{BASELINE, Outcome, Plan, Search, candidates_max, search};
 use super::ledger::{Entry, Ledger};
+use super::page::page;
 use super::report::Findings;
 use super::space::{Candidate, Knob};
 use super::trial::Racer;
@@ -91,19 +92,31 @@ pub struct TuneCommand {
     pub quiet: bool,
 }
 
+/// What a finished search looks like.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    /// Memory against the goal, where memory is known.
+    pub tradeoff: Option<String>,
+    /// The whole report as HTML.
+    pub page: String,
+}
+
 impl TuneCommand {
     /// Searches, prints the report, and says where it is kept.
     pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), RaceError> {
         let home = folder()?;
         let id = self.resume.clone().or_else(|| self.tune_id.clone()).unwrap_or_else(new_race_id);
         let mut console = console::Console::new(self.quiet, None);
-        let (findings_text, picture, ledger) = self.search_in(&home, &id, provider, &mut console)?;
+        let (findings_text, drawn, ledger) = self.search_in(&home, &id, provider, &mut console)?;
         printed(std::io::Write::write_all(&mut std::io::stdout().lock(), findings_text.as_bytes()))?;
         if let Some(ledger) = ledger {
             ledger.write("report.md", &findings_text)?;
-            if let Some(picture) = picture {
-                let path = ledger.write("tradeoff.svg", &picture)?;
-                console.note(&format!("The picture of memory against the goal is [{}].", path.display()));
+            if let Some(drawn) = drawn {
+                if let Some(picture) = drawn.tradeoff {
+                    ledger.write("tradeoff.svg", &picture)?;
+                }
+                let path = ledger.write("report.html", &drawn.page)?;
+                console.note(&format!("The report as a page, for a browser: [{}].", path.display()));
             }
             console.note(&format!("The search is kept in [{}].", ledger.folder().display()));
         }
@@ -129,7 +142,7 @@ impl TuneCommand {
         id: &str,
         provider: &dyn ServerProvider,
         progress: &mut dyn Progress,
-    ) -> Result<(String, Option<String>, Option<Ledger>), RaceError> {
+    ) -> Result<(String, Option<Drawn>, Option<Ledger>), RaceError> {
         if self.dry_run {
             return Ok((self.plan(home)?, None, None));
         }
@@ -179,8 +192,8 @@ impl TuneCommand {
                  --contender-tags 'tune:{id},candidate:c{other}'\n",
             ));
         }
-        let picture = findings.picture();
-        Ok((text, picture, Some(ledger)))
+        let drawn = Drawn { tradeoff: findings.picture(), page: page(&findings) };
+        Ok((text, Some(drawn), Some(ledger)))
     }
 
     /// The experiment, as it was recorded or as the user asks for it.
@@ -424,7 +437,9 @@ mod tests {
         ];
         let mut notes = Notes::default();
         let tune = command(&line);
-        let (text, _, ledger) = tune.search_in(home.path(), "t1", &provider, &mut notes).unwrap();
+        let (text, drawn, ledger) = tune.search_in(home.path(), "t1", &provider, &mut notes).unwrap();
+        let page = drawn.expect("a finished search is drawn").page;
+        assert!(page.contains("Evidence by rung") && page.contains("<h3>Final</h3>"), "{page}");
         // Every setting has the same number of segments.
         assert!(text.contains("No setting is shown to be the best."), "{text}");
         assert!(text.contains("too little memory"), "{text}");

@@ -13,6 +13,7 @@ mod experiment;
 mod goal;
 mod halving;
 mod ledger;
+mod page;
 mod report;
 mod sensitivity;
 mod space;

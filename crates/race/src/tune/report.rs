@@ -24,7 +24,7 @@ pub struct Findings<'a> {
 }
 
 impl Findings<'_> {
-    fn described(&self, candidate: usize) -> String {
+    pub(super) fn described(&self, candidate: usize) -> String {
         self.experiment.space.described(&self.candidates[candidate])
     }
 
@@ -56,7 +56,7 @@ impl Findings<'_> {
         text
     }
 
-    fn add_best(&self, text: &mut String) {
+    pub(super) fn add_best(&self, text: &mut String) {
         let search = self.search;
         let combinations = self.experiment.space.size();
         let races = search.trials.len();
@@ -219,7 +219,7 @@ fn number(value: f64) -> Cell {
 }
 
 /// Five significant digits, in the unit of tables.
-fn shown(value: f64, unit: &str) -> String {
+pub(super) fn shown(value: f64, unit: &str) -> String {
     let (unit, factor) = table_unit(unit);
     format!("{} {unit}", significant(value * factor, 5)).trim_end().to_owned()
 }

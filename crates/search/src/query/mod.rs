@@ -70,6 +70,11 @@ mod required_terms;
 mod rewrite;
 mod scoring;
 
+/// Names of the queries there are, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    table::QUERIES.iter().map(|(name, _)| *name)
+}
+
 pub use bind::{Binder, bind};
 pub(crate) use bind::{Occasion, bind_in, bind_on, bind_to_mapped};
 pub use bound::BoundQuery;

@@ -17,6 +17,37 @@ use crate::query::{Query, QueryLimits, parse_query};
 use crate::suggest::Suggest;
 
 /// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
+/// Keys of a search's body, for those who propose them.
+pub const KEYS: &[&str] = &[
+    "query",
+    "aggs",
+    "size",
+    "from",
+    "sort",
+    "_source",
+    "fields",
+    "docvalue_fields",
+    "stored_fields",
+    "script_fields",
+    "runtime_mappings",
+    "highlight",
+    "collapse",
+    "rescore",
+    "post_filter",
+    "search_after",
+    "pit",
+    "slice",
+    "track_total_hits",
+    "track_scores",
+    "min_score",
+    "indices_boost",
+    "explain",
+    "version",
+    "seq_no_primary_term",
+    "timeout",
+    "terminate_after",
+];
+
 pub(crate) const HIT_OPTIONS: &[&str] = &[
     "_source",
     "docvalue_fields",

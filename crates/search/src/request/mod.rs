@@ -22,7 +22,7 @@ mod url;
 mod value_kind;
 
 pub(crate) use body::HIT_OPTIONS;
-pub use body::{CountRequest, SearchRequest, StoredFields, TrackTotalHits};
+pub use body::{CountRequest, KEYS, SearchRequest, StoredFields, TrackTotalHits};
 pub use collapse::Collapse;
 pub use fields::FieldFormat;
 pub(crate) use geo_sort::GeoSort;

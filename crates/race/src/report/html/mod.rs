@@ -19,6 +19,7 @@ pub mod material;
 pub mod overview;
 pub mod page;
 pub mod percent_axis;
+pub mod plain;
 pub mod scale;
 pub mod summary;
 pub mod table;

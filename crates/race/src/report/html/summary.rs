@@ -26,7 +26,7 @@ pub fn put(material: &Material, out: &mut String) {
     let took = |head: &'static str| if is_measured { head } else { "" };
     put!(
         out,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Results of all tasks\"><table class=\"figures\" aria-label=\"Results of all tasks\"><thead>\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Results of all tasks\"><table class=\"figures cards\" aria-label=\"Results of all tasks\"><thead>\
          <tr><th scope=\"col\" rowspan=\"2\">Task</th><th scope=\"colgroup\" colspan=\"2\">Throughput</th><th scope=\"colgroup\" colspan=\"3\">Latency</th>\
          <th scope=\"colgroup\" colspan=\"3\">Service time</th>{}<th scope=\"col\" rowspan=\"2\">Errors</th></tr>\
          <tr><th scope=\"col\">median</th><th scope=\"col\">over time</th><th scope=\"col\">p50</th><th scope=\"col\">p99</th><th scope=\"col\">max</th>\
@@ -38,21 +38,21 @@ pub fn put(material: &Material, out: &mut String) {
         put!(out, "<tr><th scope=\"row\">{}</th>", link(material, &task.task));
         put!(
             out,
-            "<td>{}</td><td>{}</td>",
+            "<td data-title=\"Throughput\">{}</td><td data-title=\"Over time\">{}</td>",
             throughput(&task.throughput.median, &task.throughput.unit),
             sparkline(material, &task.task)
         );
-        for times in [material.latency(task), &task.service_time] {
-            for key in ["50_0", "99_0", "100_0"] {
-                put!(out, "<td>{}</td>", time(times, key));
+        for (name, times) in [("Latency", material.latency(task)), ("Service time", &task.service_time)] {
+            for (label, key) in [("p50", "50_0"), ("p99", "99_0"), ("max", "100_0")] {
+                put!(out, "<td data-title=\"{name} {label}\">{}</td>", time(times, key));
             }
         }
         if is_measured {
-            for key in ["50_0", "99_0"] {
+            for (label, key) in [("p50", "50_0"), ("p99", "99_0")] {
                 let took = material.measured(&task.task).and_then(|measured| measured.took.get(key));
                 put!(
                     out,
-                    "<td>{}</td>",
+                    "<td data-title=\"took {label}\">{}</td>",
                     took.map_or_else(
                         || "–".to_owned(),
                         |ms| Text(&whole_milliseconds(ms.as_f64())).to_string()
@@ -61,7 +61,7 @@ pub fn put(material: &Material, out: &mut String) {
             }
         }
         let class = if task.error_rate > 0.0 { " class=\"bad\"" } else { "" };
-        put!(out, "<td{class}>{}</td></tr>", error_rate(task.error_rate));
+        put!(out, "<td{class} data-title=\"Errors\">{}</td></tr>", error_rate(task.error_rate));
     }
     out.push_str("</tbody></table></div></section>\n");
 }

@@ -61,6 +61,10 @@ pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
         put!(out, "<option value=\"{}\">{}</option>", task_id(name), Text(name));
     }
     out.push_str("<option value=\"\">All tasks</option></select></p>");
+    out.push_str(
+        "<p class=\"soft\">Axes of times are logarithmic: each step up is so many times more, not so much more, so that fast and slow requests are seen in one plot. \
+         The grey part at the beginning is the warm-up: it is drawn, but left out of all figures.</p>",
+    );
     for name in names {
         let entries: Vec<Entry<'_>> = materials
             .iter()

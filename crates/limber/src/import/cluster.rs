@@ -1,0 +1,205 @@
+//! A server as the import asks it: JSON in, JSON out, patience with one that is busy.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use base64::Engine as _;
+use http::Uri;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+use ureq::Agent;
+
+use crate::remote::{RemoteSettings, TlsSettings};
+
+/// Longest answer; pages of documents are asked for so that they stay far below.
+const ANSWER_BYTES_MAX: u64 = 256 << 20;
+/// A server that says nothing for so long is given up.
+const SILENCE_MAX: Duration = Duration::from_secs(300);
+/// A busy or restarting server is asked again for about five minutes.
+const RETRIES_MAX: u32 = 12;
+const PAUSE_FIRST: Duration = Duration::from_millis(250);
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+
+/// How TLS and credentials of both servers are given.
+#[derive(Debug, Clone, Default)]
+pub struct Access {
+    pub ca_file: Option<PathBuf>,
+    pub is_insecure: bool,
+    /// The value of the header `Authorization`.
+    pub authorization: Option<String>,
+}
+
+/// An answer, whatever its status.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    agent: Agent,
+    /// Without credentials and without a slash at its end.
+    pub url: String,
+    authorization: Option<String>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Result<Value> {
+        serde_json::from_slice(&self.body).context("the server's answer is no JSON")
+    }
+
+    /// What the server says is wrong.
+    pub fn reason(&self) -> String {
+        let said: Value = serde_json::from_slice(&self.body).unwrap_or(Value::Null);
+        let error = &said["error"];
+        match (error["reason"].as_str().or(error.as_str()), error["type"].as_str()) {
+            (Some(reason), Some(kind)) => format!("{reason} ({kind}, status {})", self.status),
+            (Some(reason), None) => format!("{reason} (status {})", self.status),
+            _ => {
+                let text = String::from_utf8_lossy(&self.body[..self.body.len().min(300)]).into_owned();
+                format!("{text} (status {})", self.status)
+            }
+        }
+    }
+}
+
+impl Cluster {
+    /// `address`: `host:port` or a URL, which may name a user and a password.
+    ///
+    /// # Errors
+    /// An address of another form; a file of certificates that cannot be read.
+    pub fn new(address: &str, access: &Access) -> Result<Cluster> {
+        let address = match address.contains("://") {
+            true => address.to_owned(),
+            false => format!("http://{address}"),
+        };
+        let shown = address.split('@').next_back().unwrap_or_default().to_owned();
+        let uri: Uri = address.parse().with_context(|| format!("[{shown}] is no address of a server"))?;
+        let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"));
+        let (Some(scheme), Some(authority)) = (scheme, uri.authority()) else {
+            bail!("[{shown}] must be host:port, http:// or https://");
+        };
+        let (user, host) = match authority.as_str().rsplit_once('@') {
+            Some((user, host)) => (Some(user), host),
+            None => (None, authority.as_str()),
+        };
+        let basic = user.map(|user| {
+            let plain: Vec<u8> = percent_decode_str(user).collect();
+            format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(plain))
+        });
+        let tls = TlsSettings {
+            certificate_authorities: access.ca_file.iter().cloned().collect(),
+            verification_mode: access.is_insecure.then(|| "none".to_owned()),
+            ..TlsSettings::default()
+        };
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .allow_non_standard_methods(true)
+            .tls_config(RemoteSettings::new(Vec::new(), &tls)?.tls())
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_connect(Some(Duration::from_secs(30)))
+            .timeout_per_read(Some(SILENCE_MAX))
+            .timeout_per_write(Some(SILENCE_MAX))
+            .user_agent(concat!("limber/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        let path = uri.path().trim_end_matches('/');
+        Ok(Cluster {
+            agent,
+            url: format!("{scheme}://{host}{path}"),
+            authorization: access.authorization.clone().or(basic),
+        })
+    }
+
+    fn send_once(&self, method: &str, path: &str, body: &[u8], kind: &str) -> Result<Answer, ureq::Error> {
+        let mut request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header("accept", "application/json");
+        if let Some(authorization) = &self.authorization {
+            request = request.header("authorization", authorization);
+        }
+        let mut answer = match body.is_empty() {
+            true => self.agent.run(request.body(())?)?,
+            false => self.agent.run(request.header("content-type", kind).body(body)?)?,
+        };
+        let status = answer.status().as_u16();
+        let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec()?;
+        Ok(Answer { status, body })
+    }
+
+    /// Sends until there is an answer that is not "busy".
+    ///
+    /// # Errors
+    /// No answer, or only "busy", for minutes.
+    pub fn send(&self, method: &str, path: &str, body: &[u8], kind: &str) -> Result<Answer> {
+        let mut pause = PAUSE_FIRST;
+        for retry in 0.. {
+            let outcome = self.send_once(method, path, body, kind);
+            let is_passing = match &outcome {
+                Ok(answer) => matches!(answer.status, 429 | 502..=504),
+                Err(ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::ConnectionFailed) => true,
+                Err(_) => false,
+            };
+            // A server that never answered is not there.
+            if !is_passing || retry == RETRIES_MAX || (retry == 0 && path == "/") {
+                return outcome.with_context(|| format!("{} does not answer", self.url));
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+        unreachable!("the loop returns")
+    }
+
+    /// The answer of a request that must succeed.
+    ///
+    /// # Errors
+    /// What the server says, and no answer.
+    pub fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let answer = self.send(method, path, body.as_bytes(), "application/json")?;
+        match answer.status {
+            200..=299 => answer.json(),
+            _ => Err(anyhow!("{method} {}{path}: {}", self.url, answer.reason())),
+        }
+    }
+
+    /// `None` where the server has no such thing, or does not know such a request.
+    ///
+    /// # Errors
+    /// As [`Cluster::ask`] for other statuses.
+    pub fn ask_if_there(&self, method: &str, path: &str) -> Result<Option<Value>> {
+        let answer = self.send(method, path, b"", "application/json")?;
+        match answer.status {
+            200..=299 => answer.json().map(Some),
+            400 | 404 | 405 | 410 | 501 => Ok(None),
+            _ => Err(anyhow!("{method} {}{path}: {}", self.url, answer.reason())),
+        }
+    }
+}
+
+/// A name within a path.
+pub fn in_path(name: &str) -> String {
+    percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        let check = |address: &str, url: &str, authorization: Option<&str>| {
+            let cluster = Cluster::new(address, &Access::default()).expect("an address");
+            assert_eq!((cluster.url.as_str(), cluster.authorization.as_deref()), (url, authorization));
+        };
+        check("localhost:9200", "http://localhost:9200", None);
+        check("https://es.example/prefix/", "https://es.example/prefix", None);
+        check("http://elastic:p%40ss@es:9200", "http://es:9200", Some("Basic ZWxhc3RpYzpwQHNz"));
+        let error = Cluster::new("ftp://user:secret@x", &Access::default()).expect_err("refused").to_string();
+        assert!(!error.contains("secret"), "{error}");
+    }
+}

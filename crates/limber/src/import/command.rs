@@ -1,0 +1,358 @@
+//! The command `limber import`, from its arguments to its last line.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+
+use super::cluster::{Access, Cluster, in_path};
+use super::files::{self, FileImport, Format, Reading, Target};
+use super::server::ServerImport;
+use super::sink::{Names, Sink};
+use super::state::{Done, StateFile};
+use super::{access_log, lines};
+
+/// Between two looks at how far it is.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Between two lines where nobody watches a terminal.
+const TELL_EVERY: Duration = Duration::from_secs(10);
+
+/// Bring documents into a server: from another Elasticsearch or OpenSearch, or from files
+///
+/// Files are NDJSON (documents, or actions as _bulk takes them), CSV, or access logs of Apache and nginx; plain, gzip or zstd; - is
+/// standard input. What was interrupted goes on when the same command is run again, and a file that is imported twice adds nothing twice:
+/// ids are made of the file's name and the record's number, unless --id-field or --auto-id says otherwise. An Elasticsearch snapshot is
+/// not read; import from a running server that has it restored.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  limber import http://old:9200 --indices 'logs-*,books'     indices with their settings, mappings and aliases
+  limber import http://old:9200 --templates                  all of them, and the templates
+  limber import access.log.gz --index web-logs
+  limber import books.csv --index books --id-field isbn
+  zcat dump.gz | limber import - --index books --format ndjson
+
+Credentials are part of a server's URL (http://user:password@host:9200), or LIMBER_SOURCE_AUTHORIZATION and LIMBER_TARGET_AUTHORIZATION
+hold what is sent as Authorization, such as 'ApiKey …'. The exit code is 1 when a document was refused.")]
+pub struct ImportCommand {
+    /// A server's URL, or files
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<String>,
+    /// The server that gets the documents: host:port, or a URL
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9200")]
+    target_host: String,
+    /// The index or data stream that gets them [of a server: the same name as there]
+    #[arg(long, value_name = "NAME")]
+    index: Option<String>,
+    /// Which indices and data streams of a server, with * and commas
+    #[arg(long, value_name = "PATTERN", default_value = "*")]
+    indices: String,
+    /// Bring the server's templates, too
+    #[arg(long)]
+    templates: bool,
+    /// Make indices with their mappings, analysis and aliases, but without their other settings
+    #[arg(long)]
+    no_settings: bool,
+    /// What the files hold [default: as their first line tells]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// What stands between values of a row [default: as the first line tells]
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<char>,
+    /// The field whose value is a document's id
+    #[arg(long, value_name = "FIELD", conflicts_with = "auto_id")]
+    id_field: Option<String>,
+    /// Let the server make ids: faster, but a file that is imported again is there twice
+    #[arg(long)]
+    auto_id: bool,
+    /// Bulk requests under way at once
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    clients: u8,
+    /// Slices in which an index of a server is read at once
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    slices: u8,
+    /// Where refused documents are told, a JSON object a line [default: the first ten on standard error]
+    #[arg(long, value_name = "FILE")]
+    errors: Option<PathBuf>,
+    /// Begin anew where an earlier run was interrupted
+    #[arg(long)]
+    restart: bool,
+    /// Certificates (PEM) that are trusted instead of the usual authorities
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Do not check certificates
+    #[arg(long)]
+    insecure: bool,
+}
+
+/// What the parts of an import share.
+struct Running {
+    sink: Arc<Sink>,
+    names: Names,
+    target: Cluster,
+    state: StateFile,
+    done: Done,
+    reading: Reading,
+    is_over: Arc<AtomicBool>,
+}
+
+impl ImportCommand {
+    /// # Errors
+    /// What ends the import as a whole; refused documents are a matter of the exit code.
+    pub fn run(self) -> Result<ExitCode> {
+        let is_server = |source: &String| source.starts_with("http://") || source.starts_with("https://");
+        let (servers, paths): (Vec<&String>, Vec<&String>) =
+            self.sources.iter().partition(|source| is_server(source));
+        match (servers.as_slice(), paths.is_empty()) {
+            ([server], true) => self.check_server()?.import_server(server),
+            ([], false) => self.import_files(),
+            _ => bail!("give the URL of one server, or files, not both"),
+        }
+    }
+
+    fn check_server(&self) -> Result<&ImportCommand> {
+        let given = [
+            ("--format", self.format.is_some()),
+            ("--id-field", self.id_field.is_some()),
+            ("--auto-id", self.auto_id),
+            ("--delimiter", self.delimiter.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => {
+                bail!("{flag} is for files: documents of a server keep their ids and their form")
+            }
+            None => Ok(self),
+        }
+    }
+
+    fn access(&self, variable: &str) -> Access {
+        let authorization = std::env::var(variable).ok().filter(|value| !value.is_empty());
+        Access { ca_file: self.ca_file.clone(), is_insecure: self.insecure, authorization }
+    }
+
+    fn begin(&self, of: String) -> Result<Running> {
+        let target = Cluster::new(&self.target_host, &self.access("LIMBER_TARGET_AUTHORIZATION"))?;
+        target.ask("GET", "/", None).context("the server that should get the documents")?;
+        let open = |path: &PathBuf| {
+            let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+            file.with_context(|| format!("cannot write {}", path.display()))
+        };
+        let errors = self.errors.as_ref().map(open).transpose()?;
+        let names = Names::default();
+        let sink = Arc::new(Sink::start(&target, self.clients.into(), errors, names.clone())?);
+        let state = StateFile::new(&format!("{of} to {}", target.url));
+        let known = if self.restart { None } else { state.read()? };
+        let done = known.unwrap_or_else(|| Done { of, ..Done::default() });
+        Ok(Running { sink, names, target, state, done, reading: Reading::default(), is_over: Arc::default() })
+    }
+
+    fn import_server(&self, url: &str) -> Result<ExitCode> {
+        let source = Cluster::new(url, &self.access("LIMBER_SOURCE_AUTHORIZATION"))?;
+        let shown = format!("{} of {} as {:?}", self.indices, source.url, self.index);
+        let mut running = self.begin(shown)?;
+        let read = running.reading.read.clone();
+        let import = ServerImport::new(
+            source,
+            running.target.clone(),
+            running.sink.clone(),
+            self.slices.into(),
+            read,
+        )?;
+        if self.templates {
+            eprintln!("{} templates", import.templates()?);
+        }
+        let units = import.units(&self.indices)?;
+        if units.is_empty() {
+            bail!("{} has no index or data stream [{}]", import.source.url, self.indices);
+        }
+        if self.index.is_some() && units.len() > 1 {
+            bail!("--index names one index, but [{}] are {} there", self.indices, units.len());
+        }
+        *running.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+            units.iter().map(|unit| unit.name.clone()).collect();
+        let is_done = |name: &String| running.done.units.contains(name);
+        running.reading.total = units.iter().filter(|unit| !is_done(&unit.name)).map(|unit| unit.count).sum();
+        let watch = watch(&running, "documents", None)?;
+        let outcome = (|| {
+            for (number, unit) in units.iter().enumerate() {
+                if running.done.units.contains(&unit.name) {
+                    eprintln!("[{}] is done already", unit.name);
+                    continue;
+                }
+                let name = self.index.as_ref().unwrap_or(&unit.name);
+                let is_new = import.make(unit, name, !self.no_settings)?;
+                let told = if is_new { "made" } else { "there already: its settings and mappings stay" };
+                eprintln!("[{name}]: {told}; {} documents", unit.count);
+                import.documents(unit, number as u32, name)?;
+                running.sink.drain()?;
+                running.done.units.push(unit.name.clone());
+                running.state.write(&running.done)?;
+                // What was just taken can be searched.
+                running.target.ask("POST", &format!("/{}/_refresh", in_path(name)), None)?;
+            }
+            Ok(())
+        })();
+        finish(&running, watch, outcome)
+    }
+
+    fn import_files(&self) -> Result<ExitCode> {
+        let paths: Vec<PathBuf> = self.sources.iter().map(PathBuf::from).collect();
+        for path in paths.iter().filter(|path| path.as_os_str() != "-") {
+            if let Some(refusal) = files::refused_folder(path) {
+                bail!("{refusal}");
+            }
+            std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+        }
+        let delimiter =
+            self.delimiter.map(|char| u8::try_from(char).context("--delimiter must be one ASCII character"));
+        let target = Target {
+            index: self.index.clone(),
+            id_field: self.id_field.clone(),
+            has_auto_ids: self.auto_id,
+            delimiter: delimiter.transpose()?,
+        };
+        let absolute = paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+        let shown: Vec<String> = absolute.map(|path| path.display().to_string()).collect();
+        let mut running = self.begin(format!("{} as {:?}", shown.join(" "), self.index))?;
+        *running.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = self.sources.clone();
+        running.reading.total =
+            paths.iter().filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).sum();
+        let watch = watch(&running, "bytes", Some((running.done.clone(), paths.clone(), shown.clone())))?;
+        let outcome = (|| {
+            for (unit, path) in paths.iter().enumerate() {
+                self.file(&running, &target, path, &shown[unit], unit as u32)?;
+            }
+            running.sink.drain()?;
+            if let Some(index) = &self.index {
+                running.target.ask("POST", &format!("/{}/_refresh", in_path(index)), None)?;
+            }
+            Ok(())
+        })();
+        finish(&running, watch, outcome)
+    }
+
+    fn file(
+        &self,
+        running: &Running,
+        target: &Target,
+        path: &PathBuf,
+        shown: &String,
+        unit: u32,
+    ) -> Result<()> {
+        if running.done.units.contains(shown) {
+            eprintln!("{} is done already", path.display());
+            let bytes = std::fs::metadata(path).map_or(0, |data| data.len());
+            running.reading.read.fetch_add(bytes, Ordering::Relaxed);
+            return Ok(());
+        }
+        let mut input = lines::open(path, &running.reading.read)?;
+        let format = match self.format {
+            Some(format) => format,
+            None => files::recognize(path, &mut input)?,
+        };
+        if target.index.is_none() && format != Format::Bulk {
+            bail!("--index NAME says where the documents of {} go", path.display());
+        }
+        if let (Format::AccessLog, Some(index)) = (format, &target.index) {
+            self.make_log_index(running, index)?;
+        }
+        let is_next = running.done.units.len() == unit as usize && running.done.records > 0;
+        let is_same = running.done.fingerprint == files::fingerprint(path);
+        let skipped = if is_next && is_same { running.done.records } else { 0 };
+        if skipped > 0 {
+            eprintln!("{}: going on after record {skipped}", path.display());
+        }
+        FileImport { path, unit, skipped, target, sink: &running.sink }.run(input, format)
+    }
+
+    /// Fields of logs have known types; of an index that is there they are its owner's.
+    fn make_log_index(&self, running: &Running, index: &str) -> Result<()> {
+        let path = format!("/{}", in_path(index));
+        if running.target.send("HEAD", &path, b"", "")?.status == 200 {
+            return Ok(());
+        }
+        // A name that a template makes a data stream of cannot be an index.
+        let simulated =
+            running.target.ask_if_there("POST", &format!("/_index_template/_simulate_index{path}"))?;
+        if simulated.is_some_and(|answer| {
+            !answer["template"]["mappings"].as_object().is_none_or(serde_json::Map::is_empty)
+        }) {
+            return Ok(());
+        }
+        running.target.ask("PUT", &path, Some(&json!({"mappings": access_log::mapping()}))).map(drop)
+    }
+}
+
+/// Shows how far it is, and keeps it for files (`files`: what was done before, and their paths), until it is over.
+fn watch(
+    running: &Running,
+    unit: &'static str,
+    files: Option<(Done, Vec<PathBuf>, Vec<String>)>,
+) -> Result<std::thread::JoinHandle<()>> {
+    let (sink, reading, is_over, state) =
+        (running.sink.clone(), running.reading.clone(), running.is_over.clone(), running.state.clone());
+    let look = move || {
+        let started = Instant::now();
+        let mut told = Instant::now();
+        let is_terminal = std::io::stderr().is_terminal();
+        while !is_over.load(Ordering::Relaxed) {
+            std::thread::park_timeout(LOOK_EVERY);
+            if let Some((before, paths, shown)) = &files {
+                keep(&sink, &state, before, paths, shown);
+            }
+            if is_over.load(Ordering::Relaxed) || (!is_terminal && told.elapsed() < TELL_EVERY) {
+                continue;
+            }
+            told = Instant::now();
+            let (counts, _) = sink.progress();
+            let taken = counts.taken + counts.known;
+            let rate = taken as f64 / started.elapsed().as_secs_f64();
+            let share = reading.read.load(Ordering::Relaxed) as f64 / reading.total.max(1) as f64 * 100.0;
+            let end = if is_terminal { "\r" } else { "\n" };
+            let share =
+                if reading.total == 0 { String::new() } else { format!(", {share:.0} % of {unit} read") };
+            let line = format!("{taken} documents, {rate:.0} a second, {} refused{share}", counts.failed);
+            let _ = write!(std::io::stderr(), "{line:<78}{end}");
+        }
+    };
+    Ok(std::thread::Builder::new().name("import-progress".into()).spawn(look)?)
+}
+
+/// Writes down up to where everything of the files is done.
+fn keep(sink: &Sink, state: &StateFile, before: &Done, paths: &[PathBuf], shown: &[String]) {
+    let (_, place) = sink.progress();
+    let Some(path) =
+        paths.get(place.unit as usize).filter(|path| place.record > 0 && path.as_os_str() != "-")
+    else {
+        return;
+    };
+    let done = Done {
+        of: before.of.clone(),
+        units: shown[..place.unit as usize].to_vec(),
+        records: place.record,
+        fingerprint: files::fingerprint(path),
+    };
+    // What cannot be kept only costs time when the import is interrupted.
+    let _ = state.write(&done);
+}
+
+fn finish(running: &Running, watch: std::thread::JoinHandle<()>, outcome: Result<()>) -> Result<ExitCode> {
+    running.is_over.store(true, Ordering::Relaxed);
+    watch.thread().unpark();
+    let _ = watch.join();
+    running.sink.close();
+    let (counts, _) = running.sink.progress();
+    outcome.with_context(|| match counts.taken + counts.known {
+        0 => "nothing was imported".to_owned(),
+        taken => format!("the import ended after {taken} documents; the same command goes on with it"),
+    })?;
+    running.state.remove();
+    let known =
+        if counts.known > 0 { format!(", {} were there already", counts.known) } else { String::new() };
+    println!("{} documents imported{known}, {} refused", counts.taken, counts.failed);
+    Ok(if counts.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,97 @@
+//! Documents to bulk requests of bounded size.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use super::sink::Sink;
+
+/// A request is sent when it has so many bytes or operations.
+const BULK_BYTES: usize = 4 << 20;
+const BULK_OPERATIONS: usize = 5_000;
+
+/// Where an operation comes from, for messages and for going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Place {
+    /// Which of the files or indices, from 0.
+    pub unit: u32,
+    /// Which of its documents (or lines), from 1.
+    pub record: u64,
+}
+
+/// One bulk request.
+#[derive(Debug, Default)]
+pub struct Batch {
+    pub body: Vec<u8>,
+    /// An operation's end within the body, and its place.
+    pub operations: Vec<(usize, Place)>,
+}
+
+impl Batch {
+    /// The lines of an operation.
+    pub fn lines_of(&self, number: usize) -> &[u8] {
+        let start = number.checked_sub(1).map_or(0, |before| self.operations[before].0);
+        &self.body[start..self.operations[number].0]
+    }
+
+    pub fn push(&mut self, lines: &[u8], place: Place) {
+        self.body.extend_from_slice(lines);
+        self.operations.push((self.body.len(), place));
+    }
+}
+
+/// Fills requests and hands them over.
+pub struct Packer {
+    sink: Arc<Sink>,
+    batch: Batch,
+}
+
+impl Packer {
+    pub fn new(sink: Arc<Sink>) -> Packer {
+        Packer { sink, batch: Batch::default() }
+    }
+
+    /// `action`, and the document if there is one, each without its line's end.
+    ///
+    /// # Errors
+    /// The import has failed as a whole.
+    pub fn add(&mut self, action: &[u8], document: Option<&[u8]>, place: Place) -> Result<()> {
+        let body = &mut self.batch.body;
+        body.extend_from_slice(action);
+        body.push(b'\n');
+        if let Some(document) = document {
+            body.extend_from_slice(document);
+            body.push(b'\n');
+        }
+        self.batch.operations.push((body.len(), place));
+        if body.len() >= BULK_BYTES || self.batch.operations.len() >= BULK_OPERATIONS {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Hands over what there is.
+    ///
+    /// # Errors
+    /// As [`Packer::add`].
+    pub fn flush(&mut self) -> Result<()> {
+        if self.batch.operations.is_empty() {
+            return Ok(());
+        }
+        let capacity = self.batch.body.capacity().min(2 * BULK_BYTES);
+        let next = Batch { body: Vec::with_capacity(capacity), operations: Vec::new() };
+        self.sink.submit(std::mem::replace(&mut self.batch, next))
+    }
+}
+
+/// The action line of a document: `{"create": {"_index": …, "_id": …, "routing": …}}`.
+pub fn action(operation: &str, index: &str, id: Option<&str>, routing: Option<&str>) -> Vec<u8> {
+    let mut line = format!("{{\"{operation}\":{{\"_index\":{}", serde_json::Value::from(index));
+    for (key, value) in [("_id", id), ("routing", routing)] {
+        if let Some(value) = value {
+            line.push_str(&format!(",\"{key}\":{}", serde_json::Value::from(value)));
+        }
+    }
+    line.push_str("}}");
+    line.into_bytes()
+}

@@ -1,0 +1,307 @@
+//! Bulk requests to the server: a few threads, each request until every document of it is taken or refused.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow, bail};
+use serde_json::{Value, json};
+
+use super::cluster::Cluster;
+use super::pack::{Batch, Place};
+
+/// Refused documents told on standard error when they are not kept in a file.
+const TOLD_MAX: u64 = 10;
+/// A document that the server is too busy for is sent again so often.
+const RETRIES_MAX: u32 = 12;
+const PAUSE_FIRST: Duration = Duration::from_millis(250);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// What has become of the documents so far.
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
+    pub taken: u64,
+    /// Were there already, from an earlier run.
+    pub known: u64,
+    pub failed: u64,
+    pub bytes: u64,
+}
+
+#[derive(Default)]
+struct Ledger {
+    next: u64,
+    /// Requests under way by number, with the place where each ends.
+    under_way: BTreeMap<u64, (Place, bool)>,
+    /// Everything up to here is done.
+    done: Place,
+    counts: Counts,
+    /// Why the import as a whole has failed.
+    failure: Option<String>,
+}
+
+/// Names of files or indices, for messages.
+pub type Names = Arc<Mutex<Vec<String>>>;
+
+struct Shared {
+    cluster: Cluster,
+    ledger: Mutex<Ledger>,
+    changed: Condvar,
+    errors: Mutex<Option<std::fs::File>>,
+    /// Refused documents told on standard error.
+    told: AtomicU64,
+    names: Names,
+}
+
+pub struct Sink {
+    queue: Mutex<Option<SyncSender<(u64, Batch)>>>,
+    shared: Arc<Shared>,
+    workers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Sink {
+    /// `errors`: where refused documents are written, a JSON object a line.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn start(
+        cluster: &Cluster,
+        workers: usize,
+        errors: Option<std::fs::File>,
+        names: Names,
+    ) -> Result<Sink> {
+        let shared = Arc::new(Shared {
+            cluster: cluster.clone(),
+            ledger: Mutex::default(),
+            changed: Condvar::new(),
+            errors: Mutex::new(errors),
+            told: AtomicU64::new(0),
+            names,
+        });
+        let (queue, receiver) = sync_channel(workers);
+        let receiver = Arc::new(Mutex::new(receiver));
+        let mut threads = Vec::new();
+        for _ in 0..workers {
+            let (shared, receiver) = (shared.clone(), receiver.clone());
+            let name = "import-sender".to_owned();
+            threads.push(std::thread::Builder::new().name(name).spawn(move || shared.work(&receiver))?);
+        }
+        Ok(Sink { queue: Mutex::new(Some(queue)), shared, workers: Mutex::new(threads) })
+    }
+
+    /// Hands a request over; waits while enough are under way.
+    ///
+    /// # Errors
+    /// The import has failed as a whole.
+    pub fn submit(&self, batch: Batch) -> Result<()> {
+        let number = {
+            let mut ledger = self.shared.lock();
+            check(&ledger)?;
+            let number = ledger.next;
+            ledger.next += 1;
+            let end = batch.operations.last().map(|(_, place)| *place).unwrap_or_default();
+            ledger.under_way.insert(number, (end, false));
+            number
+        };
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let queue = queue.ok_or_else(|| anyhow!("the import has ended"))?;
+        queue.send((number, batch)).map_err(|_| anyhow!("the import has ended"))
+    }
+
+    /// Waits until all that was handed over is done.
+    ///
+    /// # Errors
+    /// The import has failed as a whole.
+    pub fn drain(&self) -> Result<()> {
+        let mut ledger = self.shared.lock();
+        while !ledger.under_way.is_empty() {
+            check(&ledger)?;
+            ledger = self.shared.changed.wait(ledger).unwrap_or_else(PoisonError::into_inner);
+        }
+        check(&ledger)
+    }
+
+    /// Counts so far, and up to where everything is done.
+    pub fn progress(&self) -> (Counts, Place) {
+        let ledger = self.shared.lock();
+        (ledger.counts.clone(), ledger.done)
+    }
+
+    /// A record that never became an operation.
+    pub fn refuse(&self, place: Place, reason: &str) {
+        self.shared.tell(place, None, &json!({"type": "unreadable", "reason": reason}), 0);
+        self.shared.lock().counts.failed += 1;
+    }
+
+    /// Ends the threads.
+    pub fn close(&self) {
+        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        for worker in workers {
+            let _ = worker.join();
+        }
+    }
+}
+
+fn check(ledger: &Ledger) -> Result<()> {
+    match &ledger.failure {
+        Some(failure) => bail!("{failure}"),
+        None => Ok(()),
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self, receiver: &Mutex<Receiver<(u64, Batch)>>) {
+        loop {
+            let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok((number, batch)) = next else { return };
+            let has_failed = self.lock().failure.is_some();
+            let outcome = if has_failed { Ok(()) } else { self.send(batch) };
+            let mut ledger = self.lock();
+            match outcome {
+                Ok(()) if !has_failed => ledger.end(number),
+                Ok(()) => {}
+                Err(error) => ledger.failure = Some(format!("{error:#}")),
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// Sends until each document is taken or refused for good.
+    fn send(&self, mut batch: Batch) -> Result<()> {
+        let mut pause = PAUSE_FIRST;
+        for retry in 0.. {
+            let path = "/_bulk?filter_path=items.*.status,items.*.error,items.*._id";
+            let answer = self.cluster.send("POST", path, &batch.body, "application/x-ndjson")?;
+            if answer.status == 413 && batch.operations.len() > 1 {
+                return self.send_halves(&batch);
+            }
+            if !(200..300).contains(&answer.status) {
+                bail!("a bulk request was refused: {}", answer.reason());
+            }
+            let said = answer.json()?;
+            let items = said["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+            if items.len() != batch.operations.len() {
+                bail!("the server answers {} operations of {}", items.len(), batch.operations.len());
+            }
+            let mut again = Batch::default();
+            let mut counts = Counts { bytes: batch.body.len() as u64, ..Counts::default() };
+            for (number, item) in items.iter().enumerate() {
+                let place = batch.operations[number].1;
+                let Some((operation, result)) = item.as_object().and_then(|item| item.iter().next()) else {
+                    bail!("the server's answer to a bulk request is of another form");
+                };
+                match result["status"].as_u64().unwrap_or(0) {
+                    200..=299 => counts.taken += 1,
+                    // Deleting what is not there.
+                    404 if operation == "delete" => counts.taken += 1,
+                    409 if operation == "create" => counts.known += 1,
+                    429 if retry < RETRIES_MAX => {
+                        counts.bytes -= batch.lines_of(number).len() as u64;
+                        again.push(batch.lines_of(number), place);
+                    }
+                    status => {
+                        counts.failed += 1;
+                        self.tell(place, result["_id"].as_str(), &result["error"], status);
+                    }
+                }
+            }
+            self.lock().add(&counts);
+            if again.operations.is_empty() {
+                return Ok(());
+            }
+            batch = again;
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+        Ok(())
+    }
+
+    /// A body that is larger than the server takes.
+    fn send_halves(&self, batch: &Batch) -> Result<()> {
+        let middle = batch.operations.len() / 2;
+        for range in [0..middle, middle..batch.operations.len()] {
+            let mut half = Batch::default();
+            range.for_each(|number| half.push(batch.lines_of(number), batch.operations[number].1));
+            self.send(half)?;
+        }
+        Ok(())
+    }
+
+    fn tell(&self, place: Place, id: Option<&str>, error: &Value, status: u64) {
+        let name = {
+            let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+            names.get(place.unit as usize).cloned().unwrap_or_default()
+        };
+        let mut reason = error["reason"].as_str().unwrap_or("no reason").to_owned();
+        if let Some(cause) = error["caused_by"]["reason"].as_str() {
+            reason = format!("{reason}: {cause}");
+        }
+        let mut file = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = file.as_mut() {
+            let line = json!({
+                "source": name, "record": place.record, "_id": id, "status": status,
+                "type": error["type"], "reason": reason,
+            });
+            // A line that cannot be written is told instead.
+            if writeln!(file, "{line}").is_ok() {
+                return;
+            }
+        }
+        let told = self.told.fetch_add(1, Ordering::Relaxed);
+        if told < TOLD_MAX {
+            eprintln!("{name}, record {}: {reason}", place.record);
+        } else if told == TOLD_MAX {
+            eprintln!("more documents are refused; --errors FILE keeps them all");
+        }
+    }
+}
+
+impl Ledger {
+    fn add(&mut self, counts: &Counts) {
+        self.counts.taken += counts.taken;
+        self.counts.known += counts.known;
+        self.counts.failed += counts.failed;
+        self.counts.bytes += counts.bytes;
+    }
+
+    /// A request is done; everything is, up to the first that is not.
+    fn end(&mut self, number: u64) {
+        if let Some((_, is_done)) = self.under_way.get_mut(&number) {
+            *is_done = true;
+        }
+        while let Some(first) = self.under_way.first_entry() {
+            let (end, is_done) = *first.get();
+            if !is_done {
+                break;
+            }
+            self.done = self.done.max(end);
+            first.remove();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn done_is_what_has_no_gap_before_it() {
+        let mut ledger = Ledger::default();
+        let at = |record| Place { unit: 0, record };
+        for number in 0..4 {
+            ledger.under_way.insert(number, (at(10 * (number + 1)), false));
+        }
+        for (number, done) in [(1, 0), (0, 20), (3, 20), (2, 40)] {
+            ledger.end(number);
+            assert_eq!(ledger.done, at(done), "after {number}");
+        }
+    }
+}

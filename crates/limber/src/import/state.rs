@@ -1,0 +1,75 @@
+//! What an interrupted import had done, kept in `<home>/.limber/imports/`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use limber_race::report::limber_folder;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// How far an import has come.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    /// What is imported into what, for people.
+    pub of: String,
+    /// Files or indices that are done, in order.
+    #[serde(default)]
+    pub units: Vec<String>,
+    /// Of the file after those: how many of its records, and what the file was.
+    #[serde(default)]
+    pub records: u64,
+    #[serde(default)]
+    pub fingerprint: String,
+}
+
+/// The file that holds it.
+#[derive(Debug, Clone)]
+pub struct StateFile {
+    path: Option<PathBuf>,
+}
+
+impl StateFile {
+    /// `of`: what tells this import from others. Without a home nothing is kept.
+    pub fn new(of: &str) -> StateFile {
+        let folder = limber_folder(std::env::var_os("LIMBER_HOME"), std::env::var_os("HOME"));
+        let digest = Sha256::digest(of);
+        let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        StateFile { path: folder.map(|folder| folder.join("imports").join(format!("{name}.json"))) }
+    }
+
+    /// `None`: nothing is to be gone on with.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn read(&self) -> Result<Option<Done>> {
+        let Some(path) = &self.path else { return Ok(None) };
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
+        let done = serde_json::from_str(&text);
+        done.map(Some).with_context(|| format!("{} is damaged; --restart begins anew", path.display()))
+    }
+
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn write(&self, done: &Done) -> Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let write = |path: &Path| -> std::io::Result<()> {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            let part = path.with_extension("part");
+            std::fs::write(&part, serde_json::to_vec(done)?)?;
+            std::fs::rename(part, path)
+        };
+        write(path).with_context(|| format!("cannot keep how far the import is in {}", path.display()))
+    }
+
+    pub fn remove(&self) {
+        if let Some(path) = &self.path {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
