@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::http::config::Compression;
 use crate::http::request::parse_time_ms;
+use crate::log::Form;
 use crate::machine;
 use crate::remote::{RemoteSettings, TlsSettings};
 
@@ -24,6 +25,8 @@ pub struct Config {
     pub http_address: String,
     /// `network.insecure`: listen on an address that is not loopback, although nobody is asked who he is.
     pub insecure_network: bool,
+    /// `log.format`.
+    pub log_format: Form,
     pub memory_limit_bytes: u64,
     /// How long freed memory stays with the process while it holds little of the limit.
     pub freed_memory_keep: Duration,
@@ -52,6 +55,8 @@ pub struct Overrides {
     /// `--insecure-network`.
     pub insecure_network: bool,
     pub memory_limit: Option<String>,
+    /// `--log-format`.
+    pub log_format: Option<String>,
     /// `-E key=value`.
     pub settings: Vec<String>,
 }
@@ -107,6 +112,13 @@ impl Config {
             Some("true") => true,
             Some(other) => bail!("[network.insecure] must be [true] or [false], but was [{other}]"),
         };
+        let configured_format = take("log.format");
+        let log_format =
+            match overrides.log_format.as_ref().or(configured_format.as_ref()).map(String::as_str) {
+                None | Some("text") => Form::Text,
+                Some("json") => Form::Json,
+                Some(other) => bail!("[log.format] must be [text] or [json], but was [{other}]"),
+            };
         let max_connections = match take("http.max_connections").as_deref() {
             None | Some("0") => None,
             Some(count) => match count.parse() {
@@ -151,6 +163,7 @@ impl Config {
                 .unwrap_or_else(|| "data".into()),
             http_address: overrides.http.clone().unwrap_or_else(|| format!("{host}:{port}")),
             insecure_network,
+            log_format,
             memory_limit_bytes,
             freed_memory_keep: Duration::from_millis(freed_keep_ms),
             cluster_name,

@@ -33,6 +33,7 @@ mod nodes;
 mod options;
 mod placement;
 mod point_in_time;
+mod prometheus;
 mod rank_eval;
 mod reindex;
 mod rollover;
@@ -92,6 +93,7 @@ pub const ROUTES: &[&[Route]] = &[
     allocation::ROUTES,
     nodes::ROUTES,
     node_upkeep::ROUTES,
+    prometheus::ROUTES,
     license::ROUTES,
     health_report::ROUTES,
     tasks::ROUTES,

@@ -7,7 +7,7 @@ use limber_work::{self as work, Stop};
 use serde_json::Value;
 
 use super::point_in_time::check_not_with_point_in_time;
-use super::search::{ContextIds, check_total_as_int, refused, render};
+use super::search::{ContextIds, beginning, check_total_as_int, refused, render};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
@@ -174,10 +174,11 @@ impl Header {
         {
             url.extend(flag.map(|flag| (name.to_owned(), flag.to_string())));
         }
+        let text = Some(beginning(body));
         let mut body = parse_json(body)?;
         let indices = body.get("pit").is_none().then(|| self.index.as_deref().unwrap_or("_all"));
         app.node.resolve_lookups(&mut body, indices)?;
-        SearchRequest::parse(&body, &UrlParameters(url))
+        Ok(SearchRequest { text, ..SearchRequest::parse(&body, &UrlParameters(url))? })
     }
 
     fn parse(line: &[u8], request: &Request) -> Result<Header> {

@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 use std::convert::Infallible;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -18,12 +19,13 @@ use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use limber_mapping::RequestError;
-use limber_work::Work;
+use limber_work::{self as work, Work};
 use tokio::sync::oneshot;
 
 use crate::http::config::{Compression, HttpConfig};
 use crate::http::media::{self, Format};
-use crate::http::pools::PoolName;
+use crate::http::pools::{Pool, PoolName};
+use crate::http::queue::Flow;
 use crate::http::refusal::circuit_breaking;
 use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Request};
@@ -82,7 +84,7 @@ pub(super) async fn answer(
         let reason = format!("HTTP header is larger than {HEADER_BYTES_MAX} bytes.");
         Err(RequestError::new(400, "too_long_http_header_exception", reason))
     } else {
-        handle(&parts, &mut body, app, config, shape.clone()).await
+        handle(&parts, &mut body, peer, app, config, shape.clone()).await
     };
     Ok(match outcome {
         Ok(answer) => answer,
@@ -116,6 +118,7 @@ async fn drain(body: &mut Incoming) -> bool {
 async fn handle(
     request: &Parts,
     body: &mut Incoming,
+    peer: SocketAddr,
     app: &Arc<App>,
     config: &HttpConfig,
     shape: Shape,
@@ -129,7 +132,9 @@ async fn handle(
         ));
     };
     let (segments, query) = Request::parse_uri(&uri)?;
-    let Resolved { route, path_values } = app.routes.resolve(method, &segments, &query, &uri)?;
+    let resolved = app.routes.resolve(method, &segments, &query, &uri)?;
+    let flow = flow_of(request, peer, &resolved);
+    let Resolved { route, path_values } = resolved;
 
     let header = |name: &str| request.headers.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
     let content_type = header("content-type");
@@ -198,26 +203,42 @@ async fn handle(
         let _ = sender.send(outcome);
     });
     let pool = app.pools.get(route.pool);
-    if !pool.submit(job) {
-        let stats = pool.stats();
-        return Err(RequestError::new(
-            429,
-            "es_rejected_execution_exception",
-            format!(
-                "rejected execution of request on [{}] pool: queue capacity = {}, active threads = {}, queued tasks = {}",
-                stats.name, stats.queue_size, stats.active, stats.queue
-            ),
-        ));
+    if !pool.submit(flow, job) {
+        return Err(rejected(pool));
     }
-    let outcome = receiver.await.unwrap_or_else(|_| {
-        Err(RequestError::new(
-            503,
-            "node_closed_exception",
-            "the node closed before the request was answered",
-        ))
-    });
+    let outcome = receiver.await.unwrap_or_else(|_| Err(not_run(pool)));
     on_hang_up.armed = false;
     outcome
+}
+
+/// Requests that take turns with others: of the same client, as far as it tells who it is, at the same endpoint of the same index.
+fn flow_of(request: &Parts, peer: SocketAddr, resolved: &Resolved) -> Flow {
+    let header = |name: &str| request.headers.get(name).map(HeaderValue::as_bytes);
+    let index = resolved.path_values.iter().find(|(name, _)| *name == "index").map(|(_, index)| index);
+    let mut hasher = DefaultHasher::new();
+    (peer.ip(), header("authorization"), header("user-agent"), resolved.route.path, index).hash(&mut hasher);
+    Flow(hasher.finish())
+}
+
+/// There is no room in the pool's queue.
+fn rejected(pool: &Pool) -> RequestError {
+    let stats = pool.stats();
+    let reason = format!(
+        "rejected execution of request on [{}] pool: queue capacity = {}, active threads = {}, queued tasks = {}",
+        stats.name, stats.queue_size, stats.active, stats.queue
+    );
+    RequestError::new(429, "es_rejected_execution_exception", reason)
+}
+
+/// The request waited, and was dropped before it ran.
+fn not_run(pool: &Pool) -> RequestError {
+    match pool.is_closed() {
+        true => {
+            RequestError::new(503, "node_closed_exception", "the node closed before the request was answered")
+        }
+        // Its place was given to a client with fewer requests.
+        false => rejected(pool),
+    }
 }
 
 /// The turn of the pool that a long job has given up.
@@ -335,6 +356,7 @@ fn decompress(
         if let Some(charge) = charge {
             charge.grow(count as u64, "<http_request>").map_err(|error| circuit_breaking(&error))?;
         }
+        work::check_growth(plain.len(), plain.capacity(), count).map_err(RequestError::from)?;
         plain.extend_from_slice(&chunk[..count]);
     }
 }

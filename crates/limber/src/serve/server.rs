@@ -21,6 +21,8 @@ use crate::rest::{App, AppConfig};
 
 /// Between two looks at the memory of the process: a pool that fills at a GB a second fills 50 MB meanwhile.
 const MEASURE_EVERY: Duration = Duration::from_millis(50);
+/// The same while more than half of `memory.limit` is held.
+const MEASURE_FILLING_EVERY: Duration = Duration::from_millis(10);
 
 /// A server that answers. Dropping it leaves it running; call [`Server::stop`].
 pub struct Server {
@@ -98,8 +100,9 @@ impl Server {
                     let held_bytes = machine::anonymous_bytes();
                     node.ledger().parent.measure(held_bytes);
                     freed.adjust_to(held_bytes);
+                    let is_filling = held_bytes > node.ledger().limit_bytes / 2;
                     drop(node);
-                    std::thread::sleep(MEASURE_EVERY);
+                    std::thread::sleep(if is_filling { MEASURE_FILLING_EVERY } else { MEASURE_EVERY });
                 }
             })
             .context("cannot start the thread that measures memory")?;
@@ -113,6 +116,11 @@ impl Server {
             })
             .context("cannot start the network thread")?;
         Ok(Server { address, node, stop, network: Some(network) })
+    }
+
+    /// Loggers with a level of their own, as the cluster's settings have them.
+    pub fn loggers(&self) -> Vec<(String, String)> {
+        self.node.loggers()
     }
 
     /// Stops listening, then closes the node (flush, release of the folder).

@@ -1,5 +1,10 @@
 //! Character filters: what becomes of a whole text before anything else looks at it.
 
+use std::collections::HashSet;
+use std::time::Instant;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use limber_work as work;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
@@ -13,8 +18,11 @@ pub(super) enum CharFilter {
     HtmlStrip {
         escaped_tags: Vec<String>,
     },
-    /// The longest of these that the text goes on with is replaced.
-    Mapping(Vec<(String, String)>),
+    /// The longest of these that the text goes on with is replaced, by the text of the same number.
+    Mapping {
+        from: AhoCorasick,
+        to: Vec<String>,
+    },
     Pattern {
         pattern: Regex,
         replacement: String,
@@ -24,6 +32,8 @@ pub(super) enum CharFilter {
 /// Those of Elasticsearch that are not here yet.
 const MISSING: &[&str] = &["icu_normalizer", "kuromoji_iteration_mark", "first_non_blank_line"];
 
+/// What a state of the automaton over mappings takes while it is made.
+const STATE_BYTES: u64 = 40;
 /// Bytes that a compiled pattern may take.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
@@ -59,22 +69,31 @@ impl CharFilter {
                 "mapping requires either `mappings` or `mappings_path` to be configured",
             ));
         }
-        let mut pairs: Vec<(String, String)> = Vec::with_capacity(rules.len());
+        let (mut from_texts, mut to_texts) = (Vec::new(), Vec::new());
+        let mut known = HashSet::new();
         for rule in &rules {
             let (from, to) = rule
                 .split_once("=>")
                 .ok_or_else(|| RequestError::illegal_argument(format!("Invalid Mapping Rule : [{rule}]")))?;
-            let pair = (unescaped(from.trim_end(), rule)?, unescaped(to.trim(), rule)?);
-            if pair.0.is_empty() || pairs.iter().any(|(known, _)| *known == pair.0) {
+            let (from, to) = (unescaped(from.trim_end(), rule)?, unescaped(to.trim(), rule)?);
+            work::check_beyond_deadline()?;
+            if from.is_empty() || !known.insert(from.clone()) {
                 return Err(RequestError::illegal_argument(format!(
                     "Invalid Mapping Rule : [{rule}]. Illegal mapping."
                 )));
             }
-            pairs.push(pair);
+            from_texts.push(from);
+            to_texts.push(to);
         }
-        // The longest first.
-        pairs.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
-        Ok(CharFilter::Mapping(pairs))
+        // A state a byte at most.
+        let states = from_texts.iter().map(String::len).sum::<usize>() as u64;
+        work::claim(states * STATE_BYTES)?;
+        let from = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(&from_texts)
+            .map_err(|error| RequestError::illegal_argument(format!("too many mappings: {error}")))?;
+        Ok(CharFilter::Mapping { from, to: to_texts })
     }
 
     fn pattern(name: &str, body: &Map<String, Value>) -> Result<CharFilter, RequestError> {
@@ -116,21 +135,26 @@ impl CharFilter {
     pub fn apply(&self, text: &str) -> Rewritten {
         match self {
             CharFilter::HtmlStrip { escaped_tags } => without_html(text, escaped_tags),
-            CharFilter::Mapping(pairs) => {
+            CharFilter::Mapping { from, to } => {
                 let mut rewriter = Rewriter::new(text);
-                while let Some(next) = rewriter.rest().chars().next() {
-                    match pairs.iter().find(|(from, _)| rewriter.rest().starts_with(from.as_str())) {
-                        Some((from, to)) if !rewriter.replace(from.len(), to) => break,
-                        Some(_) => {}
-                        None => rewriter.keep(next.len_utf8()),
+                let mut read = 0;
+                for found in from.find_iter(text) {
+                    rewriter.keep(found.start() - read);
+                    if !rewriter.replace(found.len(), &to[found.pattern().as_usize()]) {
+                        break;
                     }
+                    read = found.end();
                 }
                 rewriter.finish()
             }
             CharFilter::Pattern { pattern, replacement } => {
                 let mut rewriter = Rewriter::new(text);
                 let (mut read, mut expanded) = (0, String::new());
+                let mut since = Instant::now();
                 for captures in pattern.captures_iter(text) {
+                    if !work::goes_on(&mut since) {
+                        break;
+                    }
                     let Some(found) = captures.get(0) else { continue };
                     rewriter.keep(found.start() - read);
                     expanded.clear();

@@ -83,7 +83,7 @@ impl QueryNode for RegexpQuery {
             None => Rewrite::Constant,
             Some(name) => Rewrite::parse(name)?,
         };
-        let regexp = Arc::new(Regexp::parse(&field.normalize(&self.pattern), self.options)?);
+        let regexp = Regexp::shared(&field.normalize(&self.pattern), self.options)?;
         let text = format!("{}:/{}/", self.field, self.pattern);
         bind_automaton(binder, &field, regexp, rewrite, |_, _| 1.0, boost, text)
     }
@@ -102,7 +102,7 @@ impl MultiTermQuery for RegexpQuery {
             return Ok(Expansion::Unmapped);
         }
         let automaton: Arc<dyn TermAutomaton> =
-            Arc::new(Regexp::parse(&field.normalize(&self.pattern), self.options)?);
+            Regexp::shared(&field.normalize(&self.pattern), self.options)?;
         let rewrite = self.rewrite.as_deref().map_or(Ok(Rewrite::Constant), Rewrite::parse)?;
         match rewrite.count_max() {
             None => Ok(Expansion::All(field.clone(), Docs::Automaton { field, automaton })),
