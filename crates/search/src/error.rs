@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use limber_work::Stop;
 use serde_json::{Map, Value, json};
 
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -14,7 +14,6 @@ mod bound_search;
 mod cache;
 mod collect;
 pub mod context;
-mod counting;
 mod error;
 mod execute;
 mod expand;

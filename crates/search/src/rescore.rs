@@ -8,7 +8,6 @@ use limber_segment::DocId;
 use crate::collect::{Hit, SortKey};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
-use crate::matcher;
 use crate::query::{self, BoundQuery};
 use crate::request::{RescoreMode, SearchRequest};
 
@@ -100,8 +99,8 @@ impl BoundRescore {
                 .request
                 .charge(self.query.bit_set_bytes(segment), "<bit sets of a rescore>")?;
             let docs: Vec<DocId> = of_segment.iter().map(|&place| hits[place].doc).collect();
-            let docs = matcher::matching_docs(&self.query, segment, &docs)?;
-            let found = matcher::scores_of(&self.query, segment, &docs)?;
+            let docs = self.query.matching_docs(segment, &docs)?;
+            let found = self.query.scores_of(segment, &docs)?;
             let mut found = docs.into_iter().zip(found).peekable();
             for &place in of_segment {
                 scores[place] = found.next_if(|(doc, _)| *doc == hits[place].doc).map(|(_, score)| score);

@@ -5,16 +5,14 @@ use std::ops::RangeInclusive;
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 
 use crate::bound_search::{bind_post_filter, bind_query};
-use crate::cache;
 use crate::collect::{
     Bar, BoundCollapse, BoundSort, Contenders, Hit, SegmentTop, SortKey, Tie, TopFields, TopGroups, TopScores,
 };
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
-use crate::counting::{known_count, known_count_of};
 use crate::error::{Error, Result};
-use crate::geo::{Relation, Shape};
+use crate::geo::Shape;
 use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
-use crate::query::{BoundQuery, Docs, Node};
+use crate::query::{BoundQuery, Whole, cache_filters};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
 
@@ -95,9 +93,9 @@ pub(crate) fn search<'a>(
         || request.track_scores
         || request.min_score.is_some()
         || sink.as_ref().is_some_and(|sink| sink.needs_scores());
-    let query = cache::cache_filters(query, shard, !scoring);
+    let query = cache_filters(query, shard, !scoring);
     let known_total = match request.min_score.is_none() && post_filter.is_none() {
-        true => known_count(&query, shard)?,
+        true => query.known_count(shard)?,
         false => None,
     };
     let mut run = Run {
@@ -258,10 +256,10 @@ impl<'a> Run<'a, '_, '_> {
                 && self.request.terminate_after == 0;
             if is_counted_only && view.deleted_count() == 0 {
                 let known = |taken: bool| match taken {
-                    true => known_count_of(self.query, view).map(|count| Some(count.unwrap_or(0))),
+                    true => self.query.node.known_count(view).map(|count| Some(count.unwrap_or(0))),
                     false => Ok(None),
                 };
-                let taken = match whole_answer(&self.query.node) {
+                let taken = match self.query.node.whole() {
                     Some(Whole::Everything) => known(sink.collect_whole_segment()?)?,
                     Some(Whole::NumberRange(path, range)) => known(sink.count_numbers(path, range)?)?,
                     Some(Whole::Places(path, shape)) => sink.count_places(path, shape)?,
@@ -316,11 +314,11 @@ impl<'a> Run<'a, '_, '_> {
         let bytes = self.query.bit_set_bytes(segment) + of_filter;
         let _charge = self.context.ledger.request.charge(bytes, "<bit sets of a query>")?;
         let mut post_filter = match self.post_filter {
-            Some(filter) => Some(matcher::matcher(filter, segment)?),
+            Some(filter) => Some(filter.matcher(segment)?),
             None => None,
         };
         let terms = match self.scoring && matches!(self.top, Top::Scores(_)) {
-            true => Disjunction::open(self.query, segment)?,
+            true => Disjunction::open(self.query.node.scored_terms(), segment)?,
             false => None,
         };
         match terms {
@@ -403,9 +401,9 @@ impl<'a> Run<'a, '_, '_> {
     ) -> Result<Progress> {
         let segment = &*view.segment;
         let mut windows = windows.map(|windows| windows.iter().copied());
-        let mut matches = matcher::matcher(self.query, segment)?;
+        let mut matches = self.query.matcher(segment)?;
         let mut scorer = match self.scoring {
-            true => Some(matcher::scorer(self.query, segment, true)?),
+            true => Some(self.query.scorer(segment, true)?),
             false => None,
         };
         let mut bits = Bits::default();
@@ -602,28 +600,5 @@ impl<'a> Run<'a, '_, '_> {
             self.docs.truncate(at);
             self.scores.truncate(at);
         }
-    }
-}
-
-/// Queries whose documents some aggregations need not see one by one.
-enum Whole<'q> {
-    Everything,
-    NumberRange(&'q str, RangeInclusive<i64>),
-    /// Documents with a place in the shape.
-    Places(&'q str, &'q Shape),
-}
-
-fn whole_answer(node: &Node) -> Option<Whole<'_>> {
-    match node {
-        Node::Everything { .. } => Some(Whole::Everything),
-        Node::Constant { inner, .. } => whole_answer(&inner.node),
-        Node::Cached(node) => whole_answer(&node.inner.node),
-        Node::Docs { docs: Docs::NumberRange { field, min, max }, .. } => {
-            Some(Whole::NumberRange(&field.path, *min..=*max))
-        }
-        Node::Docs { docs: Docs::Places { field, shape, relation: Relation::Intersects }, .. } => {
-            Some(Whole::Places(&field.path, shape))
-        }
-        _ => None,
     }
 }

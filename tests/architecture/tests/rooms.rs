@@ -71,7 +71,6 @@ const KNOWN: &[(&str, &[&str], usize)] = &[
             "cache",
             "collect",
             "context",
-            "counting",
             "execute",
             "expand",
             "failures",
@@ -89,7 +88,7 @@ const KNOWN: &[(&str, &[&str], usize)] = &[
             "shard",
             "source",
         ],
-        126,
+        120,
     ),
     ("segment", &["buffer", "keys", "nested", "segment", "shapes"], 8),
 ];

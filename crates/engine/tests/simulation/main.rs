@@ -29,7 +29,7 @@ const KEPT_SEEDS: &[u64] = &[
     0, 7, 9, 19, // an alias that swaps beside readers and crashes was on no index, or on both
 ];
 /// Seeds of a run that nothing is said about.
-const SEEDS: Range<u64> = 100..180;
+const SEEDS: Range<u64> = 100..320;
 
 /// How to run one seed again.
 fn command(seed: u64) -> String {
@@ -56,8 +56,8 @@ fn every_seed_keeps_what_was_acknowledged() {
     let (mut crashes, mut faults, mut steps, mut acknowledged, mut failed) = (0, 0, 0, 0, Vec::new());
     let (mut snapshots, mut restores) = (0, 0);
     let count = KEPT_SEEDS.len() as u64 + range.end - range.start;
-    for seed in KEPT_SEEDS.iter().copied().chain(range) {
-        let outcome = run::run(seed, false);
+    let seeds: Vec<u64> = KEPT_SEEDS.iter().copied().chain(range).collect();
+    for (seed, outcome) in side_by_side(seeds, |seed| run::run(*seed, false)) {
         crashes += outcome.crashes;
         faults += outcome.faults;
         steps += outcome.steps;
@@ -85,9 +85,29 @@ fn a_seed_repeats_its_run_exactly() {
     }
 }
 
-/// Every how many calls of the scenario a run of this test tries; 1 with `SIMULATION_EVERY_CALL`.
-fn stride(usual: usize) -> usize {
-    if std::env::var_os("SIMULATION_EVERY_CALL").is_some() { 1 } else { usual }
+/// Whether each call is tried in every way there is; see the head of this file.
+fn is_every_call() -> bool {
+    std::env::var_os("SIMULATION_EVERY_CALL").is_some()
+}
+
+/// Runs `run` on each item, as many at a time as there are processors; the outcomes come in the items' order.
+fn side_by_side<T: Send + Sync, R: Send>(items: Vec<T>, run: impl Fn(&T) -> R + Sync) -> Vec<(T, R)> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let found = std::sync::Mutex::new(Vec::new());
+    let work = || {
+        while let Some((at, item)) = {
+            let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            items.get(at).map(|item| (at, item))
+        } {
+            let outcome = run(item);
+            found.lock().expect("a run that panics ends the test").push((at, outcome));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let mut outcomes = found.into_inner().expect("a run that panics ends the test");
+    outcomes.sort_by_key(|(at, _)| *at);
+    items.into_iter().zip(outcomes.into_iter().map(|(_, outcome)| outcome)).collect()
 }
 
 #[test]
@@ -96,12 +116,22 @@ fn the_power_goes_at_any_call_of_a_scenario_and_of_its_recovery() {
     let count = |calls: &std::ops::Range<u64>| calls.end - calls.start;
     let (calls, recovery, wrong) = (count(&ran.scenario), count(&ran.recovery), ran.wrong);
     assert!(wrong.is_empty() && calls > 300 && recovery > 50, "{calls} {recovery} {wrong:#?}");
-    for call in (0..calls).step_by(stride(97)) {
-        for power_off_again in [None, Some(call % recovery)] {
-            let case = Case { seed: call, power_off: Some(call), power_off_again, ..Case::default() };
-            let wrong = points::run(&case, None).wrong;
-            assert!(wrong.is_empty(), "{case:?} of {calls} calls: {wrong:#?}");
-        }
+    // The power goes again while the next node recovers: in both ways at each call, or in CI in one of them.
+    let ways = |call: u64| match (is_every_call(), call % 2) {
+        (true, _) => vec![None, Some(call % recovery)],
+        (false, 0) => vec![None],
+        (false, _) => vec![Some(call % recovery)],
+    };
+    let case = |call, power_off_again| Case {
+        seed: call,
+        power_off: Some(call),
+        power_off_again,
+        ..Case::default()
+    };
+    let cases: Vec<Case> =
+        (0..calls).flat_map(|call| ways(call).into_iter().map(move |again| case(call, again))).collect();
+    for (case, wrong) in side_by_side(cases, |case| points::run(case, None).wrong) {
+        assert!(wrong.is_empty(), "{case:?} of {calls} calls: {wrong:#?}");
     }
 }
 
@@ -110,7 +140,7 @@ fn the_power_goes_at_any_call_of_a_scenario_and_of_its_recovery() {
 fn every_site_that_calls_the_disk_fails_once() {
     use limber_store::Fault::*;
     let all = [Io, NoSpace, NoDescriptors, NoMemory, SyncLost, Panic];
-    let faults = if std::env::var_os("SIMULATION_EVERY_CALL").is_some() { &all[..] } else { &all[..1] };
+    let faults = if is_every_call() { &all[..] } else { &all[..1] };
     let begun = std::time::Instant::now();
     let coverage = coverage::fail_every_site(faults);
     println!("{} sites failed in {} runs in {:?}", coverage.sites.len(), coverage.runs, begun.elapsed());

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub use counters::CacheCounters;
 pub(crate) use determinism::{is_deterministic, is_timeless};
 pub(crate) use filter::{FilterSet, FilterUse};
-pub(crate) use key::cache_filters;
+pub(crate) use key::KeyWriter;
 pub use query::QueryCache;
 pub use request::RequestCache;
 pub(crate) use request::{CachedAnswer, RequestUse};

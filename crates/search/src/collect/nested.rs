@@ -12,7 +12,7 @@ use super::reader::KeyReader;
 use super::sort::BoundSort;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::matcher::{self, Bits, SegmentBits, WINDOW};
+use crate::matcher::{Bits, SegmentBits, WINDOW};
 use crate::query::{self, BoundQuery, Occasion, no_nested_object};
 use crate::request::NestedSort;
 
@@ -139,7 +139,7 @@ impl<'a> NestedReader<'a> {
 
 /// The documents of a segment that match, a bit each.
 fn matching(query: &BoundQuery, segment: &Segment) -> Result<SegmentBits> {
-    let mut matcher = matcher::matcher(query, segment)?;
+    let mut matcher = query.matcher(segment)?;
     let mut found = SegmentBits::none_of(segment.doc_count());
     let mut bits = Bits::default();
     for (start, words) in (0..).step_by(WINDOW as usize).zip(found.windows_mut()) {

@@ -11,7 +11,7 @@ use super::nested::Around;
 use super::opened::{Opened, Parts};
 use super::plan::Plan;
 use super::script_fields::ScriptFields;
-use super::{explain, fields, inner_hits, rescored, source};
+use super::{fields, inner_hits, rescored, source};
 use crate::collect::{BoundSort, Hit, SortKey};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -114,7 +114,7 @@ impl<'a> Fetcher<'a> {
         fetched.matched_queries = opened.matched_queries(hit.doc);
         self.rank(hit, &mut fetched);
         if self.request.explain {
-            let explanation = explain::explain(self.searched.query, segment, hit.doc)?;
+            let explanation = self.searched.query.explain(segment, hit.doc)?;
             fetched.explanation =
                 Some(rescored::explain(explanation, self.searched.rescores, segment, hit.doc)?);
         }

@@ -9,7 +9,7 @@ use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
 use crate::collect::{Hit, KeyReader, compare_keys};
 use crate::error::Result;
-use crate::matcher::{self, Bits, WINDOW};
+use crate::matcher::{Bits, WINDOW};
 use crate::query::NestedNode;
 use crate::response::{InnerHits, TotalHits};
 
@@ -31,9 +31,9 @@ pub(super) fn collect(
     let is_by_score = wanted.sorts.is_empty();
     let is_scored =
         is_by_score || request.track_scores || wanted.sorts.iter().any(|sort| sort.needs_scores());
-    let mut matches = matcher::matcher(&node.query, &space.segment)?;
+    let mut matches = node.query.matcher(&space.segment)?;
     let mut scorer = match is_scored && !children.is_empty() {
-        true => Some(matcher::scorer(&node.query, &space.segment, true)?),
+        true => Some(node.query.scorer(&space.segment, true)?),
         false => None,
     };
     let mut keys = wanted

@@ -7,7 +7,6 @@ mod hit;
 
 mod explain;
 mod fields;
-mod function_score;
 mod highlighted;
 mod inner_hits;
 mod made;

@@ -5,7 +5,6 @@ use limber_segment::{DocId, Segment};
 use super::hit::Searched;
 use super::percolated::Percolations;
 use crate::error::Result;
-use crate::matcher;
 use crate::query::{BoundQuery, PercolateNode};
 
 /// The parts of a search that say something about hits, found once a shard.
@@ -33,9 +32,8 @@ impl<'a> Parts<'a> {
 
     /// For these documents of the segment, ascending.
     pub fn open(&self, segment: &'a Segment, docs: &[DocId]) -> Result<Opened<'a>> {
-        let matching = |(name, query): &(&'a str, &'a BoundQuery)| {
-            Ok((*name, matcher::matching_docs(query, segment, docs)?))
-        };
+        let matching =
+            |(name, query): &(&'a str, &'a BoundQuery)| Ok((*name, query.matching_docs(segment, docs)?));
         let named = self.named.iter().map(matching).collect::<Result<_>>()?;
         Ok(Opened { named, percolations: Percolations::open(&self.percolations, segment)? })
     }

@@ -2,9 +2,7 @@
 
 use limber_segment::{DocId, Segment};
 
-use super::explain;
 use crate::error::Result;
-use crate::matcher;
 use crate::rescore::BoundRescore;
 use crate::score::Explanation;
 
@@ -18,10 +16,10 @@ pub(super) fn explain(
     let mut explanation = explanation;
     for rescore in rescores {
         let first = product(explanation, rescore.query_weight, "primaryWeight");
-        explanation = match matcher::matches_doc(&rescore.query, segment, doc)? {
+        explanation = match rescore.query.matches_doc(segment, doc)? {
             false => first,
             true => {
-                let second = explain::explain(&rescore.query, segment, doc)?;
+                let second = rescore.query.explain(segment, doc)?;
                 let second = product(second, rescore.rescore_query_weight, "secondaryWeight");
                 let value = rescore.mode.combine(first.value, second.value);
                 Explanation::of(value, rescore.mode.description(), vec![first, second])

@@ -9,20 +9,8 @@ use limber_mapping::Field;
 use limber_segment::{DocId, Segment};
 
 use crate::error::Result;
-use crate::matcher::matching_docs;
-use crate::query::{BoundQuery, Docs, Likeness, Node, PhraseNode, Source, SpanTree};
-
-/// A part of a query that words match.
-#[derive(Clone, Copy)]
-pub(crate) enum Part<'q> {
-    Term(&'q [u8]),
-    Terms(&'q Docs),
-    Phrase(&'q PhraseNode),
-    Intervals(&'q Source),
-    Spans(&'q SpanTree),
-    /// Which of its terms is told by the text that they are looked for in.
-    Likeness(&'q Likeness),
-}
+use crate::query::{BoundQuery, Likeness};
+pub(crate) use crate::query::{Part, WeightedPart};
 
 /// How the terms of a likeness are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,22 +21,6 @@ pub(crate) enum Choice {
     OfText,
     /// Not at all.
     Nothing,
-}
-
-impl Part<'_> {
-    /// Whether it is one of terms that stand to one another in some way, in whichever values.
-    pub fn is_placed(&self) -> bool {
-        matches!(self, Part::Intervals(_) | Part::Spans(_))
-    }
-}
-
-/// A part of a query, whatever documents it matches.
-#[derive(Clone, Copy)]
-pub(crate) struct WeightedPart<'q> {
-    pub part: Part<'q>,
-    /// The product of all boosts down to it.
-    pub boost: f32,
-    pub field: &'q Field,
 }
 
 struct FieldPart<'q> {
@@ -86,62 +58,17 @@ impl<'q> QueryParts<'q> {
 
     fn add_node(&mut self, query: &'q BoundQuery, segment: Option<&Segment>, docs: &[DocId]) -> Result<()> {
         let docs = match segment {
-            Some(segment) => matching_docs(query, segment, docs)?,
+            Some(segment) => query.matching_docs(segment, docs)?,
             None => docs.to_vec(),
         };
-        match &query.node {
-            Node::Term(node) => self.0.push(FieldPart {
-                field: &node.field,
-                part: Part::Term(&node.term),
-                boost: node.scorer.boost(),
-                docs,
-                choice: None,
-            }),
-            Node::Phrase(node) => self.0.push(FieldPart {
-                field: &node.field,
-                part: Part::Phrase(node),
-                boost: node.scorer.boost(),
-                docs,
-                choice: None,
-            }),
-            Node::Intervals(node) => {
-                self.0.push(FieldPart {
-                    field: &node.field,
-                    part: Part::Intervals(&node.source),
-                    boost: node.boost,
-                    docs,
-                    choice: None,
-                });
-            }
-            Node::Spans(node) => {
-                let part = Part::Spans(&node.span);
-                self.0.extend(node.field.as_deref().map(|field| FieldPart {
-                    field,
-                    part,
-                    boost: node.boost,
-                    docs,
-                    choice: None,
-                }));
-            }
-            Node::Combined(node) => self.0.extend(node.fields.iter().map(|(field, _)| FieldPart {
-                field,
-                part: Part::Term(&node.term),
-                boost: node.scorer.boost(),
-                docs: docs.clone(),
-                choice: None,
-            })),
-            Node::Docs { docs: wanted, boost, .. } => self.add_terms(wanted, *boost, &docs),
+        self.0.extend(query.node.word_parts().into_iter().map(|WeightedPart { part, boost, field }| {
+            FieldPart { field, part, boost, docs: docs.clone(), choice: None }
+        }));
+        if let Some(node) = query.node.as_nested() {
             // Of the documents inside, which are not looked at one by one.
-            Node::Nested(node) => self.add(&node.query, None, &docs)?,
-            Node::Boosting(node) => self.add(&node.positive, segment, &docs)?,
-            Node::Cached(node) => self.add(&node.inner, segment, &docs)?,
-            _ => {
-                for part in query.parts() {
-                    self.add(part, segment, &docs)?;
-                }
-            }
+            self.add(&node.query, None, &docs)?;
         }
-        Ok(())
+        query.node.highlighted_parts().into_iter().try_for_each(|part| self.add(part, segment, &docs))
     }
 
     /// One part a field. It matches in a text that has one of its terms, whatever the shard chose.
@@ -155,28 +82,6 @@ impl<'q> QueryParts<'q> {
             docs: docs.to_vec(),
             choice: Some(Choice::OfText),
         }));
-    }
-
-    fn add_terms(&mut self, wanted: &'q Docs, boost: f32, docs: &[DocId]) {
-        match wanted {
-            Docs::Terms { field, .. }
-            | Docs::TermRange { field, .. }
-            | Docs::Pattern { field, .. }
-            | Docs::Automaton { field, .. } => {
-                self.0.push(FieldPart {
-                    field,
-                    part: Part::Terms(wanted),
-                    boost,
-                    docs: docs.to_vec(),
-                    choice: None,
-                });
-            }
-            Docs::AnyOf(parts) | Docs::AllOf(parts) => {
-                parts.iter().for_each(|part| self.add_terms(part, boost, docs));
-            }
-            Docs::Runtime { docs: wanted, .. } => self.add_terms(wanted, boost, docs),
-            _ => {}
-        }
     }
 
     /// Whether a part is about `field`, or about any field, whatever it matches in.

@@ -10,7 +10,9 @@ use limber_mapping::Field;
 use super::parts::Part;
 use super::tokens::Tokens;
 use crate::error::{Result, check_request};
-use crate::matcher::{Leaf, Leaves, NO_MORE, open_intervals, open_spans, selects_constant};
+use crate::matcher::intervals::open as open_intervals;
+use crate::matcher::spans::open as open_spans;
+use crate::matcher::{Leaf, Leaves, NO_MORE, selects_constant};
 use crate::query::{Docs, PatternTerms, Source, SpanTree};
 
 /// A token of an interval or span.

@@ -6,12 +6,12 @@ use super::{Bits, Matcher, WINDOW};
 use crate::error::Result;
 
 /// Says which documents match. They may be deleted, as nothing here knows that.
-pub(super) trait Ask {
+pub(crate) trait Ask {
     /// Sets the bits of those of `docs` (ascending, all of the window that begins at `start`) that match.
     fn ask(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()>;
 }
 
-pub(super) struct AskedDocs<A> {
+pub(crate) struct AskedDocs<A> {
     ask: A,
     doc_count: u32,
     docs: Vec<DocId>,

@@ -6,7 +6,7 @@ use super::simple::Union;
 use super::{Bits, BoxedMatcher, Matcher};
 use crate::error::Result;
 
-pub(super) struct BoolDocs<'a> {
+pub(crate) struct BoolDocs<'a> {
     /// `must` and `filter`, cheapest first.
     required: Vec<BoxedMatcher<'a>>,
     optional: Option<Optional<'a>>,
@@ -173,7 +173,7 @@ impl Matcher for BoolDocs<'_> {
 
 /// Counts, for each document of a window, how many bit sets hold it: bit `i` of the count is in plane `i`.
 #[derive(Default)]
-pub(super) struct Counter {
+pub(crate) struct Counter {
     planes: Vec<Bits>,
 }
 

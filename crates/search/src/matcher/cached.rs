@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
-use super::{Bits, BoxedMatcher, Matcher, WINDOW, matcher};
+use super::{Bits, BoxedMatcher, Matcher, WINDOW};
 use crate::cache::FilterSet;
 use crate::error::Result;
-use crate::query::{BoundQuery, CachedNode, Node};
+use crate::query::{BoundQuery, CachedNode};
 
 pub(super) struct KeptDocs {
     set: Arc<FilterSet>,
@@ -68,11 +68,11 @@ fn kept<'a>(set: Arc<FilterSet>) -> BoxedMatcher<'a> {
 }
 
 /// A filter on its own.
-pub(super) fn cached<'a>(node: &'a CachedNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+pub(crate) fn cached<'a>(node: &'a CachedNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     if let Some(set) = node.filter.get(segment) {
         return Ok(kept(set));
     }
-    let inner = matcher(&node.inner, segment)?;
+    let inner = node.inner.matcher(segment)?;
     if node.filter.should_keep(segment, inner.cost(), u64::MAX) {
         return Ok(kept(node.filter.keep(inner, segment)?));
     }
@@ -80,23 +80,20 @@ pub(super) fn cached<'a>(node: &'a CachedNode, segment: &'a Segment) -> Result<B
 }
 
 /// The parts of a conjunction: a filter is read in full only where the others do not leave it hardly anything to do.
-pub(super) fn conjunction<'a>(
+pub(crate) fn conjunction<'a>(
     clauses: impl Iterator<Item = &'a BoundQuery>,
     segment: &'a Segment,
 ) -> Result<Vec<BoxedMatcher<'a>>> {
     let mut parts: Vec<BoxedMatcher<'a>> = Vec::new();
     let mut pending: Vec<(usize, &CachedNode)> = Vec::new();
     for clause in clauses {
-        match &clause.node {
-            Node::Cached(node) => match node.filter.get(segment) {
-                Some(set) => parts.push(kept(set)),
-                None => {
-                    pending.push((parts.len(), node));
-                    parts.push(matcher(&node.inner, segment)?);
-                }
-            },
-            _ => parts.push(matcher(clause, segment)?),
+        let cached = clause.node.as_cached();
+        if let Some(set) = cached.and_then(|node| node.filter.get(segment)) {
+            parts.push(kept(set));
+            continue;
         }
+        pending.extend(cached.map(|node| (parts.len(), node)));
+        parts.push(cached.map_or(clause, |node| &node.inner).matcher(segment)?);
     }
     let lead_cost = parts.iter().map(|part| part.cost()).min().unwrap_or(0);
     for (at, node) in pending {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::query::CombinedNode;
 
 /// The scores of a term by what all its fields have together.
-pub(super) struct CombinedScorer<'a> {
+pub(crate) struct CombinedScorer<'a> {
     node: &'a CombinedNode,
     /// By field; `None`: the segment has no such term.
     postings: Vec<Option<Postings>>,

@@ -6,14 +6,14 @@ use super::{Bits, BoxedMatcher, Matcher};
 use crate::error::Result;
 
 /// Says of a candidate whether it matches. Documents ascend from call to call.
-pub(super) trait Confirm {
+pub(crate) trait Confirm {
     /// How much dearer a document is than one of the candidates' matcher.
     const DEARNESS: u64;
 
     fn holds(&mut self, doc: DocId) -> Result<bool>;
 }
 
-pub(super) struct ConfirmedDocs<'a, C> {
+pub(crate) struct ConfirmedDocs<'a, C> {
     /// All that match are among them.
     pub candidates: BoxedMatcher<'a>,
     pub confirm: C,

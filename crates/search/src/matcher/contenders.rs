@@ -13,7 +13,7 @@ use crate::score::{Ceiling, Span};
 
 /// The documents of `segment` whose function value may be one that `beats` holds of; `None`: not known. `beats`
 /// must hold of every number above one it holds of.
-pub(super) fn contenders(
+pub(crate) fn contenders(
     ceiling: &dyn Ceiling,
     segment: &Segment,
     beats: impl Fn(f64) -> bool,

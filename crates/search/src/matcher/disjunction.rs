@@ -11,7 +11,7 @@ use limber_segment::{DocId, LiveDocs, NO_MORE_DOCS, Segment};
 use super::open::open_postings;
 use super::{Bits, WINDOW};
 use crate::error::Result;
-use crate::query::{BoundQuery, Node, TermNode};
+use crate::query::TermNode;
 use crate::score::Bm25;
 
 pub(crate) struct Disjunction<'a> {
@@ -30,29 +30,11 @@ struct Clause<'a> {
 }
 
 impl<'a> Disjunction<'a> {
-    /// `None` where the query is something else than a term or a disjunction of terms.
-    pub fn open(query: &'a BoundQuery, segment: &'a Segment) -> Result<Option<Disjunction<'a>>> {
-        let mut nodes: Vec<&TermNode> = Vec::new();
-        match &query.node {
-            Node::Term(node) => nodes.push(node),
-            Node::Bool(node)
-                if node.must.is_empty()
-                    && node.filter.is_empty()
-                    && node.must_not.is_empty()
-                    && node.min_should_match <= 1 =>
-            {
-                for clause in &node.should {
-                    match &clause.node {
-                        Node::Term(node) => nodes.push(node),
-                        Node::Nothing { .. } => {}
-                        _ => return Ok(None),
-                    }
-                }
-            }
-            _ => return Ok(None),
-        }
-        let mut clauses = Vec::with_capacity(nodes.len());
-        for node in nodes {
+    /// `terms`: of which any is enough; `None` where the query is something else.
+    pub fn open(terms: Option<Vec<&'a TermNode>>, segment: &'a Segment) -> Result<Option<Disjunction<'a>>> {
+        let Some(terms) = terms else { return Ok(None) };
+        let mut clauses = Vec::with_capacity(terms.len());
+        for node in terms {
             if let Some(postings) = open_postings(segment, &node.field, &node.term, Want::Freqs)? {
                 let norms = segment.norms(&node.field.path)?;
                 clauses.push(Clause { postings, norms, bm25: &node.scorer, bound: f32::INFINITY });

@@ -19,7 +19,7 @@ struct OpenFunction<'a> {
 }
 
 /// What the functions of a node make of documents and their scores, combined.
-pub(super) struct Factors<'a> {
+pub(crate) struct Factors<'a> {
     node: &'a FunctionScoreNode,
     functions: Vec<OpenFunction<'a>>,
     /// Of one function: the documents that it applies to, by index, and its values.
@@ -36,7 +36,7 @@ impl<'a> Factors<'a> {
         let open = |function: &'a ScoredFunction| {
             Ok(OpenFunction {
                 filter: match &function.filter {
-                    Some(filter) => Some(super::matcher(filter, segment)?),
+                    Some(filter) => Some(filter.matcher(segment)?),
                     None => None,
                 },
                 weight: function.weight,
@@ -134,7 +134,7 @@ fn add(mode: ScoreMode, (factor, weights): &mut (f64, f64), value: f64, weight: 
 }
 
 /// A query's scores with its functions.
-pub(super) struct FunctionScorer<'a> {
+pub(crate) struct FunctionScorer<'a> {
     node: &'a FunctionScoreNode,
     /// `None` where no score of the query enters.
     query: Option<BoxedScorer<'a>>,
@@ -152,7 +152,7 @@ impl<'a> FunctionScorer<'a> {
                 .iter()
                 .any(|function| function.function.as_ref().is_some_and(|inner| inner.needs_scores()));
         let query = match needs_scores {
-            true => Some(super::scorer(&node.query, segment, true)?),
+            true => Some(node.query.scorer(segment, true)?),
             false => None,
         };
         let factors = Factors::open(node, segment)?;
@@ -216,7 +216,7 @@ impl Scorer for FunctionScorer<'_> {
         let ceiling = only.function.as_ref().and_then(|function| function.ceiling());
         let Some(ceiling) = ceiling else { return Ok(None) };
         let query_most = match self.query {
-            Some(_) => super::scorer(&self.node.query, segment, true)?.max_score(0, segment.doc_count())?,
+            Some(_) => self.node.query.scorer(segment, true)?.max_score(0, segment.doc_count())?,
             None => 1.0,
         };
         let (node, weight) = (self.node, f64::from(only.weight.unwrap_or(1.0)));
@@ -232,12 +232,19 @@ impl Scorer for FunctionScorer<'_> {
 }
 
 /// Documents of `query` that score enough.
-pub(super) struct ScoredEnough<'a> {
-    pub query: BoxedMatcher<'a>,
-    pub scorer: BoxedScorer<'a>,
-    pub min_score: f32,
-    pub docs: Vec<DocId>,
-    pub sums: Vec<f64>,
+pub(crate) struct ScoredEnough<'a> {
+    query: BoxedMatcher<'a>,
+    scorer: BoxedScorer<'a>,
+    min_score: f32,
+    docs: Vec<DocId>,
+    sums: Vec<f64>,
+}
+
+impl<'a> ScoredEnough<'a> {
+    /// `scorer`: of documents that `query` matches.
+    pub fn new(query: BoxedMatcher<'a>, scorer: BoxedScorer<'a>, min_score: f32) -> ScoredEnough<'a> {
+        ScoredEnough { query, scorer, min_score, docs: Vec::new(), sums: Vec::new() }
+    }
 }
 
 impl ScoredEnough<'_> {
@@ -282,12 +289,19 @@ impl Matcher for ScoredEnough<'_> {
 }
 
 /// Scores documents of `matcher` only.
-pub(super) struct MatchingScorer<'a> {
-    pub matcher: BoxedMatcher<'a>,
-    pub scorer: BoxedScorer<'a>,
-    pub at: Vec<usize>,
-    pub docs: Vec<DocId>,
-    pub sums: Vec<f64>,
+pub(crate) struct MatchingScorer<'a> {
+    matcher: BoxedMatcher<'a>,
+    scorer: BoxedScorer<'a>,
+    at: Vec<usize>,
+    docs: Vec<DocId>,
+    sums: Vec<f64>,
+}
+
+impl<'a> MatchingScorer<'a> {
+    /// `scorer`: of documents that `matcher` finds.
+    pub fn new(matcher: BoxedMatcher<'a>, scorer: BoxedScorer<'a>) -> MatchingScorer<'a> {
+        MatchingScorer { matcher, scorer, at: Vec::new(), docs: Vec::new(), sums: Vec::new() }
+    }
 }
 
 impl Scorer for MatchingScorer<'_> {
@@ -314,7 +328,7 @@ impl Scorer for MatchingScorer<'_> {
 }
 
 /// Scores times a factor where another query matches too.
-pub(super) struct BoostingScorer<'a> {
+pub(crate) struct BoostingScorer<'a> {
     pub positive: BoxedScorer<'a>,
     pub negative: BoxedMatcher<'a>,
     pub negative_boost: f32,

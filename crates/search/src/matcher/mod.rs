@@ -14,10 +14,9 @@ mod confirmed;
 mod contenders;
 mod disjunction;
 mod function_score;
-mod intervals;
+pub(crate) mod intervals;
 mod nested;
 mod open;
-mod open_scorer;
 mod percolate;
 mod phrase;
 mod places;
@@ -26,28 +25,36 @@ mod position_queue;
 mod positions;
 mod postings;
 mod runtime;
-pub(crate) use runtime::selects_constant;
 mod scorer;
 mod script;
 mod shapes;
 mod simple;
 mod slice;
 mod source_phrase;
-mod spans;
+pub(crate) mod spans;
 mod terms_set;
 
+pub(crate) use asked::AskedDocs;
 pub(crate) use bits::{Bits, SegmentBits, WINDOW};
+pub(crate) use boolean::BoolDocs;
+pub(crate) use cached::{cached, conjunction};
+pub(crate) use combined::CombinedScorer;
+pub(crate) use confirmed::ConfirmedDocs;
+pub(crate) use contenders::contenders;
 pub(crate) use disjunction::Disjunction;
-pub(crate) use intervals::{interval_freq, open as open_intervals};
-pub(crate) use open::each_term;
-pub(crate) use open::{
-    combined_freq, covered, factor_of, matcher, matches_doc, matching_docs, phrase_freq_in,
-};
-pub(crate) use open_scorer::{scorer, scores_of};
+pub(crate) use function_score::{BoostingScorer, Factors, FunctionScorer, MatchingScorer, ScoredEnough};
+pub(crate) use nested::{NestedDocs, NestedScorer, ScoredWindow};
+pub(crate) use open::{each_term, open_postings, phrase, phrase_cursor, set, term, with_field};
+pub(crate) use percolate::Percolated;
 pub(crate) use position_queue::PositionQueue;
 pub(crate) use positions::{Leaf, Leaves, NO_MORE};
-pub(crate) use scorer::BoxedScorer;
-pub(crate) use spans::{open as open_spans, span_freq};
+pub(crate) use runtime::selects_constant;
+pub(crate) use scorer::{
+    BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, PhraseScorer, Scorer, TermScorer,
+};
+pub(crate) use script::{ScriptDocs, ScriptScorer};
+pub(crate) use simple::{AllDocs, NoDocs, Union};
+pub(crate) use terms_set::{CoveredDocs, OpenNeeded};
 
 use limber_segment::DocId;
 

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::query::NestedScore;
 
 /// Nested documents that a query matches, ascending.
-pub(super) struct MatchingChildren<'a> {
+pub(crate) struct MatchingChildren<'a> {
     matcher: BoxedMatcher<'a>,
     /// Of the window at hand; [`NO_MORE_DOCS`] before the first.
     start: DocId,
@@ -56,7 +56,7 @@ impl<'a> MatchingChildren<'a> {
 }
 
 /// Documents with a nested document that matches.
-pub(super) struct NestedDocs<'a> {
+pub(crate) struct NestedDocs<'a> {
     children: MatchingChildren<'a>,
     lineage: Lineage<'a>,
     cursor: LineageCursor<'a>,
@@ -122,7 +122,7 @@ impl Matcher for NestedDocs<'_> {
 }
 
 /// Scores of documents from those of their nested documents that match.
-pub(super) struct NestedScorer<'a> {
+pub(crate) struct NestedScorer<'a> {
     pub children: BoxedMatcher<'a>,
     pub scorer: BoxedScorer<'a>,
     pub inside: ChildrenCursor<'a>,
@@ -132,7 +132,7 @@ pub(super) struct NestedScorer<'a> {
 
 /// The matches of a window of nested documents with their scores.
 #[derive(Default)]
-pub(super) struct ScoredWindow {
+pub(crate) struct ScoredWindow {
     /// First document of the window behind it: all before were asked for.
     end: DocId,
     docs: Vec<DocId>,

@@ -1,4 +1,4 @@
-//! Opens a bound query on a segment.
+//! Opens terms, phrases and sets of documents on a segment.
 
 use std::ops::Bound;
 
@@ -8,114 +8,28 @@ use limber_segment::postings::{Postings, Want};
 use limber_segment::terms::{TermCursor, TermInfo};
 use limber_segment::{DocId, Segment, StoredReader};
 
-use super::asked::AskedDocs;
+use super::BoxedMatcher;
 use super::boolean::BoolDocs;
-use super::cached::{cached, conjunction};
 use super::column::{ColumnDocs, Wanted};
-use super::combined::CombinedScorer;
 use super::confirmed::ConfirmedDocs;
-use super::function_score::{Factors, FunctionScorer, ScoredEnough};
-use super::nested::NestedDocs;
-use super::open_scorer::script_scorer;
-use super::percolate::Percolated;
 use super::phrase::{PhraseCursor, Slot};
 use super::places::places;
 use super::points::NumberDocs;
 use super::postings::TermDocs;
-use super::script::ScriptDocs;
 use super::shapes::shapes;
-use super::simple::{AllDocs, DocBits, DocList, HasField, NoDocs, Union};
+use super::simple::{DocBits, DocList, HasField, NoDocs, Union};
 use super::slice::{DocRange, IdSlice, NumberSlice};
 use super::source_phrase::SourcePhrase;
-use super::terms_set::{CoveredDocs, OpenNeeded};
-use super::{Bits, BoxedMatcher, WINDOW, intervals, spans};
 use crate::automaton::walk;
 use crate::error::Result;
-use crate::query::{BoundQuery, CombinedNode, Docs, FunctionScoreNode, Node, PhraseNode, TermsSetNode};
+use crate::query::{Docs, PhraseNode};
 
 /// Up to this many terms are read as postings side by side; more are merged into one bit set first (Lucene's
 /// `TermInSetQuery` draws the line at 16).
 const POSTINGS_SIDE_BY_SIDE: usize = 16;
 
-/// The documents of `query` in `segment`, deleted ones included.
-pub(crate) fn matcher<'a>(query: &'a BoundQuery, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
-    let doc_count = segment.doc_count();
-    Ok(match &query.node {
-        Node::Nothing { .. } => Box::new(NoDocs),
-        Node::Everything { .. } => Box::new(AllDocs(doc_count)),
-        Node::Term(node) => term(segment, &node.field, &node.term)?,
-        Node::Docs { docs, .. } => set(docs, segment)?,
-        Node::Cached(node) => cached(node, segment)?,
-        Node::Constant { inner, .. } => matcher(inner, segment)?,
-        Node::Feature(node) => with_field(segment, &node.field.path)?,
-        Node::Phrase(node) => phrase(node, segment)?,
-        Node::Intervals(node) => intervals::confirmed(node, segment)?,
-        Node::Spans(node) => spans::confirmed(node, segment)?,
-        Node::DisMax(node) => {
-            let parts = node.queries.iter().map(|query| matcher(query, segment)).collect::<Result<_>>()?;
-            Box::new(Union { parts })
-        }
-        Node::Combined(node) => {
-            let parts = node.fields.iter().map(|(field, _)| term(segment, field, &node.term));
-            Box::new(Union { parts: parts.collect::<Result<_>>()? })
-        }
-        Node::TermsSet(node) => {
-            let parts = node.queries.iter().map(|query| matcher(query, segment)).collect::<Result<_>>()?;
-            Box::new(CoveredDocs::new(Union { parts }, OpenNeeded::open(&node.needed, segment)?))
-        }
-        Node::Boosting(node) => matcher(&node.positive, segment)?,
-        Node::Nested(node) => match segment.nested(&node.path).zip(segment.lineage(&node.path)) {
-            Some((space, lineage)) => {
-                Box::new(NestedDocs::new(matcher(&node.query, &space.segment)?, lineage, doc_count))
-            }
-            None => Box::new(NoDocs),
-        },
-        Node::Percolate(node) => {
-            let candidates = set(&node.candidates, segment)?;
-            Box::new(ConfirmedDocs { candidates, confirm: Percolated::open(node, segment)? })
-        }
-        Node::Script(node) => {
-            let script = node.script.open(segment)?;
-            Box::new(AskedDocs::new(ScriptDocs { script, flags: Vec::new() }, doc_count))
-        }
-        Node::ScriptScore(node) => {
-            let query = matcher(&node.query, segment)?;
-            match node.min_score {
-                None => query,
-                Some(min_score) => Box::new(ScoredEnough {
-                    query,
-                    scorer: script_scorer(node, segment)?,
-                    min_score,
-                    docs: Vec::new(),
-                    sums: Vec::new(),
-                }),
-            }
-        }
-        Node::FunctionScore(node) => {
-            let query = matcher(&node.query, segment)?;
-            match node.min_score {
-                None => query,
-                Some(min_score) => Box::new(ScoredEnough {
-                    query,
-                    scorer: Box::new(FunctionScorer::open(node, segment)?),
-                    min_score,
-                    docs: Vec::new(),
-                    sums: Vec::new(),
-                }),
-            }
-        }
-        Node::Bool(node) => {
-            let open = |queries: &'a [BoundQuery]| {
-                queries.iter().map(|query| matcher(query, segment)).collect::<Result<Vec<_>>>()
-            };
-            let required = conjunction(node.must.iter().chain(&node.filter), segment)?;
-            let should = if node.min_should_match > 0 { open(&node.should)? } else { Vec::new() };
-            Box::new(BoolDocs::new(required, should, node.min_should_match, open(&node.must_not)?, doc_count))
-        }
-    })
-}
-
-pub(super) fn open_postings(
+/// The postings of a term; `None`: the segment does not have it.
+pub(crate) fn open_postings(
     segment: &Segment,
     field: &Field,
     term: &[u8],
@@ -126,14 +40,16 @@ pub(super) fn open_postings(
     Ok(Some(segment.postings(&field.path, &info, want)?))
 }
 
-pub(super) fn term<'a>(segment: &'a Segment, field: &Field, term: &[u8]) -> Result<BoxedMatcher<'a>> {
+/// The documents with a term.
+pub(crate) fn term<'a>(segment: &'a Segment, field: &Field, term: &[u8]) -> Result<BoxedMatcher<'a>> {
     Ok(match open_postings(segment, field, term, Want::Docs)? {
         Some(postings) => Box::new(TermDocs::new(postings, segment.doc_count())),
         None => Box::new(NoDocs),
     })
 }
 
-pub(super) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+/// The documents of a set.
+pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     let doc_count = segment.doc_count();
     match docs {
         Docs::Terms { field, terms } if field.index => {
@@ -356,7 +272,8 @@ fn bound(end: &Option<(Vec<u8>, bool)>) -> Bound<&[u8]> {
     }
 }
 
-fn with_field<'a>(segment: &'a Segment, path: &str) -> Result<BoxedMatcher<'a>> {
+/// The documents with a value of the field at `path`.
+pub(crate) fn with_field<'a>(segment: &'a Segment, path: &str) -> Result<BoxedMatcher<'a>> {
     Ok(match segment.presence(path)? {
         Some(presence) => Box::new(HasField::new(presence, segment.doc_count())?),
         None => Box::new(NoDocs),
@@ -439,7 +356,8 @@ impl AnyPostings {
     }
 }
 
-fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+/// The documents with a phrase.
+pub(crate) fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
     let mut required: Vec<BoxedMatcher<'a>> = Vec::new();
     for (_, alternatives) in &node.slots {
         let parts =
@@ -461,7 +379,7 @@ fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher
 }
 
 /// `None` when a term of the phrase is missing in the segment.
-pub(super) fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCursor>> {
+pub(crate) fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Option<PhraseCursor>> {
     let mut slots = Vec::with_capacity(node.slots.len());
     for ((offset, alternatives), group) in node.slots.iter().zip(node.groups()) {
         let mut postings = Vec::new();
@@ -474,63 +392,4 @@ pub(super) fn phrase_cursor(node: &PhraseNode, segment: &Segment) -> Result<Opti
         slots.push(Slot { offset: *offset, postings, group });
     }
     Ok(Some(PhraseCursor::new(slots, node.slop)))
-}
-
-/// How often a phrase occurs in a document.
-pub(crate) fn phrase_freq_in(node: &PhraseNode, segment: &Segment, doc: DocId) -> Result<f32> {
-    match phrase_cursor(node, segment)? {
-        Some(mut cursor) => cursor.freq(doc),
-        None => Ok(0.0),
-    }
-}
-
-/// How many of the queries of a `terms_set` a document matches and needs, and which.
-pub(crate) fn covered<'q>(
-    node: &'q TermsSetNode,
-    segment: &Segment,
-    doc: DocId,
-) -> Result<(Vec<&'q BoundQuery>, i64)> {
-    let mut matching = Vec::new();
-    for query in &node.queries {
-        if matches_doc(query, segment, doc)? {
-            matching.push(query);
-        }
-    }
-    let mut needed = Vec::new();
-    OpenNeeded::open(&node.needed, segment)?.read(&[doc], &mut needed)?;
-    Ok((matching, needed[0]))
-}
-
-/// How often a term is in a document by all its fields, and the norm of them together.
-pub(crate) fn combined_freq(node: &CombinedNode, segment: &Segment, doc: DocId) -> Result<(f32, u8)> {
-    let mut scorer = CombinedScorer::open(node, segment)?;
-    Ok((scorer.freq(doc), scorer.norm(doc)))
-}
-
-/// The factor of a document's functions. `score` is the query's.
-pub(crate) fn factor_of(node: &FunctionScoreNode, segment: &Segment, doc: DocId, score: f32) -> Result<f64> {
-    let mut factors = Factors::open(node, segment)?;
-    factors.compute(&[doc], &[score])?;
-    Ok(factors.of(0))
-}
-
-/// Whether a single document matches.
-pub(crate) fn matches_doc(query: &BoundQuery, segment: &Segment, doc: DocId) -> Result<bool> {
-    Ok(!matching_docs(query, segment, &[doc])?.is_empty())
-}
-
-/// Those of `docs` (ascending) that match.
-pub(crate) fn matching_docs(query: &BoundQuery, segment: &Segment, docs: &[DocId]) -> Result<Vec<DocId>> {
-    let mut matching = Vec::new();
-    if docs.is_empty() {
-        return Ok(matching);
-    }
-    let mut opened = matcher(query, segment)?;
-    for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
-        let start = window[0] / WINDOW * WINDOW;
-        let mut bits = Bits::of(window, start);
-        opened.restrict(start, &mut bits)?;
-        bits.append_to(start, &mut matching);
-    }
-    Ok(matching)
 }

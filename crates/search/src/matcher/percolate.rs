@@ -9,7 +9,7 @@ use crate::percolator::StoredQueries;
 use crate::query::PercolateNode;
 
 /// A candidate matches when its query does.
-pub(super) struct Percolated<'a>(StoredQueries<'a>);
+pub(crate) struct Percolated<'a>(StoredQueries<'a>);
 
 impl<'a> Percolated<'a> {
     pub fn open(node: &'a PercolateNode, segment: &'a Segment) -> Result<Percolated<'a>> {

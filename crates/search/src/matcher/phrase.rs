@@ -9,7 +9,7 @@ use super::confirmed::Confirm;
 use crate::error::Result;
 
 /// Cursors over the positions of a phrase's terms.
-pub(super) struct PhraseCursor {
+pub(crate) struct PhraseCursor {
     slots: Vec<Slot>,
     slop: u32,
     positions: Vec<Vec<u32>>,
@@ -18,7 +18,7 @@ pub(super) struct PhraseCursor {
     scratch: Vec<u32>,
 }
 
-pub(super) struct Slot {
+pub(crate) struct Slot {
     /// Position in the phrase.
     pub offset: u32,
     pub postings: Vec<Postings>,

@@ -1,15 +1,12 @@
 //! Scores of documents that are known to be hits.
 
-use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::norms::Norms;
 use limber_segment::postings::Postings;
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
-use super::contenders::contenders;
 use super::phrase::PhraseCursor;
 use super::{Bits, BoxedMatcher, SegmentBits, WINDOW};
 use crate::error::Result;
-use crate::query::FeatureNode;
 use crate::score::Bm25;
 
 /// Adds a node's score to hits, window after window, ascending.
@@ -30,7 +27,7 @@ pub(crate) trait Scorer {
 pub(crate) type BoxedScorer<'a> = Box<dyn Scorer + 'a>;
 
 /// BM25 of one term.
-pub(super) struct TermScorer<'a> {
+pub(crate) struct TermScorer<'a> {
     pub postings: Postings,
     pub norms: Option<&'a Norms>,
     pub bm25: &'a Bm25,
@@ -83,7 +80,7 @@ impl Scorer for TermScorer<'_> {
 }
 
 /// The same score for every match.
-pub(super) struct ConstantScorer<'a> {
+pub(crate) struct ConstantScorer<'a> {
     pub score: f32,
     /// `None` where the documents to be scored are known to match.
     pub matcher: Option<BoxedMatcher<'a>>,
@@ -110,7 +107,7 @@ impl Scorer for ConstantScorer<'_> {
 }
 
 /// Calls `found` with the index of each of `docs` (all of one window) that matches.
-pub(super) fn each_match(
+pub(crate) fn each_match(
     matcher: &mut BoxedMatcher<'_>,
     docs: &[DocId],
     mut found: impl FnMut(usize),
@@ -127,43 +124,8 @@ pub(super) fn each_match(
     Ok(())
 }
 
-/// Nearness to an origin, by a column; of several values the nearest counts.
-pub(super) struct FeatureScorer<'a> {
-    pub node: &'a FeatureNode,
-    pub column: NumberColumn<'a>,
-    pub batch: Batch<i64>,
-}
-
-impl Scorer for FeatureScorer<'_> {
-    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
-        self.column.gather(docs, &mut self.batch)?;
-        let (mut best, mut of) = (0.0, usize::MAX);
-        for (position, value) in self.batch.iter() {
-            if position != of {
-                if let Some(sum) = sums.get_mut(of) {
-                    *sum += f64::from(best);
-                }
-                (best, of) = (0.0, position);
-            }
-            best = self.node.score(value).max(best);
-        }
-        if let Some(sum) = sums.get_mut(of) {
-            *sum += f64::from(best);
-        }
-        Ok(())
-    }
-
-    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
-        Ok(self.node.boost)
-    }
-
-    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
-        contenders(self.node, segment, |most| (most as f32).next_up() >= score)
-    }
-}
-
 /// BM25 of a phrase.
-pub(super) struct PhraseScorer<'a> {
+pub(crate) struct PhraseScorer<'a> {
     pub cursor: PhraseCursor,
     pub norms: Option<&'a Norms>,
     pub bm25: &'a Bm25,
@@ -187,7 +149,7 @@ impl Scorer for PhraseScorer<'_> {
 }
 
 /// The sum of `must`, plus the sum of `should`; each summed in double, then rounded to float, as Lucene's scorers do.
-pub(super) struct BoolScorer<'a> {
+pub(crate) struct BoolScorer<'a> {
     pub must: Vec<BoxedScorer<'a>>,
     pub should: Vec<BoxedScorer<'a>>,
     /// `None` where the documents to be scored are known to match.
@@ -267,7 +229,7 @@ impl Scorer for BoolScorer<'_> {
 }
 
 /// The best score of several, plus a share of the others (Lucene's `DisjunctionMaxScorer`).
-pub(super) struct DisMaxScorer<'a> {
+pub(crate) struct DisMaxScorer<'a> {
     pub parts: Vec<BoxedScorer<'a>>,
     pub tie_breaker: f32,
     /// By document: the best score so far, and the sum of the others.

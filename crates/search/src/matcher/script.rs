@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::script::BoundScript;
 
 /// Documents for which a script says `true`.
-pub(super) struct ScriptDocs<'a> {
+pub(crate) struct ScriptDocs<'a> {
     pub script: OpenScript<'a>,
     pub flags: Vec<bool>,
 }
@@ -31,7 +31,7 @@ impl Ask for ScriptDocs<'_> {
 }
 
 /// Scores by a script, times the boost.
-pub(super) struct ScriptScorer<'a> {
+pub(crate) struct ScriptScorer<'a> {
     pub bound: &'a BoundScript,
     pub script: OpenScript<'a>,
     /// `None` where the script asks for no score.

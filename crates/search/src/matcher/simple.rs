@@ -6,7 +6,7 @@ use limber_segment::{DocId, NO_MORE_DOCS};
 use super::{Bits, BoxedMatcher, Matcher, WINDOW};
 use crate::error::Result;
 
-pub(super) struct NoDocs;
+pub(crate) struct NoDocs;
 
 impl Matcher for NoDocs {
     fn cost(&self) -> u64 {
@@ -28,7 +28,7 @@ impl Matcher for NoDocs {
 }
 
 /// Every document of a segment of so many.
-pub(super) struct AllDocs(pub u32);
+pub(crate) struct AllDocs(pub u32);
 
 impl Matcher for AllDocs {
     fn cost(&self) -> u64 {
@@ -50,7 +50,7 @@ impl Matcher for AllDocs {
 }
 
 /// Documents in ascending order.
-pub(super) struct DocList {
+pub(crate) struct DocList {
     docs: Vec<DocId>,
     at: usize,
 }
@@ -84,7 +84,7 @@ impl Matcher for DocList {
 }
 
 /// A bit a document of the segment.
-pub(super) struct DocBits {
+pub(crate) struct DocBits {
     pub words: Vec<u64>,
     pub count: u64,
 }
@@ -132,7 +132,7 @@ impl Matcher for DocBits {
 }
 
 /// Documents that have a field.
-pub(super) struct HasField<'a> {
+pub(crate) struct HasField<'a> {
     presence: Presence<'a>,
     count: u32,
     doc_count: u32,
@@ -163,7 +163,7 @@ impl Matcher for HasField<'_> {
 }
 
 /// Documents that match any of several.
-pub(super) struct Union<'a> {
+pub(crate) struct Union<'a> {
     pub parts: Vec<BoxedMatcher<'a>>,
 }
 

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::query::BoundNeeded;
 use crate::runtime::NumberSource;
 
-pub(super) struct CoveredDocs<'a> {
+pub(crate) struct CoveredDocs<'a> {
     any: Union<'a>,
     needed: OpenNeeded<'a>,
     docs: Vec<DocId>,
@@ -22,7 +22,7 @@ pub(super) struct CoveredDocs<'a> {
 }
 
 /// How many each document needs.
-pub(super) enum OpenNeeded<'a> {
+pub(crate) enum OpenNeeded<'a> {
     /// The first of the field's values; none: the document never matches.
     Field {
         field: Arc<Field>,

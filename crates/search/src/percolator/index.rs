@@ -6,12 +6,11 @@ use limber_mapping::{Field, FieldSink, RequestError};
 use limber_segment::TERM_BYTES_MAX;
 use serde_json::Value;
 
-use super::extract::{Found, extract};
 use super::in_source::queries_at;
 use super::keys::{CANDIDATE, IN_SOURCE, MATCHES, QUERY, UNKNOWN, key};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::query::{QueryLimits, bind_to_mapped, parse_query};
+use crate::query::{QueryLimits, RequiredTerms, bind_to_mapped, parse_query};
 
 /// Feeds what the queries of a document are found by. `shard`: mapping and scripts alone are asked. `source`: JSON that the mapping took.
 ///
@@ -53,10 +52,10 @@ fn index_query<S: FieldSink>(
     sink: &mut S,
 ) -> Result<()> {
     let parsed = parse_query(query, &QueryLimits::default())?;
-    let (kind, terms) = match extract(&bind_to_mapped(&parsed, shard, now_millis)?) {
-        Found::Terms { terms, is_exact: true } => (MATCHES, terms),
-        Found::Terms { terms, is_exact: false } => (CANDIDATE, terms),
-        Found::Unknown => (UNKNOWN, vec![]),
+    let (kind, terms) = match bind_to_mapped(&parsed, shard, now_millis)?.node.required_terms() {
+        RequiredTerms::AnyOf { terms, is_exact: true } => (MATCHES, terms),
+        RequiredTerms::AnyOf { terms, is_exact: false } => (CANDIDATE, terms),
+        RequiredTerms::Unknown => (UNKNOWN, vec![]),
     };
     let is_long = terms.iter().any(|(path, term)| path.len() + term.len() + 2 > TERM_BYTES_MAX);
     if kind == UNKNOWN || is_long {

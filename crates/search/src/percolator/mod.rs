@@ -9,7 +9,6 @@
 //! and Elasticsearch's `PercolatorFieldMapper`, `QueryAnalyzer`, `PercolateQuery`.
 
 mod answers;
-mod extract;
 mod held;
 mod in_source;
 mod index;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::in_source::query_in_source;
 use super::keys::{IN_SOURCE, MATCHES, QUERY};
 use crate::error::{Result, check_request};
-use crate::matcher::{self, Bits, WINDOW};
+use crate::matcher::{Bits, WINDOW};
 use crate::query::{BoundQuery, PercolateNode, QueryLimits, bind, parse_query};
 use crate::source::read_source;
 
@@ -139,7 +139,7 @@ impl<'a> StoredQueries<'a> {
 
 /// The documents that are held and match `query`, ascending.
 pub(crate) fn slots_of(query: &BoundQuery, held: &Segment) -> Result<Vec<DocId>> {
-    let mut matches = matcher::matcher(query, held)?;
+    let mut matches = query.matcher(held)?;
     let mut docs = Vec::new();
     for start in (0..held.doc_count()).step_by(WINDOW as usize) {
         let mut bits = Bits::default();
@@ -154,6 +154,6 @@ fn best_score(query: &BoundQuery, held: &Segment) -> Result<Option<f32>> {
     if docs.is_empty() {
         return Ok(None);
     }
-    let best = matcher::scores_of(query, held, &docs)?.into_iter().fold(0.0f32, f32::max);
+    let best = query.scores_of(held, &docs)?.into_iter().fold(0.0f32, f32::max);
     Ok(Some(best))
 }

@@ -10,8 +10,9 @@ use limber_mapping::{DateContext, Selection};
 use limber_mapping::{Field, FieldType, RequestError, SourceMode};
 use serde_json::Value;
 
-use super::bound::{BoundQuery, PhraseNode};
+use super::bound::BoundQuery;
 use super::convert;
+use super::match_phrase::PhraseNode;
 use super::parse::{Query, QueryLimits};
 use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
 use crate::error::{Error, check_request};

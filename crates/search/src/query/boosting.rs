@@ -1,19 +1,35 @@
 //! `boosting`: documents of one query, those that match another too scored lower.
 
 use limber_mapping::RequestError;
+use limber_mapping::number::java_float;
+use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoostingNode, BoundQuery, Node};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, only_matching};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
-use crate::error::Error;
+use super::required_terms::RequiredTerms;
+use crate::context::ShardSnapshot;
+use crate::error::{Error, Result};
 use crate::json;
+use crate::matcher::{BoostingScorer, BoxedMatcher, BoxedScorer};
+use crate::score::Explanation;
 
 #[derive(Debug)]
 struct Boosting {
     positive: Query,
     negative: Query,
     negative_boost: f32,
+}
+
+/// Documents of one query, lowered where they match another.
+#[derive(Debug)]
+pub(crate) struct BoostingNode {
+    pub positive: BoundQuery,
+    pub negative: BoundQuery,
+    pub negative_boost: f32,
+    pub boost: f32,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -44,12 +60,91 @@ impl QueryNode for Boosting {
             return Ok(positive);
         }
         let negative = binder.query(&self.negative, 1.0)?;
-        let node = BoostingNode {
-            positive: Box::new(positive),
-            negative: Box::new(negative),
+        let node = BoostingNode { positive, negative, negative_boost: self.negative_boost, boost };
+        Ok(node.into())
+    }
+}
+
+impl BoundNode for BoostingNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        self.positive.matcher(segment)
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        let scorer = BoostingScorer {
+            positive: self.positive.scorer(segment, true)?,
+            negative: self.negative.matcher(segment)?,
             negative_boost: self.negative_boost,
-            boost,
+            boost: self.boost,
+            sums: Vec::new(),
+            lowered: Vec::new(),
         };
-        Ok(Node::Boosting(node).into())
+        only_matching(Box::new(scorer), self, segment, is_known)
+    }
+
+    /// Source: Lucene's `FunctionScoreQuery` and its `MultiplicativeBoostValuesSource`.
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let inner = self.positive.explain(segment, doc)?;
+        let inner = match self.negative.matches_doc(segment, doc)? {
+            false => inner,
+            true => {
+                let value = f64::from(inner.value) * f64::from(self.negative_boost);
+                let factor = Explanation::leaf(
+                    self.negative_boost,
+                    format!("Matched boosting query score({})", self.negative.text()),
+                );
+                let mut product = Explanation::of(value as f32, "product of:", vec![inner, factor]);
+                product.double = Some(value);
+                product
+            }
+        };
+        let source = self.text();
+        let exact = inner.double.unwrap_or(f64::from(inner.value));
+        if self.boost == 1.0 {
+            let mut whole =
+                Explanation::of(inner.value, format!("weight({source}), result of:"), vec![inner]);
+            whole.double = whole.details[0].double;
+            return Ok(whole);
+        }
+        let boost = Explanation::leaf(self.boost, "boost");
+        let value = (exact * f64::from(self.boost)) as f32;
+        Ok(Explanation::of(value, format!("weight({source}), product of:"), vec![boost, inner]))
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "FunctionScoreQuery({}, scored by boost(queryboost(score({}))^{}))",
+            self.positive.text(),
+            self.negative.text(),
+            java_float(self.negative_boost)
+        )
+    }
+
+    fn parts(&self) -> Vec<&BoundQuery> {
+        vec![&self.positive, &self.negative]
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
+        vec![&mut self.positive, &mut self.negative]
+    }
+
+    fn highlighted_parts(&self) -> Vec<&BoundQuery> {
+        vec![&self.positive]
+    }
+
+    fn bit_set_count(&self) -> u64 {
+        2 * self.positive.node.bit_set_count() + self.negative.node.bit_set_count()
+    }
+
+    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
+        self.positive.node.can_match(shard)
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        self.positive.node.known_count(view)
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        self.positive.node.required_terms()
     }
 }

@@ -8,18 +8,22 @@ use std::sync::Arc;
 use limber_codec::norm;
 use limber_mapping::number::java_float;
 use limber_mapping::{Field, FieldType, RequestError, Similarity};
+use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Node};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, Part, WeightedPart};
 use super::cross_fields::analysis_of;
 use super::match_text::{analyse, joined, no_terms, zero_terms};
 use super::multi_match::parse_fields;
 use super::parse::{Common, Parser, Query, QueryNode};
 use super::query_string::parse_operator;
-use crate::error::Error;
+use super::required_terms::RequiredTerms;
+use crate::error::{Error, Result};
 use crate::json;
-use crate::score::{Bm25, FieldStatistics};
+use crate::matcher::{self, BoxedMatcher, BoxedScorer, CombinedScorer, Union};
+use crate::score::{Bm25, Explanation, FieldStatistics};
 
 #[derive(Debug)]
 struct CombinedFields {
@@ -46,19 +50,6 @@ impl CombinedNode {
         let lengths = norms.map(|norm| norm.map_or(0.0, |norm| norm::decode(norm) as f32));
         let sum: f32 = self.fields.iter().zip(lengths).map(|((_, weight), length)| weight * length).sum();
         norm::encode(sum.round() as u32)
-    }
-
-    /// As Lucene prints it.
-    pub fn text(&self) -> String {
-        let fields: Vec<String> = self
-            .fields
-            .iter()
-            .map(|(field, weight)| match *weight {
-                1.0 => field.path.to_string(),
-                weight => format!("{}^{}", field.path, java_float(weight)),
-            })
-            .collect();
-        format!("CombinedFieldQuery(({})({}))", fields.join(" "), String::from_utf8_lossy(&self.term))
     }
 }
 
@@ -172,7 +163,49 @@ fn word(
     }
     let statistics = FieldStatistics { doc_count, sum_total_term_freq: occurrences as u64 };
     let scorer = binder.combined_scorer(&term, fields.len(), doc_freq, statistics, boost)?;
-    Ok(Node::Combined(Box::new(CombinedNode { fields: fields.clone(), term, scorer })).into())
+    Ok(CombinedNode { fields: fields.clone(), term, scorer }.into())
+}
+
+impl BoundNode for CombinedNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        let parts = self.fields.iter().map(|(field, _)| matcher::term(segment, field, &self.term));
+        Ok(Box::new(Union { parts: parts.collect::<Result<_>>()? }))
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, _: bool) -> Result<BoxedScorer<'a>> {
+        Ok(Box::new(CombinedScorer::open(self, segment)?))
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let mut opened = CombinedScorer::open(self, segment)?;
+        let (freq, norm) = (opened.freq(doc), opened.norm(doc));
+        let freq = Explanation::leaf(freq, format!("termFreq={}", java_float(freq)));
+        let score = self.scorer.explain(freq, norm);
+        let text = format!("weight({} in {doc}), result of:", self.text());
+        Ok(Explanation::of(score.value, text, vec![score]))
+    }
+
+    fn text(&self) -> String {
+        let fields: Vec<String> = self
+            .fields
+            .iter()
+            .map(|(field, weight)| match *weight {
+                1.0 => field.path.to_string(),
+                weight => format!("{}^{}", field.path, java_float(weight)),
+            })
+            .collect();
+        format!("CombinedFieldQuery(({})({}))", fields.join(" "), String::from_utf8_lossy(&self.term))
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        let terms = self.fields.iter().map(|(field, _)| (field.path.clone(), self.term.clone()));
+        RequiredTerms::exactly(terms.collect())
+    }
+
+    fn word_parts(&self) -> Vec<WeightedPart<'_>> {
+        let (part, boost) = (Part::Term(&self.term), self.scorer.boost());
+        self.fields.iter().map(|(field, _)| WeightedPart { part, boost, field }).collect()
+    }
 }
 
 #[cfg(test)]

@@ -1,17 +1,31 @@
 //! `constant_score`: a filter whose matches all score the boost.
 
 use limber_mapping::RequestError;
+use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Node};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, Whole, boosted, constant_scorer};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
-use crate::error::Error;
+use super::required_terms::RequiredTerms;
+use crate::cache::KeyWriter;
+use crate::context::ShardSnapshot;
+use crate::error::{Error, Result};
 use crate::json;
+use crate::matcher::{BoxedMatcher, BoxedScorer};
+use crate::score::Explanation;
 
 #[derive(Debug)]
 struct ConstantScore {
     filter: Query,
+}
+
+/// Documents that match `inner`; all score alike.
+#[derive(Debug)]
+pub(crate) struct ConstantNode {
+    pub inner: BoundQuery,
+    pub boost: f32,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -41,6 +55,60 @@ impl QueryNode for ConstantScore {
         if inner.is_nothing() {
             return Ok(inner);
         }
-        Ok(Node::Constant { inner: Box::new(inner), boost }.into())
+        Ok(ConstantNode { inner, boost }.into())
+    }
+}
+
+impl BoundNode for ConstantNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        self.inner.matcher(segment)
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        constant_scorer(self, self.boost, segment, is_known)
+    }
+
+    fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
+        Ok(Explanation::leaf(self.boost, self.text()))
+    }
+
+    fn text(&self) -> String {
+        boosted(&format!("ConstantScore({})", self.inner.text()), self.boost)
+    }
+
+    fn parts(&self) -> Vec<&BoundQuery> {
+        vec![&self.inner]
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
+        vec![&mut self.inner]
+    }
+
+    fn bit_set_count(&self) -> u64 {
+        self.inner.node.bit_set_count()
+    }
+
+    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
+        self.inner.node.can_match(shard)
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        self.inner.node.known_count(view)
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        self.inner.node.required_terms()
+    }
+
+    fn write_key(&self, key: &mut KeyWriter) -> bool {
+        self.inner.node.write_key(key)
+    }
+
+    fn cacheable_parts(&mut self, _: bool) -> Vec<(&mut BoundQuery, bool)> {
+        vec![(&mut self.inner, true)]
+    }
+
+    fn whole(&self) -> Option<Whole<'_>> {
+        self.inner.node.whole()
     }
 }

@@ -7,7 +7,8 @@ use limber_mapping::number::{f64_from_sortable, java_double, java_float};
 use limber_mapping::{Field, FieldType};
 use limber_mapping::{RangesWanted, Selection};
 
-use super::bound::{BoundQuery, Docs, TermEnd};
+use super::bound::BoundQuery;
+use super::docs::{Docs, TermEnd};
 use crate::automaton::RangeEnds;
 
 /// A selection as a query that scores `boost` for every match.

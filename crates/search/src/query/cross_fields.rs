@@ -9,7 +9,8 @@ use limber_mapping::{Field, FieldType, RequestError};
 use serde_json::Value;
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, DisMaxNode, Node};
+use super::bound::BoundQuery;
+use super::dis_max::DisMaxNode;
 use super::match_text::{analyse, joined, no_terms};
 use super::parse::Query;
 use crate::error::Error;
@@ -51,7 +52,7 @@ impl CrossFields {
             0 if found_none => no_terms(self.zero_terms_all, boost),
             0 => BoundQuery::nothing("no field can match"),
             1 => queries.remove(0),
-            _ => Node::DisMax(DisMaxNode { queries, tie_breaker: self.tie_breaker }).into(),
+            _ => DisMaxNode { queries, tie_breaker: self.tie_breaker }.into(),
         })
     }
 
@@ -115,12 +116,12 @@ impl CrossFields {
             1 => blended.pop(),
             _ => {
                 let tie_breaker = self.tie_breaker;
-                Some(Node::DisMax(DisMaxNode { queries: blended, tie_breaker }).into())
+                Some(DisMaxNode { queries: blended, tie_breaker }.into())
             }
         });
         Ok(match queries.len() {
             1 => queries.remove(0),
-            _ => Node::DisMax(DisMaxNode { queries, tie_breaker: 1.0 }).into(),
+            _ => DisMaxNode { queries, tie_breaker: 1.0 }.into(),
         })
     }
 }

@@ -9,15 +9,19 @@ use limber_mapping::geo::parse_point;
 use limber_mapping::geo::{ArcFrom, Unit, parse_distance};
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, FieldType, RequestError};
+use limber_segment::columns::{Batch, NumberColumn};
+use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Node};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, constant_scorer, score_of};
 use super::parse::{Common, Parser, Query, QueryNode};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::geo::degrees;
 use crate::json;
-use crate::score::{Ceiling, Span};
+use crate::matcher::{self, BoxedMatcher, BoxedScorer, Scorer, SegmentBits};
+use crate::score::{Ceiling, Explanation, Span};
 
 #[derive(Debug)]
 struct DistanceFeature {
@@ -182,6 +186,78 @@ impl QueryNode for DistanceFeature {
                 .into());
             }
         };
-        Ok(Node::Feature(FeatureNode { field, origin, pivot, boost }).into())
+        Ok(FeatureNode { field, origin, pivot, boost }.into())
+    }
+}
+
+impl BoundNode for FeatureNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        matcher::with_field(segment, &self.field.path)
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        match segment.numbers(&self.field.path)? {
+            None => constant_scorer(self, 0.0, segment, is_known),
+            Some(column) => Ok(Box::new(FeatureScorer { node: self, column, batch: Batch::default() })),
+        }
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let details = vec![
+            Explanation::leaf(self.boost, "weight"),
+            Explanation::leaf(self.pivot as f32, "pivotDistance"),
+        ];
+        let text = format!(
+            "Distance score, computed as weight * pivotDistance / (pivotDistance + abs(value - origin)) from: {}",
+            self.text()
+        );
+        Ok(Explanation::of(score_of(self, segment, doc)?, text, details))
+    }
+
+    fn text(&self) -> String {
+        let (class, origin) = match &self.origin {
+            FeatureOrigin::Place(from) => (
+                "LatLonPointDistanceFeatureQuery",
+                format!("{},{}", java_double(from.latitude()), java_double(from.longitude())),
+            ),
+            FeatureOrigin::Instant(instant) => ("LongDistanceFeatureQuery", instant.to_string()),
+        };
+        let (path, pivot) = (&self.field.path, java_double(self.pivot));
+        format!("{class}(field={path},origin={origin},pivotDistance={pivot})")
+    }
+}
+
+/// Nearness to an origin, by a column; of several values the nearest counts.
+struct FeatureScorer<'a> {
+    node: &'a FeatureNode,
+    column: NumberColumn<'a>,
+    batch: Batch<i64>,
+}
+
+impl Scorer for FeatureScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        self.column.gather(docs, &mut self.batch)?;
+        let (mut best, mut of) = (0.0, usize::MAX);
+        for (position, value) in self.batch.iter() {
+            if position != of {
+                if let Some(sum) = sums.get_mut(of) {
+                    *sum += f64::from(best);
+                }
+                (best, of) = (0.0, position);
+            }
+            best = self.node.score(value).max(best);
+        }
+        if let Some(sum) = sums.get_mut(of) {
+            *sum += f64::from(best);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(self.node.boost)
+    }
+
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
+        matcher::contenders(self.node, segment, |most| (most as f32).next_up() >= score)
     }
 }

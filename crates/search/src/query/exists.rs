@@ -4,7 +4,9 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs, Node};
+use super::bound::BoundQuery;
+use super::docs::Docs;
+use super::match_all::EverythingNode;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
 use crate::json;
@@ -33,7 +35,7 @@ impl QueryNode for Exists {
         match self.field.as_str() {
             // Every document has them.
             "_index" | "_id" | "_seq_no" | "_primary_term" | "_version" => {
-                return Ok(Node::Everything { boost }.into());
+                return Ok(EverythingNode { boost }.into());
             }
             "_source" => {
                 return Err(binder.query_shard("The _source field is not searchable").into());

@@ -6,8 +6,8 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, FunctionScoreNode, Node, ScoredFunction};
-use super::function::{FUNCTIONS, ScoreFunction};
+use super::bound::BoundQuery;
+use super::function::{FUNCTIONS, FunctionScoreNode, ScoreFunction, ScoredFunction};
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
 use crate::json;
@@ -260,7 +260,7 @@ impl QueryNode for FunctionScore {
                 None => None,
             };
             functions.push(ScoredFunction {
-                filter: filter.filter(|filter| !matches!(filter.node, Node::Everything { .. })),
+                filter: filter.filter(|filter| !filter.node.is_everything()),
                 weight: entry.weight,
                 function: match &entry.function {
                     Some(function) => Some(function.bind(binder)?),
@@ -272,7 +272,7 @@ impl QueryNode for FunctionScore {
             return Ok(query);
         }
         let mut node = FunctionScoreNode {
-            query: Box::new(query),
+            query,
             functions,
             score_mode: self.score_mode,
             boost_mode: self.boost_mode,
@@ -283,7 +283,7 @@ impl QueryNode for FunctionScore {
             // There is nothing to combine: the function counts as it is, even under `avg`.
             node.score_mode = ScoreMode::First;
         }
-        Ok(Node::FunctionScore(node).into())
+        Ok(node.into())
     }
 }
 

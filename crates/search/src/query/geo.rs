@@ -6,7 +6,8 @@ use limber_mapping::geo::GeoPoint;
 use limber_mapping::{Field, FieldType};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs};
+use super::bound::BoundQuery;
+use super::docs::Docs;
 use crate::error::Error;
 use crate::geo::{Relation, Shape, ShapeRelation, Target};
 

@@ -8,7 +8,8 @@ use limber_mapping::{FieldType, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs};
+use super::bound::BoundQuery;
+use super::docs::Docs;
 use super::geo::places;
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;

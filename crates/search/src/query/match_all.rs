@@ -1,18 +1,37 @@
 //! `match_all` and `match_none`.
 
 use limber_mapping::RequestError;
+use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Node};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, Whole, boosted, constant_scorer};
 use super::parse::{Common, Parser, Query, QueryNode};
-use crate::error::Error;
+use crate::cache::KeyWriter;
+use crate::context::ShardSnapshot;
+use crate::error::{Error, Result};
+use crate::matcher::{AllDocs, BoxedMatcher, BoxedScorer, NoDocs};
+use crate::score::Explanation;
 
 #[derive(Debug)]
 pub(super) struct MatchAll;
 
 #[derive(Debug)]
 struct MatchNone;
+
+/// Every document.
+#[derive(Debug)]
+pub(crate) struct EverythingNode {
+    pub boost: f32,
+}
+
+/// No document.
+#[derive(Debug)]
+pub(crate) struct NothingNode {
+    /// Shown by explain.
+    pub reason: String,
+}
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     Ok(common("match_all", members)?.query(MatchAll))
@@ -37,7 +56,7 @@ fn common(query: &str, members: &Map<String, Value>) -> Result<Common, RequestEr
 
 impl QueryNode for MatchAll {
     fn bind(&self, boost: f32, _: &Binder<'_>) -> Result<BoundQuery, Error> {
-        Ok(Node::Everything { boost }.into())
+        Ok(EverythingNode { boost }.into())
     }
 
     fn is_match_all(&self) -> bool {
@@ -48,5 +67,75 @@ impl QueryNode for MatchAll {
 impl QueryNode for MatchNone {
     fn bind(&self, _: f32, _: &Binder<'_>) -> Result<BoundQuery, Error> {
         Ok(BoundQuery::nothing("User requested \"match_none\" query."))
+    }
+}
+
+impl BoundNode for EverythingNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        Ok(Box::new(AllDocs(segment.doc_count())))
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        constant_scorer(self, self.boost, segment, is_known)
+    }
+
+    fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
+        Ok(Explanation::leaf(self.boost, boosted("*:*", self.boost)))
+    }
+
+    fn text(&self) -> String {
+        "*:*".to_owned()
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        Ok(Some(u64::from(view.live_count())))
+    }
+
+    fn write_key(&self, key: &mut KeyWriter) -> bool {
+        key.tag(b'*');
+        true
+    }
+
+    fn is_everything(&self) -> bool {
+        true
+    }
+
+    fn whole(&self) -> Option<Whole<'_>> {
+        Some(Whole::Everything)
+    }
+}
+
+impl BoundNode for NothingNode {
+    fn matcher<'a>(&'a self, _: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        Ok(Box::new(NoDocs))
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        constant_scorer(self, 0.0, segment, is_known)
+    }
+
+    fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
+        Ok(Explanation::leaf(0.0, self.text()))
+    }
+
+    fn text(&self) -> String {
+        format!("MatchNoDocsQuery(\"{}\")", self.reason)
+    }
+
+    fn can_match(&self, _: &ShardSnapshot) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn known_count(&self, _: &SegmentView) -> Result<Option<u64>> {
+        Ok(Some(0))
+    }
+
+    fn write_key(&self, key: &mut KeyWriter) -> bool {
+        key.tag(b'0');
+        true
+    }
+
+    fn is_nothing(&self) -> bool {
+        true
     }
 }

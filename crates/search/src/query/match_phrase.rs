@@ -2,15 +2,26 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::number::java_float;
+use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoolNode, BoundQuery, Node};
+use super::bool_query::BoolNode;
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
+use super::cached::FREQUENCY_OF_OTHERS;
+use super::constant_score::ConstantNode;
 use super::match_text::{AnalysedTerm, analyse, no_terms, zero_terms};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, single_field};
-use crate::error::Error;
+use super::required_terms::RequiredTerms;
+use super::scoring::norm_of;
+use crate::cache::KeyWriter;
+use crate::error::{Error, Result};
 use crate::json;
+use crate::matcher::{self, BoxedMatcher, BoxedScorer, PhraseScorer};
+use crate::score::{Bm25, Explanation};
 
 #[derive(Debug)]
 struct MatchPhrase {
@@ -22,6 +33,18 @@ struct MatchPhrase {
     zero_terms_all: bool,
     /// The last term is a prefix of at most this many terms.
     expansions_max: Option<usize>,
+}
+
+/// Terms at positions next to each other, or nearly so.
+#[derive(Debug)]
+pub(crate) struct PhraseNode {
+    pub field: Arc<Field>,
+    /// (position from 0, the terms that may stand there), positions ascending.
+    pub slots: Vec<(u32, Vec<Box<[u8]>>)>,
+    pub slop: u32,
+    pub scorer: Bm25,
+    /// Of a field without positions: the mapping by which sources are read again.
+    pub confirms_by: Option<Arc<Mapping>>,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -149,7 +172,7 @@ impl MatchPhrase {
         Ok(match node.should.len() {
             0 => BoundQuery::nothing("no term starts with the last word"),
             1 => node.should.remove(0),
-            _ => Node::Bool(node).into(),
+            _ => node.into(),
         })
     }
 
@@ -173,10 +196,93 @@ impl MatchPhrase {
             }
             slots.push((position - first_position, alternatives));
         }
-        let phrase: BoundQuery = Node::Phrase(binder.phrase(field, slots, self.slop, boost)?).into();
+        let phrase: BoundQuery = binder.phrase(field, slots, self.slop, boost)?.into();
         Ok(match field.match_only {
-            true => Node::Constant { inner: Box::new(phrase), boost }.into(),
+            true => ConstantNode { inner: phrase, boost }.into(),
             false => phrase,
         })
+    }
+}
+
+impl PhraseNode {
+    /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not share an occurrence.
+    pub fn groups(&self) -> Vec<Option<u32>> {
+        let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
+        let group = |(_, terms): &(u32, Vec<Box<[u8]>>)| {
+            let mut sharing = (0u32..).zip(&self.slots).filter(|(_, (_, other))| shares(terms, other));
+            let first = sharing.next().map(|(at, _)| at);
+            first.filter(|_| sharing.next().is_some())
+        };
+        self.slots.iter().map(group).collect()
+    }
+}
+
+impl BoundNode for PhraseNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        matcher::phrase(self, segment)
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        match matcher::phrase_cursor(self, segment)? {
+            None => constant_scorer(self, 0.0, segment, is_known),
+            Some(cursor) => {
+                let norms = segment.norms(&self.field.path)?;
+                Ok(Box::new(PhraseScorer { cursor, norms, bm25: &self.scorer }))
+            }
+        }
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let freq = match matcher::phrase_cursor(self, segment)? {
+            Some(mut cursor) => cursor.freq(doc)?,
+            None => 0.0,
+        };
+        let freq = Explanation::leaf(freq, format!("phraseFreq={}", java_float(freq)));
+        let norm = norm_of(segment, &self.field.path, doc)?;
+        Ok(self.scorer.explain_weight(&self.text(), freq, norm, doc))
+    }
+
+    fn text(&self) -> String {
+        let shown = |terms: &Vec<Box<[u8]>>| {
+            let words: Vec<_> = terms.iter().map(|term| String::from_utf8_lossy(term).into_owned()).collect();
+            if words.len() == 1 { words[0].clone() } else { format!("({})", words.join(" ")) }
+        };
+        let words: Vec<String> = self.slots.iter().map(|(_, terms)| shown(terms)).collect();
+        let slop = if self.slop == 0 { String::new() } else { format!("~{}", self.slop) };
+        format!("{}:\"{}\"{slop}", self.field.path, words.join(" "))
+    }
+
+    /// One of the words: the one whose shortest alternative is longest.
+    fn required_terms(&self) -> RequiredTerms {
+        let shortest = |terms: &[Box<[u8]>]| terms.iter().map(|term| term.len()).min();
+        match self.slots.iter().max_by_key(|(_, terms)| shortest(terms)) {
+            Some((_, terms)) if !terms.is_empty() => {
+                let terms = terms.iter().map(|term| (self.field.path.clone(), term.clone()));
+                RequiredTerms::exactly(terms.collect()).inexact()
+            }
+            _ => RequiredTerms::Unknown,
+        }
+    }
+
+    fn word_parts(&self) -> Vec<WeightedPart<'_>> {
+        let (part, boost) = (Part::Phrase(self), self.scorer.boost());
+        vec![WeightedPart { part, boost, field: &self.field }]
+    }
+
+    fn write_key(&self, key: &mut KeyWriter) -> bool {
+        key.tag(b'p');
+        key.text(self.field.path.as_bytes());
+        key.number(self.slop.into());
+        key.number(self.slots.len() as u64);
+        for (position, terms) in &self.slots {
+            key.number((*position).into());
+            key.number(terms.len() as u64);
+            terms.iter().for_each(|term| key.text(term));
+        }
+        true
+    }
+
+    fn uses_before_kept(&self) -> Option<u32> {
+        Some(FREQUENCY_OF_OTHERS)
     }
 }

@@ -6,8 +6,10 @@ use limber_mapping::{Field, FieldType, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoolNode, BoundQuery, Node};
+use super::bool_query::BoolNode;
+use super::bound::BoundQuery;
 use super::fuzziness::{Fuzziness, Fuzzy};
+use super::match_all::EverythingNode;
 use super::minimum_should_match;
 use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, single_field};
 use super::prefix;
@@ -197,7 +199,7 @@ pub(super) fn analyse(
 
 pub(super) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery {
     if zero_terms_all {
-        Node::Everything { boost }.into()
+        EverythingNode { boost }.into()
     } else {
         BoundQuery::nothing("Matching no documents because no terms present")
     }
@@ -220,7 +222,7 @@ pub(super) fn joined(
         node.min_should_match = needed.max(1);
         node.should = words;
     }
-    Ok(Some(BoundQuery::from_bool(node)))
+    Ok(Some(node.simplified()))
 }
 
 impl QueryNode for Match {
@@ -302,6 +304,6 @@ impl Match {
                 node.min_should_match = min_should_match.max(1);
             }
         }
-        Ok(BoundQuery::from_bool(node))
+        Ok(node.simplified())
     }
 }

@@ -4,7 +4,7 @@ use limber_segment::{DocId, Segment};
 
 use super::bound::BoundQuery;
 use crate::error::Result;
-use crate::matcher::{self, Bits, BoxedMatcher, WINDOW};
+use crate::matcher::{Bits, BoxedMatcher, WINDOW};
 
 /// The documents of one segment that a query matches, asked for batch by batch.
 pub struct MatchingDocs<'a> {
@@ -13,7 +13,7 @@ pub struct MatchingDocs<'a> {
 
 impl<'a> MatchingDocs<'a> {
     pub fn open(query: &'a BoundQuery, segment: &'a Segment) -> Result<MatchingDocs<'a>> {
-        Ok(MatchingDocs { matcher: matcher::matcher(query, segment)? })
+        Ok(MatchingDocs { matcher: query.matcher(segment)? })
     }
 
     /// Replaces `out` by those of `docs` that match. `docs`: ascending, all of one window of 4,096 (as collectors receive them), windows
@@ -26,5 +26,42 @@ impl<'a> MatchingDocs<'a> {
         self.matcher.restrict(start, &mut bits)?;
         bits.append_to(start, out);
         Ok(())
+    }
+}
+
+impl BoundQuery {
+    /// Whether a single document matches.
+    pub(crate) fn matches_doc(&self, segment: &Segment, doc: DocId) -> Result<bool> {
+        Ok(!self.matching_docs(segment, &[doc])?.is_empty())
+    }
+
+    /// Those of `docs` (ascending) that match.
+    pub(crate) fn matching_docs(&self, segment: &Segment, docs: &[DocId]) -> Result<Vec<DocId>> {
+        let mut matching = Vec::new();
+        if docs.is_empty() {
+            return Ok(matching);
+        }
+        let mut opened = self.matcher(segment)?;
+        for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
+            let start = window[0] / WINDOW * WINDOW;
+            let mut bits = Bits::of(window, start);
+            opened.restrict(start, &mut bits)?;
+            bits.append_to(start, &mut matching);
+        }
+        Ok(matching)
+    }
+
+    /// The scores of `docs`, which ascend and match.
+    pub(crate) fn scores_of(&self, segment: &Segment, docs: &[DocId]) -> Result<Vec<f32>> {
+        let mut scorer = self.scorer(segment, true)?;
+        let mut scores = Vec::with_capacity(docs.len());
+        let mut sums = Vec::new();
+        for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
+            sums.clear();
+            sums.resize(window.len(), 0.0);
+            scorer.score(window, &mut sums)?;
+            scores.extend(sums.iter().map(|sum| *sum as f32));
+        }
+        Ok(scores)
     }
 }

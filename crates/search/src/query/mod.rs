@@ -55,28 +55,31 @@ mod within;
 
 mod bind;
 mod bound;
+mod bound_node;
+mod cached;
 mod can_match;
 mod convert;
+mod docs;
 mod fuzziness;
 mod matching;
 mod minimum_should_match;
+mod required_terms;
 mod rewrite;
 mod scoring;
 
 pub use bind::{Binder, bind};
 pub(crate) use bind::{Occasion, bind_in, bind_on, bind_to_mapped};
 pub use bound::BoundQuery;
-pub(crate) use bound::{
-    BoolNode, BoostingNode, CachedNode, DisMaxNode, Docs, FunctionScoreNode, Node, PhraseNode,
-    ScoredFunction, ScriptScoreNode, TermEnd, TermNode,
-};
+pub(crate) use bound_node::{Part, WeightedPart, Whole};
+pub(crate) use cached::{CachedNode, cache_filters};
 pub use can_match::can_match;
 pub(crate) use combined_fields::CombinedNode;
-pub(crate) use distance_feature::{FeatureNode, FeatureOrigin};
-pub(crate) use function::{FunctionReader, script_name};
+pub(crate) use docs::{Docs, TermEnd};
+pub(crate) use function::{FunctionReader, FunctionScoreNode, ScoredFunction};
 pub(crate) use function_score::{BoostMode, ScoreMode};
 pub(crate) use geo_bounding_box::parse_corners;
 pub(crate) use intervals::{IntervalsNode, PatternTerms, Relation, Side, Source, too_many_terms};
+pub(crate) use match_phrase::PhraseNode;
 pub use matching::MatchingDocs;
 pub(crate) use more_like_this::Likeness;
 pub use more_like_this::{LikeLookup, TermCounts, found_of};
@@ -85,7 +88,9 @@ pub use parse::{Query, QueryLimits, QueryNode, parse_query};
 pub(crate) use percolate::PercolateNode;
 pub use percolate_lookup::PercolateLookup;
 pub use query_string::from_url;
+pub(crate) use required_terms::RequiredTerms;
 pub(crate) use slice::within_slice;
 pub(crate) use spans::{SpanTree, SpansNode};
-pub(crate) use terms_set::{BoundNeeded, TermsSetNode};
+pub(crate) use term::TermNode;
+pub(crate) use terms_set::BoundNeeded;
 pub use within::within;

@@ -5,16 +5,20 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::bind::{Binder, Occasion};
-use super::bound::{BoundQuery, Node};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, constant_scorer, score_of};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::collect::{BoundSort, bind_sorts};
 use crate::context::ShardSnapshot;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::json;
+use crate::matcher::{BoxedMatcher, BoxedScorer, NestedDocs, NestedScorer, NoDocs, ScoredWindow};
 use crate::request::InnerHits;
+use crate::score::Explanation;
 
 /// How the scores of the nested documents become that of the document around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +80,7 @@ struct NestedQuery {
 #[derive(Debug)]
 pub(crate) struct NestedNode {
     pub path: Arc<str>,
-    pub query: Box<BoundQuery>,
+    pub query: BoundQuery,
     pub score_mode: NestedScore,
     pub inner_hits: Option<BoundInnerHits>,
 }
@@ -185,14 +189,7 @@ impl QueryNode for NestedQuery {
         if query.is_nothing() && inner_hits.is_none() {
             return Ok(query);
         }
-        let query = Box::new(query);
-        Ok(Node::Nested(NestedNode {
-            path: nested.path.clone(),
-            query,
-            score_mode: self.score_mode,
-            inner_hits,
-        })
-        .into())
+        Ok(NestedNode { path: nested.path.clone(), query, score_mode: self.score_mode, inner_hits }.into())
     }
 }
 
@@ -226,7 +223,7 @@ impl BoundQuery {
     /// # Errors
     /// Two of the same name; more than the index's limit.
     pub(crate) fn inner_hits<'a>(&'a self, out: &mut Vec<&'a NestedNode>) -> Result<(), RequestError> {
-        if let Node::Nested(node) = &self.node {
+        if let Some(node) = self.node.as_nested() {
             let Some(hits) = &node.inner_hits else { return node.query.inner_hits(out) };
             let is_there =
                 |other: &&NestedNode| other.inner_hits.as_ref().is_some_and(|one| one.name == hits.name);
@@ -241,6 +238,71 @@ impl BoundQuery {
             // Those inside are shown with its hits.
             return node.query.inner_hits(&mut Vec::new());
         }
-        self.parts().into_iter().try_for_each(|part| part.inner_hits(out))
+        self.node.parts().into_iter().try_for_each(|part| part.inner_hits(out))
+    }
+}
+
+impl BoundNode for NestedNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        match segment.nested(&self.path).zip(segment.lineage(&self.path)) {
+            Some((space, lineage)) => {
+                let children = self.query.matcher(&space.segment)?;
+                Ok(Box::new(NestedDocs::new(children, lineage, segment.doc_count())))
+            }
+            None => Ok(Box::new(NoDocs)),
+        }
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        match segment.nested(&self.path).zip(segment.lineage(&self.path)) {
+            Some((space, lineage)) if self.score_mode != NestedScore::None => Ok(Box::new(NestedScorer {
+                children: self.query.matcher(&space.segment)?,
+                scorer: self.query.scorer(&space.segment, true)?,
+                inside: lineage.children_cursor(),
+                mode: self.score_mode,
+                window: ScoredWindow::default(),
+            })),
+            _ => constant_scorer(self, 0.0, segment, is_known),
+        }
+    }
+
+    /// Tells of the nested documents that match, and of the best of them.
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let score = score_of(self, segment, doc)?;
+        let Some((space, lineage)) = segment.nested(&self.path).zip(segment.lineage(&self.path)) else {
+            return Ok(Explanation::leaf(0.0, "Not a match"));
+        };
+        let range = lineage.children(doc);
+        let (mut best, mut count): (Option<Explanation>, u32) = (None, 0);
+        for child in range.clone() {
+            if self.query.matches_doc(&space.segment, child)? {
+                count += 1;
+                let explanation = self.query.explain(&space.segment, child)?;
+                if best.as_ref().is_none_or(|best| explanation.value > best.value) {
+                    best = Some(explanation);
+                }
+            }
+        }
+        let mode = match self.score_mode {
+            NestedScore::Avg => "Avg",
+            NestedScore::Sum => "Total",
+            NestedScore::Min => "Min",
+            NestedScore::Max => "Max",
+            NestedScore::None => "None",
+        };
+        let text = format!(
+            "Score based on {count} child docs in range from {} to {}, using score mode {mode}",
+            range.start,
+            range.end.saturating_sub(1)
+        );
+        Ok(Explanation::of(score, text, best.into_iter().collect()))
+    }
+
+    fn text(&self) -> String {
+        format!("ToParentBlockJoinQuery ({})", self.query.text())
+    }
+
+    fn as_nested(&self) -> Option<&NestedNode> {
+        Some(self)
     }
 }

@@ -5,16 +5,21 @@
 use std::sync::Arc;
 
 use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs, Node};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, only_matching};
+use super::docs::Docs;
 use super::parse::{Common, Parser, Query, QueryNode};
 use super::percolate_lookup::{PercolateLookup, wrong_type};
 use crate::context::{SearchContext, ShardSnapshot};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::json;
-use crate::percolator::{Answers, LABEL, hold, keys_of};
+use crate::matcher::{self, BoxedMatcher, BoxedScorer, ConfirmedDocs, Percolated};
+use crate::percolator::{Answers, LABEL, StoredQueries, hold, keys_of};
+use crate::score::Explanation;
 
 /// Documents that one query may be asked about. Ours.
 const DOCUMENTS_MAX: usize = 10_000;
@@ -129,16 +134,41 @@ impl QueryNode for Percolate {
             answers: Answers::new(charge),
             context: binder.context().cloned(),
         };
-        Ok(Node::Percolate(Box::new(node)).into())
+        Ok(node.into())
     }
 }
 
 impl BoundQuery {
     /// The queries in it that look for queries.
     pub(crate) fn percolations<'a>(&'a self, out: &mut Vec<&'a PercolateNode>) {
-        if let Node::Percolate(node) = &self.node {
-            out.push(node);
-        }
-        self.parts().into_iter().for_each(|part| part.percolations(out));
+        out.extend(self.node.as_percolate());
+        self.node.parts().into_iter().for_each(|part| part.percolations(out));
+    }
+}
+
+impl BoundNode for PercolateNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        let candidates = matcher::set(&self.candidates, segment)?;
+        Ok(Box::new(ConfirmedDocs { candidates, confirm: Percolated::open(self, segment)? }))
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        only_matching(Box::new(Percolated::open(self, segment)?), self, segment, is_known)
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        Ok(Explanation::leaf(StoredQueries::open(self, segment)?.score(doc)?, self.text()))
+    }
+
+    fn text(&self) -> String {
+        "PercolateQuery".to_owned()
+    }
+
+    fn bit_set_count(&self) -> u64 {
+        1
+    }
+
+    fn as_percolate(&self) -> Option<&PercolateNode> {
+        Some(self)
     }
 }

@@ -6,8 +6,9 @@ use limber_mapping::{Field, FieldType, Flattened, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs, Node};
+use super::bound::BoundQuery;
 use super::convert;
+use super::docs::Docs;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::spans::{Expansion, MultiTermQuery};
 use crate::error::Error;
@@ -111,13 +112,18 @@ impl QueryNode for Range {
 
 impl MultiTermQuery for Range {
     fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
-        match self.bind(1.0, binder)?.node {
-            Node::Docs { docs: docs @ (Docs::TermRange { .. } | Docs::Terms { .. }), .. } => {
+        let mut bound = self.bind(1.0, binder)?;
+        if bound.is_nothing() {
+            return Ok(Expansion::Unmapped);
+        }
+        let set =
+            bound.node.as_docs_mut().map(|node| std::mem::replace(&mut node.docs, Docs::AnyOf(Vec::new())));
+        match set {
+            Some(docs @ (Docs::TermRange { .. } | Docs::Terms { .. })) => {
                 let Some(field) = binder.field(&self.field) else { return Ok(Expansion::Unmapped) };
                 Ok(Expansion::All(field, docs))
             }
-            Node::Nothing { .. } => Ok(Expansion::Unmapped),
-            Node::Docs { docs: Docs::Exists { .. }, .. } => {
+            Some(Docs::Exists { .. }) => {
                 Ok(Expansion::NoTerms("org.apache.lucene.search.ConstantScoreQuery"))
             }
             _ => Ok(Expansion::NoTerms("org.apache.lucene.search.IndexOrDocValuesQuery")),

@@ -9,7 +9,9 @@ use limber_mapping::{Field, RequestError};
 use limber_text::automaton::TermAutomaton;
 
 use super::bind::Binder;
-use super::bound::{BoolNode, BoundQuery, Docs, Node};
+use super::bool_query::BoolNode;
+use super::bound::BoundQuery;
+use super::docs::Docs;
 use crate::automaton::walk;
 use crate::error::Error;
 
@@ -102,7 +104,7 @@ pub(super) fn bind_automaton(
     Ok(match node.should.len() {
         0 => BoundQuery::nothing("no term matches"),
         1 => node.should.remove(0),
-        _ => Node::Bool(node).into(),
+        _ => node.into(),
     })
 }
 

@@ -4,60 +4,29 @@ use std::sync::Arc;
 
 use limber_mapping::Field;
 
-use super::bound::{BoundQuery, Docs, Node};
+use super::bound::BoundQuery;
+use super::docs::Docs;
+use super::match_all::{EverythingNode, NothingNode};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::matcher::selects_constant;
 use crate::runtime::RuntimeField;
 
-/// Makes every set of documents below `query` that is about a runtime field one that asks the field.
+/// Makes every set of documents below `query` that is about a runtime field one that asks the field. Queries on nested documents are bound as
+/// a whole on those, and left alone.
 pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()> {
-    let all = |queries: &mut Vec<BoundQuery>| queries.iter_mut().try_for_each(|query| attach(query, shard));
-    match &mut query.node {
-        Node::Docs { docs, boost, .. } => {
-            let field = only_field(docs, shard);
-            if let Some(constant) = field.as_ref().and_then(|field| field.constant()) {
-                query.node = match selects_constant(docs, constant.map(str::as_bytes)) {
-                    true => Node::Everything { boost: *boost },
-                    false => Node::Nothing { reason: "the constant of the field is another one".to_owned() },
-                };
-                return Ok(());
-            }
-            attach_docs(docs, shard)
-        }
-        Node::Constant { inner, .. } => attach(inner, shard),
-        Node::Cached(node) => attach(&mut node.inner, shard),
-        Node::Bool(node) => {
-            all(&mut node.must)?;
-            all(&mut node.should)?;
-            all(&mut node.filter)?;
-            all(&mut node.must_not)
-        }
-        Node::DisMax(node) => all(&mut node.queries),
-        Node::TermsSet(node) => all(&mut node.queries),
-        Node::FunctionScore(node) => {
-            attach(&mut node.query, shard)?;
-            let filters = node.functions.iter_mut().filter_map(|function| function.filter.as_mut());
-            filters.into_iter().try_for_each(|filter| attach(filter, shard))
-        }
-        Node::Boosting(node) => {
-            attach(&mut node.positive, shard)?;
-            attach(&mut node.negative, shard)
-        }
-        Node::ScriptScore(node) => attach(&mut node.query, shard),
-        Node::Nothing { .. }
-        | Node::Everything { .. }
-        | Node::Term(_)
-        | Node::Combined(_)
-        | Node::Phrase(_)
-        | Node::Intervals(_)
-        | Node::Spans(_)
-        | Node::Feature(_)
-        | Node::Script(_)
-        | Node::Percolate(_)
-        // Bound as a whole on the documents inside.
-        | Node::Nested(_) => Ok(()),
+    let Some(node) = query.node.as_docs_mut() else {
+        return query.node.parts_mut().into_iter().try_for_each(|part| attach(part, shard));
+    };
+    let field = only_field(&node.docs, shard);
+    if let Some(constant) = field.as_ref().and_then(|field| field.constant()) {
+        query.node = match selects_constant(&node.docs, constant.map(str::as_bytes)) {
+            true => Box::new(EverythingNode { boost: node.boost }),
+            false => Box::new(NothingNode { reason: "the constant of the field is another one".to_owned() }),
+        };
+        return Ok(());
     }
+    attach_docs(&mut node.docs, shard)
 }
 
 fn attach_docs(docs: &mut Docs, shard: &ShardSnapshot) -> Result<()> {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use limber_mapping::{Field, Similarity};
-use limber_segment::Segment;
+use limber_segment::{DocId, Segment};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs, Node, TermNode};
+use super::bound::BoundQuery;
+use super::docs::Docs;
 use super::parse::{QueryLimits, too_many_nested_clauses};
+use super::term::TermNode;
 use crate::error::Error;
 use crate::score::{Bm25, FieldStatistics, NormCache};
 
@@ -89,7 +91,7 @@ impl<'a> Binder<'a> {
         doc_freq: u64,
     ) -> Result<BoundQuery, Error> {
         let scorer = self.bm25(boost, vec![(term.into(), doc_freq)], self.norms(field)?);
-        Ok(Node::Term(TermNode { field: field.clone(), term: term.into(), scorer }).into())
+        Ok(TermNode { field: field.clone(), term: term.into(), scorer }.into())
     }
 
     /// The scorer of a term of so many fields that are taken for one, of which `statistics` tells.
@@ -164,4 +166,9 @@ impl<'a> Binder<'a> {
         self.norms.borrow_mut().insert(field.path.clone(), norms.clone());
         Ok(norms)
     }
+}
+
+/// The norm of a document in the field at `path`, if it has norms.
+pub(super) fn norm_of(segment: &Segment, path: &str, doc: DocId) -> Result<Option<u8>, Error> {
+    Ok(segment.norms(path)?.map(|norms| norms.get(doc)))
 }

@@ -2,17 +2,29 @@
 
 use limber_mapping::RequestError;
 use limber_script::{Script, ScriptContext};
+use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Node, ScriptNode};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, boosted, constant_scorer};
+use super::function::script_name;
 use super::parse::{Common, Parser, Query, QueryNode};
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::matcher::{AskedDocs, BoxedMatcher, BoxedScorer, ScriptDocs};
+use crate::score::Explanation;
 use crate::script::BoundScript;
 
 #[derive(Debug)]
 struct ScriptQuery {
     script: Script,
+}
+
+/// Documents for which a script says `true`; all score alike.
+#[derive(Debug)]
+pub(crate) struct ScriptNode {
+    pub script: BoundScript,
+    pub boost: f32,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -42,6 +54,25 @@ impl QueryNode for ScriptQuery {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
         binder.check_expensive("[script] queries")?;
         let script = BoundScript::bind(&self.script, ScriptContext::Filter, binder.shard())?;
-        Ok(Node::Script(ScriptNode { script, boost }).into())
+        Ok(ScriptNode { script, boost }.into())
+    }
+}
+
+impl BoundNode for ScriptNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        let script = self.script.open(segment)?;
+        Ok(Box::new(AskedDocs::new(ScriptDocs { script, flags: Vec::new() }, segment.doc_count())))
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        constant_scorer(self, self.boost, segment, is_known)
+    }
+
+    fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
+        Ok(Explanation::leaf(self.boost, boosted(&self.text(), self.boost)))
+    }
+
+    fn text(&self) -> String {
+        format!("ScriptQuery({})", script_name(&self.script))
     }
 }

@@ -4,13 +4,20 @@
 
 use limber_mapping::RequestError;
 use limber_script::{Script, ScriptContext};
+use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Node, ScriptScoreNode};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, only_matching};
+use super::function::script_name;
 use super::parse::{Common, Parser, Query, QueryNode};
-use crate::error::Error;
+use super::required_terms::RequiredTerms;
+use crate::context::ShardSnapshot;
+use crate::error::{Error, Result};
 use crate::json;
+use crate::matcher::{BoxedMatcher, BoxedScorer, ScoredEnough, ScriptScorer};
+use crate::score::Explanation;
 use crate::script::BoundScript;
 
 #[derive(Debug)]
@@ -18,6 +25,16 @@ struct ScriptScore {
     query: Query,
     script: Script,
     min_score: Option<f32>,
+}
+
+/// The documents of a query, scored by a script.
+#[derive(Debug)]
+pub(crate) struct ScriptScoreNode {
+    pub query: BoundQuery,
+    pub script: BoundScript,
+    pub boost: f32,
+    /// Documents that score less do not match.
+    pub min_score: Option<f32>,
 }
 
 fn malformed(what: String) -> RequestError {
@@ -60,7 +77,87 @@ impl QueryNode for ScriptScore {
         if query.is_nothing() {
             return Ok(query);
         }
-        let node = ScriptScoreNode { query: Box::new(query), script, boost, min_score: self.min_score };
-        Ok(Node::ScriptScore(node).into())
+        let node = ScriptScoreNode { query, script, boost, min_score: self.min_score };
+        Ok(node.into())
+    }
+}
+
+impl ScriptScoreNode {
+    /// The scores of documents that the query matches.
+    fn scripted<'a>(&'a self, segment: &'a Segment) -> Result<BoxedScorer<'a>> {
+        Ok(Box::new(ScriptScorer {
+            bound: &self.script,
+            script: self.script.open(segment)?,
+            query: match self.script.uses_score() {
+                true => Some(self.query.scorer(segment, true)?),
+                false => None,
+            },
+            boost: self.boost,
+            sums: Vec::new(),
+            scores: Vec::new(),
+            numbers: Vec::new(),
+        }))
+    }
+}
+
+impl BoundNode for ScriptScoreNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        let query = self.query.matcher(segment)?;
+        match self.min_score {
+            None => Ok(query),
+            Some(least) => Ok(Box::new(ScoredEnough::new(query, self.scripted(segment)?, least))),
+        }
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        only_matching(self.scripted(segment)?, self, segment, is_known)
+    }
+
+    /// Source: Elasticsearch's `ScriptScoreQuery`.
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let mut numbers = Vec::new();
+        let mut details = Vec::new();
+        let mut score = 0.0;
+        if self.script.uses_score() {
+            let inner = self.query.explain(segment, doc)?;
+            score = inner.value;
+            details.push(Explanation::of(score, "_score: ", vec![inner]));
+        }
+        self.script.open(segment)?.numbers(&[doc], &[score], &mut numbers)?;
+        let value = numbers.first().copied().unwrap_or(0.0) as f32;
+        let text = format!("script score function, computed with script:\"{}\"", script_name(&self.script));
+        let script = Explanation::of(value, text, details);
+        if self.boost == 1.0 {
+            return Ok(script);
+        }
+        let boost = Explanation::leaf(self.boost, "boost");
+        Ok(Explanation::of(value * self.boost, "Boosted score, product of:", vec![boost, script]))
+    }
+
+    fn text(&self) -> String {
+        format!("ScriptScoreQuery({}, {})", self.query.text(), script_name(&self.script))
+    }
+
+    fn parts(&self) -> Vec<&BoundQuery> {
+        vec![&self.query]
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
+        vec![&mut self.query]
+    }
+
+    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
+        self.query.node.can_match(shard)
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        if self.min_score.is_some() { Ok(None) } else { self.query.node.known_count(view) }
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        match self.min_score {
+            None => self.query.node.required_terms(),
+            Some(_) => RequiredTerms::Unknown,
+        }
     }
 }

@@ -8,7 +8,9 @@ use std::ops::Range;
 use limber_mapping::{FieldType, RequestError, reserved};
 use limber_segment::SegmentId;
 
-use super::bound::{BoolNode, BoundQuery, Docs, Node};
+use super::bool_query::BoolNode;
+use super::bound::BoundQuery;
+use super::docs::Docs;
 use crate::context::{ShardPlace, ShardSnapshot};
 use crate::error::Result;
 use crate::request::Slice;
@@ -58,7 +60,7 @@ pub(crate) fn within_slice(
     };
     let text = format!("slice({part} of {parts})");
     let filter = vec![BoundQuery::constant(docs, 0.0, text)];
-    Ok(Node::Bool(BoolNode { must: vec![query], filter, ..BoolNode::default() }).into())
+    Ok(BoolNode { must: vec![query], filter, ..BoolNode::default() }.into())
 }
 
 #[derive(Debug, PartialEq)]

@@ -1,19 +1,37 @@
 //! `term`: documents that hold exactly this value.
 
-use limber_mapping::RequestError;
+use std::sync::Arc;
+
+use limber_mapping::{Field, RequestError};
+use limber_segment::postings::Want;
+use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
-use crate::error::Error;
+use super::required_terms::RequiredTerms;
+use super::scoring::norm_of;
+use crate::cache::KeyWriter;
+use crate::error::{Error, Result};
 use crate::json;
+use crate::matcher::{self, BoxedMatcher, BoxedScorer, TermScorer};
+use crate::score::{Bm25, Explanation};
 
 #[derive(Debug)]
 struct Term {
     field: String,
     value: Value,
     case_insensitive: bool,
+}
+
+/// Documents with a term, scored by BM25.
+#[derive(Debug)]
+pub(crate) struct TermNode {
+    pub field: Arc<Field>,
+    pub term: Box<[u8]>,
+    pub scorer: Bm25,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -53,5 +71,71 @@ impl QueryNode for Term {
             return super::wildcard::bind_literal(binder, &self.field, &text, boost);
         }
         binder.term(&self.field, &self.value, boost)
+    }
+}
+
+impl BoundNode for TermNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        matcher::term(segment, &self.field, &self.term)
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        match matcher::open_postings(segment, &self.field, &self.term, Want::Freqs)? {
+            None => constant_scorer(self, 0.0, segment, is_known),
+            Some(postings) => {
+                let norms = segment.norms(&self.field.path)?;
+                Ok(Box::new(TermScorer { postings, norms, bm25: &self.scorer }))
+            }
+        }
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let mut freq = 0;
+        if let Some(mut postings) = matcher::open_postings(segment, &self.field, &self.term, Want::Freqs)?
+            && postings.advance(doc) == doc
+        {
+            freq = postings.freq();
+        }
+        let freq = Explanation::leaf(freq as f32, "freq, occurrences of term within document");
+        let norm = norm_of(segment, &self.field.path, doc)?;
+        Ok(self.scorer.explain_weight(&self.text(), freq, norm, doc))
+    }
+
+    fn text(&self) -> String {
+        format!("{}:{}", self.field.path, String::from_utf8_lossy(&self.term))
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        if view.deleted_count() > 0 {
+            return Ok(None);
+        }
+        Ok(match view.segment.terms(&self.field.path)? {
+            Some(terms) => terms.get(&self.term)?.map_or(Some(0), |info| Some(u64::from(info.doc_freq))),
+            None => Some(0),
+        })
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        match &self.field.flattened {
+            // A key of a flattened field is part of its terms, under another path.
+            Some(_) => RequiredTerms::Unknown,
+            None => RequiredTerms::exactly(vec![(self.field.path.clone(), self.term.clone())]),
+        }
+    }
+
+    fn word_parts(&self) -> Vec<WeightedPart<'_>> {
+        let (part, boost) = (Part::Term(&self.term), self.scorer.boost());
+        vec![WeightedPart { part, boost, field: &self.field }]
+    }
+
+    fn write_key(&self, key: &mut KeyWriter) -> bool {
+        key.tag(b't');
+        key.text(self.field.path.as_bytes());
+        key.text(&self.term);
+        true
+    }
+
+    fn as_term(&self) -> Option<&TermNode> {
+        Some(self)
     }
 }

@@ -6,8 +6,9 @@ use limber_mapping::{Field, RequestError, Selection};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs, DocsName};
+use super::bound::BoundQuery;
 use super::convert;
+use super::docs::{Docs, DocsName};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
 use crate::json;

@@ -6,15 +6,22 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
 use limber_script::{Script, ScriptContext};
+use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Node};
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, only_matching};
+use super::dis_max::any_can_match;
 use super::minimum_should_match;
 use super::parse::{Common, Parser, Query, QueryNode};
-use crate::error::Error;
+use super::required_terms::RequiredTerms;
+use crate::context::ShardSnapshot;
+use crate::error::{Error, Result};
 use crate::json;
+use crate::matcher::{BoolScorer, BoxedMatcher, BoxedScorer, CoveredDocs, OpenNeeded, Union};
 use crate::runtime::RuntimeField;
+use crate::score::Explanation;
 use crate::script::BoundScript;
 
 #[derive(Debug)]
@@ -120,7 +127,7 @@ impl QueryNode for TermsSet {
                 return Err(RequestError::new(400, "illegal_state_exception", reason).into());
             }
         };
-        Ok(Node::TermsSet(Box::new(TermsSetNode { queries, needed })).into())
+        Ok(TermsSetNode { queries, needed }.into())
     }
 }
 
@@ -145,6 +152,61 @@ impl Needed {
             }
             Needed::Count(spec) => BoundNeeded::Count(minimum_should_match::required(spec, count)? as u64),
         })
+    }
+}
+
+impl BoundNode for TermsSetNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        let parts = self.queries.iter().map(|query| query.matcher(segment)).collect::<Result<_>>()?;
+        Ok(Box::new(CoveredDocs::new(Union { parts }, OpenNeeded::open(&self.needed, segment)?)))
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        let parts = self.queries.iter().map(|query| query.scorer(segment, false));
+        let sum = BoolScorer::sum_of(parts.collect::<Result<_>>()?);
+        only_matching(Box::new(sum), self, segment, is_known)
+    }
+
+    /// Source: Lucene's `CoveringQuery.CoveringWeight#explain`.
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let mut details = Vec::new();
+        for query in &self.queries {
+            if query.matches_doc(segment, doc)? {
+                details.push(query.explain(segment, doc)?);
+            }
+        }
+        let sum: f64 = details.iter().map(|detail| f64::from(detail.value)).sum();
+        let text = match self.needed {
+            // Elasticsearch makes an ordinary disjunction of these.
+            BoundNeeded::Count(_) => "sum of:".to_owned(),
+            _ => {
+                let mut needed = Vec::new();
+                OpenNeeded::open(&self.needed, segment)?.read(&[doc], &mut needed)?;
+                format!("{} matches for {} required matches, sum of:", details.len(), needed[0])
+            }
+        };
+        Ok(Explanation::of(sum as f32, text, details))
+    }
+
+    fn text(&self) -> String {
+        let queries: Vec<String> = self.queries.iter().map(BoundQuery::text).collect();
+        format!("CoveringQuery(queries=[{}])", queries.join(", "))
+    }
+
+    fn parts(&self) -> Vec<&BoundQuery> {
+        self.queries.iter().collect()
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
+        self.queries.iter_mut().collect()
+    }
+
+    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
+        any_can_match(&self.queries, shard)
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        RequiredTerms::any_of(&self.queries).inexact()
     }
 }
 

@@ -8,7 +8,8 @@ use memchr::memmem;
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
-use super::bound::{BoundQuery, Docs};
+use super::bound::BoundQuery;
+use super::docs::Docs;
 use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::prefix::{successor, term_field};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use limber_codec::norm;
 use limber_mapping::Similarity;
+use limber_segment::DocId;
 
 use super::{Detail, Explanation};
 
@@ -105,6 +106,19 @@ impl Bm25 {
     /// More than any document can score.
     pub fn max_score(&self) -> f32 {
         self.weight
+    }
+
+    /// Explains the score of a document, as the weight of the query with this text. `norm`: the document's, if the field has norms.
+    pub fn explain_weight(
+        &self,
+        query: &str,
+        freq: Explanation,
+        norm: Option<u8>,
+        doc: DocId,
+    ) -> Explanation {
+        let score = self.explain(freq, norm.unwrap_or(1));
+        let text = format!("weight({query} in {doc}) [PerFieldSimilarity], result of:");
+        Explanation::of(score.value, text, vec![score])
     }
 
     /// `weight(...)`'s details: `score(freq=…), computed as boost * idf * tf from:` and all below.

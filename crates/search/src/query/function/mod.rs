@@ -4,10 +4,12 @@
 
 mod decay;
 mod field_value;
+mod node;
 mod random;
 mod script;
 mod table;
 
+pub(crate) use node::{FunctionScoreNode, ScoredFunction};
 pub(crate) use script::script_name;
 pub(super) use table::FUNCTIONS;
 

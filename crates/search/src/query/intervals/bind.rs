@@ -6,11 +6,13 @@ use limber_mapping::{Field, FieldType, RequestError};
 use limber_script::ScriptContext;
 use limber_text::automaton::{Levenshtein, Regexp, RegexpOptions};
 
+use super::node::IntervalsNode;
 use super::rule::{By, Filter, Rule};
 use super::source::Source;
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::query::bound::{BoundQuery, Docs, Node};
+use crate::query::bound::BoundQuery;
+use crate::query::docs::Docs;
 use crate::query::match_text::analyse;
 use crate::query::parse::{QueryLimits, QueryNode};
 use crate::query::prefix::prefix_docs;
@@ -21,28 +23,6 @@ use crate::script::BoundScript;
 pub(super) struct IntervalsQuery {
     pub field: String,
     pub rule: Rule,
-}
-
-/// An `intervals` query on a shard.
-#[derive(Debug)]
-pub(crate) struct IntervalsNode {
-    pub field: Arc<Field>,
-    pub source: Source,
-    /// The least length of its intervals, in positions.
-    pub extent_min: i64,
-    pub boost: f32,
-}
-
-impl IntervalsNode {
-    /// Source: Lucene's `IntervalScoreFunction#saturationFunction` with its pivot at 1.
-    pub fn score(&self, freq: f32) -> f32 {
-        self.boost * (1.0 - 1.0 / (1.0 + freq))
-    }
-
-    /// As Lucene prints it.
-    pub fn text(&self) -> String {
-        format!("{}:{}", self.field.path, self.source.text())
-    }
 }
 
 /// The terms that a pattern stands for, which every segment looks up for itself.
@@ -77,7 +57,7 @@ impl QueryNode for IntervalsQuery {
         };
         binder.count_terms(source.term_count())?;
         let extent_min = source.extent_min();
-        Ok(Node::Intervals(Box::new(IntervalsNode { field, source, extent_min, boost })).into())
+        Ok(IntervalsNode { field, source, extent_min, boost }.into())
     }
 }
 

@@ -4,9 +4,11 @@
 //! as Lucene simplifies them. [`crate::matcher::intervals`] runs them.
 
 mod bind;
+mod node;
 mod rule;
 mod source;
 
-pub(crate) use bind::{IntervalsNode, PatternTerms, too_many_terms};
+pub(crate) use bind::{PatternTerms, too_many_terms};
+pub(crate) use node::IntervalsNode;
 pub(super) use rule::parse;
 pub(crate) use source::{Relation, Side, Source};

@@ -12,7 +12,8 @@ use super::likeness::{Likeness, weights};
 use super::parse::Examples;
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::query::bound::{BoolNode, BoundQuery};
+use crate::query::bool_query::BoolNode;
+use crate::query::bound::BoundQuery;
 use crate::query::ids::bind_ids;
 use crate::query::minimum_should_match;
 use crate::query::parse::QueryNode;
@@ -70,7 +71,7 @@ impl QueryNode for MoreLikeThis {
                 _ if needed <= 1 => node.should.extend(clauses),
                 _ => {
                     let part = BoolNode { should: clauses, min_should_match: needed, ..BoolNode::default() };
-                    node.should.push(BoundQuery::from_bool(part));
+                    node.should.push(part.simplified());
                 }
             }
         }
@@ -81,7 +82,7 @@ impl QueryNode for MoreLikeThis {
         let mut query = match (node.should.len(), node.must_not.len()) {
             (0, _) => BoundQuery::nothing("no term stands out"),
             (1, 0) => node.should.remove(0),
-            _ => BoundQuery::from_bool(node),
+            _ => node.simplified(),
         };
         query.likeness = Some(Arc::new(likeness));
         Ok(query)

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use limber_mapping::{Field, RequestError};
+use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::node::SpansNode;
 use super::span::SpanTree;
 use crate::error::Error;
 use crate::query::bind::Binder;
-use crate::query::bound::{BoundQuery, Node};
+use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode};
-use crate::score::Bm25;
 
 /// A query that finds spans.
 pub(in crate::query) trait SpanQuery: Debug + Send + Sync {
@@ -22,17 +22,6 @@ pub(in crate::query) trait SpanQuery: Debug + Send + Sync {
 /// A span query as one of documents.
 #[derive(Debug)]
 struct Spanned<S>(S);
-
-/// Spans on a shard, scored by all their terms.
-#[derive(Debug)]
-pub(crate) struct SpansNode {
-    pub span: SpanTree,
-    /// By whose lengths it is scored.
-    pub field: Option<Arc<Field>>,
-    /// `None`: no term is in the shard.
-    pub scorer: Option<Bm25>,
-    pub boost: f32,
-}
 
 impl<S: SpanQuery> QueryNode for Spanned<S> {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
@@ -76,7 +65,7 @@ fn bind_span(mut span: SpanTree, boost: f32, binder: &Binder<'_>) -> Result<Boun
         Some(field) if !terms.is_empty() => Some(binder.bm25(boost, terms, binder.norms(field)?)),
         _ => None,
     };
-    Ok(Node::Spans(Box::new(SpansNode { span, field, scorer, boost })).into())
+    Ok(SpansNode { span, field, scorer, boost }.into())
 }
 
 /// `boost` and `_name` around a span query.

@@ -4,6 +4,7 @@
 //! [`crate::matcher::spans`] runs them.
 
 mod bind;
+mod node;
 mod span;
 
 mod contained;
@@ -17,7 +18,6 @@ mod or;
 mod term;
 
 pub(in crate::query) use bind::SpanQuery;
-pub(crate) use bind::SpansNode;
 pub(super) use contained::{parse_containing, parse_within};
 pub(super) use first::parse as parse_first;
 pub(super) use gap::parse as parse_gap;
@@ -25,6 +25,7 @@ pub(super) use masked::parse as parse_masked;
 pub(super) use multi::parse as parse_multi;
 pub(in crate::query) use multi::{Expansion, MultiTermQuery};
 pub(super) use near::parse as parse_near;
+pub(crate) use node::SpansNode;
 pub(super) use not::parse as parse_not;
 pub(super) use or::parse as parse_or;
 pub(crate) use span::SpanTree;

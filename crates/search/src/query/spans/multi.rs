@@ -12,7 +12,7 @@ use super::term::check_positions;
 use crate::error::Error;
 use crate::matcher::each_term;
 use crate::query::bind::Binder;
-use crate::query::bound::Docs;
+use crate::query::docs::Docs;
 use crate::query::parse::{Common, Parser, Query, QueryLimits, does_not_support};
 
 /// A query that stands for terms of a field.

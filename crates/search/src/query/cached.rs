@@ -1,0 +1,110 @@
+//! Filters that go through the query cache: "whose documents are worth keeping, and under which key?"
+
+use limber_segment::{DocId, Segment, SegmentView};
+
+use super::bound::BoundQuery;
+use super::bound_node::{BoundNode, Whole};
+use super::required_terms::RequiredTerms;
+use crate::cache::{FilterUse, KeyWriter, ShardCaches};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::matcher::{self, BoxedMatcher, BoxedScorer};
+use crate::score::Explanation;
+
+// Source of the three: Lucene's `UsageTrackingQueryCachingPolicy#minFrequencyToCache`.
+/// Uses of a filter that reads many terms or documents before they are kept.
+pub(super) const FREQUENCY_OF_COSTLY: u32 = 2;
+/// Of one that combines others.
+pub(super) const FREQUENCY_OF_COMBINED: u32 = 4;
+/// Of any other.
+pub(super) const FREQUENCY_OF_OTHERS: u32 = 5;
+
+/// A filter that goes through the query cache. Its name is the query's around it.
+#[derive(Debug)]
+pub(crate) struct CachedNode {
+    pub inner: BoundQuery,
+    pub filter: FilterUse,
+}
+
+/// Wraps the filters of a bound query, those without a part in the score, so that they go through the cache. `is_filter`: the query itself
+/// is one.
+pub(crate) fn cache_filters(query: BoundQuery, shard: &ShardSnapshot, is_filter: bool) -> BoundQuery {
+    match &shard.caches {
+        Some(caches) if caches.queries.is_some() => wrap(query, shard, caches, is_filter),
+        _ => query,
+    }
+}
+
+fn wrap(mut query: BoundQuery, shard: &ShardSnapshot, caches: &ShardCaches, is_filter: bool) -> BoundQuery {
+    let frequency_min = if is_filter { query.node.uses_before_kept() } else { None };
+    let mut key = KeyWriter::default();
+    let is_keyed = frequency_min.is_some() && query.node.write_key(&mut key);
+    for (part, is_filter) in query.node.cacheable_parts(is_filter) {
+        let unwrapped = std::mem::replace(part, BoundQuery::nothing(""));
+        *part = wrap(unwrapped, shard, caches, is_filter);
+    }
+    let (Some(frequency_min), Some(cache), true) = (frequency_min, &caches.queries, is_keyed) else {
+        return query;
+    };
+    let filter = FilterUse::new(cache, caches, shard.doc_count(), key.finish(), frequency_min);
+    let name = query.name.take();
+    BoundQuery { name, ..CachedNode { inner: query, filter }.into() }
+}
+
+impl BoundNode for CachedNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        matcher::cached(self, segment)
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        self.inner.scorer(segment, is_known)
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        self.inner.explain(segment, doc)
+    }
+
+    fn text(&self) -> String {
+        self.inner.text()
+    }
+
+    fn clause_text(&self) -> String {
+        self.inner.node.clause_text()
+    }
+
+    fn parts(&self) -> Vec<&BoundQuery> {
+        vec![&self.inner]
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
+        vec![&mut self.inner]
+    }
+
+    fn bit_set_count(&self) -> u64 {
+        1 + self.inner.node.bit_set_count()
+    }
+
+    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
+        self.inner.node.can_match(shard)
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        self.inner.node.known_count(view)
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        self.inner.node.required_terms()
+    }
+
+    fn write_key(&self, key: &mut KeyWriter) -> bool {
+        self.inner.node.write_key(key)
+    }
+
+    fn whole(&self) -> Option<Whole<'_>> {
+        self.inner.node.whole()
+    }
+
+    fn as_cached(&self) -> Option<&CachedNode> {
+        Some(self)
+    }
+}

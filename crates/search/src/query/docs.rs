@@ -1,0 +1,349 @@
+//! Sets of documents that all score alike: the closed set of forms that most queries are bound to.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use limber_mapping::{Field, FieldType};
+use limber_segment::{DocId, Segment, SegmentId, SegmentView};
+use limber_text::automaton::TermAutomaton;
+
+use super::bound_node::{BoundNode, Part, WeightedPart, Whole, boosted, constant_scorer};
+use super::cached::FREQUENCY_OF_COSTLY;
+use super::required_terms::RequiredTerms;
+use super::wildcard::TermPattern;
+use crate::cache::KeyWriter;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::geo::{Relation, Shape, ShapeRelation, Target};
+use crate::matcher::{self, BoxedMatcher, BoxedScorer};
+use crate::runtime::RuntimeField;
+use crate::score::Explanation;
+
+/// One end of a range of terms, and whether it belongs to it.
+pub(crate) type TermEnd = Option<(Vec<u8>, bool)>;
+
+/// Documents of a set that all score alike.
+#[derive(Debug)]
+pub(crate) struct DocsNode {
+    pub docs: Docs,
+    pub boost: f32,
+    /// Lucene's name for it in explanations.
+    pub text: DocsName,
+}
+
+/// Sets of documents, by what they hold.
+#[derive(Debug)]
+pub(crate) enum Docs {
+    /// Of documents whose runtime field has a value that these select.
+    Runtime {
+        field: Arc<RuntimeField>,
+        docs: Box<Docs>,
+    },
+    /// Any of these terms (sorted, distinct).
+    Terms {
+        field: Arc<Field>,
+        terms: Arc<[Box<[u8]>]>,
+    },
+    TermRange {
+        field: Arc<Field>,
+        lower: TermEnd,
+        upper: TermEnd,
+    },
+    Pattern {
+        field: Arc<Field>,
+        lower: TermEnd,
+        upper: TermEnd,
+        pattern: Arc<TermPattern>,
+    },
+    /// Terms that an automaton accepts.
+    Automaton {
+        field: Arc<Field>,
+        automaton: Arc<dyn TermAutomaton>,
+    },
+    /// Any of these numbers (sorted, distinct).
+    Numbers {
+        field: Arc<Field>,
+        numbers: Vec<i64>,
+    },
+    /// Both ends included.
+    NumberRange {
+        field: Arc<Field>,
+        min: i64,
+        max: i64,
+    },
+    /// Places by what they have to do with a shape.
+    Places {
+        field: Arc<Field>,
+        shape: Arc<Shape>,
+        relation: Relation,
+    },
+    /// Shapes by what they have to do with another.
+    Shapes {
+        field: Arc<Field>,
+        target: Arc<Target>,
+        relation: ShapeRelation,
+    },
+    /// In all of several.
+    AllOf(Vec<Docs>),
+    Exists {
+        path: Arc<str>,
+    },
+    /// By `_id` (sorted, distinct).
+    Ids(Vec<String>),
+    AnyOf(Vec<Docs>),
+    /// By segment; none of those that are not there.
+    Ranges(Vec<(SegmentId, Range<u32>)>),
+    /// Part `part` of `parts` by the hash of `_id`.
+    IdSlice {
+        part: u32,
+        parts: u32,
+    },
+    /// Part `part` of `parts` by the hash of a number.
+    NumberSlice {
+        field: Arc<Field>,
+        part: u32,
+        parts: u32,
+    },
+}
+
+impl Docs {
+    pub fn term_range(field: &Arc<Field>, lower: TermEnd, upper: TermEnd) -> Docs {
+        Docs::TermRange { field: field.clone(), lower, upper }
+    }
+}
+
+/// Lucene's name for a set of documents, in explanations.
+#[derive(Debug, Clone)]
+pub(crate) enum DocsName {
+    Text(String),
+    /// That of a list of values of this field, which may be long: made from the values when it is asked for.
+    ValuesOf(String),
+}
+
+impl DocsName {
+    pub fn of(&self, docs: &Docs) -> String {
+        match (self, docs) {
+            (DocsName::Text(text), _) => text.clone(),
+            (name, Docs::Runtime { docs, .. }) => name.of(docs),
+            (DocsName::ValuesOf(name), Docs::Numbers { field, numbers }) => {
+                let shown: Vec<String> =
+                    numbers.iter().map(|number| super::convert::shown_number(field, *number)).collect();
+                format!("{name}:{{{}}}", shown.join(" "))
+            }
+            (DocsName::ValuesOf(name), Docs::Terms { field, terms }) => {
+                let shown: Vec<String> = terms.iter().map(|term| field.decode_term(term)).collect();
+                format!("{name}:({})", shown.join(" "))
+            }
+            (DocsName::ValuesOf(name), Docs::AnyOf(parts)) => {
+                parts.last().map_or_else(String::new, |part| DocsName::ValuesOf(name.clone()).of(part))
+            }
+            (DocsName::ValuesOf(name), _) => format!("{name}:()"),
+        }
+    }
+}
+
+impl BoundNode for DocsNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        matcher::set(&self.docs, segment)
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        constant_scorer(self, self.boost, segment, is_known)
+    }
+
+    fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
+        Ok(Explanation::leaf(self.boost, boosted(&self.text(), self.boost)))
+    }
+
+    fn text(&self) -> String {
+        self.text.of(&self.docs)
+    }
+
+    fn bit_set_count(&self) -> u64 {
+        match &self.docs {
+            Docs::AnyOf(parts) | Docs::AllOf(parts) => parts.len() as u64,
+            Docs::Places { .. } | Docs::Shapes { .. } => 2,
+            _ => 1,
+        }
+    }
+
+    /// Source: Elasticsearch's `SearchService#canMatch`, which knows ranges of dates alone.
+    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
+        let Docs::NumberRange { field, min, max } = &self.docs else { return Ok(true) };
+        if !field.index || !matches!(field.kind, FieldType::Date { .. }) {
+            return Ok(true);
+        }
+        let mut is_possible = false;
+        for view in &shard.segments {
+            if let Some(column) = view.segment.numbers(&field.path)? {
+                let ends = column.min().zip(column.max());
+                is_possible |= ends.is_some_and(|(least, greatest)| least <= *max && *min <= greatest);
+            } else if let Some(points) = view.segment.points(&field.path)? {
+                is_possible |= points.count_at_most(*min..=*max) > 0;
+            }
+        }
+        Ok(is_possible)
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        let segment = &view.segment;
+        Ok(match &self.docs {
+            _ if view.deleted_count() > 0 => None,
+            Docs::Exists { path } => match segment.presence(path)? {
+                Some(presence) => Some(u64::from(presence.count()?)),
+                None => Some(0),
+            },
+            Docs::NumberRange { field, min, max } => match segment.points(&field.path)? {
+                Some(points) if points.is_single_valued() => Some(points.count(*min..=*max)?),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        match &self.docs {
+            // A key of a flattened field is part of its terms, under another path.
+            Docs::Terms { field, terms } if field.index && field.flattened.is_none() => {
+                RequiredTerms::exactly(terms.iter().map(|term| (field.path.clone(), term.clone())).collect())
+            }
+            _ => RequiredTerms::Unknown,
+        }
+    }
+
+    fn word_parts(&self) -> Vec<WeightedPart<'_>> {
+        let mut found = Vec::new();
+        word_parts(&self.docs, self.boost, &mut found);
+        found
+    }
+
+    fn write_key(&self, key: &mut KeyWriter) -> bool {
+        write_key(&self.docs, key)
+    }
+
+    fn uses_before_kept(&self) -> Option<u32> {
+        match &self.docs {
+            Docs::Exists { .. } | Docs::Ranges(_) => None,
+            Docs::Terms { terms, .. } if terms.len() == 1 => None,
+            _ => Some(FREQUENCY_OF_COSTLY),
+        }
+    }
+
+    fn whole(&self) -> Option<Whole<'_>> {
+        match &self.docs {
+            Docs::NumberRange { field, min, max } => Some(Whole::NumberRange(&field.path, *min..=*max)),
+            Docs::Places { field, shape, relation: Relation::Intersects } => {
+                Some(Whole::Places(&field.path, shape))
+            }
+            _ => None,
+        }
+    }
+
+    fn as_docs_mut(&mut self) -> Option<&mut DocsNode> {
+        Some(self)
+    }
+}
+
+fn word_parts<'q>(docs: &'q Docs, boost: f32, found: &mut Vec<WeightedPart<'q>>) {
+    match docs {
+        Docs::Terms { field, .. }
+        | Docs::TermRange { field, .. }
+        | Docs::Pattern { field, .. }
+        | Docs::Automaton { field, .. } => {
+            found.push(WeightedPart { part: Part::Terms(docs), boost, field });
+        }
+        Docs::AnyOf(parts) | Docs::AllOf(parts) => {
+            parts.iter().for_each(|part| word_parts(part, boost, found));
+        }
+        Docs::Runtime { docs, .. } => word_parts(docs, boost, found),
+        _ => {}
+    }
+}
+
+/// See [`BoundNode::write_key`].
+fn write_key(docs: &Docs, key: &mut KeyWriter) -> bool {
+    let end = |end: &TermEnd, key: &mut KeyWriter| match end {
+        None => key.tag(0),
+        Some((term, is_included)) => {
+            key.tag(1 + u8::from(*is_included));
+            key.text(term);
+        }
+    };
+    match docs {
+        // Scripts may depend on more than the documents, and fields change with the mapping.
+        Docs::Runtime { .. } => return false,
+        // Known by more than can be written down.
+        Docs::Automaton { .. } => return false,
+        Docs::Terms { field, terms } => {
+            key.tag(b'T');
+            key.text(field.path.as_bytes());
+            key.number(terms.len() as u64);
+            terms.iter().for_each(|term| key.text(term));
+        }
+        Docs::TermRange { field, lower, upper } => {
+            key.tag(b'R');
+            key.text(field.path.as_bytes());
+            end(lower, key);
+            end(upper, key);
+        }
+        Docs::Pattern { field, lower, upper, pattern } => {
+            key.tag(b'P');
+            key.text(field.path.as_bytes());
+            end(lower, key);
+            end(upper, key);
+            key.text(format!("{pattern:?}").as_bytes());
+        }
+        Docs::Numbers { field, numbers } => {
+            key.tag(b'N');
+            key.text(field.path.as_bytes());
+            key.number(numbers.len() as u64);
+            numbers.iter().for_each(|value| key.number(*value as u64));
+        }
+        Docs::NumberRange { field, min, max } => {
+            key.tag(b'n');
+            key.text(field.path.as_bytes());
+            key.number(*min as u64);
+            key.number(*max as u64);
+        }
+        Docs::Places { field, shape, relation } => {
+            key.tag(b'G');
+            key.text(field.path.as_bytes());
+            key.text(format!("{relation:?} {shape:?}").as_bytes());
+        }
+        Docs::Shapes { field, target, relation } => {
+            key.tag(b'H');
+            key.text(field.path.as_bytes());
+            key.text(format!("{relation:?} {target:?}").as_bytes());
+        }
+        Docs::AllOf(parts) | Docs::AnyOf(parts) => {
+            key.tag(if matches!(docs, Docs::AllOf(_)) { b'A' } else { b'O' });
+            key.number(parts.len() as u64);
+            return parts.iter().all(|part| write_key(part, key));
+        }
+        Docs::Exists { path } => {
+            key.tag(b'E');
+            key.text(path.as_bytes());
+        }
+        Docs::Ids(ids) => {
+            key.tag(b'I');
+            key.number(ids.len() as u64);
+            ids.iter().for_each(|id| key.text(id.as_bytes()));
+        }
+        Docs::Ranges(ranges) => {
+            key.tag(b'D');
+            key.text(format!("{ranges:?}").as_bytes());
+        }
+        Docs::IdSlice { part, parts } => {
+            key.tag(b'i');
+            key.number((*part).into());
+            key.number((*parts).into());
+        }
+        Docs::NumberSlice { field, part, parts } => {
+            key.tag(b's');
+            key.text(field.path.as_bytes());
+            key.number((*part).into());
+            key.number((*parts).into());
+        }
+    }
+    true
+}
