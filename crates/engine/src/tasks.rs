@@ -186,7 +186,7 @@ impl Tasks {
     /// Nobody waits for the answer any more, or too many wait.
     pub fn get(&self, id: u64, timeout_ms: u64, node_id: &str) -> Result<Option<Value>> {
         let deadline = Instant::now() + Duration::from_millis(timeout_ms.min(3_600_000));
-        let ended = patiently(deadline, |step| {
+        patiently(deadline, |step| {
             if !self.list.running.lock().contains_key(&id) {
                 return Ok(Some(()));
             }
@@ -197,11 +197,12 @@ impl Tasks {
             }
             Ok(None)
         })?;
+        // It is in the second list before it leaves the first.
         let running = self.list.running.lock().get(&id).cloned();
-        if let (None, Some(task)) = (ended, running) {
-            return Ok(Some(json!({"completed": false, "task": self.show(&task, node_id, true)})));
-        }
-        let Some(task) = self.list.finished.lock().get(&id).cloned() else { return Ok(None) };
+        let Some(task) = self.list.finished.lock().get(&id).cloned() else {
+            let shown = running.map(|task| json!({"completed": false, "task": self.show(&task, node_id, true)}));
+            return Ok(shown);
+        };
         let mut body = json!({"completed": true, "task": self.show(&task, node_id, true)});
         match task.finished.lock().as_ref().map(|finished| &finished.outcome) {
             Some(Ok(response)) => body["response"] = response.clone(),

@@ -144,7 +144,6 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.indexing.slowlog.threshold.index.debug", Time { min_ms: 0, minus_one: true }, "-1", Dynamic),
     row("index.indexing.slowlog.threshold.index.trace", Time { min_ms: 0, minus_one: true }, "-1", Dynamic),
     row("index.indexing.slowlog.source", Text, "1000", Dynamic),
-    row("index.indexing.slowlog.reformat", Boolean, "true", Dynamic),
     row("index.indexing.slowlog.*", Unsupported, "", Dynamic),
     row("index.search.slowlog.*", Unsupported, "", Dynamic),
     row("index.time_series.*", Unsupported, "", Final),
