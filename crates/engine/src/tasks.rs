@@ -191,7 +191,10 @@ impl Tasks {
                 return Ok(Some(()));
             }
             let mut finished = self.list.finished.lock();
-            if !finished.contains_key(&id) && !step.is_zero() {
+            if finished.contains_key(&id) {
+                return Ok(Some(()));
+            }
+            if !step.is_zero() {
                 // Woken at its end; looks again in any case, as a task without a kept result just vanishes.
                 self.list.ended.wait_for(&mut finished, step);
             }
@@ -200,7 +203,8 @@ impl Tasks {
         // It is in the second list before it leaves the first.
         let running = self.list.running.lock().get(&id).cloned();
         let Some(task) = self.list.finished.lock().get(&id).cloned() else {
-            let shown = running.map(|task| json!({"completed": false, "task": self.show(&task, node_id, true)}));
+            let shown =
+                running.map(|task| json!({"completed": false, "task": self.show(&task, node_id, true)}));
             return Ok(shown);
         };
         let mut body = json!({"completed": true, "task": self.show(&task, node_id, true)});
