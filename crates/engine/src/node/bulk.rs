@@ -7,8 +7,8 @@ use limber_work as work;
 
 use super::Node;
 use super::bulk_step::{
-    Destination, Group, NO_TARGET, Step, Target, check, check_reach, condition_of, id_of, into_items,
-    outcome_of, routing_of, version_of,
+    Destination, Group, NO_TARGET, Step, Target, check, check_reach, condition_of, dropped, id_of,
+    into_items, outcome_of, routing_of, version_of,
 };
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
@@ -473,20 +473,6 @@ impl Node {
 pub(super) struct IndexPipelines {
     pub(super) default: Option<String>,
     pub(super) last: Option<String>,
-}
-
-/// What a document answers that a pipeline dropped.
-fn dropped() -> WriteOutcome {
-    WriteOutcome {
-        result: WriteResult::Noop,
-        version: 0,
-        seq_no: 0,
-        primary_term: 0,
-        shards_total: 0,
-        shards_successful: 0,
-        forced_refresh: false,
-        source: None,
-    }
 }
 
 /// What an operation's error takes, its place in the answer included.
