@@ -12,31 +12,29 @@ mod definition;
 pub mod document;
 mod error;
 mod field;
+mod field_type;
 pub mod geo;
 pub mod ip;
+mod java;
 mod mapping;
 pub mod number;
-mod query;
-mod range;
 pub mod reserved;
 mod settings;
 mod similarity;
 mod synthetic;
 pub mod testing;
 mod tree;
-mod typed;
 
 pub use copied::claim_tree;
 pub use definition::data_stream::add_timestamp;
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};
 pub use field::{
-    Field, FieldId, FieldSink, FieldType, Flattened, KEY_END, KEYED_PATH_END, Nested, Representation,
-    RuntimeScript, SpaceId, keyed_path,
+    DateContext, Ends, Field, FieldId, FieldSink, Flattened, IntegerWidth, KEY_END, KEYED_PATH_END, Nested,
+    NumberForm, Precision, RangeEnd, RangeKind, RangeRelation, RangesWanted, Representation, RuntimeScript,
+    Selection, SpaceId, ValueKind, keyed_path,
 };
-pub use mapping::Mapping;
-pub use query::{DateContext, RangeEnd, Selection};
-pub use range::{Ends, RangeKind, RangeRelation, RangesWanted};
+pub use mapping::{Mapping, field_of_type};
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};
 pub use similarity::{Similarities, Similarity};
 pub use synthetic::{Rebuilt, Residue, SyntheticPlan};

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use crate::field::{Field, FieldId, FieldType, RuntimeScript};
+use crate::field::{Field, FieldId, FieldType, IntegerWidth, RuntimeScript, ValueKind};
+use crate::field_type::{ConstantKeyword, Keyword, Whole};
 
 pub const ID: FieldId = FieldId(0);
 pub const ROUTING: FieldId = FieldId(1);
@@ -32,14 +33,17 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
         .map(|(number, name)| {
             let is_term = number < SEQ_NO.0 as usize;
             let id = FieldId(number as u32);
-            let kind = if is_term { FieldType::Keyword } else { FieldType::Long };
+            let (of, values): (&'static dyn FieldType, _) = match is_term {
+                true => (&Keyword, ValueKind::Keyword),
+                false => (&Whole(IntegerWidth::Long), ValueKind::Long(IntegerWidth::Long)),
+            };
             Arc::new(Field {
                 // Ranges over `_seq_no` are asked for by peers that catch up; terms and versions are only read.
                 index: is_term || id == SEQ_NO,
                 // `_id` is read from the stored document; a column of it would double its cost.
                 doc_values: !matches!(id, ID | FIELD_NAMES),
                 store: matches!(id, ID | ROUTING),
-                ..Field::bare(id, Arc::from(*name), kind)
+                ..Field::bare(id, Arc::from(*name), of, values)
             })
         })
         .collect()
@@ -50,6 +54,6 @@ pub(crate) fn index_field(index: &str) -> Arc<Field> {
     Arc::new(Field {
         doc_values: true,
         runtime: Some(RuntimeScript { constant: Some(Some(Arc::from(index))), ..RuntimeScript::default() }),
-        ..Field::bare(FieldId(u32::MAX), Arc::from("_index"), FieldType::Keyword)
+        ..Field::bare(FieldId(u32::MAX), Arc::from("_index"), &ConstantKeyword, ValueKind::Keyword)
     })
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::RequestError;
-use crate::definition::java_text;
+use crate::java::java_text;
 use crate::number::java_float;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,10 @@
 //! Sinks for tests and benches: "what did the walker say about this document?"
 
+use serde_json::Value;
+
+use crate::document::{self, Scratch};
 use crate::field::{Field, FieldSink, Nested, SpaceId};
+use crate::{Mapping, MappingSettings};
 
 /// One call of the sink.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +90,18 @@ impl FieldSink for RecordingSink {
     fn turn_to(&mut self, space: SpaceId) {
         self.calls.push(Recorded::Turn { space: space.0 });
     }
+}
+
+/// What a document feeds under a mapping, as [`RecordingSink::lines`].
+///
+/// # Panics
+/// Where either is refused.
+pub fn fed(mapping: &Value, document: &Value) -> Vec<String> {
+    let mapping = Mapping::parse(mapping, &MappingSettings::default()).expect("a mapping");
+    let mut sink = RecordingSink::default();
+    document::parse(&mapping, document.to_string().as_bytes(), &mut Scratch::new(), &mut sink)
+        .unwrap_or_else(|error| panic!("{error:?}"));
+    sink.lines()
 }
 
 /// Forgets everything; counts calls and folds the values, so that the optimizer keeps them.

@@ -7,8 +7,7 @@ use hashbrown::HashTable;
 
 use crate::RequestError;
 use crate::definition::{self, Dynamic, Includes, Node, Root};
-use crate::field::{Field, Flattened, Nested, SpaceId, keyed_path};
-use crate::typed::{OwnedScalar, Scalar, Shape, Typed, typed};
+use crate::field::{self, Field, Flattened, Nested, OwnedScalar, Reads, SpaceId, keyed_path};
 
 /// Where a key leads.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -134,7 +133,7 @@ pub(crate) enum Copy {
 #[derive(Debug)]
 pub(crate) struct Leaf {
     pub field: Arc<Field>,
-    pub shape: Shape,
+    pub reads: Reads,
     /// A script makes its values: documents have none.
     pub is_scripted: bool,
     /// Whether the sink wants its values at all.
@@ -169,7 +168,7 @@ pub(crate) struct Tree {
 
 /// Gives leaves their fields and nested objects their spaces.
 pub(crate) trait Intern {
-    fn field(&mut self, leaf: &definition::Leaf, path: &str) -> Result<Arc<Field>, RequestError>;
+    fn field(&mut self, leaf: &field::Leaf, path: &str) -> Result<Arc<Field>, RequestError>;
     fn nested(&mut self, path: &str, parent: SpaceId, include_in_root: bool) -> Arc<Nested>;
 }
 
@@ -237,7 +236,7 @@ impl Tree {
 
     fn leaf(
         &mut self,
-        leaf: &definition::Leaf,
+        leaf: &field::Leaf,
         path: &str,
         space: SpaceId,
         intern: &mut dyn Intern,
@@ -250,8 +249,8 @@ impl Tree {
             .iter()
             .map(|(name, sub)| self.leaf(sub, &format!("{path}.{name}"), space, intern))
             .collect::<Result<Box<[u32]>, _>>()?;
-        if leaf.kind.name == "flattened" {
-            let keyed = self.leaf(&leaf.keyed(), &keyed_path(path), space, intern)?;
+        if let Some(keyed) = leaf.keyed() {
+            let keyed = self.leaf(&keyed, &keyed_path(path), space, intern)?;
             self.leaves[number as usize].keyed = Some(keyed);
         }
         let is_dimension = leaf.flag("time_series_dimension");
@@ -396,7 +395,7 @@ impl Leaf {
     fn new(field: Arc<Field>, space: SpaceId) -> Leaf {
         let is_flattened = matches!(field.flattened, Some(Flattened::Root { .. }));
         Leaf {
-            shape: if is_flattened { Shape::Flattened } else { Shape::of(&field.kind) },
+            reads: field.of.reads(),
             is_scripted: field.script.is_some(),
             is_fed: (field.index || field.doc_values) && field.runtime.is_none() && field.script.is_none(),
             is_plain: true,
@@ -408,7 +407,7 @@ impl Leaf {
                 None => (field.ignore_above.unwrap_or(u32::MAX) as usize).min(TERM_BYTES_MAX),
             },
             // The null of a flattened field is that of its keys.
-            null: field.null_value.as_ref().filter(|_| !is_flattened).map(OwnedScalar::from_json),
+            null: field.null_value.as_ref().filter(|_| !is_flattened).map(|null| field.of.null(null)),
             multi_fields: Box::default(),
             copies: Box::default(),
             keyed: None,
@@ -429,14 +428,6 @@ fn spaces_included(includes: Includes, around: Around<'_>) -> Vec<SpaceId> {
         also.push(SpaceId::ROOT);
     }
     also
-}
-
-/// Checks a scalar against a field without a sink.
-pub(crate) fn scalar_of(shape: Shape, field: &Field, scalar: Scalar<'_>) -> Result<(), Box<RequestError>> {
-    let mut buffer = [0; 16];
-    match typed(shape, field, scalar, &mut buffer)? {
-        Typed::Nothing | Typed::Number(_) | Typed::Term(_) | Typed::Text(_) => Ok(()),
-    }
 }
 
 #[inline]

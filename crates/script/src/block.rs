@@ -4,7 +4,7 @@
 //! Only what cannot fail is done here. Whatever else a script holds, or a document without a value, gives `None`: the interpreter
 //! then runs the block document by document, with Java's exact errors.
 
-use limber_mapping::FieldType;
+use limber_mapping::ValueKind;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::sortable_from_f64;
 
@@ -257,12 +257,10 @@ impl Block<'_, '_> {
                 rows.iter().map(|row| reader.stored(*row as usize).first().copied()).collect::<Option<_>>()?
             }
         };
-        Some(match mapped.kind {
-            FieldType::Long | FieldType::Integer | FieldType::Short | FieldType::Byte => {
-                Column::whole(Type::Long, first)
-            }
-            FieldType::Boolean => Column::flag(first.into_iter().map(|stored| stored != 0).collect()),
-            FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. } => {
+        Some(match mapped.values {
+            ValueKind::Long(_) => Column::whole(Type::Long, first),
+            ValueKind::Bool => Column::flag(first.into_iter().map(|stored| stored != 0).collect()),
+            ValueKind::Double(_) | ValueKind::Scaled(_) => {
                 Column::real(first.into_iter().map(|stored| mapped.decode_f64(stored)).collect())
             }
             _ => return None,
@@ -273,7 +271,7 @@ impl Block<'_, '_> {
         let (reader, _) = self.run.reader(field, 0).ok()?;
         let mapped = reader.field()?;
         let is_coordinate = matches!(part, FieldPart::Latitude | FieldPart::Longitude);
-        if is_coordinate && mapped.kind != FieldType::GeoPoint {
+        if is_coordinate && !mapped.is_point() {
             return None;
         }
         if !reader.is_numeric() {
@@ -339,7 +337,7 @@ impl Block<'_, '_> {
                 if !reader.is_numeric() {
                     return None;
                 }
-                let is_point = mapped.kind == FieldType::GeoPoint;
+                let is_point = mapped.is_point();
                 let mut numbers = Vec::with_capacity(rows.len());
                 for row in rows {
                     let stored = *reader.stored(*row as usize).first()?;

@@ -2,7 +2,7 @@
 //!
 //! Only scripts of one expression over one field are understood; everything else has no ceiling, and is run.
 
-use limber_mapping::{Field, FieldType, Representation};
+use limber_mapping::{Field, ValueKind};
 use serde_json::{Map, Value as Json};
 
 use super::block::only_expression;
@@ -112,19 +112,14 @@ impl Reading<'_, '_> {
                 Value::Double(number) => (Node::Constant(number), Type::Double),
                 _ => return None,
             },
-            Kind::FieldPart(_, FieldPart::First) => match self.field.kind {
-                FieldType::GeoPoint | FieldType::Boolean => return None,
-                _ if self.field.representation() != Representation::Number => return None,
+            Kind::FieldPart(_, FieldPart::First) => match self.field.number_form() {
+                None => return None,
+                _ if self.field.is_bool() => return None,
                 _ => (Node::Number, Type::Double),
             },
-            Kind::FieldValue(_) => match self.field.kind {
-                FieldType::Long | FieldType::Integer | FieldType::Short | FieldType::Byte => {
-                    whole(Node::Number, Type::Long)
-                }
-                FieldType::Double
-                | FieldType::Float
-                | FieldType::HalfFloat
-                | FieldType::ScaledFloat { .. } => (Node::Number, Type::Double),
+            Kind::FieldValue(_) => match self.field.values {
+                ValueKind::Long(_) => whole(Node::Number, Type::Long),
+                ValueKind::Double(_) | ValueKind::Scaled(_) => (Node::Number, Type::Double),
                 _ => return None,
             },
             Kind::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::Div), left, right) => {
@@ -171,9 +166,9 @@ impl Reading<'_, '_> {
         let parameters =
             [origin, scale, offset, factor].into_iter().map(|parameter| self.constant(parameter));
         let Decay(falloff) = Decay::new(name, &parameters.collect::<Option<Vec<Value>>>()?, 0).ok()?;
-        match (&value.kind, &self.field.kind) {
-            (Kind::FieldValue(_), FieldType::GeoPoint) => Some(Node::FadeOfPlace(falloff)),
-            (Kind::FieldValue(_), FieldType::Date { .. }) => {
+        match (&value.kind, &self.field.values) {
+            (Kind::FieldValue(_), ValueKind::Point) => Some(Node::FadeOfPlace(falloff)),
+            (Kind::FieldValue(_), ValueKind::Date { .. }) => {
                 Some(Node::Fade(falloff, Box::new(Node::Number)))
             }
             _ => Some(Node::Fade(falloff, self.boxed(value)?)),

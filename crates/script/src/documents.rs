@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::geo::{GeoPoint, GridBounds};
 use limber_mapping::number::u64_from_sortable;
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError, ValueKind};
 
 use super::value::{DateValue, Value};
 
@@ -77,15 +77,13 @@ pub trait FieldValues {
 
 /// A stored number as the script's value: whole numbers are `long`, all others `double`.
 pub fn number(field: &Field, stored: i64) -> Value {
-    match field.kind {
-        FieldType::Boolean => Value::Bool(stored != 0),
-        FieldType::Date { resolution, .. } => Value::Date(DateValue::utc(resolution.instant(stored))),
-        FieldType::GeoPoint => Value::Point(GeoPoint::decode(stored)),
-        FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. } => {
-            Value::Double(field.decode_f64(stored))
-        }
+    match field.values {
+        ValueKind::Bool => Value::Bool(stored != 0),
+        ValueKind::Date { resolution, .. } => Value::Date(DateValue::utc(resolution.instant(stored))),
+        ValueKind::Point => Value::Point(GeoPoint::decode(stored)),
+        ValueKind::Double(_) | ValueKind::Scaled(_) => Value::Double(field.decode_f64(stored)),
         // As in Java: the upper half is negative.
-        FieldType::UnsignedLong => Value::Long(u64_from_sortable(stored) as i64),
+        ValueKind::UnsignedLong => Value::Long(u64_from_sortable(stored) as i64),
         _ => Value::Long(stored),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use limber_mapping::FieldType;
+use limber_mapping::ValueKind;
 use limber_mapping::geo::{GRID_TURN, GeoPoint, GridBounds, decode_latitude, decode_longitude};
 
 use super::error::ScriptError;
@@ -17,9 +17,9 @@ impl Run<'_> {
     #[inline(never)]
     pub(super) fn geometry(&mut self, field: u16, name: &str, at: u32) -> Outcome<Option<Value>> {
         let (reader, doc) = self.reader(field, at)?;
-        let is_shape = match reader.field().map(|field| &field.kind) {
-            Some(FieldType::GeoShape { .. }) => true,
-            Some(FieldType::GeoPoint) => false,
+        let is_shape = match reader.field().map(|field| &field.values) {
+            Some(ValueKind::Shape { .. }) => true,
+            Some(ValueKind::Point) => false,
             _ => return Ok(None),
         };
         let count = reader.count(doc);

@@ -1,6 +1,6 @@
 //! A script at work on the documents of one segment, or on none.
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value as Json};
 
 use super::block::{Block, EmittedBlock};
@@ -33,7 +33,7 @@ impl<'a> OpenScript<'a> {
     /// The script as that of a runtime field, in whose format it reads dates.
     pub fn for_field(mut self, field: &Field) -> Self {
         self.run.field_name = field.path.clone();
-        if let FieldType::Date { format, .. } = &field.kind {
+        if let Some((format, _)) = field.date() {
             self.run.date_format = Some(format.clone());
         }
         self
@@ -82,9 +82,9 @@ impl<'a> OpenScript<'a> {
         stored: i64,
         out: &mut Vec<f64>,
     ) -> Result<(), RequestError> {
-        self.run.aggregated = match field.kind {
-            FieldType::Date { resolution, .. } => Value::Long(resolution.millis(stored)),
-            _ => number(field, stored),
+        self.run.aggregated = match field.date() {
+            Some((_, resolution)) => Value::Long(resolution.millis(stored)),
+            None => number(field, stored),
         };
         self.values(&[doc], &[], |value| {
             value.numbers(out);

@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use limber_mapping::geo::GeoPoint;
 use limber_mapping::{
-    Field, FieldType, Mapping, Rebuilt, Representation, RequestError, Residue, SourceMode, SpaceId,
-    SyntheticPlan,
+    Field, Mapping, Rebuilt, Representation, RequestError, Residue, SourceMode, SpaceId, SyntheticPlan,
 };
 use limber_segment::{DocId, Segment, StoredReader};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::request::SourceFilter;
@@ -201,7 +199,7 @@ fn column_values(segment: &Segment, doc: DocId, field: &Field) -> Result<Vec<Val
         let Some(column) = segment.numbers(&field.path)? else { return Ok(Vec::new()) };
         let mut stored = Vec::new();
         column.values(doc, &mut stored)?;
-        return Ok(stored.into_iter().map(|stored| number(field, stored)).collect());
+        return Ok(stored.into_iter().map(|stored| field.source_number(stored)).collect());
     }
     let (Some(column), Some(terms)) = (segment.ordinals(&field.path)?, segment.terms(&field.path)?) else {
         return Ok(Vec::new());
@@ -213,14 +211,4 @@ fn column_values(segment: &Segment, doc: DocId, field: &Field) -> Result<Vec<Val
         values.push(field.decode_term(&term).into());
     }
     Ok(values)
-}
-
-fn number(field: &Field, stored: i64) -> Value {
-    match field.kind {
-        FieldType::GeoPoint => {
-            let point = GeoPoint::decode(stored);
-            json!({"lat": point.latitude, "lon": point.longitude})
-        }
-        _ => field.format_number(stored),
-    }
 }

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use limber_mapping::analysis::Analyzer;
-use limber_mapping::{Field, FieldType, Mapping, RequestError, reserved};
+use limber_mapping::{Field, Mapping, RequestError, reserved};
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
@@ -69,12 +69,7 @@ pub fn term_vectors(
 
 /// Fields of texts that are searched as terms.
 fn can_have_vectors(field: &Field) -> bool {
-    matches!(field.kind, FieldType::Text | FieldType::Keyword)
-        && field.index
-        && !field.is_wildcard
-        && field.flattened.is_none()
-        && field.runtime.is_none()
-        && field.id.0 as usize >= reserved::COUNT
+    field.index && field.scores_by_frequency() && field.id.0 as usize >= reserved::COUNT
 }
 
 /// What is shown of a field's tokens.
@@ -201,7 +196,7 @@ fn values_of(mapping: &Mapping, source: &Value, field: &Field) -> Vec<String> {
 fn terms_of(field: &Field, analyzer: Option<&Analyzer>, texts: &[String]) -> Terms {
     let mut terms = Terms::new();
     let (mut first_position, mut first_unit) = (0, 0);
-    let own_gap = field.kind == FieldType::Text;
+    let own_gap = field.is_analyzed();
     for text in texts {
         let units = text.encode_utf16().count() as u32;
         let mut last = None;

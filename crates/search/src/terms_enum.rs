@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use limber_mapping::{FieldType, Flattened};
+use limber_mapping::{Flattened, ValueKind};
 use limber_segment::terms::TermDictionary;
 
 use crate::context::{SearchContext, ShardSnapshot};
@@ -51,7 +51,7 @@ pub fn terms_enum(
     for shard in shards {
         let field = shard.mapping.field(&request.field).filter(|field| {
             let is_root = matches!(field.flattened, Some(Flattened::Root { .. }));
-            field.kind == FieldType::Keyword
+            field.values == ValueKind::Keyword
                 && !is_root
                 && (field.index || field.doc_values)
                 && field.runtime.is_none()

@@ -37,6 +37,7 @@ pub fn table(crates: &[Crate]) -> Vec<Row> {
     let mut rows = vec![
         ("files that match on FieldType".to_owned(), holding(&own, "FieldType::")),
         ("files that match on FieldType, in search".to_owned(), holding(&of("search"), "FieldType::")),
+        ("files that match on ValueKind, in search".to_owned(), holding(&of("search"), "ValueKind::")),
         ("impl Definition (aggregations)".to_owned(), total(&own, "impl Definition for ")),
         ("downcasts in aggregations".to_owned(), downcasts(&of("search"))),
         ("uses of Status and status() below REST".to_owned(), statuses(&below_rest)),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use limber_mapping::date::Resolution;
-use limber_mapping::{FieldType, Flattened, Mapping, Representation, RequestError, reserved};
+use limber_mapping::{Field, Flattened, Mapping, NumberForm, Representation, RequestError, reserved};
 use limber_segment::SortField;
 use serde_json::{Value, json};
 
@@ -144,24 +144,23 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
             field.type_name()
         ));
     }
-    match field.kind {
-        _ if field.is_wildcard => refused(format!("invalid index sort field:[{path}]")),
-        FieldType::GeoPoint => refused(
-            "can't sort on geo_point or point field without using specific sorting feature, like geo_distance"
-                .to_owned(),
-        ),
-        FieldType::Long
-        | FieldType::UnsignedLong
-        | FieldType::Integer
-        | FieldType::Short
-        | FieldType::Byte
-        | FieldType::Double
-        | FieldType::Float
-        | FieldType::Boolean
-        | FieldType::Date { .. }
-        | FieldType::Keyword
-        | FieldType::Ip => Ok(()),
-        _ => refused(format!("invalid index sort field:[{path}]")),
+    match field.sorts_indices() {
+        true => Ok(()),
+        false if field.is_point() => Ok(field.check_sortable()?),
+        false => refused(format!("invalid index sort field:[{path}]")),
+    }
+}
+
+/// Lucene's name of what documents without a value have.
+fn missing_of(field: &Field, is_first: bool, is_least: bool) -> String {
+    match field.number_form() {
+        None if is_first => "SortField.STRING_FIRST".to_owned(),
+        None => "SortField.STRING_LAST".to_owned(),
+        Some(NumberForm::Double | NumberForm::Float) if is_least => "-Infinity".to_owned(),
+        Some(NumberForm::Double | NumberForm::Float) => "Infinity".to_owned(),
+        _ if field.is_narrow() => if is_least { i32::MIN } else { i32::MAX }.to_string(),
+        _ if is_least && field.resolution() == Resolution::Nanos => "0".to_owned(),
+        _ => if is_least { i64::MIN } else { i64::MAX }.to_string(),
     }
 }
 
@@ -169,28 +168,9 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
 pub(crate) fn describe_sort(sort: &[SortField], mapping: &Mapping) -> Value {
     let describe = |by: &SortField| {
         let is_least = by.missing_first != by.descending;
-        let missing = match mapping.field(&by.path).map(|field| field.kind.clone()) {
-            Some(FieldType::Keyword | FieldType::Ip) if by.missing_first => {
-                "SortField.STRING_FIRST".to_owned()
-            }
-            Some(FieldType::Keyword | FieldType::Ip) => "SortField.STRING_LAST".to_owned(),
-            Some(FieldType::Double | FieldType::Float) if is_least => "-Infinity".to_owned(),
-            Some(FieldType::Double | FieldType::Float) => "Infinity".to_owned(),
-            Some(FieldType::Integer | FieldType::Short | FieldType::Byte) => {
-                if is_least {
-                    i32::MIN.to_string()
-                } else {
-                    i32::MAX.to_string()
-                }
-            }
-            Some(FieldType::Date { resolution: Resolution::Nanos, .. }) if is_least => "0".to_owned(),
-            _ => {
-                if is_least {
-                    i64::MIN.to_string()
-                } else {
-                    i64::MAX.to_string()
-                }
-            }
+        let missing = match mapping.field(&by.path) {
+            Some(field) => missing_of(&field, by.missing_first, is_least),
+            None => if is_least { i64::MIN } else { i64::MAX }.to_string(),
         };
         let mode = if by.takes_max { "max" } else { "min" };
         json!({"field": *by.path, "mode": mode, "missing": missing, "reverse": by.descending})

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use limber_engine::{IndicesOptions, Result};
-use limber_mapping::{Field, FieldType, Mapping, RequestError, reserved};
+use limber_mapping::{Mapping, RequestError, reserved};
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
@@ -151,9 +151,9 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
     let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
     for (name, field) in named.chain(mapping.aliases()) {
         if wanted(name) {
-            let (searchable, aggregatable) = abilities(field, mapping);
-            let kind = if field.flattened.is_some() { "flattened" } else { field.kind.name() };
-            add(name, kind, false, searchable, aggregatable);
+            let fielddata = mapping.parameter(&field.path, "fielddata") == Some(Value::Bool(true));
+            let (searchable, aggregatable) = (field.is_searchable(), field.is_aggregatable(fielddata));
+            add(name, field.family_name(), false, searchable, aggregatable);
         }
         // The objects on the way.
         for (end, _) in name.match_indices('.') {
@@ -163,19 +163,6 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
                 add(parent, kind, false, false, false);
             }
         }
-    }
-}
-
-/// Whether a field can be searched, and aggregated.
-fn abilities(field: &Field, mapping: &Mapping) -> (bool, bool) {
-    match field.kind {
-        FieldType::Text => {
-            let fielddata = mapping.parameter(&field.path, "fielddata") == Some(Value::Bool(true));
-            (field.index, fielddata)
-        }
-        FieldType::Binary => (false, field.doc_values),
-        FieldType::Query => (false, false),
-        _ => (field.index || field.doc_values, field.doc_values),
     }
 }
 

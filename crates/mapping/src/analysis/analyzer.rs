@@ -138,12 +138,12 @@ impl Analyzer {
         }
     }
 
-    /// Emits the tokens of `text` in order. No allocation beyond a thread's reused buffers.
+    /// Emits the tokens of `text` in order; returns the positions of removed tokens after the last one. No allocation beyond a thread's reused
+    /// buffers.
     #[inline]
-    pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) {
+    pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) -> u32 {
         if self.is_standard && self.char_filters.is_empty() {
-            self.plain_tokens(text, emit);
-            return;
+            return self.plain_tokens(text, emit);
         }
         let mut produced = Produced::of(text);
         let mut emit = |token: Token<'_>| {
@@ -159,7 +159,7 @@ impl Analyzer {
 
     /// As [`Analyzer::tokens`], with what each token was before its filters.
     #[inline(never)]
-    fn rewritten_tokens(&self, text: &str, emit: &mut dyn FnMut(Token<'_>, &str)) {
+    fn rewritten_tokens(&self, text: &str, emit: &mut dyn FnMut(Token<'_>, &str)) -> u32 {
         let stages = self.rewritten(text);
         let last = stages.last().map_or(text, |stage| &stage.text);
         let source_offset = |at: u32| {
@@ -173,19 +173,22 @@ impl Analyzer {
         self.plain_tokens(last, |token| {
             let raw = &last[token.start as usize..token.end as usize];
             emit(Token { start: source_offset(token.start), end: source_offset(token.end), ..token }, raw);
-        });
+        })
     }
 
     #[inline]
-    fn plain_tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) {
+    fn plain_tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) -> u32 {
         // Taken out, so that an `emit` that analyses in turn finds the cell free.
         let mut buffers = BUFFERS.take();
-        if self.is_standard {
-            self.standard(text, &mut buffers, &mut emit);
-        } else {
-            self.filtered(text, &mut buffers, &mut emit);
-        }
+        let trailing = match self.is_standard {
+            true => {
+                self.standard(text, &mut buffers, &mut emit);
+                0
+            }
+            false => self.filtered(text, &mut buffers, &mut emit),
+        };
         BUFFERS.set(buffers);
+        trailing
     }
 
     #[inline]
@@ -215,18 +218,20 @@ impl Analyzer {
     }
 
     #[inline]
-    fn filtered(&self, text: &str, buffers: &mut Buffers, emit: &mut impl FnMut(Token<'_>)) {
+    fn filtered(&self, text: &str, buffers: &mut Buffers, emit: &mut impl FnMut(Token<'_>)) -> u32 {
         let Buffers { lower, token, other } = buffers;
-        let mut position = 0;
+        let (mut position, mut after_last) = (0, 0);
         self.tokenizer.split(text, lower, self.token_length_max, |start, end| {
             token.clear();
             token.push_str(&text[start..end]);
             let is_kept = self.filters.iter().all(|filter| filter.apply(token, other));
             if is_kept {
                 emit(Token { text: token, position, start: start as u32, end: end as u32 });
+                after_last = position + 1;
             }
             position += 1;
         });
+        position - after_last
     }
 
     /// The tokens as `_analyze` shows them.

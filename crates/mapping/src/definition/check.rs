@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::params::{Check, Kind, Param};
-use super::parse::{boolean, java_text, mapper_parsing};
 use crate::RequestError;
 use crate::date::DateFormat;
+use crate::field::{Check, FieldType, Param};
+use crate::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{Keep, MappingSettings};
 
 /// Checks a value and brings it into the form that a definition keeps; null for "as if it were not there".
@@ -13,14 +13,14 @@ pub(super) fn checked(
     param: &Param,
     value: &Value,
     field: &str,
-    kind: &Kind,
+    kind: &dyn FieldType,
     settings: &MappingSettings,
 ) -> Result<Value, RequestError> {
     let conversion = |what: &str| {
         mapper_parsing(format!(
             "Failed to parse [{}] on field [{field}] of type [{}]: [{}] is not {what}",
             param.name,
-            kind.name,
+            kind.name(),
             java_text(value)
         ))
     };
@@ -67,13 +67,16 @@ pub(super) fn checked(
                 None => Err(conversion("a number")),
             }
         }
-        Check::IndexOptions => match value.as_str() {
+        Check::IndexOptions | Check::TextIndexOptions => match value.as_str() {
             Some("docs" | "freqs") => Ok(value.clone()),
-            Some("positions" | "offsets") if kind.name == "text" => Ok(value.clone()),
+            Some("positions" | "offsets") if param.check == Check::TextIndexOptions => Ok(value.clone()),
             _ => Err(mapper_parsing(format!(
                 "Unknown value [{}] for field [index_options] - accepted values are [{}]",
                 java_text(value),
-                if kind.name == "text" { "positions, docs, freqs, offsets" } else { "docs, freqs" }
+                match param.check {
+                    Check::TextIndexOptions => "positions, docs, freqs, offsets",
+                    _ => "docs, freqs",
+                }
             ))),
         },
         Check::Analyzer => {
@@ -109,7 +112,7 @@ pub(super) fn checked(
         Check::NullValue => match value {
             Value::Object(_) | Value::Array(_) => Err(conversion("a scalar")),
             Value::Null => Ok(Value::Null),
-            scalar => null_value(scalar, kind),
+            scalar => kind.null_value(scalar),
         },
         Check::NullPoint => match value {
             Value::Null => Ok(Value::Null),
@@ -134,7 +137,8 @@ pub(super) fn checked(
         },
         Check::Keep => Keep::parse(&java_text(value)).map(|keep| keep.name().into()),
         Check::Dimension => super::time_series::dimension(value, kind),
-        Check::Metric => super::time_series::metric(value, field, kind),
+        Check::Metric => super::time_series::metric(value, field, kind, true),
+        Check::PositionMetric => super::time_series::metric(value, field, kind, false),
         Check::Meta => meta(value, field, kind),
         Check::TermVector => match value.as_str() {
             Some(name) if TERM_VECTORS.contains(&name) => Ok(value.clone()),
@@ -152,7 +156,7 @@ pub(super) fn checked(
                 "parameter [{}: {}] on field [{field}] of type [{}]",
                 param.name,
                 java_text(value),
-                kind.name
+                kind.name()
             )))
         }
     }
@@ -169,42 +173,12 @@ const TERM_VECTORS: [&str; 7] = [
     "with_positions_offsets_payloads",
 ];
 
-/// A `null_value` in its type's own JSON form; dates, addresses and keywords are checked where the field is built.
-fn null_value(value: &Value, kind: &Kind) -> Result<Value, RequestError> {
-    let text = java_text(value);
-    let for_input = || RequestError::illegal_argument(format!("For input string: \"{text}\""));
-    match kind.name {
-        "boolean" => boolean(value).map(Value::Bool),
-        "long" | "integer" | "short" | "byte" => {
-            let whole = crate::number::integer_from_text(&text).ok_or_else(for_input)?.value;
-            let (low, high, article) = match kind.name {
-                "long" => (i64::MIN, i64::MAX, "a"),
-                "integer" => (i32::MIN as i64, i32::MAX as i64, "an"),
-                "short" => (i16::MIN as i64, i16::MAX as i64, "a"),
-                _ => (i8::MIN as i64, i8::MAX as i64, "a"),
-            };
-            match i64::try_from(whole) {
-                Ok(whole) if (low..=high).contains(&whole) => Ok(whole.into()),
-                _ => Err(RequestError::illegal_argument(format!(
-                    "Value [{text}] is out of range for {article} {}",
-                    kind.name
-                ))),
-            }
-        }
-        "unsigned_long" => text.parse::<u64>().map(Value::from).map_err(|_| for_input()),
-        "double" | "float" | "half_float" | "scaled_float" => {
-            crate::number::double_from_text(&text).map(Value::from).ok_or_else(for_input)
-        }
-        _ => Ok(text.into()),
-    }
-}
-
 /// Month and weekday names are English.
 fn is_plain_locale(value: &Value) -> bool {
     matches!(value.as_str(), Some("" | "ROOT" | "root" | "en" | "EN" | "en_US" | "en-US" | "en_GB" | "en-GB"))
 }
 
-fn meta(value: &Value, field: &str, kind: &Kind) -> Result<Value, RequestError> {
+fn meta(value: &Value, field: &str, kind: &dyn FieldType) -> Result<Value, RequestError> {
     let Value::Object(object) = value else {
         return Err(mapper_parsing(format!(
             "[meta] must be an object, got {}[{}] for field [{field}]",
@@ -224,7 +198,7 @@ fn meta(value: &Value, field: &str, kind: &Kind) -> Result<Value, RequestError> 
             Some(_) => {
                 return Err(mapper_parsing(format!(
                     "[meta] keys can't be longer than 20 chars and values not longer than 50 chars, but [{name}] is on field [{field}] of type [{}]",
-                    kind.name
+                    kind.name()
                 )));
             }
             None => {

@@ -4,9 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use super::parse::{boolean, mapper_parsing};
 use super::tree::{Node, Root};
 use crate::RequestError;
+use crate::field::ValueKind;
+use crate::java::{boolean, mapper_parsing};
 use crate::settings::MappingSettings;
 
 /// The field that a data stream's documents must have.
@@ -62,8 +63,8 @@ pub(crate) fn check(root: &Root, settings: &MappingSettings) -> Result<(), Reque
         Some(Node::Leaf(leaf)) => leaf,
         Some(Node::Object(_) | Node::Alias(_)) | None => return refused("does not exist".into()),
     };
-    if !matches!(leaf.kind.name, "date" | "date_nanos") {
-        return refused(format!("is of type [{}], but [date,date_nanos] is expected", leaf.kind.name));
+    if !matches!(leaf.kind.values(leaf), Ok(ValueKind::Date { .. })) {
+        return refused(format!("is of type [{}], but [date,date_nanos] is expected", leaf.kind.name()));
     }
     if !leaf.flag("index") {
         return refused("is not indexed".into());

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::params::Update;
-use super::parse::{java_text, joined};
+use super::parse::joined;
 use super::source::SourceSection;
-use super::tree::{Leaf, Node, Object, Root};
+use super::tree::{Node, Object, Root};
 use crate::RequestError;
+use crate::field::{Leaf, Update};
+use crate::java::java_text;
 
 /// `present` with `update` merged in. Conflicts are `illegal_argument_exception` in Elasticsearch's words.
 ///
@@ -126,7 +127,7 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
             (Some(Node::Leaf(old)), Node::Alias(_)) => {
                 return Err(RequestError::illegal_argument(format!(
                     "mapper [{full}] cannot be changed from type [{}] to [Builder]",
-                    old.kind.name
+                    old.kind.name()
                 )));
             }
             (Some(_), _) => {
@@ -149,14 +150,15 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
 /// An update states the whole field: a parameter it leaves out goes back to its default, which is a conflict where the
 /// parameter cannot change.
 fn leaves(present: &Leaf, update: &Leaf, path: &str) -> Result<Leaf, RequestError> {
-    if present.kind.name != update.kind.name {
+    if present.kind.name() != update.kind.name() {
         return Err(RequestError::illegal_argument(format!(
             "mapper [{path}] cannot be changed from type [{}] to [{}]",
-            present.kind.name, update.kind.name
+            present.kind.name(),
+            update.kind.name()
         )));
     }
     let mut found = Vec::new();
-    for param in present.kind.params {
+    for param in present.kind.params() {
         let (old, new) = (present.param(param.name), update.param(param.name));
         let allowed = match param.update {
             Update::Always => true,

@@ -6,7 +6,6 @@
 mod check;
 pub mod data_stream;
 mod merge;
-mod params;
 mod parse;
 mod render;
 pub(crate) mod runtime;
@@ -17,9 +16,8 @@ mod time_series;
 mod tree;
 
 pub(crate) use merge::merge;
-pub(crate) use params::KEYED;
 pub(crate) use parse::{
-    depth_exceeded, java_text, joined, nested_fields_exceeded, parse, total_fields_exceeded, wrapped,
+    depth_exceeded, joined, nested_fields_exceeded, parse, total_fields_exceeded, wrapped,
 };
 pub(crate) use render::render;
 pub(crate) use runtime::RuntimeFields;
@@ -27,4 +25,4 @@ pub(crate) use script::script_of;
 pub use source::SourceRule;
 pub(crate) use templates::Template;
 pub use tree::Dynamic;
-pub(crate) use tree::{Includes, Leaf, Node, Object, Root};
+pub(crate) use tree::{Includes, Node, Object, Root};

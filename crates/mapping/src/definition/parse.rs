@@ -6,15 +6,17 @@ use serde_json::{Map, Value};
 
 use super::check::checked;
 use super::data_stream;
-use super::params::{Check, KINDS, KINDS_MISSING, Kind, PREFIX_TREE_PARAMS};
 use super::runtime;
 use super::script::check_script;
 use super::source::SourceSection;
 use super::templates::Template;
 use super::time_series;
-use super::tree::{Dynamic, Includes, Leaf, Node, Object, Root};
+use super::tree::{Dynamic, Includes, Node, Object, Root};
 use crate::RequestError;
 use crate::date::DateFormat;
+use crate::field::{Check, FieldType, Leaf, Place};
+use crate::field_type;
+use crate::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{Keep, MappingSettings};
 use limber_work as work;
 
@@ -58,10 +60,6 @@ fn has_at_most(body: &Map<String, Value>, limit: usize) -> bool {
     }
     let mut left = limit;
     count(body, &mut left)
-}
-
-pub(super) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "mapper_parsing_exception", reason)
 }
 
 pub(crate) fn wrapped(cause: RequestError) -> RequestError {
@@ -127,18 +125,6 @@ fn dynamic(value: &Value) -> Result<Dynamic, RequestError> {
             _ => Err(mapper_parsing("Could not convert [dynamic.dynamic] to boolean")),
         },
         _ => Err(mapper_parsing("Could not convert [dynamic.dynamic] to boolean")),
-    }
-}
-
-pub(super) fn boolean(value: &Value) -> Result<bool, RequestError> {
-    match value {
-        Value::Bool(flag) => Ok(*flag),
-        Value::String(text) if text == "true" => Ok(true),
-        Value::String(text) if text == "false" => Ok(false),
-        other => Err(RequestError::illegal_argument(format!(
-            "Failed to parse value [{}] as only [true] or [false] are allowed.",
-            java_text(other)
-        ))),
     }
 }
 
@@ -391,11 +377,11 @@ fn include(name: &str, value: &Value, path: &str) -> Result<bool, RequestError> 
 }
 
 /// The type of this name, or why there is none.
-pub(super) fn kind_of(name: &str, path: &str) -> Result<&'static Kind, RequestError> {
-    if let Some(kind) = KINDS.iter().find(|kind| kind.name == name) {
+pub(super) fn kind_of(name: &str, path: &str) -> Result<&'static dyn FieldType, RequestError> {
+    if let Some(kind) = field_type::find(name) {
         return Ok(kind);
     }
-    if KINDS_MISSING.contains(&name) {
+    if field_type::MISSING.contains(&name) {
         return Err(RequestError::unsupported(format!("field type [{name}] declared on field [{path}]")));
     }
     Err(unknown_type(name, path))
@@ -409,10 +395,7 @@ fn leaf(
     is_multi_field: bool,
 ) -> Result<Leaf, RequestError> {
     let kind = kind_of(kind_name, path)?;
-    if kind.name == "constant_keyword" && is_multi_field {
-        return Err(RequestError::unsupported(format!("[constant_keyword] as multi-field [{path}]")));
-    }
-    let mut leaf = Leaf { kind, params: BTreeMap::new(), fields: BTreeMap::new(), copy_to: Vec::new() };
+    let mut leaf = Leaf::of(kind);
     let last = path.rsplit('.').next().unwrap_or(path);
     for (name, value) in body {
         match name.as_str() {
@@ -461,18 +444,11 @@ fn leaf(
             }
             "copy_to" => leaf.copy_to = copy_to(value)?,
             // Accepted without effect by Elasticsearch for old indices and refused for new ones.
-            "boost" => return Err(unknown_parameter("boost", last, kind.name)),
-            _ if kind.name == "geo_shape" && PREFIX_TREE_PARAMS.contains(&name.as_str()) => {
-                let named = body.keys().filter(|name| PREFIX_TREE_PARAMS.contains(&name.as_str()));
-                let named: Vec<&str> = named.map(String::as_str).collect();
-                return Err(RequestError::illegal_argument(format!(
-                    "using deprecated parameters [{}] in mapper [{last}] of type [geo_shape] is no longer allowed",
-                    named.join(", ")
-                )));
-            }
+            "boost" => return Err(unknown_parameter("boost", last, kind.name())),
             _ => {
                 let Some(param) = kind.param(name) else {
-                    return Err(unknown_parameter(name, last, kind.name));
+                    let refused = kind.refused_parameter(name, last, body);
+                    return Err(refused.unwrap_or_else(|| unknown_parameter(name, last, kind.name())));
                 };
                 if value.is_null()
                     && !matches!(
@@ -481,13 +457,14 @@ fn leaf(
                             | Check::NullPoint
                             | Check::OnlyDefault
                             | Check::Metric
+                            | Check::PositionMetric
                             | Check::Meta
                             | Check::Script
                     )
                 {
                     return Err(mapper_parsing(format!(
                         "[{name}] on mapper [{last}] of type [{}] must not have a [null] value",
-                        kind.name
+                        kind.name()
                     )));
                 }
                 let normal = checked(param, value, last, kind, settings)?;
@@ -500,27 +477,8 @@ fn leaf(
         }
     }
     check_script(&leaf, last)?;
-    if matches!(kind.name, "geo_shape" | "binary" | "constant_keyword" | "percolator")
-        && !(leaf.fields.is_empty() && leaf.copy_to.is_empty())
-    {
-        return Err(RequestError::unsupported(format!(
-            "[fields] and [copy_to] on field [{path}] of type [{}]",
-            kind.name
-        )));
-    }
     time_series::check(&leaf, is_multi_field, path)?;
-    if kind.name == "flattened" {
-        let refused = [("fields", leaf.fields.is_empty()), ("copy_to", leaf.copy_to.is_empty())];
-        if let Some((name, _)) = refused.iter().find(|(_, is_absent)| !is_absent) {
-            let reason = format!("flattened field [{last}] does not support [{name}]");
-            return Err(RequestError::illegal_argument(reason));
-        }
-    }
-    if kind.name == "scaled_float" && !leaf.params.contains_key("scaling_factor") {
-        return Err(RequestError::illegal_argument(format!(
-            "Field [{path}] misses required parameter [scaling_factor]"
-        )));
-    }
+    kind.check(&leaf, &Place { path, is_multi_field })?;
     if leaf.params.contains_key("search_analyzer") && !leaf.params.contains_key("analyzer") {
         leaf.params.insert("analyzer", "default".into());
     }
@@ -547,34 +505,4 @@ fn copy_to(value: &Value) -> Result<Vec<String>, RequestError> {
                 .ok_or_else(|| mapper_parsing("[copy_to] must be a field name or a list of field names"))
         })
         .collect()
-}
-
-/// Java's class of a JSON value.
-pub(super) fn java_class(value: &Value) -> &'static str {
-    match value {
-        Value::String(_) => "java.lang.String",
-        Value::Number(number) if number.as_i64().is_some_and(|whole| i32::try_from(whole).is_ok()) => {
-            "java.lang.Integer"
-        }
-        Value::Number(number) if number.is_f64() => "java.lang.Double",
-        Value::Number(_) => "java.lang.Long",
-        Value::Bool(_) => "java.lang.Boolean",
-        Value::Array(_) => "java.util.ArrayList",
-        Value::Object(_) => "java.util.HashMap",
-        Value::Null => "null",
-    }
-}
-
-/// A JSON value as Java prints the same map or list (`{a=1, b=[x]}`).
-pub(crate) fn java_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(list) => format!("[{}]", list.iter().map(java_text).collect::<Vec<_>>().join(", ")),
-        Value::Object(object) => {
-            let inner: Vec<String> =
-                object.iter().map(|(name, value)| format!("{name}={}", java_text(value))).collect();
-            format!("{{{}}}", inner.join(", "))
-        }
-        other => other.to_string(),
-    }
 }

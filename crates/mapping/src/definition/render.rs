@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::source::SourceSection;
-use super::tree::{Leaf, Node, Object, Root};
+use super::tree::{Node, Object, Root};
+use crate::field::Leaf;
 
 /// Members in Elasticsearch's order; defaults are left out, properties sorted by name.
 pub(crate) fn render(root: &Root) -> Value {
@@ -97,8 +98,8 @@ fn properties(object: &Object, body: &mut Map<String, Value>) {
 
 fn leaf(leaf: &Leaf) -> Value {
     let mut body = Map::new();
-    body.insert("type".into(), leaf.kind.name.into());
-    for param in leaf.kind.params {
+    body.insert("type".into(), leaf.kind.name().into());
+    for param in leaf.kind.params() {
         if let Some(value) = leaf.params.get(param.name) {
             body.insert(param.name.into(), value.clone());
         }

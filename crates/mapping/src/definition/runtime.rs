@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::parse::{java_class, java_text, mapper_parsing};
 use crate::RequestError;
-use crate::date::{DateFormat, MILLIS_FORMAT, Resolution};
-use crate::field::{Field, FieldId, FieldType, RuntimeScript};
+use crate::date::DateFormat;
+use crate::field::{Field, FieldId, FieldType, Leaf, RuntimeScript};
+use crate::field_type;
+use crate::java::{java_class, java_text, mapper_parsing};
 
 /// A field of the section `runtime`.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,17 +27,17 @@ pub(crate) struct RuntimeField {
     fields: BTreeMap<String, RuntimeField>,
 }
 
-/// The types, each with the parameters it takes beside `meta` and `script`.
-const KINDS: &[(&str, &[&str])] = &[
-    ("boolean", &[]),
-    ("composite", &["fields"]),
-    ("date", &["format", "locale"]),
-    ("double", &[]),
-    ("geo_point", &[]),
-    ("ip", &[]),
-    ("keyword", &[]),
-    ("long", &[]),
-];
+/// Its script makes several fields.
+const COMPOSITE: &str = "composite";
+
+/// A type of this name, and the parameters it takes beside `meta` and `script`.
+fn kind_of(name: &str) -> Option<(&'static str, &'static [&'static str])> {
+    if name == COMPOSITE {
+        return Some((COMPOSITE, &["fields"]));
+    }
+    let kind = field_type::find(name)?;
+    Some((kind.name(), kind.runtime_params()?))
+}
 
 /// Types that Elasticsearch has and Limber has not.
 const KINDS_MISSING: &[&str] = &["lookup", "geo_shape"];
@@ -81,7 +82,7 @@ fn field(name: &str, body: &Map<String, Value>) -> Result<RuntimeField, RequestE
             "runtime field type [{kind}] declared on field [{name}]"
         )));
     }
-    let Some((kind, parameters)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+    let Some((kind, parameters)) = kind_of(&kind) else {
         return Err(mapper_parsing(format!(
             "The mapper type [{kind}] declared on runtime field [{name}] does not exist. It might have been created within a future \
              version or requires a plugin to be installed. Check the documentation."
@@ -143,7 +144,7 @@ fn field(name: &str, body: &Map<String, Value>) -> Result<RuntimeField, RequestE
             }
         }
     }
-    if field.kind == "composite" {
+    if field.kind == COMPOSITE {
         if field.script.is_none() {
             return Err(RequestError::illegal_argument(format!(
                 "composite runtime field [{name}] must declare a [script]"
@@ -165,13 +166,13 @@ fn parts(name: &str, value: &Value) -> Result<BTreeMap<String, RuntimeField>, Re
         for (parameter, is_there) in
             [("script", field.script.is_some()), ("on_script_error", field.continues_on_error.is_some())]
         {
-            if is_there && field.kind != "composite" {
+            if is_there && field.kind != COMPOSITE {
                 return Err(RequestError::illegal_argument(format!(
                     "Cannot use [{parameter}] parameter on sub-field [{part}] of composite field [{name}]"
                 )));
             }
         }
-        if field.kind == "composite" {
+        if field.kind == COMPOSITE {
             return Err(RequestError::illegal_argument(format!(
                 "Cannot use [composite] type in sub-field [{part}] of composite field [{name}]"
             )));
@@ -244,7 +245,7 @@ pub(crate) fn compile(fields: &RuntimeFields) -> Result<Vec<Arc<Field>>, Request
     let mut compiled = Vec::new();
     for (name, field) in fields {
         let Some(field) = field else { continue };
-        if field.kind != "composite" {
+        if field.kind != COMPOSITE {
             compiled.push(field.compile(name, field.script.clone(), field.continues_on_error, None)?);
         }
         for (part, inner) in &field.fields {
@@ -268,21 +269,10 @@ impl RuntimeField {
         continues_on_error: Option<bool>,
         part: Option<&str>,
     ) -> Result<Arc<Field>, RequestError> {
-        let kind = match self.kind {
-            "boolean" => FieldType::Boolean,
-            "date" => {
-                let format = self.format.as_deref().unwrap_or(MILLIS_FORMAT);
-                FieldType::Date {
-                    format: Arc::new(DateFormat::parse_list(format)?),
-                    resolution: Resolution::Millis,
-                }
-            }
-            "double" => FieldType::Double,
-            "geo_point" => FieldType::GeoPoint,
-            "ip" => FieldType::Ip,
-            "long" => FieldType::Long,
-            _ => FieldType::Keyword,
-        };
+        let of: &'static dyn FieldType = field_type::find(self.kind).unwrap_or(&field_type::Keyword);
+        let mut leaf = Leaf::of(of);
+        leaf.params.extend(self.format.clone().map(|format| ("format", format.into())));
+        let values = of.values(&leaf)?;
         let script = RuntimeScript {
             script,
             continues_on_error: continues_on_error == Some(true),
@@ -295,7 +285,7 @@ impl RuntimeField {
             ignore_malformed: true,
             ignore_z: true,
             runtime: Some(script),
-            ..Field::bare(FieldId(u32::MAX), Arc::from(path), kind)
+            ..Field::bare(FieldId(u32::MAX), Arc::from(path), of, values)
         }))
     }
 

@@ -4,13 +4,9 @@
 
 use serde_json::{Map, Value};
 
-use super::parse::{java_text, mapper_parsing};
-use super::tree::Leaf;
 use crate::RequestError;
-use crate::field::RuntimeScript;
-
-/// Types that have the parameter, and refuse it.
-const WITHOUT_SCRIPT: &[&str] = &["byte", "float", "half_float", "integer", "short"];
+use crate::field::{Leaf, RuntimeScript};
+use crate::java::{java_text, mapper_parsing};
 
 /// Parameters about values of documents, of which there are none.
 const PRECLUDED: &[&str] = &["ignore_malformed", "coerce", "null_value", "ignore_z_value"];
@@ -83,7 +79,7 @@ pub(super) fn check_script(leaf: &Leaf, name: &str) -> Result<(), RequestError> 
             None => Ok(()),
         };
     }
-    if WITHOUT_SCRIPT.contains(&leaf.kind.name) {
+    if !leaf.kind.takes_script() {
         return illegal(format!("Unknown parameter [script] for mapper [{name}]"));
     }
     if let Some(precluded) = PRECLUDED.iter().find(|name| leaf.params.contains_key(**name)) {

@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::parse::{boolean, java_text, mapper_parsing};
 use crate::RequestError;
+use crate::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{MappingSettings, SourceMode};
 
 /// The section as it was given.

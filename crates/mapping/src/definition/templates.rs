@@ -3,8 +3,8 @@
 use limber_text::wildcard;
 use serde_json::{Map, Value};
 
-use super::parse::mapper_parsing;
 use crate::RequestError;
+use crate::java::{java_text, mapper_parsing};
 
 /// One entry of `dynamic_templates`.
 ///
@@ -175,8 +175,8 @@ fn fill(value: &Value, name: &str, default_type: &str) -> Value {
 
 fn strings(value: &Value) -> Vec<String> {
     match value {
-        Value::Array(list) => list.iter().map(super::parse::java_text).collect(),
-        other => vec![super::parse::java_text(other)],
+        Value::Array(list) => list.iter().map(java_text).collect(),
+        other => vec![java_text(other)],
     }
 }
 

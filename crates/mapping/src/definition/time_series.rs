@@ -4,10 +4,9 @@
 
 use serde_json::Value;
 
-use super::params::Kind;
-use super::parse::java_text;
-use super::tree::Leaf;
 use crate::RequestError;
+use crate::field::{Dimension, FieldType, Leaf};
+use crate::java::{boolean, java_text};
 
 /// Checks what goes with `time_series_dimension: true` and with `time_series_metric`.
 ///
@@ -47,35 +46,38 @@ pub(super) fn check(leaf: &Leaf, is_multi_field: bool, path: &str) -> Result<(),
 }
 
 /// The parameter's value in normal form: `true` only where the type can be a dimension.
-pub(super) fn dimension(value: &Value, kind: &Kind) -> Result<Value, RequestError> {
-    if !super::parse::boolean(value)? {
+pub(super) fn dimension(value: &Value, kind: &dyn FieldType) -> Result<Value, RequestError> {
+    if !boolean(value)? {
         return Ok(Value::Null);
     }
-    match kind.name {
-        "keyword" | "ip" | "byte" | "short" | "integer" | "long" | "unsigned_long" | "boolean" => {
-            Ok(true.into())
-        }
-        "float" | "half_float" | "double" => Err(RequestError::illegal_argument(format!(
+    match kind.dimension() {
+        Dimension::Allowed => Ok(true.into()),
+        Dimension::Fractional => Err(RequestError::illegal_argument(format!(
             "Parameter [time_series_dimension] cannot be set to numeric type [{}]",
-            kind.name
+            kind.name()
         ))),
-        _ => Err(RequestError::unsupported(format!(
+        Dimension::Unsupported => Err(RequestError::unsupported(format!(
             "parameter [time_series_dimension: {}] of type [{}]",
             java_text(value),
-            kind.name
+            kind.name()
         ))),
     }
 }
 
 /// `time_series_metric` in normal form: what it changes for a `gauge` is what `_field_caps` tells.
-pub(super) fn metric(value: &Value, field: &str, kind: &Kind) -> Result<Value, RequestError> {
+pub(super) fn metric(
+    value: &Value,
+    field: &str,
+    kind: &dyn FieldType,
+    is_number: bool,
+) -> Result<Value, RequestError> {
     match value.as_str() {
         None if value.is_null() => Ok(Value::Null),
-        Some("gauge") if kind.name != "geo_point" => Ok(value.clone()),
+        Some("gauge") if is_number => Ok(value.clone()),
         Some("counter" | "gauge" | "position") => Err(RequestError::unsupported(format!(
             "parameter [time_series_metric: {}] on field [{field}] of type [{}]",
             java_text(value),
-            kind.name
+            kind.name()
         ))),
         _ => Err(RequestError::new(
             400,

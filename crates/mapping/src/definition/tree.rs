@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::params::{KEYED, Kind};
 use super::runtime::RuntimeFields;
 use super::source::SourceSection;
 use super::templates::Template;
+use crate::field::Leaf;
 use crate::settings::Keep;
 
 /// `dynamic`: what to do with a field that the mapping does not know.
@@ -31,31 +31,6 @@ impl Dynamic {
             Dynamic::Strict => "strict",
             Dynamic::Runtime => "runtime",
         }
-    }
-}
-
-/// A leaf field: its type, and the parameters that differ from the defaults in their normal form.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Leaf {
-    pub kind: &'static Kind,
-    pub params: BTreeMap<&'static str, Value>,
-    pub fields: BTreeMap<String, Leaf>,
-    pub copy_to: Vec<String>,
-}
-
-impl Leaf {
-    /// The parameter as declared, else the type's default, else null.
-    pub fn param(&self, name: &str) -> Value {
-        self.params.get(name).cloned().unwrap_or_else(|| self.kind.default_of(name))
-    }
-
-    /// Of the keyed terms of a flattened field.
-    pub fn keyed(&self) -> Leaf {
-        Leaf { kind: &KEYED, params: self.params.clone(), fields: BTreeMap::new(), copy_to: Vec::new() }
-    }
-
-    pub fn flag(&self, name: &str) -> bool {
-        self.param(name).as_bool().unwrap_or(false)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::json::{JsonError, JsonErrorKind};
 use crate::RequestError;
-use crate::definition::java_text;
+use crate::java::java_text;
 use crate::tree::TERM_BYTES_MAX;
 
 /// Bytes of the source that Jackson quotes at most.

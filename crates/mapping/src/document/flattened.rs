@@ -6,9 +6,8 @@ use super::json;
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
-use crate::field::{FieldSink, Flattened, KEY_END};
+use crate::field::{FieldSink, Flattened, KEY_END, Scalar};
 use crate::tree::{Leaf, TERM_BYTES_MAX};
-use crate::typed::Scalar;
 
 /// Where the walk is: the keys from the field on, with dots between them, and how many objects they go through.
 struct Way {
@@ -168,7 +167,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let token = match scalar {
             Scalar::Text(_) => "VALUE_STRING",
             Scalar::Bool(_) => "VALUE_BOOLEAN",
-            Scalar::Integer { .. } | Scalar::Number(_) => "VALUE_NUMBER",
+            Scalar::Integer { .. } | Scalar::Number(_) | Scalar::Stored(_) => "VALUE_NUMBER",
         };
         let reason =
             format!("Failed to parse object: expecting token of type [START_OBJECT] but found [{token}]");

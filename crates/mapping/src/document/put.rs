@@ -1,4 +1,4 @@
-//! One scalar to the sink: the common values quickly, the others by the rules of [`crate::typed`].
+//! One scalar to the sink: the common values quickly, the others as their type reads them.
 
 use super::error;
 use super::json;
@@ -6,11 +6,10 @@ use super::walk::{Stop, Walk};
 use crate::RequestError;
 use crate::date::Resolution;
 use crate::definition::Dynamic;
-use crate::field::{FieldSink, FieldType, SpaceId};
+use crate::field::{FieldSink, Reads, Scalar, SpaceId, Typed};
 use crate::ip;
 use crate::reserved;
 use crate::tree::{Copy, Leaf, Once, TERM_BYTES_MAX};
-use crate::typed::{Scalar, Shape, Typed, typed};
 use limber_work as work;
 
 /// A value's place in a field's log, beside its bytes.
@@ -40,24 +39,24 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     #[inline(always)]
     fn put_quickly(&mut self, node: &'a Leaf, scalar: Scalar<'_>) -> bool {
         let field = &*node.field;
-        match (node.shape, scalar) {
-            (Shape::Text, Scalar::Text(text)) => self.sink.text(field, text),
-            (Shape::Keyword, Scalar::Text(text)) if text.len() <= node.quick_bytes_max => {
+        match (node.reads, scalar) {
+            (Reads::Text, Scalar::Text(text)) => self.sink.text(field, text),
+            (Reads::Keyword, Scalar::Text(text)) if text.len() <= node.quick_bytes_max => {
                 self.sink.term(field, text.as_bytes())
             }
-            (Shape::Integer(width), Scalar::Integer { value, .. }) => {
+            (Reads::Integer(width), Scalar::Integer { value, .. }) => {
                 let (low, high) = width.limits();
                 if value < low || value > high {
                     return false;
                 }
                 self.sink.number(field, value)
             }
-            (Shape::Ip, Scalar::Text(text)) => match ip::parse(text.as_bytes()) {
+            (Reads::Ip, Scalar::Text(text)) => match ip::parse(text.as_bytes()) {
                 Some(bytes) => self.sink.term(field, &bytes),
                 None => return false,
             },
-            (Shape::Date, scalar) => {
-                let FieldType::Date { format, resolution } = &field.kind else { return false };
+            (Reads::Date, scalar) => {
+                let Some((format, resolution)) = field.date() else { return false };
                 let stored = match (scalar, resolution) {
                     (Scalar::Text(text), Resolution::Millis) => format.parse_quickly(text),
                     (Scalar::Text(text), Resolution::Nanos) => {
@@ -85,7 +84,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         self.check_room(target_count * (scalar.text().len() + VALUE_BYTES))?;
         let tree = self.tree;
         // Those of a point have it as a geohash by now.
-        let multi_fields = if node.shape == Shape::GeoPoint { &[][..] } else { &node.multi_fields };
+        let multi_fields = if node.reads == Reads::Points { &[][..] } else { &node.multi_fields };
         for &number in multi_fields {
             let sub = &tree.leaves[number as usize];
             if !(sub.is_fed && !sub.is_named && self.put_quickly(sub, scalar)) {
@@ -168,15 +167,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if node.is_scripted {
             return Err(self.refuse_scripted(node, scalar.text(), at));
         }
-        if matches!(
-            node.shape,
-            Shape::GeoPoint
-                | Shape::Geometry
-                | Shape::Range
-                | Shape::Binary
-                | Shape::Query
-                | Shape::Flattened
-        ) {
+        if node.reads.is_whole() {
             return self.put_whole(node, leaf, scalar, at);
         }
         let field = &*node.field;
@@ -186,7 +177,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             return self.check_constant(node, leaf, constant, scalar, at);
         }
         let mut buffer = [0; 16];
-        match typed(node.shape, field, scalar, &mut buffer) {
+        match field.of.read(field, scalar, &mut buffer) {
             Ok(Typed::Number(value)) => {
                 if node.is_fed {
                     self.sink.number(field, value);
@@ -217,6 +208,17 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                     self.sink.term(field, value);
                 }
             }
+            Ok(Typed::Coded(value)) => {
+                if value.len() > TERM_BYTES_MAX {
+                    return match self.is_acknowledged {
+                        true => Ok(()),
+                        false => Err(self.immense(node, &value, at)),
+                    };
+                }
+                if node.is_fed {
+                    self.sink.term(field, &value);
+                }
+            }
             Ok(Typed::Text(value)) => {
                 if node.is_fed {
                     self.sink.text(field, value);
@@ -245,7 +247,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let cause = RequestError::illegal_argument(
             "Cannot index data directly into a field with a [script] parameter",
         );
-        if node.field.kind == FieldType::GeoPoint {
+        if node.field.is_point() {
             let reason = format!("failed to parse field [{}] of type [geo_point]", node.field.path);
             return error::document(self.bytes, at, reason).caused_by(cause).into();
         }

@@ -7,10 +7,8 @@ use super::json;
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
-use crate::field::{FieldSink, FieldType};
-use crate::range::{Ends, RangeKind, RangeReader, block_of};
+use crate::field::{Ends, FieldSink, RangeKind, RangeReader, Scalar, block_of};
 use crate::tree::Leaf;
-use crate::typed::Scalar;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
     /// The object at `at`; returns the offset behind it.
@@ -20,8 +18,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         let end = json::skip_value(self.bytes, at, 1, json_depth)?;
         let tree = self.tree;
         let node = &tree.leaves[leaf as usize];
-        let FieldType::Range(kind) = &node.field.kind else {
-            unreachable!("a range's shape belongs to a range");
+        let Some(kind) = node.field.range_kind() else {
+            unreachable!("ranges are read for fields of ranges")
         };
         let mut reader = RangeReader::new(&node.field, kind);
         // The grammar is checked: members follow one another up to the brace.
@@ -74,8 +72,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         at: usize,
     ) -> Result<(), Stop> {
         let field = &*node.field;
-        let cause = match (&field.kind, scalar) {
-            (FieldType::Range(kind @ RangeKind::Ip), Scalar::Text(text)) => match block_of(text) {
+        let cause = match (field.range_kind(), scalar) {
+            (Some(kind @ RangeKind::Ip), Scalar::Text(text)) => match block_of(text) {
                 Ok(ends) => {
                     self.put_range(node, leaf, kind, ends);
                     return Ok(());

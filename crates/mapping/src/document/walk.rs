@@ -8,10 +8,9 @@ use super::json::{self, JsonError, JsonErrorKind};
 use super::scan::{skip_space, string_stop, utf8};
 use super::scratch::Scratch;
 use crate::RequestError;
-use crate::field::FieldSink;
+use crate::field::{FieldSink, Reads, Scalar};
 use crate::mapping::Mapping;
 use crate::tree::{Copy, Leaf, Target, Tree};
-use crate::typed::{Scalar, Shape};
 use limber_work as work;
 
 /// What became of a document.
@@ -426,10 +425,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     #[inline(never)]
     fn array(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let node = &self.tree.leaves[leaf as usize];
-        match node.shape {
+        match node.reads {
             _ if node.is_scripted => {}
-            Shape::GeoPoint => return self.points(leaf, at, depth),
-            Shape::Geometry => return self.shapes(leaf, at, depth),
+            Reads::Points => return self.points(leaf, at, depth),
+            Reads::Shapes => return self.shapes(leaf, at, depth),
             _ => {}
         }
         let json_depth = self.mapping.settings().limits.json_depth;
@@ -548,11 +547,11 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 Ok(end)
             }
             Some(b'{') if node.is_scripted => Err(self.refuse_scripted(node, "{", at)),
-            Some(b'{') if node.shape == Shape::GeoPoint => self.points(leaf, at, 1),
-            Some(b'{') if node.shape == Shape::Geometry => self.shapes(leaf, at, 1),
-            Some(b'{') if node.shape == Shape::Range => self.range(leaf, at),
-            Some(b'{') if node.shape == Shape::Query => self.query(leaf, at),
-            Some(b'{') if node.shape == Shape::Flattened => self.flattened(leaf, at),
+            Some(b'{') if node.reads == Reads::Points => self.points(leaf, at, 1),
+            Some(b'{') if node.reads == Reads::Shapes => self.shapes(leaf, at, 1),
+            Some(b'{') if node.reads == Reads::Ranges => self.range(leaf, at),
+            Some(b'{') if node.reads == Reads::Query => self.query(leaf, at),
+            Some(b'{') if node.reads == Reads::Flattened => self.flattened(leaf, at),
             Some(b'{') => {
                 let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
                 let kind = node.field.type_name();
@@ -571,7 +570,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if node.is_scripted {
             return Err(self.refuse_scripted(node, "null", at));
         }
-        if node.shape == Shape::GeoPoint {
+        if node.reads == Reads::Points {
             return self.put_point(node, leaf, &serde_json::Value::Null, at);
         }
         if let Some(null) = &node.null {

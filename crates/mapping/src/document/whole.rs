@@ -9,13 +9,10 @@ use super::json;
 use super::scan::skip_space;
 use super::walk::{Stop, Walk};
 use crate::RequestError;
-use crate::field::{Field, FieldSink};
-use crate::geo::{
-    GeoPoint, GridShape, ReadOptions, ShapeOptions, cells_of, check_simple, geohash_at, read, read_shape,
-};
+use crate::field::{Field, FieldSink, Reads, Scalar};
+use crate::geo::{GeoPoint, GridShape, ReadOptions, cells_of, check_simple, geohash_at, read, read_shape};
 use crate::number::double_from_json;
 use crate::tree::{Leaf, TERM_BYTES_MAX};
-use crate::typed::{Scalar, Shape};
 
 fn parse_exception(reason: &str) -> RequestError {
     RequestError::new(400, "parse_exception", reason)
@@ -27,7 +24,7 @@ fn read_options(field: &Field) -> ReadOptions {
 
 /// The shape that a document's value names, ready to be stored.
 fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
-    let given = read_shape(value, &ShapeOptions::of(field))?;
+    let given = read_shape(value, &field.shape_options())?;
     let shape = GridShape::of(&given.geometry, given.is_clockwise)?;
     check_simple(&given.geometry, given.is_clockwise)?;
     Ok(shape)
@@ -209,17 +206,17 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         scalar: Scalar<'_>,
         at: usize,
     ) -> Result<(), Stop> {
-        match (node.shape, scalar) {
-            (Shape::GeoPoint, Scalar::Text(text)) => self.put_point(node, leaf, &Value::from(text), at),
-            (Shape::GeoPoint, _) => self.put_point(node, leaf, &Value::Bool(false), at),
-            (Shape::Geometry, Scalar::Text(text)) => self.put_shape(node, leaf, &Value::from(text), at),
-            (Shape::Geometry, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
-            (Shape::Range, _) => self.put_range_of_scalar(node, leaf, scalar, at),
-            (Shape::Query, _) => {
+        match (node.reads, scalar) {
+            (Reads::Points, Scalar::Text(text)) => self.put_point(node, leaf, &Value::from(text), at),
+            (Reads::Points, _) => self.put_point(node, leaf, &Value::Bool(false), at),
+            (Reads::Shapes, Scalar::Text(text)) => self.put_shape(node, leaf, &Value::from(text), at),
+            (Reads::Shapes, _) => self.put_shape(node, leaf, &Value::Bool(false), at),
+            (Reads::Ranges, _) => self.put_range_of_scalar(node, leaf, scalar, at),
+            (Reads::Query, _) => {
                 let cause = RequestError::parsing("[_na] query malformed, must start with start_object");
                 Err(self.unreadable(node, at, cause))
             }
-            (Shape::Flattened, _) => Err(self.not_flattened(node, scalar, at)),
+            (Reads::Flattened, _) => Err(self.not_flattened(node, scalar, at)),
             _ => self.put_bytes(node, leaf, scalar, at),
         }
     }

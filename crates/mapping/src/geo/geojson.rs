@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 
 use super::geometry::{Geometry, Position};
 use super::wkt::{WktOptions, check_z, geometry_from_wkt, rectangle, ring};
-use crate::field::{Field, FieldType};
 use crate::{RequestError, token};
 
 /// Collections in collections: a level takes stack.
@@ -31,18 +30,6 @@ pub struct ShapeOptions<'f> {
     pub is_clockwise: bool,
     /// Reads the radius of a circle, in meters.
     pub parse_length: &'f dyn Fn(&str) -> Result<f64, RequestError>,
-}
-
-impl ShapeOptions<'static> {
-    /// How the shapes of a field are read. Circles have no radius: no field takes them.
-    pub fn of(field: &Field) -> ShapeOptions<'static> {
-        ShapeOptions {
-            coerce: field.coerce,
-            ignore_z: field.ignore_z,
-            is_clockwise: field.kind == FieldType::GeoShape { is_clockwise: true },
-            parse_length: &|_| Ok(0.0),
-        }
-    }
 }
 
 /// Whether outer rings of this orientation run clockwise.

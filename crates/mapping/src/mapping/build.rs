@@ -6,24 +6,20 @@ use serde_json::Value;
 
 use crate::RequestError;
 use crate::analysis::Analyzer;
-use crate::date::{DateFormat, Resolution};
-use crate::definition::{KEYED, Leaf, script_of};
-use crate::field::{Field, FieldId, FieldType, Flattened, RuntimeScript};
-use crate::range::RangeKind;
+use crate::definition::script_of;
+use crate::field::{Field, FieldId, Leaf, OwnedScalar, ValueKind, check_scalar};
+use crate::field_type;
 use crate::settings::MappingSettings;
 use crate::similarity::Similarity;
-use crate::tree::scalar_of;
-use crate::typed::{OwnedScalar, Shape};
 
 /// Whether a leaf can be built at all: its `null_value` in particular.
 pub(crate) fn check_leaf(leaf: &Leaf, path: &str, settings: &MappingSettings) -> Result<(), RequestError> {
     let field = build(leaf, FieldId(0), path, settings)?;
     if let Some(null) = &field.null_value
-        && field.kind != FieldType::GeoPoint
+        && !field.is_point()
     {
         let scalar = OwnedScalar::from_json(null);
-        let shape = Shape::of(&field.kind);
-        scalar_of(shape, &field, scalar.borrow()).map_err(|cause| {
+        check_scalar(&field, scalar.borrow()).map_err(|cause| {
             let name = path.rsplit('.').next().unwrap_or(path);
             RequestError::new(
                 400,
@@ -46,18 +42,14 @@ pub(super) fn build(
     path: &str,
     settings: &MappingSettings,
 ) -> Result<Field, RequestError> {
-    let kind = kind_of(leaf)?;
-    let (analyzer, search_analyzer) = match kind {
-        FieldType::Text => (Some(index_analyzer(leaf, settings)), Some(search_analyzer(leaf, settings))),
-        _ => (None, None),
+    let values = leaf.kind.values(leaf)?;
+    let is_analyzed = values == ValueKind::Text || leaf.kind.param("analyzer").is_some();
+    let (analyzer, search_analyzer) = match is_analyzed {
+        true => (Some(index_analyzer(leaf, settings)), Some(search_analyzer(leaf, settings))),
+        false => (None, None),
     };
     let position_increment_gap = position_gap(leaf, analyzer.as_deref());
-    let flattened = flattened_part(leaf);
-    let is_shape = matches!(kind, FieldType::GeoShape { .. });
-    let is_constant = leaf.kind.name == "constant_keyword";
-    let match_only = leaf.kind.name == "match_only_text";
-    let is_wildcard = leaf.kind.name == "wildcard";
-    let is_query = kind == FieldType::Query;
+    let is_shape = matches!(values, ValueKind::Shape { .. });
     let index_options = leaf.param("index_options");
     let has_positions = index_options == "positions" || index_options == "offsets";
     let term_vector = leaf.param("term_vector");
@@ -67,27 +59,29 @@ pub(super) fn build(
         Some(flag) => flag,
         None => leaf.kind.param(name).is_some() && default,
     };
-    Ok(Field {
+    let mut field = Field {
+        of: leaf.kind,
+        values,
         id,
         path: Arc::from(path),
-        index: match_only || is_wildcard || is_query || leaf.flag("index"),
-        doc_values: is_constant || is_wildcard || is_query || leaf.flag("doc_values"),
+        index: leaf.flag("index"),
+        doc_values: leaf.flag("doc_values"),
         store: leaf.flag("store"),
-        match_only,
-        is_wildcard,
+        match_only: false,
+        is_wildcard: false,
         norms: leaf.flag("norms"),
         similarity: similarity(leaf, settings),
         positions: has_positions,
         has_offsets: index_options == "offsets" || has_vector_offsets,
         has_vector_offsets,
-        frequencies: has_positions || (index_options == "freqs" && flattened.is_none()),
+        frequencies: has_positions || index_options == "freqs",
         analyzer,
         search_analyzer,
         normalizer: leaf
             .param("normalizer")
             .as_str()
             .and_then(|name| settings.analyzers.normalizer(name).cloned()),
-        flattened,
+        flattened: None,
         splits_queries: leaf.flag("split_queries_on_whitespace"),
         position_increment_gap,
         ignore_above: leaf.params.get("ignore_above").and_then(Value::as_u64).map(|count| count as u32),
@@ -97,61 +91,17 @@ pub(super) fn build(
         ignore_z: explicit("ignore_z_value", true),
         copy_to: leaf.copy_to.iter().map(|path| Arc::from(path.as_str())).collect(),
         multi_fields: Vec::new(),
-        runtime: is_constant.then(|| RuntimeScript {
-            constant: Some(leaf.param("value").as_str().map(Arc::from)),
-            ..RuntimeScript::default()
-        }),
+        runtime: None,
         script: script_of(leaf),
-        kind,
-    })
+    };
+    leaf.kind.finish(leaf, &mut field);
+    Ok(field)
 }
 
-fn kind_of(leaf: &Leaf) -> Result<FieldType, RequestError> {
-    Ok(match leaf.kind.name {
-        _ if leaf.kind == &KEYED => FieldType::Keyword,
-        "match_only_text" => FieldType::Text,
-        "constant_keyword" | "wildcard" | "flattened" => FieldType::Keyword,
-        "scaled_float" => {
-            FieldType::ScaledFloat { scaling_factor: leaf.param("scaling_factor").as_f64().unwrap_or(1.0) }
-        }
-        "date" | "date_nanos" => {
-            let format = leaf.param("format");
-            FieldType::Date {
-                format: Arc::new(DateFormat::parse_list(format.as_str().unwrap_or_default())?),
-                resolution: match leaf.kind.name {
-                    "date" => Resolution::Millis,
-                    _ => Resolution::Nanos,
-                },
-            }
-        }
-        "geo_shape" => {
-            FieldType::GeoShape { is_clockwise: leaf.params.get("orientation") == Some(&"LEFT".into()) }
-        }
-        "integer_range" => FieldType::Range(RangeKind::Integer),
-        "long_range" => FieldType::Range(RangeKind::Long),
-        "float_range" => FieldType::Range(RangeKind::Float),
-        "double_range" => FieldType::Range(RangeKind::Double),
-        "date_range" => {
-            let format = leaf.param("format");
-            let format = DateFormat::parse_list(format.as_str().unwrap_or_default())?;
-            FieldType::Range(RangeKind::Date { format: Arc::new(format) })
-        }
-        "ip_range" => FieldType::Range(RangeKind::Ip),
-        "percolator" => FieldType::Query,
-        other => FieldType::plain(other)
-            .ok_or_else(|| RequestError::unsupported(format!("field type [{other}]")))?,
-    })
-}
-
-/// Which part of a flattened field it is.
-fn flattened_part(leaf: &Leaf) -> Option<Flattened> {
-    match leaf.kind.name {
-        _ if leaf.kind == &KEYED => Some(Flattened::Keyed),
-        "flattened" => {
-            Some(Flattened::Root { depth_max: leaf.param("depth_limit").as_u64().unwrap_or(0) as u32 })
-        }
-        _ => None,
-    }
+/// A field of a type of this name that says nothing else, in no mapping; `None` where there is no such type.
+pub fn field_of_type(path: &str, type_name: &str) -> Option<Field> {
+    let leaf = Leaf::of(field_type::find(type_name)?);
+    build(&leaf, FieldId(u32::MAX), path, &MappingSettings::default()).ok()
 }
 
 fn similarity(leaf: &Leaf, settings: &MappingSettings) -> Similarity {

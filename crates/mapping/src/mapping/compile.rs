@@ -10,7 +10,7 @@ use super::build::build;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::definition::{self, Root, SourceRule};
-use crate::field::{Field, FieldId, FieldType, Nested, SpaceId};
+use crate::field::{Field, FieldId, Leaf, Nested, SpaceId};
 use crate::reserved;
 use crate::settings::{MappingSettings, SourceMode};
 use crate::synthetic::SyntheticPlan;
@@ -168,7 +168,7 @@ impl Mapping {
     }
 
     fn find_queries(&mut self) -> Result<(), RequestError> {
-        let queries = self.fields.iter().filter(|field| field.kind == FieldType::Query);
+        let queries = self.fields.iter().filter(|field| field.has_queries());
         self.queries = queries.cloned().collect();
         match self.queries.iter().find(|field| self.nested_around(&field.path).is_some()) {
             None => Ok(()),
@@ -289,7 +289,7 @@ impl Mapping {
     /// The field of a leaf under its old id, or under the next one.
     fn intern(
         &mut self,
-        leaf: &definition::Leaf,
+        leaf: &Leaf,
         path: &str,
         settings: &MappingSettings,
     ) -> Result<Arc<Field>, RequestError> {
@@ -317,7 +317,7 @@ impl Mapping {
 }
 
 impl Intern for Mapping {
-    fn field(&mut self, leaf: &definition::Leaf, path: &str) -> Result<Arc<Field>, RequestError> {
+    fn field(&mut self, leaf: &Leaf, path: &str) -> Result<Arc<Field>, RequestError> {
         let settings = self.settings.clone();
         self.intern(leaf, path, &settings)
     }

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::Mapping;
 use crate::date::DateFormat;
-use crate::definition::{self, Node, SourceRule, Template};
-use crate::field::{Field, FieldId, FieldType, Flattened, KEY_END, Nested, keyed_path};
+use crate::definition::{Node, SourceRule, Template};
+use crate::field::{Field, FieldId, Flattened, KEY_END, Leaf, Nested, keyed_path};
 use crate::reserved;
 use crate::settings::MappingSettings;
 use crate::synthetic::SyntheticPlan;
@@ -48,7 +48,7 @@ impl Mapping {
                 doc_values: root.doc_values,
                 splits_queries: root.splits_queries,
                 flattened: Some(Flattened::Key),
-                ..Field::bare(keyed.id, keyed.path.clone(), FieldType::Keyword)
+                ..Field::bare(keyed.id, keyed.path.clone(), keyed.of, keyed.values.clone())
             }))
         })
     }
@@ -190,7 +190,7 @@ impl Mapping {
         Some(leaf.param(name))
     }
 
-    fn definition_of(&self, path: &str) -> Option<&definition::Leaf> {
+    fn definition_of(&self, path: &str) -> Option<&Leaf> {
         let mut object = &self.root.object;
         let mut segments = path.split('.').peekable();
         while let Some(segment) = segments.next() {

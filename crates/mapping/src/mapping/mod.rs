@@ -5,4 +5,5 @@ mod compile;
 mod lookup;
 
 pub(crate) use build::check_leaf;
+pub use build::field_of_type;
 pub use compile::Mapping;

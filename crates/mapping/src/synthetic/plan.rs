@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::definition::{Node, Object, Root, joined};
-use crate::field::{Field, FieldType, SpaceId};
+use crate::field::{Field, KeptIn, SpaceId, ValueKind};
 use crate::settings::Keep;
 use crate::{Mapping, RequestError};
 
@@ -116,19 +116,18 @@ impl SyntheticPlan {
 }
 
 fn how(field: &Arc<Field>, mapping: &Mapping) -> How {
-    match field.kind {
-        // Scripts make their values again.
-        _ if field.runtime.is_some() || field.script.is_some() || field.flattened.is_some() => How::Kept,
-        FieldType::Text if field.store => How::Kept,
-        FieldType::Text => {
+    // Scripts make their values again.
+    if field.runtime.is_some() || field.script.is_some() {
+        return How::Kept;
+    }
+    match field.of.kept_in(field) {
+        KeptIn::Column => How::Column(field.clone()),
+        KeptIn::Keyword => {
             let fields = field.multi_fields.iter().map(|id| mapping.field_by_id(*id));
-            let mut keywords = fields.filter(|field| field.kind == FieldType::Keyword && field.doc_values);
+            let mut keywords = fields.filter(|field| field.values == ValueKind::Keyword && field.doc_values);
             keywords.next().map_or(How::Kept, |keyword| How::Keyword(keyword.clone()))
         }
-        // A column has both ends as part of the range, whichever way they were given.
-        FieldType::Range(_) | FieldType::Query => How::Kept,
-        FieldType::Binary => How::Binary,
-        _ if field.doc_values => How::Column(field.clone()),
-        _ => How::Kept,
+        KeptIn::Sorted => How::Binary,
+        KeptIn::Nothing => How::Kept,
     }
 }

@@ -7,11 +7,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
 use super::plan::{How, PlanNode, SyntheticPlan};
-use crate::field::{Field, FieldType};
+use crate::field::{Field, OwnedScalar, check_scalar};
 use crate::geo::{ReadOptions, parse_points};
 use crate::settings::Keep;
-use crate::tree::scalar_of;
-use crate::typed::{OwnedScalar, Shape};
 
 /// The parts of a document, or of a nested object, that columns cannot give back. Paths are full ones.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -132,7 +130,7 @@ impl Residue {
             return;
         }
         match how {
-            How::Column(field) if field.kind == FieldType::GeoPoint => {
+            How::Column(field) if field.is_point() => {
                 if field.ignore_malformed {
                     self.malformed_points(path, value, field);
                 }
@@ -220,8 +218,7 @@ fn is_refused(field: &Field, item: &Value) -> bool {
         return true;
     }
     let scalar = OwnedScalar::from_json(item);
-    field.ignore_malformed
-        && (item.is_object() || scalar_of(Shape::of(&field.kind), field, scalar.borrow()).is_err())
+    field.ignore_malformed && (item.is_object() || check_scalar(field, scalar.borrow()).is_err())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::date::{DateFormat, Zone};
 use limber_mapping::number::{java_double, u64_from_sortable};
-use limber_mapping::{Field, FieldType, RangeKind, RequestError};
+use limber_mapping::{Field, RangeKind, RequestError, ValueKind};
 use serde_json::{Number, Value};
 
 use super::decimal_format::DecimalFormat;
@@ -29,21 +29,20 @@ pub enum Format {
 impl Format {
     /// The form of a field's values: the field type's own, changed by `format` and `time_zone`.
     pub fn of(field: Option<&Field>, options: &ValuesOptions) -> Result<Format, RequestError> {
-        let kind = field.map(|field| &field.kind);
-        match kind {
-            Some(FieldType::Date { format, .. } | FieldType::Range(RangeKind::Date { format })) => {
+        match field.map(|field| &field.values) {
+            Some(ValueKind::Date { format, .. } | ValueKind::Range(RangeKind::Date { format })) => {
                 let format = match &options.format {
                     Some(own) => Arc::new(DateFormat::parse_list(own)?),
                     None => format.clone(),
                 };
                 Ok(Format::Date { format, zone: zone(options)? })
             }
-            Some(FieldType::UnsignedLong) => match &options.format {
+            Some(ValueKind::UnsignedLong) => match &options.format {
                 None => Ok(Format::Unsigned),
                 Some(_) => Err(RequestError::unsupported("[format] of an unsigned_long")),
             },
-            Some(FieldType::Boolean) => refuse(options, "boolean").map(|()| Format::Boolean),
-            Some(FieldType::Range(_)) => match (field, &options.format) {
+            Some(ValueKind::Bool) => refuse(options, "boolean").map(|()| Format::Boolean),
+            Some(ValueKind::Range(_)) => match (field, &options.format) {
                 (Some(field), Some(_)) => Err(RequestError::illegal_argument(format!(
                     "Field [{}] of type [{}] does not support custom formats",
                     field.path,
@@ -51,8 +50,11 @@ impl Format {
                 ))),
                 _ => Ok(Format::Raw),
             },
-            Some(FieldType::Ip) => refuse(options, "ip").map(|()| Format::Ip),
-            Some(FieldType::Keyword | FieldType::Text) => refuse(options, "keyword").map(|()| Format::Raw),
+            Some(ValueKind::Ip) => refuse(options, "ip").map(|()| Format::Ip),
+            Some(ValueKind::Keyword | ValueKind::Text) => refuse(options, "keyword").map(|()| Format::Raw),
+            Some(ValueKind::Coded) => {
+                refuse(options, field.map_or("", |field| field.type_name())).map(|()| Format::Raw)
+            }
             _ => match &options.format {
                 Some(pattern) => Ok(Format::Decimal(Arc::new(DecimalFormat::parse(pattern)?))),
                 None => Ok(Format::Raw),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::date::Resolution;
 use limber_mapping::number::{sortable_from_f64, u64_from_sortable};
-use limber_mapping::{DateContext, Field, FieldType, RangeKind, Representation, RequestError, Selection};
+use limber_mapping::{DateContext, Field, NumberForm, RangeKind, RequestError, Selection, ValueKind};
 use limber_script::ScriptContext;
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::{DocId, Segment};
@@ -63,20 +63,15 @@ pub enum Accepts {
 
 impl Accepts {
     fn allows(self, field: &Field) -> bool {
-        let is_place = field.kind == FieldType::GeoPoint;
         match self {
             Accepts::Anything => true,
-            Accepts::Keys => !is_place,
-            Accepts::Places => is_place,
-            Accepts::Numbers => !is_place && field.representation() == Representation::Number,
-            Accepts::Dates => Accepts::Numbers.allows(field) && field.kind != FieldType::Boolean,
-            Accepts::Quantities => {
-                !is_place
-                    && field.representation() == Representation::Number
-                    && !matches!(field.kind, FieldType::Date { .. } | FieldType::Boolean)
-            }
-            Accepts::Addresses => matches!(field.kind, FieldType::Ip),
-            Accepts::Terms => matches!(field.kind, FieldType::Keyword | FieldType::Text | FieldType::Ip),
+            Accepts::Keys => !field.is_point(),
+            Accepts::Places => field.is_point(),
+            Accepts::Numbers => field.number_form().is_some(),
+            Accepts::Dates => field.number_form().is_some() && !field.is_bool(),
+            Accepts::Quantities => field.is_quantity(),
+            Accepts::Addresses => field.is_ip(),
+            Accepts::Terms => field.has_keys(),
         }
     }
 }
@@ -92,20 +87,20 @@ impl Source {
     ) -> Result<Source> {
         let field = shard.mapping.field(&options.field);
         if let Some(field) = &field {
-            match &field.kind {
-                FieldType::GeoPoint => crate::collect::check_column(field, shard)?,
-                FieldType::GeoShape { .. } => {
+            match &field.values {
+                ValueKind::Point => crate::collect::check_column(field, shard)?,
+                ValueKind::Shape { .. } => {
                     crate::collect::check_column(field, shard)?;
                     check_shapes(field, options, aggregation)?;
                 }
-                FieldType::Range(kind) => {
+                ValueKind::Range(kind) => {
                     crate::collect::check_column(field, shard)?;
                     check_ranges(field, kind, options, aggregation)?;
                 }
                 _ if accepts == Accepts::Places => {}
                 _ => crate::collect::check_sortable(field, shard)?,
             }
-            let is_checked = matches!(field.kind, FieldType::GeoShape { .. } | FieldType::Range(_));
+            let is_checked = field.is_shape() || field.range_kind().is_some();
             if !is_checked && !accepts.allows(field) {
                 return Err(not_supported(field, aggregation).into());
             }
@@ -172,7 +167,7 @@ impl Source {
 
     /// Whether values are shapes.
     pub fn has_shapes(&self) -> bool {
-        self.field.as_ref().is_some_and(|field| matches!(field.kind, FieldType::GeoShape { .. }))
+        self.field.as_ref().is_some_and(|field| field.is_shape())
     }
 
     /// What the ends of its ranges are, where values are ranges.
@@ -200,15 +195,7 @@ impl Source {
     /// Whether values are doubles rather than longs.
     pub fn is_floating(&self) -> bool {
         (self.script.is_some() && self.is_numeric())
-            || self.field.as_ref().is_some_and(|field| {
-                matches!(
-                    field.kind,
-                    FieldType::Double
-                        | FieldType::Float
-                        | FieldType::HalfFloat
-                        | FieldType::ScaledFloat { .. }
-                )
-            })
+            || self.field.as_ref().is_some_and(|field| field.is_floating())
     }
 
     /// What the column's dates count. Aggregations take all dates in milliseconds, as Elasticsearch's do: what is read of a column is brought
@@ -219,7 +206,8 @@ impl Source {
 
     /// Whether values are the stored whole numbers.
     pub fn is_whole(&self) -> bool {
-        let is_unsigned = self.field.as_ref().is_some_and(|field| field.kind == FieldType::UnsignedLong);
+        let is_unsigned =
+            self.field.as_ref().is_some_and(|field| field.number_form() == Some(NumberForm::Unsigned));
         self.is_mapped() && !self.is_floating() && !is_unsigned
     }
 
@@ -228,17 +216,14 @@ impl Source {
         self.field.as_ref().is_some_and(|field| {
             self.is_column()
                 && self.is_numeric()
-                && !matches!(
-                    field.kind,
-                    FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::UnsignedLong
-                )
+                && matches!(field.number_form(), None | Some(NumberForm::Whole | NumberForm::Scaled(_)))
         })
     }
 
     /// `missing` as the column would hold it.
     pub fn missing_number(&self) -> Result<Option<i64>> {
         let Some(value) = &self.missing else { return Ok(None) };
-        if self.field.as_ref().is_some_and(|field| field.kind == FieldType::GeoPoint) {
+        if self.field.as_ref().is_some_and(|field| field.is_point()) {
             return Ok(Some(limber_mapping::geo::parse_point(value, true)?.checked("")?.encode()));
         }
         let Some(field) = &self.field else {
@@ -293,17 +278,17 @@ impl Source {
     /// Stored numbers as doubles, the field's type looked at once.
     pub fn decode_all(&self, stored: &[i64], out: &mut Vec<f64>) {
         out.clear();
-        match self.field.as_ref().map(|field| &field.kind) {
-            None | Some(FieldType::Double | FieldType::Float | FieldType::HalfFloat) => {
+        let form = match &self.field {
+            None => NumberForm::Double,
+            Some(field) => field.number_form().unwrap_or(NumberForm::Whole),
+        };
+        match form {
+            NumberForm::Double | NumberForm::Float => {
                 out.extend(stored.iter().map(|&value| limber_mapping::number::f64_from_sortable(value)));
             }
-            Some(FieldType::ScaledFloat { scaling_factor }) => {
-                out.extend(stored.iter().map(|&value| value as f64 / scaling_factor))
-            }
-            Some(FieldType::UnsignedLong) => {
-                out.extend(stored.iter().map(|&value| u64_from_sortable(value) as f64));
-            }
-            Some(_) => out.extend(stored.iter().map(|&value| value as f64)),
+            NumberForm::Scaled(factor) => out.extend(stored.iter().map(|&value| value as f64 / factor)),
+            NumberForm::Unsigned => out.extend(stored.iter().map(|&value| u64_from_sortable(value) as f64)),
+            NumberForm::Whole => out.extend(stored.iter().map(|&value| value as f64)),
         }
     }
 }

@@ -3,7 +3,9 @@
 //! Source: Lucene's `AutomatonTermsEnum`.
 
 mod ends;
+mod shown;
 mod walk;
 
 pub(crate) use ends::RangeEnds;
+pub(crate) use shown::shown_terms;
 pub(crate) use walk::walk;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::geo::{ArcFrom, DistanceKind, Unit};
 use limber_mapping::number::{java_double, sortable_from_f64};
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use limber_segment::DocId;
 use limber_segment::columns::Batch;
 
@@ -49,7 +49,7 @@ impl Origins {
                 sort.path
             ))
             .into()),
-            Some(field) if field.kind != FieldType::GeoPoint => Err(RequestError::illegal_argument(format!(
+            Some(field) if !field.is_point() => Err(RequestError::illegal_argument(format!(
                 "unable to apply geo distance sort to field [{}] of type [{}]",
                 sort.path,
                 field.type_name()

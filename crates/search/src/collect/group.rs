@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError, reserved};
+use limber_mapping::{Field, Representation, RequestError, reserved};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment};
@@ -82,8 +82,8 @@ impl BoundCollapse {
 
     pub(super) fn open<'a>(&self, segment: &'a Segment) -> Result<GroupReader<'a>> {
         let path = &self.0.path;
-        Ok(match self.0.kind {
-            FieldType::Keyword => match segment.ordinals(path)?.zip(segment.terms(path)?) {
+        Ok(match self.0.representation() {
+            Representation::Terms => match segment.ordinals(path)?.zip(segment.terms(path)?) {
                 Some((column, terms)) => GroupReader::Terms { column, terms, batch: Batch::default() },
                 None => GroupReader::Nothing,
             },
@@ -100,19 +100,7 @@ fn is_reserved(field: &Field) -> bool {
 }
 
 fn is_groupable(field: &Field) -> bool {
-    let is_number = matches!(
-        field.kind,
-        FieldType::Long
-            | FieldType::UnsignedLong
-            | FieldType::Integer
-            | FieldType::Short
-            | FieldType::Byte
-            | FieldType::Double
-            | FieldType::Float
-            | FieldType::HalfFloat
-    );
-    let is_plain = field.runtime.is_none() && !is_reserved(field);
-    is_plain && (is_number || field.type_name() == FieldType::Keyword.name())
+    field.runtime.is_none() && !is_reserved(field) && field.collapses()
 }
 
 /// Reads the groups of a segment's documents.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::date::{DateFormat, NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64, sortable_from_u64, u64_from_sortable};
-use limber_mapping::{Field, FieldType, Representation, RequestError};
+use limber_mapping::{Field, NumberForm, Representation, RequestError};
 use limber_script::ScriptContext;
 use serde_json::Value;
 
@@ -212,36 +212,30 @@ impl BoundSort {
             )
             .into());
         }
-        let kind = match shard.mapping.field(&sort.field) {
+        let like = match shard.mapping.field(&sort.field) {
             Some(field) => {
                 if sort.nested.is_none() {
                     check_context(&field, shard)?;
                 }
                 check_sortable(&field, values_of)?;
                 bound.runtime = RuntimeField::bind(&field, values_of)?;
-                let kind = field.kind.clone();
-                bound.field = Some(field);
-                kind
+                bound.field = Some(field.clone());
+                field
             }
-            None => unmapped_kind(sort, shard)?,
+            None => unmapped_field(sort, shard)?,
         };
-        bound.kind = match &kind {
-            FieldType::Keyword
-            | FieldType::Ip
-            | FieldType::Text
-            | FieldType::Range(_)
-            | FieldType::Binary
-            | FieldType::Query => KeyKind::Term,
-            FieldType::Double => KeyKind::Double,
-            FieldType::ScaledFloat { scaling_factor } => {
-                bound.transform = Transform::Scaled(*scaling_factor);
+        bound.kind = match like.number_form() {
+            None => KeyKind::Term,
+            Some(NumberForm::Double) => KeyKind::Double,
+            Some(NumberForm::Scaled(factor)) => {
+                bound.transform = Transform::Scaled(factor);
                 KeyKind::Double
             }
-            FieldType::Float | FieldType::HalfFloat => KeyKind::Float,
-            FieldType::UnsignedLong => KeyKind::Unsigned,
-            _ => KeyKind::Long,
+            Some(NumberForm::Float) => KeyKind::Float,
+            Some(NumberForm::Unsigned) => KeyKind::Unsigned,
+            Some(NumberForm::Whole) => KeyKind::Long,
         };
-        let is_nanos = matches!(kind, FieldType::Date { resolution: Resolution::Nanos, .. });
+        let is_nanos = like.resolution() == Resolution::Nanos;
         if (is_nanos && sort.numeric_type.is_none()) || sort.numeric_type == Some(NumericType::DateNanos) {
             bound.resolution = Resolution::Nanos;
         }
@@ -250,14 +244,14 @@ impl BoundSort {
             (Some(_), KeyKind::Term) => {
                 return Err(RequestError::illegal_argument(format!(
                     "[numeric_type] option cannot be set on a non-numeric field, got {}",
-                    kind.name()
+                    like.type_name()
                 ))
                 .into());
             }
             (Some(_), KeyKind::Unsigned) => {
                 return Err(RequestError::unsupported("[numeric_type] of a sort on an unsigned_long").into());
             }
-            (Some(NumericType::DateNanos), _) if !matches!(kind, FieldType::Date { .. }) => {
+            (Some(NumericType::DateNanos), _) if like.date().is_none() => {
                 return Err(RequestError::illegal_argument(
                     "trying to convert a known date time formatter to a nanosecond one, wrong field used?",
                 )
@@ -291,17 +285,13 @@ impl BoundSort {
                 .query_shard_exception("we only support AVG, MEDIAN and SUM on number based fields")
                 .into());
         }
-        if let FieldType::Date { format, .. } = &kind {
-            bound.own_format = Some(format.clone());
-        }
-        if let FieldType::Date { .. } = &kind
-            && let Some(pattern) = &sort.format
-        {
+        bound.own_format = like.date().map(|(format, _)| format.clone());
+        if let (Some(_), Some(pattern)) = (like.date(), &sort.format) {
             bound.format = Some(Arc::new(DateFormat::parse_list(pattern)?));
         } else if sort.format.is_some() {
             return Err(RequestError::unsupported("[format] of a sort on a field that is no date").into());
         }
-        bound.bind_missing(&sort.missing, is_narrow(&kind) && sort.numeric_type.is_none())?;
+        bound.bind_missing(&sort.missing, like.is_narrow() && sort.numeric_type.is_none())?;
         Ok(bound)
     }
 
@@ -321,7 +311,7 @@ impl BoundSort {
 
     /// Whether no number comes before (or after) that of documents without a value.
     pub fn has_missing_at_end(&self, first: bool) -> bool {
-        let is_narrow = self.field.as_ref().is_some_and(|field| is_narrow(&field.kind));
+        let is_narrow = self.field.as_ref().is_some_and(|field| field.is_narrow());
         self.missing_number == self.extreme(first, false)
             || is_narrow && self.missing_number == self.extreme(first, true)
     }
@@ -470,10 +460,6 @@ impl BoundSort {
     }
 }
 
-fn is_narrow(kind: &FieldType) -> bool {
-    matches!(kind, FieldType::Integer | FieldType::Short | FieldType::Byte)
-}
-
 /// Refuses fields of nested documents, unless the shard's are those or the documents around have the values as well.
 ///
 /// Source: `FieldSortBuilder#validateMissingNestedPath`.
@@ -494,63 +480,23 @@ fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     Ok(())
 }
 
-fn unmapped_kind(sort: &Sort, shard: &ShardSnapshot) -> Result<FieldType> {
+/// A field of the type by which documents are sorted where nothing is mapped.
+fn unmapped_field(sort: &Sort, shard: &ShardSnapshot) -> Result<Arc<Field>> {
     let Some(unmapped_type) = &sort.unmapped_type else {
         return Err(shard
             .query_shard_exception(format!("No mapping found for [{}] in order to sort on", sort.field))
             .into());
     };
-    let kind = match unmapped_type.as_str() {
-        "scaled_float" => Some(FieldType::ScaledFloat { scaling_factor: 1.0 }),
-        "date" => Some(FieldType::Date {
-            format: limber_mapping::date::default_format(),
-            resolution: Resolution::Millis,
-        }),
-        "date_nanos" => Some(FieldType::Date {
-            format: limber_mapping::date::default_nanos_format(),
-            resolution: Resolution::Nanos,
-        }),
-        name => FieldType::plain(name)
-            .filter(|kind| !matches!(kind, FieldType::Text | FieldType::GeoPoint | FieldType::Binary)),
-    };
+    let field = limber_mapping::field_of_type(&sort.field, unmapped_type)
+        .filter(|field| field.doc_values && field.check_sortable().is_ok());
     let unknown = || RequestError::illegal_argument(format!("No mapper found for type [{unmapped_type}]"));
-    Ok(kind.ok_or_else(unknown)?)
+    Ok(field.map(Arc::new).ok_or_else(unknown)?)
 }
 
 /// Refuses fields without a column and those whose column has no order of its own.
 pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     check_column(field, shard)?;
-    match field.kind {
-        FieldType::GeoPoint if field.runtime.is_some() => Err(RequestError::illegal_argument(
-            "can't sort on geo_point field without using specific sorting feature, like geo_distance",
-        )
-        .into()),
-        FieldType::GeoPoint => Err(RequestError::illegal_argument(
-            "can't sort on geo_point or point field without using specific sorting feature, like geo_distance",
-        )
-        .into()),
-        FieldType::GeoShape { .. } => Err(RequestError::illegal_argument(
-            "can't sort on geo_shape field without using specific sorting feature, like geo_distance",
-        )
-        .into()),
-        FieldType::Range(_) => Err(RequestError::illegal_argument(format!(
-            "Sorting by range field [{}] is not supported",
-            field.path
-        ))
-        .into()),
-        FieldType::Query => Err(RequestError::illegal_argument(format!(
-            "Fielddata is not supported on field [{}] of type [percolator]",
-            field.path
-        ))
-        .into()),
-        FieldType::Binary => Err(RequestError::unsupported(format!(
-            "a sort or aggregation on field [{}] of type [{}]",
-            field.path,
-            field.type_name()
-        ))
-        .into()),
-        _ => Ok(()),
-    }
+    Ok(field.check_sortable()?)
 }
 
 /// Refuses fields without a column, in Elasticsearch's words.

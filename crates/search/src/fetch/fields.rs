@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use limber_mapping::date::{DateFormat, Resolution, Zone};
-use limber_mapping::geo::{GeoPoint, Geometry, ReadOptions, ShapeOptions, parse_points, read_shape};
-use limber_mapping::number::{double_from_text, f64_from_sortable, integer_from_text, round_to_half};
+use limber_mapping::date::DateFormat;
+use limber_mapping::geo::{GeoPoint, Geometry, ReadOptions, parse_points, read_shape};
+use limber_mapping::number::{double_from_text, integer_from_text};
 use limber_mapping::{
-    Field, FieldType, Mapping, Nested, RangeKind, Representation, RequestError, SpaceId, reserved,
+    Field, Mapping, Nested, RangeKind, Representation, RequestError, SpaceId, ValueKind, reserved,
 };
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
@@ -184,24 +184,9 @@ pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map
 }
 
 pub(super) fn date_format(field: &Field, wanted: &FieldFormat) -> Result<Option<DateFormat>> {
-    match (&field.kind, wanted.format.as_deref()) {
-        (_, None | Some("use_field_mapping")) => Ok(None),
-        (FieldType::Date { .. } | FieldType::Range(RangeKind::Date { .. }), Some(pattern)) => {
-            Ok(Some(DateFormat::parse_list(pattern)?))
-        }
-        (FieldType::GeoPoint, Some(_)) => Err(RequestError::illegal_argument(format!(
-            "Field [{}] of type [geo_point] does not support custom formats",
-            field.path
-        ))
-        .into()),
-        (_, Some(_)) if field.flattened.is_some() => Err(RequestError::illegal_argument(format!(
-            "Field [{}] of type [flattened] does not support custom formats",
-            field.path
-        ))
-        .into()),
-        (_, Some(_)) => {
-            Err(RequestError::unsupported(format_args!("[format] on field [{}]", field.path)).into())
-        }
+    match wanted.format.as_deref() {
+        None | Some("use_field_mapping") => Ok(None),
+        Some(pattern) => Ok(Some(field.shown_by(pattern)?)),
     }
 }
 
@@ -222,18 +207,7 @@ pub(super) fn column_values(
         };
         source.gather(&[doc], &mut batch)?;
         for number in batch.values {
-            shown.push(match (&format, &field.kind) {
-                // What Elasticsearch takes for the key of a missing value.
-                (_, FieldType::Date { resolution: Resolution::Nanos, .. }) if number == i64::MAX => {
-                    Value::Null
-                }
-                (Some(format), _) => {
-                    format.format_instant(field.resolution().instant(number), &Zone::Utc).into()
-                }
-                // Columns hold floats widened, and show them so.
-                (None, FieldType::Float | FieldType::HalfFloat) => f64_from_sortable(number).into(),
-                (None, _) => field.format_number(number),
-            });
+            shown.push(field.show_number(number, format.as_ref()));
         }
         return Ok(shown);
     }
@@ -261,13 +235,13 @@ fn source_values(
     path: &str,
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
-    match &field.kind {
-        FieldType::Range(kind) => {
+    match &field.values {
+        ValueKind::Range(kind) => {
             let format = date_format(field, wanted)?;
             return Ok(source_ranges(source, kind, path, format.as_ref()));
         }
-        FieldType::GeoPoint => return source_points(source, field, path, wanted),
-        FieldType::GeoShape { .. } => return source_shapes(source, field, path, wanted),
+        ValueKind::Point => return source_points(source, field, path, wanted),
+        ValueKind::Shape { .. } => return source_shapes(source, field, path, wanted),
         _ => {}
     }
     if field.flattened.is_some() {
@@ -290,7 +264,7 @@ fn source_values(
         Value::Null => field.null_value.as_ref(),
         value => Some(value),
     });
-    Ok(given.filter_map(|value| shown(field, value, format.as_ref())).collect())
+    Ok(given.filter_map(|value| field.show_source(value, format.as_ref())).collect())
 }
 
 /// What the source has at the path of a flattened field or of a key, as it is.
@@ -372,7 +346,7 @@ fn source_shapes(source: &Value, field: &Field, path: &str, wanted: &FieldFormat
     };
     let mut raw = Vec::new();
     gather_whole(source, path, &mut raw);
-    let options = ShapeOptions::of(field);
+    let options = field.shape_options();
     let mut shown = Vec::new();
     // The depth of JSON that was let in bounds the lists in lists.
     while let Some(value) = raw.pop() {
@@ -449,39 +423,5 @@ fn leaves<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
         Value::Array(items) => items.iter().for_each(|item| leaves(item, out)),
         Value::Object(_) => {}
         scalar => out.push(scalar),
-    }
-}
-
-/// A source value as its field type shows it; `None` where it does not parse (such values are ignored).
-fn shown(field: &Field, value: &Value, format: Option<&DateFormat>) -> Option<Value> {
-    let text = json::scalar_text(value)?;
-    match &field.kind {
-        FieldType::Keyword => {
-            let limit = field.ignore_above.unwrap_or(u32::MAX) as usize;
-            let is_kept = text.len() <= limit || text.encode_utf16().count() <= limit;
-            is_kept.then(|| field.normalize(&text).into_owned().into())
-        }
-        FieldType::Text | FieldType::Binary => Some(text.into()),
-        FieldType::Query => None,
-        FieldType::Ip => {
-            limber_mapping::ip::parse(text.as_bytes()).map(|bytes| limber_mapping::ip::format(&bytes).into())
-        }
-        FieldType::Boolean => match text.as_str() {
-            "true" => Some(true.into()),
-            "false" | "" => Some(false.into()),
-            _ => None,
-        },
-        FieldType::Date { format: own, resolution } => {
-            let instant = own.parse_instant(&text).ok()?;
-            let instant = resolution.instant(resolution.stored(instant).ok()?);
-            Some(format.unwrap_or(own).format_instant(instant, &Zone::Utc).into())
-        }
-        FieldType::Double | FieldType::ScaledFloat { .. } => double_from_text(&text).map(Value::from),
-        FieldType::Float => double_from_text(&text).map(|value| float_to_json(value as f32)),
-        FieldType::HalfFloat => {
-            double_from_text(&text).map(|value| float_to_json(round_to_half(value as f32)))
-        }
-        FieldType::UnsignedLong => text.parse::<u64>().ok().map(Value::from),
-        _ => integer_from_text(&text).and_then(|number| i64::try_from(number.value).ok()).map(Value::from),
     }
 }

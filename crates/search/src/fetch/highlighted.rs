@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `HighlightPhase` and `PercolatorHighlightSubFetchPhase`.
 
-use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_mapping::{Field, Mapping, RequestError};
 use limber_segment::{DocId, Segment, StoredReader};
 use limber_work as work;
 use serde_json::{Map, Value};
@@ -98,7 +98,7 @@ impl<'r> BoundHighlight<'r> {
             for (name, field) in document.mapping.matching_names(&options.pattern) {
                 work::check_beyond_deadline()?;
                 let has_vectors = options.highlighter != Highlighter::FastVector || field.has_vector_offsets;
-                if field.runtime.is_some() || is_pattern && !(is_text(&field) && has_vectors) {
+                if field.runtime.is_some() || is_pattern && !(field.has_texts() && has_vectors) {
                     continue;
                 }
                 if let Some(fault) = &options.fault {
@@ -261,11 +261,6 @@ fn unwrapped(error: Error) -> Error {
         }
         other => other,
     }
-}
-
-/// What a pattern stands for.
-fn is_text(field: &Field) -> bool {
-    matches!(field.kind, FieldType::Text | FieldType::Keyword)
 }
 
 /// The field's values in the source, those of a multi-field under the name of the field that it belongs to.

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use limber_mapping::Field;
 use limber_mapping::date::Zone;
 use limber_mapping::document::Made;
 use limber_mapping::geo::GeoPoint;
-use limber_mapping::{Field, FieldType};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
 use serde_json::Value;
@@ -45,9 +45,9 @@ fn scripted_values(
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
     let date = date_format(field, wanted)?;
-    let show_place = match field.kind {
-        FieldType::GeoPoint => Some(place_format(field, wanted)?),
-        _ => None,
+    let show_place = match field.is_point() {
+        true => Some(place_format(field, wanted)?),
+        false => None,
     };
     let values = match runtime::made_values(field, shard, segment, doc) {
         Err(Error::Request(_)) => return Ok(Vec::new()),
@@ -72,7 +72,7 @@ fn runtime_values(
     doc: DocId,
     wanted: &FieldFormat,
 ) -> Result<Vec<Value>> {
-    if field.kind != FieldType::GeoPoint {
+    if !field.is_point() {
         return column_values(shard, segment, field, doc, wanted);
     }
     let show = place_format(field, wanted)?;

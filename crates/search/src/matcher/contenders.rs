@@ -3,7 +3,6 @@
 //! A leaf of points holds neighbouring values of some 500 documents. Where the most that any of them can score is no more than the
 //! worst wanted hit has, none is looked at. Lucene does so for `distance_feature` alone (`LongDistanceFeatureQuery#setMinCompetitiveScore`).
 
-use limber_mapping::FieldType;
 use limber_segment::Segment;
 use limber_segment::points::Overlap;
 
@@ -23,7 +22,7 @@ pub(crate) fn contenders(
     // Documents without a value, or with several, score by rules of their own.
     let is_one_each = |is_single: bool, with_value: u32| is_single && with_value == doc_count;
     let mut bits = SegmentBits::none_of(doc_count);
-    if field.kind == FieldType::GeoPoint {
+    if field.is_point() {
         let Some(places) = segment.spatial_points(&field.path)? else { return Ok(None) };
         if !ceiling.is_of_best_value()
             && !is_one_each(places.is_single_valued(), places.doc_count_with_value())

@@ -85,7 +85,9 @@ impl FieldSink for Sink<'_> {
             }
         };
         match &field.analyzer {
-            Some(analyzer) => analyzer.tokens(value, |token| emit(token.text, token.position)),
+            Some(analyzer) => {
+                analyzer.tokens(value, |token| emit(token.text, token.position));
+            }
             None => emit(value, 0),
         }
         self.found = self.positions.iter().all(|positions| !positions.is_empty())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, NumberForm, RequestError};
 use limber_script::OpenScript;
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
@@ -75,11 +75,9 @@ impl<'a> OpenNeeded<'a> {
 
 /// A stored number without its fraction.
 fn whole(field: &Field, stored: i64) -> i64 {
-    match field.kind {
-        FieldType::Double | FieldType::Float | FieldType::HalfFloat | FieldType::ScaledFloat { .. } => {
-            field.decode_f64(stored) as i64
-        }
-        FieldType::UnsignedLong => field.decode_f64(stored).min(i64::MAX as f64) as i64,
+    match field.number_form() {
+        _ if field.is_floating() => field.decode_f64(stored) as i64,
+        Some(NumberForm::Unsigned) => field.decode_f64(stored).min(i64::MAX as f64) as i64,
         _ => field.resolution().millis(stored),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use limber_mapping::analysis::Analyzer;
 use limber_mapping::date::is_beyond_nanos;
 use limber_mapping::{DateContext, Selection};
-use limber_mapping::{Field, FieldType, RequestError, SourceMode};
+use limber_mapping::{Field, RequestError, SourceMode};
 use serde_json::Value;
 
 use super::bound::BoundQuery;
@@ -187,11 +187,11 @@ impl<'a> Binder<'a> {
     /// Refuses fields whose column does not hold numbers.
     pub(crate) fn check_numeric_column(&self, field: &Field, what: &str) -> Result<(), Error> {
         self.check_column(field)?;
-        if !field.is_numeric() || field.kind == FieldType::GeoPoint {
+        if field.number_form().is_none() {
             return Err(RequestError::illegal_argument(format!(
                 "[{what}] needs numbers, but field [{}] is of type [{}]",
                 field.path,
-                field.kind.name()
+                field.type_name()
             ))
             .into());
         }
@@ -213,7 +213,7 @@ impl<'a> Binder<'a> {
             }
         }
         if !field.index && (!field.doc_values || field.flattened.is_some()) {
-            let is_by_index = matches!(field.kind, FieldType::Text) || field.flattened.is_some();
+            let is_by_index = field.is_analyzed() || field.flattened.is_some();
             let why = if is_by_index { "" } else { " nor has doc values" };
             return Err(RequestError::illegal_argument(format!(
                 "Cannot search on field [{path}] since it is not indexed{why}."
@@ -293,12 +293,10 @@ impl<'a> Binder<'a> {
         };
         let selection = self.select_term(&field, value)?;
         match selection {
-            Selection::Term(term)
-                if field.index && matches!(field.kind, FieldType::Text | FieldType::Keyword) =>
-            {
+            Selection::Term(term) if field.index && field.has_patterns() => {
                 self.scored_term(&field, &term, boost)
             }
-            Selection::Number(number) if field.index && matches!(field.kind, FieldType::Boolean) => {
+            Selection::Number(number) if field.index && field.is_bool() => {
                 let boost = self.boolean_score(&field, number, boost)?;
                 Ok(convert::constant(&field, Selection::Number(number), boost))
             }

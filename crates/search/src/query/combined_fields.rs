@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use limber_codec::norm;
 use limber_mapping::number::java_float;
-use limber_mapping::{Field, FieldType, RequestError, Similarity};
+use limber_mapping::{Field, RequestError, Similarity};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
@@ -105,7 +105,7 @@ impl CombinedFields {
         let mut mapped: Vec<(Arc<Field>, f32)> = Vec::new();
         for (path, weight) in binder.expand_fields(&self.fields)? {
             let Some(field) = binder.field(&path) else { continue };
-            if field.kind != FieldType::Text {
+            if !field.is_analyzed() {
                 return refused(format!(
                     "Field [{path}] of type [{}] does not support [combined_fields] queries",
                     field.type_name()

@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use limber_mapping::number::{f64_from_sortable, java_double, java_float};
-use limber_mapping::{Field, FieldType};
+use limber_mapping::{Field, NumberForm};
 use limber_mapping::{RangesWanted, Selection};
 
 use super::bound::BoundQuery;
@@ -18,9 +18,9 @@ pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> 
         Selection::Nothing => return BoundQuery::nothing(format!("value out of range for field [{path}]")),
         Selection::Term(term) => {
             let shown = field.decode_term(&term);
-            let text = match field.kind {
-                FieldType::Ip => format!("{path}:[{shown} TO {shown}]"),
-                _ => format!("{path}:{shown}"),
+            let text = match field.is_ip() {
+                true => format!("{path}:[{shown} TO {shown}]"),
+                false => format!("{path}:{shown}"),
             };
             (Docs::Terms { field: field.clone(), terms: [term.into()].into() }, text)
         }
@@ -39,10 +39,14 @@ pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> 
             return constant(field, Selection::Numbers { lower: number, upper: number }, boost);
         }
         // Lucene prints a range over doubles by their sortable bits.
-        Selection::Numbers { lower, upper } if lower != upper && matches!(field.kind, FieldType::Double) => (
-            Docs::NumberRange { field: field.clone(), min: lower, max: upper },
-            format!("{path}:[{lower} TO {upper}]"),
-        ),
+        Selection::Numbers { lower, upper }
+            if lower != upper && field.number_form() == Some(NumberForm::Double) =>
+        {
+            (
+                Docs::NumberRange { field: field.clone(), min: lower, max: upper },
+                format!("{path}:[{lower} TO {upper}]"),
+            )
+        }
         Selection::Numbers { lower, upper } => {
             let text = format!("{path}:[{} TO {}]", shown_number(field, lower), shown_number(field, upper));
             (Docs::NumberRange { field: field.clone(), min: lower, max: upper }, text)
@@ -78,9 +82,9 @@ fn shown_end(field: &Field, bound: &Bound<Vec<u8>>) -> String {
 
 /// A number as Lucene's queries print it.
 pub(super) fn shown_number(field: &Field, number: i64) -> String {
-    match &field.kind {
-        FieldType::Double => java_double(f64_from_sortable(number)),
-        FieldType::Float | FieldType::HalfFloat => java_float(f64_from_sortable(number) as f32),
+    match field.number_form() {
+        Some(NumberForm::Double) => java_double(f64_from_sortable(number)),
+        Some(NumberForm::Float) => java_float(f64_from_sortable(number) as f32),
         _ => number.to_string(),
     }
 }

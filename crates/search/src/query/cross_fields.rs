@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use serde_json::Value;
 
 use super::bind::Binder;
@@ -138,12 +138,7 @@ pub(super) fn analysis_of(field: &Field) -> usize {
 
 /// Whether a term of the field is scored by how frequent it is.
 fn is_scored(field: &Field) -> bool {
-    matches!(field.kind, FieldType::Text | FieldType::Keyword)
-        && field.index
-        && field.runtime.is_none()
-        && field.flattened.is_none()
-        && !field.match_only
-        && !field.is_wildcard
+    field.index && field.scores_by_frequency() && !field.match_only
 }
 
 /// As how frequent a term is taken in each of the fields.

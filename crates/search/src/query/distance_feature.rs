@@ -8,7 +8,7 @@ use limber_mapping::date::{NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::geo::parse_point;
 use limber_mapping::geo::{ArcFrom, Unit, parse_distance};
 use limber_mapping::number::java_double;
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError, ValueKind};
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
@@ -148,8 +148,8 @@ impl QueryNode for DistanceFeature {
         }
         let not_positive =
             |pivot: String| RequestError::illegal_argument(format!("pivotDistance must be > 0, got {pivot}"));
-        let (origin, pivot) = match &field.kind {
-            FieldType::GeoPoint => {
+        let (origin, pivot) = match &field.values {
+            ValueKind::Point => {
                 let point = parse_point(&self.origin, true)?.checked("")?;
                 let pivot = parse_distance(&self.pivot, Unit::METERS)?;
                 if pivot.is_nan() || pivot <= 0.0 {
@@ -157,7 +157,7 @@ impl QueryNode for DistanceFeature {
                 }
                 (FeatureOrigin::Place(ArcFrom::new(point.latitude, point.longitude)), pivot)
             }
-            FieldType::Date { format, resolution } => {
+            ValueKind::Date { format, resolution } => {
                 let text = json::scalar_text(&self.origin).unwrap_or_default();
                 // An origin such as a day is its last instant, as in Elasticsearch.
                 let now_millis = binder.dates().now_millis;

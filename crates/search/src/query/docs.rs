@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType};
+use limber_mapping::Field;
 use limber_segment::{DocId, Segment, SegmentId, SegmentView};
 use limber_text::automaton::TermAutomaton;
 
@@ -170,7 +170,7 @@ impl BoundNode for DocsNode {
     /// Source: Elasticsearch's `SearchService#canMatch`, which knows ranges of dates alone.
     fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
         let Docs::NumberRange { field, min, max } = &self.docs else { return Ok(true) };
-        if !field.index || !matches!(field.kind, FieldType::Date { .. }) {
+        if !field.index || field.date().is_none() {
             return Ok(true);
         }
         let mut is_possible = false;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use limber_text::automaton::Levenshtein;
 use limber_work as work;
 use serde_json::Value;
@@ -150,7 +150,7 @@ impl Fuzzy {
 
     /// Refuses fields that it cannot be asked of, and options that make no sense.
     fn check(&self, binder: &Binder<'_>, field: &Field) -> Result<Rewrite, Error> {
-        if matches!(field.kind, FieldType::Text | FieldType::Keyword) {
+        if field.has_texts() {
             binder.check_expensive("[fuzzy] queries")?;
         } else {
             let reason = format!(

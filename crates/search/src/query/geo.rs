@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use limber_mapping::Field;
 use limber_mapping::geo::GeoPoint;
-use limber_mapping::{Field, FieldType};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
@@ -29,7 +29,7 @@ pub(super) fn geo_field(
         }
         return Err(binder.query_shard(format!("failed to find geo field [{path}]")).into());
     };
-    if !matches!(field.kind, FieldType::GeoPoint | FieldType::GeoShape { .. }) {
+    if !(field.is_point() || field.is_shape()) {
         return Err(binder
             .query_shard(format!(
                 "Field [{path}] is of unsupported type [{}] for [{query}] query",
@@ -48,13 +48,13 @@ pub(super) fn near(
     shape: impl FnOnce() -> Shape,
     target: impl FnOnce() -> Target,
 ) -> BoundQuery {
-    match field.kind {
-        FieldType::GeoShape { .. } => {
+    match field.is_shape() {
+        true => {
             let text = format!("{}:{text}", field.path);
             let (target, relation) = (Arc::new(target()), ShapeRelation::Intersects);
             BoundQuery::constant(Docs::Shapes { field, target, relation }, boost, text)
         }
-        _ => places(field, shape(), Relation::Intersects, boost, text),
+        false => places(field, shape(), Relation::Intersects, boost, text),
     }
 }
 

@@ -1,6 +1,5 @@
 //! `geo_polygon`: documents with a place in a polygon. Deprecated in Elasticsearch for `geo_shape`, and still there.
 
-use limber_mapping::FieldType;
 use limber_mapping::RequestError;
 use limber_mapping::geo::{GeoPoint, Position, parse_point};
 use limber_mapping::number::java_double;
@@ -116,7 +115,7 @@ impl QueryNode for GeoPolygon {
             }
             return Err(binder.query_shard(format!("failed to find geo_point field [{path}]")).into());
         };
-        if field.kind != FieldType::GeoPoint {
+        if !field.is_point() {
             return Err(binder.query_shard(format!("field [{path}] is not a geo_point field")).into());
         }
         let polygon = Polygon::new(&[self.ring(binder)?], 0.0);

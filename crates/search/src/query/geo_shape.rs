@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use limber_mapping::RequestError;
 use limber_mapping::geo::{Geometry, GivenShape, ShapeOptions, read_shape};
 use limber_mapping::geo::{Unit, parse_distance};
-use limber_mapping::{FieldType, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -119,7 +119,7 @@ impl QueryNode for GeoShape {
             }
             return Err(binder.query_shard(format!("failed to find type for field [{path}]")).into());
         };
-        if !matches!(field.kind, FieldType::GeoPoint | FieldType::GeoShape { .. }) {
+        if !(field.is_point() || field.is_shape()) {
             return Err(binder
                 .query_shard(format!(
                     "Field [{path}] is of unsupported type [{}] for [geo_shape] query",
@@ -137,7 +137,7 @@ impl QueryNode for GeoShape {
         if self.relation == ShapeRelation::Within {
             check_within(geometry).map_err(failed)?;
         }
-        if field.kind != FieldType::GeoPoint {
+        if field.is_shape() {
             let target = Target::of(geometry, self.shape.is_clockwise).map_err(failed)?;
             if target.is_empty() {
                 return Ok(BoundQuery::nothing("an empty shape"));

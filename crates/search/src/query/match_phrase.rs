@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::number::java_float;
-use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_mapping::{Field, Mapping, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
@@ -121,7 +121,7 @@ impl QueryNode for MatchPhrase {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) || &*field.path == "_id" {
+        if !field.has_texts() || &*field.path == "_id" {
             return binder.term(&self.field, &self.text, boost);
         }
         let text = json::scalar_text(&self.text).unwrap_or_default();
@@ -129,7 +129,7 @@ impl QueryNode for MatchPhrase {
         if terms.is_empty() {
             return Ok(no_terms(self.zero_terms_all, boost));
         }
-        if self.expansions_max.is_some() && !matches!(field.kind, FieldType::Text) {
+        if self.expansions_max.is_some() && !field.is_analyzed() {
             let reason = format!(
                 "Can only use phrase prefix queries on text fields - not on [{}] which is of type [{}]",
                 field.path,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -171,7 +171,7 @@ pub(super) fn analyse(
     let mut terms: Vec<AnalysedTerm> = Vec::new();
     match named {
         Some(analyzer) => {
-            analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)))
+            analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)));
         }
         None if splits && field.splits_queries => {
             let words = (0..).zip(text.split_whitespace());
@@ -230,7 +230,7 @@ impl QueryNode for Match {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) || &*field.path == "_id" {
+        if !field.has_texts() || &*field.path == "_id" {
             let bound = match &self.fuzzy {
                 Some(fuzzy) => {
                     fuzzy.bind(binder, &field, &json::scalar_text(&self.text).unwrap_or_default(), boost)

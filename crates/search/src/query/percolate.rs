@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_mapping::{Field, Mapping, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
@@ -107,7 +107,7 @@ impl QueryNode for Percolate {
             let reason = format!("field [{}] does not exist", self.field);
             return Err(shard.query_shard_exception(reason).into());
         };
-        if field.kind != FieldType::Query {
+        if !field.has_queries() {
             let (path, found) = (&self.field, field.type_name());
             let reason =
                 format!("expected field [{path}] to be of type [percolator], but is of type [{found}]");

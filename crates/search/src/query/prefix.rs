@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -51,14 +51,14 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
 /// A text or keyword field; other types are refused as Elasticsearch refuses them.
 pub(super) fn term_field(binder: &Binder<'_>, path: &str, query: &str) -> Result<Option<Arc<Field>>, Error> {
     let Some(field) = binder.searchable_field(path)? else { return Ok(None) };
-    match field.kind {
-        FieldType::Text | FieldType::Keyword => {
+    match field.has_patterns() {
+        true => {
             if query != "term" {
                 binder.check_expensive(&format!("[{query}] queries"))?;
             }
             Ok(Some(field))
         }
-        _ => Err(binder
+        false => Err(binder
             .query_shard(format!(
                 "Can only use {query} queries on keyword, text and wildcard fields - not on [{path}] which is of type [{}]",
                 binder.type_name(&field)
@@ -99,6 +99,9 @@ pub(super) fn bind_prefix(field: &Arc<Field>, prefix: &str, boost: f32) -> Bound
 
 /// The terms that start with `prefix`.
 pub(super) fn prefix_docs(field: &Arc<Field>, prefix: &str) -> Docs {
+    if field.has_coded_terms() {
+        return super::wildcard::terms_with_prefix(field, prefix);
+    }
     let lower = prefix.as_bytes().to_vec();
     let upper = successor(&lower).map(|upper| (upper, false));
     Docs::term_range(field, Some((lower, true)), upper)

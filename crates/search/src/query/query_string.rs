@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{FieldType, Flattened, RequestError};
+use limber_mapping::{Flattened, RequestError};
 use limber_text::automaton::RegexpOptions;
 use serde_json::{Map, Value, json};
 
@@ -137,7 +137,7 @@ pub(super) fn parse_operator(value: &Value) -> Result<bool, RequestError> {
 
 /// A text as far as an analyzer without words goes: its case.
 pub(super) fn normalized(binder: &Binder<'_>, path: &str, text: &str) -> String {
-    match binder.field(path).is_some_and(|field| field.kind == FieldType::Text) {
+    match binder.field(path).is_some_and(|field| field.is_analyzed()) {
         true => text.to_lowercase(),
         false => text.to_owned(),
     }

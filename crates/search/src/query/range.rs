@@ -2,7 +2,7 @@
 
 use limber_mapping::date::{DateFormat, Zone};
 use limber_mapping::{DateContext, RangeEnd, RangeRelation, Selection};
-use limber_mapping::{Field, FieldType, Flattened, RequestError};
+use limber_mapping::{Field, Flattened, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -94,7 +94,7 @@ impl QueryNode for Range {
         let Some(field) = binder.searchable_field(&self.field)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if matches!(field.kind, FieldType::Text | FieldType::Keyword) {
+        if field.has_texts() {
             binder.check_expensive("[range] queries on [text] or [keyword] fields")?;
         }
         if self.lower.is_none() && self.upper.is_none() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{FieldType, RequestError};
+use limber_mapping::RequestError;
 use limber_text::automaton::{Regexp, RegexpOptions, TermAutomaton};
 use serde_json::{Map, Value};
 
@@ -13,6 +13,7 @@ use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::rewrite::{Rewrite, bind_automaton, collect_terms};
 use super::spans::{Expansion, MultiTermQuery};
+use crate::automaton::shown_terms;
 use crate::error::Error;
 use crate::json;
 
@@ -69,7 +70,7 @@ impl QueryNode for RegexpQuery {
             Regexp::parse(&self.pattern, self.options)?;
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        if !matches!(field.kind, FieldType::Text | FieldType::Keyword) {
+        if !field.has_patterns() {
             return Err(binder
                 .query_shard(format!(
                     "Can only use regexp queries on keyword and text fields - not on [{}] which is of type [{}]",
@@ -104,6 +105,7 @@ impl MultiTermQuery for RegexpQuery {
         }
         let automaton: Arc<dyn TermAutomaton> =
             Regexp::shared(&field.normalize(&self.pattern), self.options)?;
+        let automaton = shown_terms(&field, automaton);
         let rewrite = self.rewrite.as_deref().map_or(Ok(Rewrite::Constant), Rewrite::parse)?;
         match rewrite.count_max() {
             None => Ok(Expansion::All(field.clone(), Docs::Automaton { field, automaton })),

@@ -12,7 +12,7 @@ use super::bind::Binder;
 use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
 use super::docs::Docs;
-use crate::automaton::walk;
+use crate::automaton::{shown_terms, walk};
 use crate::error::Error;
 
 /// `rewrite`.
@@ -70,6 +70,7 @@ pub(super) fn bind_automaton(
     boost: f32,
     text: String,
 ) -> Result<BoundQuery, Error> {
+    let automaton = shown_terms(field, automaton);
     if rewrite == Rewrite::Constant
         || field.runtime.is_some()
         || !field.index

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{FieldType, RequestError};
+use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::bind::Binder;
@@ -208,7 +208,7 @@ impl Translation<'_> {
         let mut left = Vec::with_capacity(fields.len());
         for (path, boost) in fields {
             let is_empty = match self.binder.field(path) {
-                Some(field) if matches!(field.kind, FieldType::Text) => {
+                Some(field) if field.is_analyzed() => {
                     let analyzer = self.query.analyzer.as_deref();
                     analyse("simple_query_string", &field, analyzer, text, true, self.binder)?.is_empty()
                 }

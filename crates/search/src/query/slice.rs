@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use limber_mapping::{FieldType, RequestError, reserved};
+use limber_mapping::{RequestError, reserved};
 use limber_segment::SegmentId;
 
 use super::bool_query::BoolNode;
@@ -48,7 +48,7 @@ pub(crate) fn within_slice(
             // Of the fields that every mapping has, the sequence number is a number with a column.
             let is_hidden = (field.id.0 as usize) < reserved::COUNT && path != "_seq_no";
             let has_column = field.doc_values && field.runtime.is_none();
-            let is_number = field.is_numeric() && field.kind != FieldType::GeoPoint && has_column;
+            let is_number = field.number_form().is_some() && has_column;
             if is_hidden || !is_number {
                 return Err(RequestError::illegal_argument(format!(
                     "cannot load numeric doc values on {path}"

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
+use limber_text::automaton::{TermAutomaton, Verdict};
 use memchr::memmem;
 use serde_json::{Map, Value};
 
@@ -14,6 +15,7 @@ use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::prefix::{successor, term_field};
 use super::spans::{Expansion, MultiTermQuery};
+use crate::automaton::shown_terms;
 use crate::error::Error;
 use crate::json;
 
@@ -112,7 +114,17 @@ pub(super) fn terms_of_pattern(field: &Arc<Field>, pattern: &str) -> Docs {
     pattern_docs(field, TermPattern::parse(pattern, as_it_is, false))
 }
 
+/// The terms whose texts begin so, where bytes of terms do not tell.
+pub(super) fn terms_with_prefix(field: &Arc<Field>, prefix: &str) -> Docs {
+    let pieces = prefix.chars().map(Piece::One).chain([Piece::Many]).collect();
+    pattern_docs(field, TermPattern::new(pieces, false))
+}
+
 fn pattern_docs(field: &Arc<Field>, pattern: TermPattern) -> Docs {
+    if field.has_coded_terms() {
+        let automaton = shown_terms(field, Arc::new(pattern));
+        return Docs::Automaton { field: field.clone(), automaton };
+    }
     let prefix = pattern.prefix();
     let upper = successor(prefix.as_bytes()).map(|upper| (upper, false));
     let lower = Some((prefix.into_bytes(), true));
@@ -121,6 +133,17 @@ fn pattern_docs(field: &Arc<Field>, pattern: TermPattern) -> Docs {
 
 fn bind_pattern(field: &Arc<Field>, pattern: TermPattern, boost: f32, text: String) -> BoundQuery {
     BoundQuery::constant(pattern_docs(field, pattern), boost, text)
+}
+
+/// Asks every term, which is all that a field with coded terms needs.
+impl TermAutomaton for TermPattern {
+    fn ask(&self, term: &[u8], _: &mut Vec<u8>) -> Verdict {
+        if self.matches(term) { Verdict::Accepts(0) } else { Verdict::Refuses }
+    }
+
+    fn prefix(&self) -> &[u8] {
+        &[]
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

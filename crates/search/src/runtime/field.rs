@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_mapping::{Field, Mapping, RequestError, ValueKind};
 use limber_script::{Emits, Script, ScriptContext, Scripts, StoredScript};
 use limber_segment::Segment;
 
@@ -27,14 +27,14 @@ pub(crate) struct RuntimeField {
 /// What the script of a field has to emit.
 pub(super) fn context_of(field: &Field) -> ScriptContext {
     let is_part = field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
-    ScriptContext::RuntimeField(match field.kind {
+    ScriptContext::RuntimeField(match field.values {
         _ if is_part => Emits::Composite,
-        FieldType::Boolean => Emits::Boolean,
-        FieldType::Date { .. } => Emits::Date,
-        FieldType::Double => Emits::Double,
-        FieldType::GeoPoint => Emits::GeoPoint,
-        FieldType::Ip => Emits::Ip,
-        FieldType::Long => Emits::Long,
+        ValueKind::Bool => Emits::Boolean,
+        ValueKind::Date { .. } => Emits::Date,
+        ValueKind::Double(_) => Emits::Double,
+        ValueKind::Point => Emits::GeoPoint,
+        ValueKind::Ip => Emits::Ip,
+        ValueKind::Long(_) => Emits::Long,
         _ => Emits::Keyword,
     })
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use limber_mapping::number::sortable_from_f64;
-use limber_mapping::{Field, FieldType, Mapping, RequestError};
+use limber_mapping::{Field, Mapping, RequestError, ValueKind};
 use limber_script::{Emitted, EmittedBlock, OpenScript, Value};
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment, StoredReader};
@@ -62,7 +62,7 @@ impl<'a> RuntimeReader<'a> {
     pub fn numbers(&mut self, docs: &[DocId], out: &mut Batch<i64>) -> Result<()> {
         let is_part = self.field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
         if !is_part
-            && self.field.kind != FieldType::GeoPoint
+            && !self.field.is_point()
             && let Some(script) = &mut self.script
         {
             match script.emitted_numbers(docs) {
@@ -128,9 +128,9 @@ impl<'a> RuntimeReader<'a> {
                 let source = read_source(mapping, segment, *doc, stored)?;
                 let source: serde_json::Value = serde_json::from_slice(&source).unwrap_or_default();
                 let mut raw = Vec::new();
-                match field.kind {
-                    FieldType::GeoPoint => gather_whole(&source, &field.path, &mut raw),
-                    _ => gather(&source, &field.path, &mut raw),
+                match field.is_point() {
+                    true => gather_whole(&source, &field.path, &mut raw),
+                    false => gather(&source, &field.path, &mut raw),
                 }
                 values.clear();
                 raw.iter().for_each(|value| read(field, value, values));
@@ -158,13 +158,13 @@ impl<'a> RuntimeReader<'a> {
 
 fn stored_of(field: &Field, emitted: &Emitted) -> std::result::Result<Option<Stored>, RequestError> {
     let value = &emitted.value;
-    Ok(Some(match (&field.kind, value) {
-        (FieldType::GeoPoint, Value::Point(point)) => Stored::Number(point.encode()),
-        (FieldType::Boolean, value) => Stored::Number(i64::from(matches!(value, Value::Bool(true)))),
-        (FieldType::Double, value) => Stored::Number(sortable_from_f64(value.f64())),
-        (FieldType::Long | FieldType::Date { .. }, value) => Stored::Number(value.i64()),
+    Ok(Some(match (&field.values, value) {
+        (ValueKind::Point, Value::Point(point)) => Stored::Number(point.encode()),
+        (ValueKind::Bool, value) => Stored::Number(i64::from(matches!(value, Value::Bool(true)))),
+        (ValueKind::Double(_), value) => Stored::Number(sortable_from_f64(value.f64())),
+        (ValueKind::Long(_) | ValueKind::Date { .. }, value) => Stored::Number(value.i64()),
         (_, Value::Null) => return Ok(None),
-        (FieldType::Ip, value) => {
+        (ValueKind::Ip, value) => {
             let text = value.text();
             match limber_mapping::ip::parse(text.as_bytes()) {
                 Some(address) => Stored::Term(address.to_vec()),
@@ -186,11 +186,11 @@ fn part_of(field: &Field, emitted: &Emitted, values: &mut Vec<Stored>) {
     }
     let Ok(json) = emitted.value.to_json(VALUE_DEPTH_MAX) else { return };
     match &json {
-        serde_json::Value::Array(items) if field.kind != FieldType::GeoPoint => {
+        serde_json::Value::Array(items) if !field.is_point() => {
             items.iter().for_each(|item| read(field, item, values));
         }
         // A date emitted as a number is in milliseconds, whatever the format.
-        serde_json::Value::Number(number) if matches!(field.kind, FieldType::Date { .. }) => {
+        serde_json::Value::Number(number) if field.date().is_some() => {
             values.extend(number.as_i64().map(Stored::Number));
         }
         other => read(field, other, values),

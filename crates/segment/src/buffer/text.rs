@@ -230,9 +230,11 @@ impl TextBuffer {
             }
         };
         match analyzer {
-            Some(analyzer) => analyzer.tokens(value, |token| {
-                emit(token.text.as_bytes(), start + token.position as i64);
-            }),
+            Some(analyzer) => {
+                analyzer.tokens(value, |token| {
+                    emit(token.text.as_bytes(), start + token.position as i64);
+                });
+            }
             None => emit(value.as_bytes(), start),
         }
         self.logged = logged;

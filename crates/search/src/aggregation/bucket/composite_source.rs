@@ -4,8 +4,8 @@
 
 use std::cmp::Ordering;
 
+use limber_mapping::RequestError;
 use limber_mapping::number::{sortable_from_f64, sortable_from_u64};
-use limber_mapping::{FieldType, RequestError};
 use limber_segment::{DocId, SegmentView};
 use serde_json::Value;
 
@@ -257,8 +257,7 @@ impl CompositeSource {
                 _ => instant(&text, source).map(Key::Long),
             },
             SourceKind::Terms if source.is_numeric() => {
-                let is_date =
-                    source.field.as_ref().is_some_and(|field| matches!(field.kind, FieldType::Date { .. }));
+                let is_date = source.field.as_ref().is_some_and(|field| field.date().is_some());
                 match (is_date, &source.format) {
                     (true, _) => match value.as_i64() {
                         Some(millis) => Ok(Key::Long(millis)),

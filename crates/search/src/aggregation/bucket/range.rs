@@ -1,9 +1,9 @@
 //! `range` and `date_range` as asked for. Source: Elasticsearch's `RangeAggregationBuilder`, `DateRangeAggregationBuilder`.
 
+use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::geo::{ArcFrom, DistanceKind, Unit};
-use limber_mapping::number::{java_double, round_to_half};
-use limber_mapping::{FieldType, RequestError};
+use limber_mapping::number::java_double;
 use serde_json::Value;
 
 use super::super::format::Format;
@@ -178,9 +178,5 @@ fn end(value: &Option<Value>, source: &Source) -> Result<Option<f64>> {
 
 /// A float field's values were rounded; so must be what they are compared with.
 fn stored(end: f64, source: &Source) -> f64 {
-    match source.field.as_ref().map(|field| &field.kind) {
-        Some(FieldType::Float) => f64::from(end as f32),
-        Some(FieldType::HalfFloat) => f64::from(round_to_half(end as f32)),
-        _ => end,
-    }
+    source.field.as_ref().map_or(end, |field| field.round(end))
 }

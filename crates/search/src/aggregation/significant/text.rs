@@ -192,7 +192,9 @@ impl Words {
         for value in values {
             let Some(text) = json::scalar_text(value) else { continue };
             match &field.analyzer {
-                Some(analyzer) => analyzer.tokens(&text, |token| add(token.text.as_bytes())),
+                Some(analyzer) => {
+                    analyzer.tokens(&text, |token| add(token.text.as_bytes()));
+                }
                 None => add(text.as_bytes()),
             }
         }

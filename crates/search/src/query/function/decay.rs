@@ -8,7 +8,7 @@ use limber_mapping::date::Zone;
 use limber_mapping::geo::{self, GeoPoint};
 use limber_mapping::geo::{ArcFrom, Unit, parse_distance};
 use limber_mapping::number::java_double;
-use limber_mapping::{Field, FieldType, Representation, RequestError};
+use limber_mapping::{Field, RequestError, ValueKind};
 use limber_script::decay::{Curve, Falloff, Origin, Shape};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
@@ -66,16 +66,14 @@ impl ScoreFunction for Decay {
             return Err(RequestError::parsing(format!("unknown field [{}]", self.field)).into());
         };
         binder.check_column(&field)?;
-        let bound = match &field.kind {
-            FieldType::GeoPoint => self.on_points(&field),
-            FieldType::Date { .. } => self.on_dates(&field, binder.now_millis()),
-            _ if field.representation() == Representation::Number && field.kind != FieldType::Boolean => {
-                self.on_numbers(&field)
-            }
+        let bound = match &field.values {
+            ValueKind::Point => self.on_points(&field),
+            ValueKind::Date { .. } => self.on_dates(&field, binder.now_millis()),
+            _ if field.is_quantity() => self.on_numbers(&field),
             _ => Err(RequestError::illegal_argument(format!(
                 "field [{}] is of type [{}], but only numeric types are supported.",
                 field.path,
-                field.kind.name()
+                field.type_name()
             ))),
         };
         let mut bound = bound.map_err(|error| binder.wrapped(error))?;
@@ -130,8 +128,8 @@ impl Decay {
         let Some(scale) = found.scale else {
             return Err(parse_error("[scale] must be set for date fields."));
         };
-        let origin = match (found.origin, &field.kind) {
-            (Some(origin), FieldType::Date { format, .. }) => {
+        let origin = match (found.origin, field.date()) {
+            (Some(origin), Some((format, _))) => {
                 let text = json::scalar_text(origin).unwrap_or_default();
                 format.parse_with_math(&text, now_millis, false, &Zone::Utc)?
             }

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use limber_mapping::number::{f64_from_sortable, java_double};
-use limber_mapping::{Field, FieldType, Representation, RequestError};
+use limber_mapping::number::java_double;
+use limber_mapping::{Field, Representation, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
@@ -184,9 +184,8 @@ impl FunctionReader for ByField<'_> {
 
 /// A number as Elasticsearch's field data prints it.
 fn text_of(field: &Field, stored: i64) -> String {
-    match field.kind {
-        FieldType::Double | FieldType::Float | FieldType::HalfFloat => java_double(f64_from_sortable(stored)),
-        FieldType::ScaledFloat { .. } => java_double(field.decode_f64(stored)),
-        _ => field.resolution().millis(stored).to_string(),
+    match field.is_floating() {
+        true => java_double(field.decode_f64(stored)),
+        false => field.resolution().millis(stored).to_string(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 use limber_script::ScriptContext;
 use limber_text::automaton::{Levenshtein, Regexp, RegexpOptions};
 
@@ -62,7 +62,7 @@ impl QueryNode for IntervalsQuery {
 }
 
 fn text_field(field: &Field, binder: &Binder<'_>) -> Result<(), Error> {
-    if !matches!(field.kind, FieldType::Text) {
+    if !field.is_analyzed() {
         return Err(RequestError::illegal_argument(format!(
             "Can only use interval queries on text fields - not on [{}] which is of type [{}]",
             field.path,

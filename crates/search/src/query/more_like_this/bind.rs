@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use limber_mapping::{Field, FieldType, RequestError};
+use limber_mapping::{Field, RequestError};
 
 use super::candidates::{Candidates, Selection};
 use super::counts::TermCounts;
@@ -104,12 +104,7 @@ impl MoreLikeThis {
         let mut fields = Vec::with_capacity(names.len());
         for name in names {
             let field = binder.field(name);
-            let is_supported = field.as_ref().is_none_or(|field| {
-                matches!(field.kind, FieldType::Text | FieldType::Keyword)
-                    && !field.is_wildcard
-                    && field.flattened.is_none()
-                    && field.runtime.is_none()
-            });
+            let is_supported = field.as_ref().is_none_or(|field| field.scores_by_frequency());
             if is_supported {
                 fields.push(field.map_or_else(|| name.clone(), |field| field.path.to_string()));
             } else if self.fails_on_unsupported {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use limber_mapping::document::{Parsed, Scratch, infer, parse};
-use limber_mapping::{Field, FieldSink, FieldType, Mapping, Nested, RequestError, SpaceId};
+use limber_mapping::{Field, FieldSink, Mapping, Nested, RequestError, SpaceId};
 use serde_json::{Map, Value, json};
 
 /// By path of a field and by term. Fields of texts and keywords alone have any.
@@ -90,11 +90,7 @@ impl Counter<'_> {
 impl FieldSink for Counter<'_> {
     fn term(&mut self, field: &Field, term: &[u8]) {
         let is_reserved = (field.id.0 as usize) < limber_mapping::reserved::COUNT;
-        if matches!(field.kind, FieldType::Keyword)
-            && field.flattened.is_none()
-            && !is_reserved
-            && self.is_wanted(field)
-        {
+        if field.scores_by_frequency() && !is_reserved && self.is_wanted(field) {
             let text = String::from_utf8_lossy(term).into_owned();
             match self.analyzers.get(&*field.path).and_then(Value::as_str) {
                 None => self.add(field, &text),
@@ -112,7 +108,9 @@ impl FieldSink for Counter<'_> {
         let named = self.analyzers.get(&*field.path).and_then(Value::as_str);
         let named = named.and_then(|name| self.mapping.settings().analyzers.get(name)).cloned();
         match named.or_else(|| field.analyzer.clone()) {
-            Some(analyzer) => analyzer.tokens(value, |token| self.add(field, token.text)),
+            Some(analyzer) => {
+                analyzer.tokens(value, |token| self.add(field, token.text));
+            }
             None => self.add(field, value),
         }
     }

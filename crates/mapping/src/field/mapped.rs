@@ -1,55 +1,16 @@
-//! One mapped leaf field, and the sink that a parsed document is poured into.
+//! One mapped leaf field as data.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::described::FieldType;
+use super::value_kind::ValueKind;
 use crate::analysis::{Analyzer, Normalizer};
-use crate::date::{DateFormat, Resolution};
-use crate::range::RangeKind;
 use crate::similarity::Similarity;
 
 /// Number of a leaf field within one index's mapping: dense, stable while the index is open, never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub u32);
-
-/// Elasticsearch's field type.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FieldType {
-    Text,
-    Keyword,
-    Long,
-    /// 0 to 2^64 - 1; stored by [`crate::number::sortable_from_u64`].
-    UnsignedLong,
-    Integer,
-    Short,
-    Byte,
-    Double,
-    Float,
-    HalfFloat,
-    ScaledFloat {
-        scaling_factor: f64,
-    },
-    Boolean,
-    /// `date`, or, to the nanosecond, `date_nanos`.
-    Date {
-        format: Arc<DateFormat>,
-        resolution: Resolution,
-    },
-    Ip,
-    /// Number column of [`crate::geo::GeoPoint::encode`]; points in Z order.
-    GeoPoint,
-    /// Shapes on the grid ([`crate::geo::GridShape`]); cells that they touch as points.
-    GeoShape {
-        /// `orientation`: how outer rings run.
-        is_clockwise: bool,
-    },
-    /// Terms of two ends ([`RangeKind::encode`]).
-    Range(RangeKind),
-    /// Base64 in JSON; its bytes are in the column alone, and nothing searches them.
-    Binary,
-    /// A query: what finds it (`limber_search::percolator`) and its JSON as terms, which whoever writes a document adds.
-    Query,
-}
 
 /// What a field's values become in a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +35,10 @@ pub struct Field {
     pub id: FieldId,
     /// Full dotted path, multi-field suffix included (`request.raw`).
     pub path: Arc<str>,
-    pub kind: FieldType,
+    /// Its type, which answers what depends on the type alone.
+    pub(crate) of: &'static dyn FieldType,
+    /// What its values are.
+    pub values: ValueKind,
     /// `index`: searchable by postings or points.
     pub index: bool,
     /// `doc_values`: has a column.
@@ -89,7 +53,8 @@ pub struct Field {
     pub norms: bool,
     /// Text and keyword: how matches are scored.
     pub similarity: Similarity,
-    /// Text: whether positions are written (`index_options: positions`, the default for text).
+    /// Text: whether positions are written (`index_options: positions`, the default for text). Counts of tokens: whether removed tokens count
+    /// (`enable_position_increments`).
     pub positions: bool,
     /// Text: whether an index of Elasticsearch would have offsets of its terms. Here they are made anew where they are needed.
     pub has_offsets: bool,
@@ -163,12 +128,13 @@ pub struct RuntimeScript {
 }
 
 impl Field {
-    /// A field of `kind` with everything else off or absent, to be filled in by struct update.
-    pub(crate) fn bare(id: FieldId, path: Arc<str>, kind: FieldType) -> Field {
+    /// A field of this type and these values with everything else off or absent, to be filled in by struct update.
+    pub(crate) fn bare(id: FieldId, path: Arc<str>, of: &'static dyn FieldType, values: ValueKind) -> Field {
         Field {
             id,
             path,
-            kind,
+            of,
+            values,
             index: false,
             doc_values: false,
             store: false,
@@ -198,30 +164,6 @@ impl Field {
         }
     }
 
-    pub fn representation(&self) -> Representation {
-        match self.kind {
-            FieldType::Text => Representation::Text,
-            FieldType::Keyword
-            | FieldType::Ip
-            | FieldType::Range(_)
-            | FieldType::Binary
-            | FieldType::Query => Representation::Terms,
-            FieldType::GeoShape { .. } => Representation::Shape,
-            _ => Representation::Number,
-        }
-    }
-
-    /// Elasticsearch's name of the type it was mapped with.
-    pub fn type_name(&self) -> &'static str {
-        match &self.runtime {
-            Some(RuntimeScript { constant: Some(_), .. }) => "constant_keyword",
-            _ if self.match_only => "match_only_text",
-            _ if self.is_wildcard => "wildcard",
-            _ if self.flattened.is_some() => "flattened",
-            _ => self.kind.name(),
-        }
-    }
-
     /// The value that all documents have, or, `Some(None)`, that the first one will tell.
     pub fn constant(&self) -> Option<Option<&str>> {
         let constant = self.runtime.as_ref()?.constant.as_ref()?;
@@ -236,7 +178,7 @@ impl Field {
             ignore_malformed: true,
             ignore_z: true,
             runtime: script,
-            ..Field::bare(self.id, self.path.clone(), self.kind.clone())
+            ..Field::bare(self.id, self.path.clone(), self.of, self.values.clone())
         }
     }
 
@@ -250,120 +192,7 @@ impl Field {
 
     /// Whether documents name it in `_field_names`: nothing else tells which have it.
     pub fn is_named(&self) -> bool {
-        let has_norms = self.norms && matches!(self.kind, FieldType::Text | FieldType::Keyword);
+        let has_norms = self.norms && self.has_texts();
         (self.index || self.store) && !self.doc_values && !has_norms
-    }
-
-    /// Format and resolution of a date.
-    pub fn date(&self) -> Option<(&Arc<DateFormat>, Resolution)> {
-        match &self.kind {
-            FieldType::Date { format, resolution } => Some((format, *resolution)),
-            _ => None,
-        }
-    }
-
-    /// What its stored dates count; milliseconds where it is no date.
-    pub fn resolution(&self) -> Resolution {
-        self.date().map_or(Resolution::Millis, |(_, resolution)| resolution)
-    }
-
-    /// Whether a segment writes its points by place instead of by value.
-    pub fn is_spatial(&self) -> bool {
-        self.index && self.kind == FieldType::GeoPoint
-    }
-}
-
-/// Receives the typed values of one document, field by field, in document order. Implemented by the segment's buffer; the
-/// walker is generic over it, so that nothing is boxed on the way.
-///
-/// A field may be fed several times per document (arrays, `copy_to`).
-pub trait FieldSink {
-    /// A value of a field whose representation is [`Representation::Terms`].
-    fn term(&mut self, field: &Field, value: &[u8]);
-    /// A value of a field whose representation is [`Representation::Number`].
-    fn number(&mut self, field: &Field, value: i64);
-    /// A value of a text field; the sink runs `field.analyzer` over it and applies `position_increment_gap`.
-    fn text(&mut self, field: &Field, value: &str);
-    /// A shape of a field whose representation is [`Representation::Shape`]: its bytes, and the cells that it touches (none where the field has
-    /// no index).
-    fn shape(&mut self, field: &Field, cells: &[i64], bytes: &[u8]);
-    /// A nested document begins: the values that follow are its own, until its [`FieldSink::end_nested`]. Its parent is the document
-    /// that is open in `nested.parent`.
-    fn begin_nested(&mut self, nested: &Nested);
-    /// The nested document that was begun last ends; values are again those of its parent.
-    fn end_nested(&mut self, nested: &Nested);
-    /// The values that follow are of the document that is open in `space`, one of those that are open.
-    fn turn_to(&mut self, space: SpaceId);
-}
-
-/// Which documents values belong to: [`SpaceId::ROOT`] for the documents themselves, else those of the nested objects of one path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct SpaceId(pub u32);
-
-impl SpaceId {
-    pub const ROOT: SpaceId = SpaceId(0);
-}
-
-/// The nested objects of one path. Each is a document of its own, in a space of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nested {
-    /// Dense from 1, stable while the index is open, never reused; greater than its parent's.
-    pub space: SpaceId,
-    /// Full dotted path.
-    pub path: Arc<str>,
-    /// The nested objects around, or the root.
-    pub parent: SpaceId,
-    /// As declared; values may come to the root through parents as well.
-    pub include_in_root: bool,
-}
-
-impl FieldType {
-    /// The types that their names alone describe.
-    const PLAIN: [FieldType; 14] = [
-        FieldType::Text,
-        FieldType::Keyword,
-        FieldType::Long,
-        FieldType::UnsignedLong,
-        FieldType::Integer,
-        FieldType::Short,
-        FieldType::Byte,
-        FieldType::Double,
-        FieldType::Float,
-        FieldType::HalfFloat,
-        FieldType::Boolean,
-        FieldType::Ip,
-        FieldType::GeoPoint,
-        FieldType::Binary,
-    ];
-
-    /// The type of this name; `None` where there is none, or where a name says too little: dates have formats.
-    pub fn plain(name: &str) -> Option<FieldType> {
-        FieldType::PLAIN.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Elasticsearch's name of the type.
-    pub fn name(&self) -> &'static str {
-        match self {
-            FieldType::Text => "text",
-            FieldType::Keyword => "keyword",
-            FieldType::Long => "long",
-            FieldType::UnsignedLong => "unsigned_long",
-            FieldType::Integer => "integer",
-            FieldType::Short => "short",
-            FieldType::Byte => "byte",
-            FieldType::Double => "double",
-            FieldType::Float => "float",
-            FieldType::HalfFloat => "half_float",
-            FieldType::ScaledFloat { .. } => "scaled_float",
-            FieldType::Boolean => "boolean",
-            FieldType::Date { resolution: Resolution::Millis, .. } => "date",
-            FieldType::Date { resolution: Resolution::Nanos, .. } => "date_nanos",
-            FieldType::Ip => "ip",
-            FieldType::GeoPoint => "geo_point",
-            FieldType::GeoShape { .. } => "geo_shape",
-            FieldType::Range(kind) => kind.name(),
-            FieldType::Binary => "binary",
-            FieldType::Query => "percolator",
-        }
     }
 }

@@ -10,15 +10,16 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
+use super::mapped::Field;
+use super::query::{DateContext, RangeEnd};
+use super::scalar::{OwnedScalar, Typed};
+use super::value_kind::IntegerWidth;
 use crate::RequestError;
 use crate::date::{DateFormat, Zone};
-use crate::field::{Field, FieldType};
 use crate::ip;
 use crate::number::{
     double_from_text, f64_from_sortable, integer_from_text, java_double, java_float, sortable_from_f64,
 };
-use crate::query::{DateContext, RangeEnd};
-use crate::typed::{IntegerWidth, OwnedScalar, Shape, Typed, typed};
 
 /// What the ends of a range are.
 #[derive(Debug, Clone, PartialEq)]
@@ -234,14 +235,8 @@ impl<'f> RangeReader<'f> {
         }
         let owned = OwnedScalar::from_json(value);
         let scalar = owned.borrow();
-        let shape = match self.kind {
-            RangeKind::Integer => Shape::Integer(IntegerWidth::Integer),
-            RangeKind::Long => Shape::Integer(IntegerWidth::Long),
-            RangeKind::Float => Shape::Float,
-            RangeKind::Double => Shape::Double,
-            RangeKind::Ip => {
-                return address(scalar.text());
-            }
+        match self.kind {
+            RangeKind::Ip => return address(scalar.text()),
             RangeKind::Date { format } => {
                 let text = scalar.text();
                 if text.starts_with("now") {
@@ -251,9 +246,10 @@ impl<'f> RangeReader<'f> {
                 }
                 return format.parse_with_math(text, 0, round_up, &Zone::Utc).map(end_of);
             }
-        };
-        let mut buffer = [0; 16];
-        match typed(shape, self.field, scalar, &mut buffer) {
+            RangeKind::Integer | RangeKind::Long | RangeKind::Float | RangeKind::Double => {}
+        }
+        let Some(ends) = self.field.of.ends() else { unreachable!("ranges of numbers have ends") };
+        match ends.read(self.field, scalar, &mut [0; 16]) {
             Ok(Typed::Number(sortable)) => Ok(end_of(sortable)),
             Ok(_) => Err(RequestError::new(400, "number_format_exception", "empty String")),
             Err(cause) => Err(*cause),
@@ -310,14 +306,6 @@ fn address(text: &str) -> Result<u128, RequestError> {
 }
 
 impl Field {
-    /// What the ends of a field's ranges are.
-    pub fn range_kind(&self) -> Option<&RangeKind> {
-        match &self.kind {
-            FieldType::Range(kind) => Some(kind),
-            _ => None,
-        }
-    }
-
     /// The ranges of a field that have `relation` to the one with these ends, open where there is none; `None` when there can be none.
     ///
     /// # Errors
@@ -442,7 +430,7 @@ mod tests {
     use crate::FieldId;
 
     fn field(kind: RangeKind) -> Field {
-        Field { index: true, coerce: true, ..Field::bare(FieldId(0), "r".into(), FieldType::Range(kind)) }
+        Field { index: true, coerce: true, ..crate::field_type::bare_range(FieldId(0), "r".into(), kind) }
     }
 
     fn read(kind: RangeKind, value: Value) -> Result<Ends, RequestError> {

@@ -1,0 +1,34 @@
+//! One mapped leaf field: "what are its values, and what can be done with it?"
+//!
+//! A [`Field`] has a type, which is asked through `FieldType` (files of `field_type`), and a [`ValueKind`], which says what its values are to
+//! whoever reads them. Types are open: adding one changes nothing here. Kinds of values are closed.
+
+mod declaration;
+mod described;
+mod mapped;
+mod number_range;
+mod params;
+mod query;
+mod range_value;
+mod scalar;
+mod show;
+mod sink;
+mod value_kind;
+
+pub(crate) use declaration::Leaf;
+pub(crate) use described::{Dimension, FieldType, KeptIn, Place};
+pub use mapped::{
+    Field, FieldId, Flattened, KEY_END, KEYED_PATH_END, Representation, RuntimeScript, keyed_path,
+};
+pub(crate) use number_range::{number_range, numbers};
+pub(crate) use params::*;
+pub use query::{DateContext, RangeEnd, Selection};
+pub(crate) use query::{Wanted, double_of, for_input_string, text_of};
+pub use range_value::{Ends, RangeKind, RangeRelation, RangesWanted};
+pub(crate) use range_value::{RangeReader, block_of};
+pub(crate) use scalar::{
+    Cause, OwnedScalar, Reads, Scalar, Typed, cause, check_scalar, not_numeric, passed_as_string,
+};
+pub(crate) use show::float;
+pub use sink::{FieldSink, Nested, SpaceId};
+pub use value_kind::{IntegerWidth, NumberForm, Precision, ValueKind};

@@ -1,0 +1,97 @@
+//! Parameters of field types: names, defaults, checks, and whether an update may change them.
+//!
+//! Source: the `getParameters` lists of Elasticsearch's `TextFieldMapper`, `KeywordFieldMapper`, `NumberFieldMapper`,
+//! `DateFieldMapper`, `BooleanFieldMapper`, `IpFieldMapper`, `ScaledFloatFieldMapper`; `GET _mapping` prints in this order.
+
+/// How a parameter's value is checked and brought into normal form.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Check {
+    Bool,
+    /// Printed whenever it was given, even when equal to the default.
+    ExplicitBool,
+    /// An integer that is not negative.
+    Count,
+    Number,
+    /// `no`, `yes`, `with_positions`, ...
+    TermVector,
+    /// `docs`, `freqs`.
+    IndexOptions,
+    /// `docs`, `freqs`, `positions`, `offsets`.
+    TextIndexOptions,
+    Analyzer,
+    Normalizer,
+    Similarity,
+    DateFormat,
+    /// A scalar that the type itself must be able to read.
+    NullValue,
+    /// A point in any notation, kept as `{"lat", "lon"}`.
+    NullPoint,
+    /// How outer rings run, kept as `RIGHT` or `LEFT`.
+    Orientation,
+    Meta,
+    /// `none`, `arrays` or `all`.
+    Keep,
+    /// A text or number, kept as a text.
+    Constant,
+    /// A flag that not every type can have.
+    Dimension,
+    /// What is measured.
+    Metric,
+    /// What is measured, of places.
+    PositionMetric,
+    /// A script, kept in its long form.
+    Script,
+    /// `fail` or `continue`.
+    ScriptError,
+    /// Known to Elasticsearch; here only its default may be given.
+    OnlyDefault,
+}
+
+/// Whether an update may change the parameter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Update {
+    Never,
+    Always,
+    /// From true to false only (`norms`).
+    Off,
+    /// Once it is given it stays (`value`).
+    Once,
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct Param {
+    pub name: &'static str,
+    pub check: Check,
+    pub update: Update,
+    /// JSON text of the default; empty for none.
+    pub default: &'static str,
+}
+
+/// A parameter of a type.
+pub(crate) const fn param(name: &'static str, check: Check, update: Update, default: &'static str) -> Param {
+    Param { name, check, update, default }
+}
+
+pub(crate) const INDEX: Param = param("index", Check::Bool, Update::Never, "true");
+pub(crate) const DOC_VALUES: Param = param("doc_values", Check::Bool, Update::Never, "true");
+pub(crate) const STORE: Param = param("store", Check::Bool, Update::Never, "false");
+pub(crate) const META: Param = param("meta", Check::Meta, Update::Always, "");
+pub(crate) const IGNORE_MALFORMED: Param = param("ignore_malformed", Check::ExplicitBool, Update::Always, "");
+pub(crate) const COERCE: Param = param("coerce", Check::ExplicitBool, Update::Always, "");
+pub(crate) const NULL_VALUE: Param = param("null_value", Check::NullValue, Update::Never, "");
+pub(crate) const SCRIPT: Param = param("script", Check::Script, Update::Never, "null");
+pub(crate) const ON_SCRIPT_ERROR: Param =
+    param("on_script_error", Check::ScriptError, Update::Always, "\"fail\"");
+pub(crate) const DIMENSION: Param = param("time_series_dimension", Check::Dimension, Update::Never, "false");
+pub(crate) const METRIC: Param = param("time_series_metric", Check::Metric, Update::Never, "null");
+pub(crate) const KEEP: Param = param("synthetic_source_keep", Check::Keep, Update::Always, "");
+pub(crate) const SIMILARITY: Param = param("similarity", Check::Similarity, Update::Never, "\"BM25\"");
+/// When ordinals are built is not observable: here they are written at flush, so both values mean the same.
+pub(crate) const EAGER_ORDINALS: Param = param("eager_global_ordinals", Check::Bool, Update::Always, "false");
+pub(crate) const IGNORE_ABOVE: Param = param("ignore_above", Check::Count, Update::Always, "2147483647");
+pub(crate) const KEYWORD_INDEX_OPTIONS: Param =
+    param("index_options", Check::IndexOptions, Update::Never, "\"docs\"");
+pub(crate) const SPLITS_QUERIES: Param =
+    param("split_queries_on_whitespace", Check::Bool, Update::Always, "false");
+pub(crate) const IGNORE_Z: Param = param("ignore_z_value", Check::ExplicitBool, Update::Always, "");
+pub(crate) const LOCALE: Param = param("locale", Check::OnlyDefault, Update::Never, "\"en\"");

@@ -1,0 +1,121 @@
+//! The table of field types.
+
+use super::binary::Binary;
+use super::boolean::Boolean;
+use super::constant_keyword::ConstantKeyword;
+use super::date::Dated;
+use super::flattened::Flattened;
+use super::floating::Floating;
+use super::geo_point::GeoPointType;
+use super::geo_shape::GeoShape;
+use super::ip::Ip;
+use super::keyword::Keyword;
+use super::match_only_text::MatchOnlyText;
+use super::percolator::Percolator;
+use super::range::{RangeType, Ranges};
+use super::scaled_float::ScaledFloat;
+use super::text::Text;
+use super::token_count::TokenCount;
+use super::unsigned_long::UnsignedLong;
+use super::version::Version;
+use super::whole::Whole;
+use super::wildcard::Wildcard;
+use crate::date::Resolution;
+use crate::field::{FieldType, IntegerWidth, Precision};
+
+/// Every leaf type there is.
+pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
+    &Text,
+    &MatchOnlyText,
+    &Keyword,
+    &Wildcard,
+    &ConstantKeyword,
+    &Whole(IntegerWidth::Long),
+    &UnsignedLong,
+    &Whole(IntegerWidth::Integer),
+    &Whole(IntegerWidth::Short),
+    &Whole(IntegerWidth::Byte),
+    &Floating(Precision::Double),
+    &Floating(Precision::Float),
+    &Floating(Precision::Half),
+    &ScaledFloat,
+    &Boolean,
+    &Dated(Resolution::Millis),
+    &Dated(Resolution::Nanos),
+    &Ip,
+    &GeoPointType,
+    &GeoShape,
+    &Ranges(RangeType::Integer),
+    &Ranges(RangeType::Long),
+    &Ranges(RangeType::Float),
+    &Ranges(RangeType::Double),
+    &Ranges(RangeType::Date),
+    &Ranges(RangeType::Ip),
+    &Binary,
+    &Percolator,
+    &Flattened,
+    &TokenCount,
+    &Version,
+];
+
+/// Types of Elasticsearch that are not here yet: refused by name, unlike a type nobody knows.
+pub(crate) static MISSING: &[&str] = &[
+    "aggregate_metric_double",
+    "alias",
+    "annotated_text",
+    "completion",
+    "counted_keyword",
+    "dense_vector",
+    "histogram",
+    "icu_collation_keyword",
+    "join",
+    "murmur3",
+    "passthrough",
+    "point",
+    "rank_feature",
+    "rank_features",
+    "rank_vectors",
+    "search_as_you_type",
+    "semantic_text",
+    "shape",
+    "sparse_vector",
+];
+
+/// The type of this name.
+pub(crate) fn find(name: &str) -> Option<&'static dyn FieldType> {
+    FIELD_TYPES.iter().copied().find(|kind| kind.name() == name)
+}
+
+/// A field of ranges, with everything else off.
+#[cfg(test)]
+pub(crate) fn bare_range(
+    id: crate::FieldId,
+    path: std::sync::Arc<str>,
+    kind: crate::RangeKind,
+) -> crate::Field {
+    let of = find(kind.name()).expect("a type of the table");
+    crate::Field::bare(id, path, of, crate::ValueKind::Range(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_json() {
+        for param in FIELD_TYPES.iter().flat_map(|kind| kind.params()) {
+            if !param.default.is_empty() {
+                serde_json::from_str::<serde_json::Value>(param.default).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_said_once() {
+        for (place, kind) in FIELD_TYPES.iter().enumerate() {
+            let name = kind.name();
+            assert!(FIELD_TYPES[..place].iter().all(|other| other.name() != name), "{name}");
+            assert!(!MISSING.contains(&name), "{name} is there");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! JSON values as Java shows and reads them, for error texts that are the same as Elasticsearch's.
+
+use serde_json::Value;
+
+use crate::RequestError;
+
+/// A JSON value as Java prints the same map or list (`{a=1, b=[x]}`).
+pub(crate) fn java_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => format!("[{}]", list.iter().map(java_text).collect::<Vec<_>>().join(", ")),
+        Value::Object(object) => {
+            let inner: Vec<String> =
+                object.iter().map(|(name, value)| format!("{name}={}", java_text(value))).collect();
+            format!("{{{}}}", inner.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Java's class of a JSON value.
+pub(crate) fn java_class(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "java.lang.String",
+        Value::Number(number) if number.as_i64().is_some_and(|whole| i32::try_from(whole).is_ok()) => {
+            "java.lang.Integer"
+        }
+        Value::Number(number) if number.is_f64() => "java.lang.Double",
+        Value::Number(_) => "java.lang.Long",
+        Value::Bool(_) => "java.lang.Boolean",
+        Value::Array(_) => "java.util.ArrayList",
+        Value::Object(_) => "java.util.HashMap",
+        Value::Null => "null",
+    }
+}
+
+/// A flag, which may be written as a text.
+pub(crate) fn boolean(value: &Value) -> Result<bool, RequestError> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        other => Err(RequestError::illegal_argument(format!(
+            "Failed to parse value [{}] as only [true] or [false] are allowed.",
+            java_text(other)
+        ))),
+    }
+}
+
+/// `mapper_parsing_exception`, 400.
+pub(crate) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
+    RequestError::new(400, "mapper_parsing_exception", reason)
+}

@@ -1,0 +1,36 @@
+//! Patterns over terms that stand for a text: "does the text of this term fit?"
+
+use std::sync::Arc;
+
+use limber_mapping::Field;
+use limber_text::automaton::{TermAutomaton, Verdict};
+
+/// The automaton over what the terms of a field stand for. Where that is not the terms, it looks at each of them: their order is another than
+/// that of their texts.
+pub(crate) fn shown_terms(field: &Arc<Field>, automaton: Arc<dyn TermAutomaton>) -> Arc<dyn TermAutomaton> {
+    match field.has_coded_terms() {
+        true => Arc::new(ShownTerms { field: field.clone(), automaton }),
+        false => automaton,
+    }
+}
+
+#[derive(Debug)]
+struct ShownTerms {
+    field: Arc<Field>,
+    automaton: Arc<dyn TermAutomaton>,
+}
+
+impl TermAutomaton for ShownTerms {
+    fn ask(&self, term: &[u8], skip: &mut Vec<u8>) -> Verdict {
+        let accepted = self.automaton.ask(self.field.decode_term(term).as_bytes(), skip);
+        skip.clear();
+        match accepted {
+            Verdict::Accepts(distance) => Verdict::Accepts(distance),
+            Verdict::Refuses | Verdict::Skip | Verdict::End => Verdict::Refuses,
+        }
+    }
+
+    fn prefix(&self) -> &[u8] {
+        &[]
+    }
+}
