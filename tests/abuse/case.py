@@ -3,7 +3,7 @@
 import json
 
 OK = (200, 201)
-REFUSED = (400, 404, 405, 406, 408, 409, 413, 415, 422, 429)
+REFUSED = (400, 403, 404, 405, 406, 408, 409, 413, 415, 422, 429)
 
 
 class Case:
@@ -20,10 +20,12 @@ class Case:
     hang_up: seconds after which every client closes its connection without having read an answer; `expect` means nothing then.
     seconds: how long the answer may take.
     contains: text that the answer must contain.
+    act: what is done instead of sending one request: a function of the server that returns the statuses of all answers that it got, or
+        pairs of status and answer.
     """
 
     def __init__(self, name, method, path, body=None, expect=OK + REFUSED, setup=(), cleanup=(), headers=None, clients=1, hang_up=None,
-                 seconds=30, contains=None):
+                 seconds=30, contains=None, act=None):
         self.name = name
         self.method = method
         self.path = path
@@ -36,6 +38,12 @@ class Case:
         self.hang_up = hang_up
         self.seconds = seconds
         self.contains = contains
+        self.act = act
+
+
+def acts(name, act, expect=OK + REFUSED, **more):
+    """A case that is more than one request."""
+    return Case(name, None, None, None, expect, act=act, **more)
 
 
 def encoded(body):
@@ -62,3 +70,14 @@ class Lines:
     def lines(self):
         for item in self.items:
             yield item if isinstance(item, str) else json.dumps(item)
+
+
+def several(name, requests, expect=OK + REFUSED, **more):
+    """Requests one after the other, as (method, path, body), each of which is judged."""
+
+    def act(server):
+        for method, path, *body in requests:
+            status, answer = server.send(method, path, *body)
+            yield status, f"{method} {path[:100]}: ".encode() + answer[:300]
+
+    return acts(name, act, expect, **more)

@@ -27,12 +27,15 @@ class Ordinary(threading.Thread):
             number += 1
             self.one("POST", f"/{self.INDEX}/_search", {"query": {"match": {"t": "hello"}}, "size": 3})
             self.one("PUT", f"/{self.INDEX}/_doc/{number % 100}", {"t": f"hello world {number}", "n": number})
+            self.one("GET", f"/{self.INDEX}/_doc/{number % 100}")
+            if number % 5 == 0:
+                self.one("GET", "/_cluster/health")
             time.sleep(0.05)
 
-    def one(self, method, path, body):
+    def one(self, method, path, body=None):
         started = time.monotonic()
         try:
-            status, answer = self.server.send(method, path, body, timeout=60)
+            status, answer = self.server.send(method, path, body, timeout=10)
         except OSError as error:
             status, answer = 0, str(error).encode()
         seconds = time.monotonic() - started

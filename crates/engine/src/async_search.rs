@@ -16,6 +16,7 @@ use limber_store::sync::{Condvar, Mutex};
 use crate::api::Result;
 use crate::contexts::is_own;
 use crate::environment::{Clock, Environment};
+use crate::waiting::patiently;
 
 /// One of them, running or done.
 pub struct AsyncSearch {
@@ -59,12 +60,25 @@ pub struct AsyncSearchEnd {
 }
 
 impl AsyncSearch {
-    /// How it ended, waiting for that up to `wait_ms`; `None`: it has not.
-    pub fn end(&self, wait_ms: u64) -> Option<Arc<AsyncSearchEnd>> {
+    /// How it ended; `None`: it has not.
+    pub fn end(&self) -> Option<Arc<AsyncSearchEnd>> {
+        self.end.lock().clone()
+    }
+
+    /// Waits for its end up to `wait_ms`.
+    ///
+    /// # Errors
+    /// Nobody waits for the answer any more, or too many wait.
+    pub(crate) fn wait(&self, wait_ms: u64) -> Result<()> {
         let deadline = Instant::now() + Duration::from_millis(wait_ms.min(WAIT_MAX_MS));
-        let mut end = self.end.lock();
-        while end.is_none() && !self.ended.wait_until(&mut end, deadline).timed_out() {}
-        end.clone()
+        let came = patiently(deadline, |step| {
+            let mut end = self.end.lock();
+            if end.is_none() && !step.is_zero() {
+                self.ended.wait_for(&mut end, step);
+            }
+            Ok(end.is_some().then_some(()))
+        });
+        came.map(|_| ())
     }
 
     /// Wall clock, as it is shown.

@@ -13,6 +13,7 @@ use crate::api::Result;
 use crate::caught::caught;
 use crate::environment::Clock;
 use crate::progress::Progress;
+use crate::waiting::patiently;
 
 /// One running (or kept) task.
 #[derive(Debug)]
@@ -180,30 +181,39 @@ impl Tasks {
     }
 
     /// The body of `GET _tasks/{id}`, waiting up to `timeout_ms` for its end; `None`: unknown.
-    pub fn get(&self, id: u64, timeout_ms: u64, node_id: &str) -> Option<Value> {
+    ///
+    /// # Errors
+    /// Nobody waits for the answer any more, or too many wait.
+    pub fn get(&self, id: u64, timeout_ms: u64, node_id: &str) -> Result<Option<Value>> {
         let deadline = Instant::now() + Duration::from_millis(timeout_ms.min(3_600_000));
-        loop {
-            let running = self.list.running.lock().get(&id).cloned();
-            let Some(task) = running else {
-                let task = self.list.finished.lock().get(&id).cloned()?;
-                let mut body = json!({"completed": true, "task": self.show(&task, node_id, true)});
-                match task.finished.lock().as_ref().map(|finished| &finished.outcome) {
-                    Some(Ok(response)) => body["response"] = response.clone(),
-                    Some(Err(error)) => body["error"] = error.to_json(),
-                    None => {}
-                }
-                return Some(body);
-            };
+        patiently(deadline, |step| {
+            if !self.list.running.lock().contains_key(&id) {
+                return Ok(Some(()));
+            }
             let mut finished = self.list.finished.lock();
             if finished.contains_key(&id) {
-                continue;
+                return Ok(Some(()));
             }
-            if Instant::now() >= deadline {
-                return Some(json!({"completed": false, "task": self.show(&task, node_id, true)}));
+            if !step.is_zero() {
+                // Woken at its end; looks again in any case, as a task without a kept result just vanishes.
+                self.list.ended.wait_for(&mut finished, step);
             }
-            // Woken at its end; looks again in any case, as a task without a kept result just vanishes.
-            self.list.ended.wait_for(&mut finished, Duration::from_millis(50).min(deadline - Instant::now()));
+            Ok(None)
+        })?;
+        // It is in the second list before it leaves the first.
+        let running = self.list.running.lock().get(&id).cloned();
+        let Some(task) = self.list.finished.lock().get(&id).cloned() else {
+            let shown =
+                running.map(|task| json!({"completed": false, "task": self.show(&task, node_id, true)}));
+            return Ok(shown);
+        };
+        let mut body = json!({"completed": true, "task": self.show(&task, node_id, true)});
+        match task.finished.lock().as_ref().map(|finished| &finished.outcome) {
+            Some(Ok(response)) => body["response"] = response.clone(),
+            Some(Err(error)) => body["error"] = error.to_json(),
+            None => {}
         }
+        Ok(Some(body))
     }
 
     /// Runs `work` on a thread of its own and answers `node:id`. Its result is kept for [`Tasks::get`].

@@ -4,6 +4,20 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use limber_mapping::RequestError;
+use limber_work as work;
+
+use crate::api::Result;
+
+/// Requests of the process that may wait at a time for something to happen: each holds a thread, and the pools have no more for them.
+const PATIENT_MAX: usize = 192;
+/// Between two looks at whether somebody still waits for the answer.
+const LOOK: Duration = Duration::from_millis(50);
+
+static PATIENT: AtomicUsize = AtomicUsize::new(0);
 
 /// Who hands jobs to a thread, such as a bounded pool.
 pub trait ThreadOwner: Send + Sync {
@@ -56,4 +70,79 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
         Resume(owner)
     });
     wait()
+}
+
+/// Waits for what a client asked to wait for. `look` may wait as long as it is told, and is called again until it finds something, until
+/// `deadline` (`None`), or until nobody waits for the answer any more. The owner of the thread lets another job run meanwhile.
+///
+/// # Errors
+/// Those of `look`; the request was cancelled; 429 where as many requests wait as may.
+pub fn patiently<T>(
+    deadline: Instant,
+    mut look: impl FnMut(Duration) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    if let Some(found) = look(Duration::ZERO)? {
+        return Ok(Some(found));
+    }
+    if Instant::now() >= deadline {
+        return Ok(None);
+    }
+    let _one = Patient::enter()?;
+    waiting(|| {
+        loop {
+            work::check_beyond_deadline()?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let found = look(left.min(LOOK))?;
+            if found.is_some() || left.is_zero() {
+                return Ok(found);
+            }
+        }
+    })
+}
+
+/// One of the requests that wait.
+struct Patient;
+
+impl Patient {
+    fn enter() -> Result<Patient> {
+        let one = Patient;
+        if PATIENT.fetch_add(1, Ordering::Relaxed) < PATIENT_MAX {
+            return Ok(one);
+        }
+        let reason = format!("rejected execution of request: {PATIENT_MAX} requests wait already");
+        Err(RequestError::new(429, "es_rejected_execution_exception", reason))
+    }
+}
+
+impl Drop for Patient {
+    fn drop(&mut self) {
+        PATIENT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_until_found_or_late_or_cancelled() {
+        let soon = || Instant::now() + Duration::from_millis(5);
+        let far = Instant::now() + Duration::from_secs(3600);
+        let mut looks = 0;
+        let found = patiently(far, |_| {
+            looks += 1;
+            Ok((looks == 3).then_some(looks))
+        });
+        assert_eq!(found.expect("found"), Some(3));
+        let never = |step| {
+            std::thread::sleep(step);
+            Ok(None::<()>)
+        };
+        assert_eq!(patiently(soon(), never).expect("late"), None);
+        let request = work::Work::default();
+        request.cancelled.store(true, Ordering::Relaxed);
+        let _entered = request.enter();
+        assert!(patiently(far, never).is_err());
+        assert_eq!(PATIENT.load(Ordering::Relaxed), 0);
+    }
 }

@@ -77,7 +77,7 @@ fn async_searches_are_kept_as_long_as_they_were_asked_to() {
         let found = node
             .submit_async_search("i", options, placement, page_size_1(), 60_000, 60_000)
             .expect("submitted");
-        let end = found.end(60_000).expect("it ends");
+        let end = found.end().expect("it ends");
         assert_eq!((found.start_millis, found.expires_millis()), (START_MS, START_MS + 60_000));
         assert_eq!(end.millis, START_MS, "no time went by");
         clock.shift_wall_ms(jump_ms);

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::http::config::Compression;
 use crate::http::request::parse_time_ms;
+use crate::log::Form;
 use crate::machine;
 use crate::remote::{RemoteSettings, TlsSettings};
 use crate::security::SecuritySettings;
@@ -25,6 +26,8 @@ pub struct Config {
     pub http_address: String,
     /// `network.insecure`: listen on an address that is not loopback, although nobody is asked who he is.
     pub insecure_network: bool,
+    /// `log.format`.
+    pub log_format: Form,
     pub memory_limit_bytes: u64,
     /// How long freed memory stays with the process while it holds little of the limit.
     pub freed_memory_keep: Duration,
@@ -57,6 +60,8 @@ pub struct Overrides {
     /// `--insecure-network`.
     pub insecure_network: bool,
     pub memory_limit: Option<String>,
+    /// `--log-format`.
+    pub log_format: Option<String>,
     /// `-E key=value`.
     pub settings: Vec<String>,
 }
@@ -117,6 +122,13 @@ impl Config {
             Some("false") => false,
             Some(other) => bail!("[page.enabled] must be [true] or [false], but was [{other}]"),
         };
+        let configured_format = take("log.format");
+        let log_format =
+            match overrides.log_format.as_ref().or(configured_format.as_ref()).map(String::as_str) {
+                None | Some("text") => Form::Text,
+                Some("json") => Form::Json,
+                Some(other) => bail!("[log.format] must be [text] or [json], but was [{other}]"),
+            };
         let max_connections = match take("http.max_connections").as_deref() {
             None | Some("0") => None,
             Some(count) => match count.parse() {
@@ -162,6 +174,7 @@ impl Config {
                 .unwrap_or_else(|| "data".into()),
             http_address: overrides.http.clone().unwrap_or_else(|| format!("{host}:{port}")),
             insecure_network,
+            log_format,
             memory_limit_bytes,
             freed_memory_keep: Duration::from_millis(freed_keep_ms),
             cluster_name,
@@ -434,7 +447,10 @@ mod tests {
         let settings = sample();
         let texts = limber_engine::settings::flatten(&Value::Object(settings.clone())).expect("settings");
         for definition in limber_engine::settings::ClusterSettings::definitions() {
-            let key = definition.key;
+            let key = match definition.key {
+                "logger.*" => "logger._root",
+                key => key,
+            };
             let given = texts.get(key).unwrap_or_else(|| panic!("[{key}] is missing from the sample"));
             definition.check(key, given).unwrap_or_else(|error| panic!("{}", error.reason));
         }

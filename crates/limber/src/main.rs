@@ -25,7 +25,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use limber_race::advise::AdviseCommand;
 use limber_race::builtin::ExportCommand;
@@ -115,6 +114,9 @@ struct ServeCommand {
     /// Configuration file; its keys are Elasticsearch's where one exists [default: ./limber.yml if present]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// How lines of the log are written: text or json [default: log.format of the configuration, else text]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
     /// One setting; wins over the configuration file
     #[arg(short = 'E', value_name = "SETTING=VALUE")]
     settings: Vec<String>,
@@ -189,34 +191,8 @@ fn report(outcome: anyhow::Result<()>) -> ExitCode {
     }
 }
 
-/// Log lines on standard error; `LIMBER_LOG` says which.
-///
-/// Errors: a `LIMBER_LOG` that says nothing.
-fn start_log() -> anyhow::Result<()> {
-    let asked = std::env::var("LIMBER_LOG").ok().filter(|text| !text.trim().is_empty());
-    let asked = asked.as_deref().unwrap_or("info");
-    let mut filter = tracing_subscriber::EnvFilter::try_new(asked).with_context(|| {
-        format!("LIMBER_LOG is [{asked}]; write a level (error, warn, info, debug, trace) or module=level")
-    })?;
-    // Whatever is asked for: the clients of other servers would write down the headers that they send, secrets included.
-    for quiet in ["ureq=info", "ureq_proto=info", "rustls=info"] {
-        filter = filter.add_directive(quiet.parse().expect("it is a directive"));
-    }
-    let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    // Colours are for people who watch, not for files.
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(is_terminal)
-        .with_writer(log::RateLimited::default())
-        // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would end the process.
-        .log_internal_errors(false)
-        .init();
-    Ok(())
-}
-
 impl ServeCommand {
     fn run(self) -> anyhow::Result<()> {
-        start_log()?;
         let mut config = Config::load(&Overrides {
             config_file: self.config,
             data: self.data,
@@ -224,10 +200,13 @@ impl ServeCommand {
             insecure_network: self.insecure_network,
             memory_limit: self.memory_limit,
             settings: self.settings,
+            log_format: self.log_format,
         })?;
+        log::start(config.log_format)?;
         let authority = if self.secure { secure_start::prepare(&mut config)? } else { None };
         config.check_network()?;
         let server = Server::start(&config)?;
+        log::apply(server.loggers());
         // Scripts and `limber race` read the address from this line.
         println!("listening on {}", server.address);
         if self.secure {

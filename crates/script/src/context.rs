@@ -62,7 +62,10 @@ impl ContextScript {
             value => value,
         };
         Settled::of(&value, Asker::Reduce)?;
-        value.to_json(JSON_DEPTH_MAX).map_err(|(kind, reason)| RequestError::new(400, kind, reason))
+        value.to_json(JSON_DEPTH_MAX).map_err(|(kind, reason)| {
+            let status = if kind == "circuit_breaking_exception" { 429 } else { 400 };
+            RequestError::new(status, kind, reason)
+        })
     }
 
     pub fn start(&self) -> ContextRun<'_> {

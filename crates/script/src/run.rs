@@ -443,7 +443,12 @@ impl<'a> Run<'a> {
     /// The items of what can be walked.
     pub(super) fn items(&mut self, list: &Value, at: u32) -> Outcome<Vec<Value>> {
         Ok(match list {
-            Value::List(items) => items.borrow().clone(),
+            Value::List(items) => {
+                // The copy, and what it may be appended to.
+                let bytes = items.borrow().len() * size_of::<Value>();
+                work::claim(2 * bytes as u64).map_err(RequestError::from)?;
+                items.borrow().clone()
+            }
             Value::Set(set) => set.borrow().walk().into_iter().map(|(item, _)| item).collect(),
             Value::Field(field) => self.field_values(*field, at)?,
             Value::Null => {

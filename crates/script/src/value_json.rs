@@ -1,9 +1,13 @@
 //! Values from JSON and to it.
 
 use limber_mapping::number::{java_double, java_float};
+use limber_work as work;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::value::{Failure, STEPS_MAX, Value, argument};
+
+/// Values that are written between two questions whether there is room for them: a list may hold another one many times.
+const STEPS_PER_CHECK: u32 = 1 << 10;
 
 impl Value {
     /// From JSON, as Jackson reads it: `int` where it fits.
@@ -37,6 +41,12 @@ impl Value {
 
     fn to_json_within(&self, depth: u32, steps: &mut u32) -> Result<Json, Failure> {
         *steps = steps.saturating_sub(1);
+        if steps.is_multiple_of(STEPS_PER_CHECK)
+            && let Err(stop) = work::check_beyond_deadline()
+        {
+            let error = limber_mapping::RequestError::from(stop);
+            return Err((error.kind, error.reason));
+        }
         if depth == 0 || *steps == 0 {
             return Err(argument("Iterable object is self-referencing itself"));
         }

@@ -178,6 +178,7 @@ fn run(
         Some(_) => request.sort.iter().all(Sort::is_score),
     };
     let shows_sort = !is_by_score_alone;
+    let fetch_started = Instant::now();
     let next = of_next_phase(context);
     let _of_next_phase = next.work().enter();
     let page = fetch::Winners { shards, found: &found, hits: &winners, shows_sort, allows_partial };
@@ -217,6 +218,7 @@ fn run(
         work::check_beyond_deadline()?;
         response.charges.push(meter.take_account().into());
     }
+    response.fetch_time = fetch_started.elapsed();
     response.took_millis = context.started.elapsed().as_millis() as u64;
     Ok(response)
 }
@@ -348,6 +350,7 @@ fn reduce(
     };
     SearchResponse {
         took_millis: 0,
+        fetch_time: Duration::ZERO,
         timed_out: found.iter().any(|(_, hits)| hits.timed_out),
         terminated_early: (request.terminate_after > 0)
             .then(|| found.iter().any(|(_, hits)| hits.terminated_early)),

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use limber_work::Account;
 use limber_work::{self as work, Stop};
@@ -113,6 +114,8 @@ pub struct InnerHits {
 #[derive(Debug, Clone)]
 pub struct SearchResponse {
     pub took_millis: u64,
+    /// The part of it after the search for documents.
+    pub fetch_time: Duration,
     pub timed_out: bool,
     /// Shown when `terminate_after` was given.
     pub terminated_early: Option<bool>,

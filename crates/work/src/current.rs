@@ -113,6 +113,8 @@ pub(crate) struct Current {
     pub(crate) document: Document,
     /// Spent in patterns for the document in work; `None`: that is not limited beyond each call.
     pub(crate) pattern_time: Option<Duration>,
+    /// Spent in patterns of analyzers for the document in work.
+    pub(crate) analysis_time: Duration,
     pub(crate) refusal: Option<Stop>,
     on_long: Option<OnLong>,
     started: Instant,
@@ -127,6 +129,7 @@ impl Current {
             is_aside: false,
             document: Document::default(),
             pattern_time: None,
+            analysis_time: Duration::ZERO,
             refusal: None,
             on_long: None,
             started: Instant::now(),
@@ -186,7 +189,7 @@ pub(crate) fn with_current<T>(run: impl FnOnce(&mut Current) -> T) -> Option<T> 
     CURRENT.with_borrow_mut(|current| current.as_mut().map(run))
 }
 
-fn asked(ask: impl FnOnce(&mut Current) -> Result<(), Stop>) -> Result<(), Stop> {
+pub(crate) fn asked(ask: impl FnOnce(&mut Current) -> Result<(), Stop>) -> Result<(), Stop> {
     let on_long = with_current(|current| ask(current).map(|()| current.long()));
     if let Some(OnLong(on_long)) = on_long.transpose()?.flatten() {
         on_long();

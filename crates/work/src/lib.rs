@@ -24,7 +24,9 @@ pub use current::{
     Entered, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, suspended,
 };
 pub use measured::{Account, Meter, NoRoom, allocated_bytes, count_allocations_by, note_charged};
-pub use stated::{begin_document, begin_patterns, end_document, makes, pattern_time, spend_on_patterns};
+pub use stated::{
+    begin_document, begin_patterns, end_document, goes_on, keeps, makes, pattern_time, spend_on_patterns,
+};
 pub use stop::Stop;
 
 #[cfg(test)]

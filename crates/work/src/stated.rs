@@ -1,13 +1,15 @@
 //! What code says of a document before it makes it: "there will be so much more of it, and patterns took so long."
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::current::{Current, with_current};
+use crate::current::{Current, asked, with_current};
 use crate::document::Document;
 use crate::stop::Stop;
 
 /// A byte of text that analysis, copies or multi-fields add, as tokens and positions in the index's buffer. Measured: 5 with one-letter words.
 const INDEXED_FACTOR: u64 = 6;
+/// What patterns of analyzers may take for one document, or one request without documents: they are quadratic in the text at worst.
+const ANALYSIS_TIME_MAX: Duration = Duration::from_secs(1);
 /// Stated ahead, so that the next values need no look.
 const STATED_AHEAD_BYTES: u64 = 64 << 10;
 
@@ -16,6 +18,7 @@ pub fn begin_document(source_bytes: usize) {
     with_current(|current| {
         current.leave();
         current.document = Document::of(source_bytes as u64);
+        current.analysis_time = Duration::ZERO;
     });
 }
 
@@ -28,6 +31,20 @@ pub fn makes(bytes: usize) -> bool {
         document.made_bytes <= document.allowed_bytes || current.states_more()
     })
     .unwrap_or(true)
+}
+
+/// `bytes` were made [aside](crate::aside), but stay with the request to its end.
+///
+/// # Errors
+/// Why the request must end.
+pub fn keeps(bytes: u64) -> Result<(), Stop> {
+    with_current(|current| {
+        if let Some(meter) = &current.work.meter {
+            meter.note(bytes as i64);
+        }
+        current.check_beyond_deadline()
+    })
+    .unwrap_or(Ok(()))
 }
 
 /// Ends the document in work.
@@ -44,6 +61,24 @@ pub fn end_document() -> Result<(), Stop> {
         }
     })
     .unwrap_or(Ok(()))
+}
+
+/// Patterns of an analyzer have worked for the document in work since `since`, which becomes now. False: stop, the document is refused.
+pub fn goes_on(since: &mut Instant) -> bool {
+    let now = Instant::now();
+    let time = now.duration_since(std::mem::replace(since, now));
+    let outcome = asked(|current| {
+        current.analysis_time += time;
+        match current.analysis_time > ANALYSIS_TIME_MAX {
+            true => Err(Stop::Patterns { millis: ANALYSIS_TIME_MAX.as_millis() as u64 }),
+            false => current.check_beyond_deadline(),
+        }
+    });
+    if let Err(stop) = outcome {
+        with_current(|current| current.refusal.get_or_insert(stop).clone());
+        return false;
+    }
+    true
 }
 
 /// Patterns begin with the time that one document may spend on them.

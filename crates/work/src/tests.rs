@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::*;
-use crate::current::LONG;
+use crate::current::{LONG, with_current};
 
 thread_local! {
     static ALLOCATED: Cell<i64> = const { Cell::new(0) };
@@ -138,7 +138,10 @@ fn what_is_made_aside_or_paid_before_is_not_counted() {
         check().expect("still aside");
     });
     check().expect("2 of 2 that were paid");
-    assert_eq!(used.load(Ordering::Relaxed), 0);
+    assert!(keeps(4 * MIB as u64).is_ok() && keeps(20 * MIB as u64).is_err(), "made aside, but kept");
+    with_current(|current| current.work.meter.as_ref().map(|meter| meter.note(-24 * MIB)));
+    check().expect("2 of 2 again");
+    assert!(used_mib(&used) < 1.0);
     suspended(|| {
         allocate(20 * MIB);
         assert!(claim(1 << 40).is_ok() && makes(1 << 40));

@@ -11,7 +11,6 @@ use super::placement::Placement;
 use crate::api::*;
 use crate::async_search::AsyncSearch;
 use crate::caught::caught;
-use crate::waiting::waiting;
 
 impl Node {
     /// Starts a search on a thread of its own and waits for it up to `wait_ms`.
@@ -45,7 +44,11 @@ impl Node {
             self.async_searches.remove(&search.id)?;
             return Err(RequestError::new(503, "es_rejected_execution_exception", error.to_string()));
         }
-        waiting(|| search.end(wait_ms));
+        if let Err(error) = search.wait(wait_ms) {
+            // Nobody has learned its id.
+            self.async_searches.remove(&search.id)?;
+            return Err(error);
+        }
         Ok(search)
     }
 
@@ -57,7 +60,7 @@ impl Node {
         wait_ms: u64,
     ) -> Result<Arc<AsyncSearch>> {
         let search = self.async_searches.get(id, keep_alive_ms)?;
-        waiting(|| search.end(wait_ms));
+        search.wait(wait_ms)?;
         Ok(search)
     }
 

@@ -7,8 +7,8 @@ use limber_work as work;
 
 use super::Node;
 use super::bulk_step::{
-    Destination, Group, NO_TARGET, Step, Target, check, check_reach, condition_of, id_of, into_items,
-    outcome_of, routing_of, version_of,
+    Destination, Group, NO_TARGET, Step, Target, check, check_reach, condition_of, dropped, id_of,
+    into_items, outcome_of, routing_of, version_of,
 };
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
@@ -36,7 +36,7 @@ impl Node {
             targets.get(step.target as usize).is_some_and(|target| target.outcome.is_err())
         };
         work::claim(steps.iter().filter(is_refused).count() as u64 * ERROR_BYTES)?;
-        let mut groups = self.group(&mut steps, &targets, &ids);
+        let mut groups = self.group(&mut steps, &targets, &ids)?;
         // Long names and what is wrong with each operation; nothing is written yet.
         work::check()?;
         for group in &mut groups {
@@ -286,17 +286,22 @@ impl Node {
     }
 
     /// Steps to shards; a step that cannot be written gets its error here.
-    fn group(&self, steps: &mut [Step<'_>], targets: &[Target], ids: &GeneratedIds) -> Vec<Group> {
+    ///
+    /// # Errors
+    /// There is no room for what is wrong with them; nothing is written yet.
+    fn group(&self, steps: &mut [Step<'_>], targets: &[Target], ids: &GeneratedIds) -> Result<Vec<Group>> {
         let mut groups: Vec<Group> = Vec::new();
         let step_count = steps.len();
         for (number, step) in steps.iter_mut().enumerate() {
             if step.outcome.is_some() {
+                work::check_beyond_deadline()?;
                 continue;
             }
             let destination = match &targets[step.target as usize].outcome {
                 Ok(destination) => destination,
                 Err(error) => {
                     step.outcome = Some(Err(error.clone()));
+                    work::check_beyond_deadline()?;
                     continue;
                 }
             };
@@ -333,7 +338,7 @@ impl Node {
             groups[place].steps.push(number);
             groups[place].source_bytes += step.operation.source.len() as u64;
         }
-        groups
+        Ok(groups)
     }
 
     fn write_group(
@@ -359,9 +364,19 @@ impl Node {
                 continue;
             }
             let count = rest.iter().take_while(|number| !is_update(&steps[**number])).count();
-            let (run, behind) = rest.split_at(count);
+            let (run, behind) = rest.split_at(count.min(RUN_MAX));
             rest = behind;
             self.write_run(group, run, steps, destination, ids, arena);
+            // What is wrong with each of them is kept until all are answered.
+            let is_failed = |number: &&usize| matches!(steps[**number].outcome, Some(Err(_)));
+            let failed_count = run.iter().filter(is_failed).count() as u64;
+            if failed_count > 0
+                && let Err(stop) = work::keeps(failed_count * ERROR_BYTES)
+            {
+                let error = RequestError::from(stop);
+                rest.iter().for_each(|number| steps[*number].outcome = Some(Err(error.clone())));
+                break;
+            }
         }
         group.steps = numbers;
     }
@@ -460,22 +475,10 @@ pub(super) struct IndexPipelines {
     pub(super) last: Option<String>,
 }
 
-/// What a document answers that a pipeline dropped.
-fn dropped() -> WriteOutcome {
-    WriteOutcome {
-        result: WriteResult::Noop,
-        version: 0,
-        seq_no: 0,
-        primary_term: 0,
-        shards_total: 0,
-        shards_successful: 0,
-        forced_refresh: false,
-        source: None,
-    }
-}
-
 /// What an operation's error takes, its place in the answer included.
 const ERROR_BYTES: u64 = 2 << 10;
+/// Operations that are written at once.
+const RUN_MAX: usize = 8192;
 
 /// Elasticsearch's `Versions.MATCH_ANY`: the version of a document whose request names none.
 const ANY_VERSION: i64 = -3;

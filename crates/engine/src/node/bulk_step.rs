@@ -269,6 +269,20 @@ pub(super) fn outcome_of(written: Written) -> WriteOutcome {
     }
 }
 
+/// What a document answers that a pipeline dropped.
+pub(super) fn dropped() -> WriteOutcome {
+    WriteOutcome {
+        result: WriteResult::Noop,
+        version: 0,
+        seq_no: 0,
+        primary_term: 0,
+        shards_total: 0,
+        shards_successful: 0,
+        forced_refresh: false,
+        source: None,
+    }
+}
+
 /// The answers, with the names of the indices they speak of.
 pub(super) fn into_items<'r>(
     steps: Vec<Step<'r>>,

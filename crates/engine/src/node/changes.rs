@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use limber_store::sync::MutexGuard;
+use limber_work as work;
 
 use super::Node;
 use super::index_files::{IndexFile, Written, check_is_readable};
@@ -193,8 +194,10 @@ impl Node {
                 self.make_own_change(change, &mut guards, |old, next| sync(&answer, old, next))?;
                 return Ok((Gone::default(), answer));
             }
+            drop((change, next, answer));
             let _changing = self.changing.lock();
             let catalog = self.catalog.load_full();
+            work::check_beyond_deadline()?;
             let (next, answer) = plan(&catalog)?;
             let change = Change::between(&catalog, &next);
             if !change.touched().iter().all(|uuid| guards.contains_key(uuid)) {

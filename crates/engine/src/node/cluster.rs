@@ -165,6 +165,11 @@ impl Node {
         Ok(shown)
     }
 
+    /// See [`ClusterSettings::loggers`](crate::settings::ClusterSettings::loggers).
+    pub fn loggers(&self) -> Vec<(String, String)> {
+        self.settings.load().loggers()
+    }
+
     /// The effective value of one cluster setting, as text.
     pub fn cluster_setting(&self, key: &'static str) -> String {
         self.settings.load().text(key).to_owned()

@@ -10,6 +10,7 @@ use super::Node;
 use crate::api::*;
 use crate::api_health::*;
 use crate::catalog::IndexMetadata;
+use crate::waiting::patiently;
 
 /// Between two looks of a waiting call.
 const POLL: Duration = Duration::from_millis(20);
@@ -19,19 +20,24 @@ impl Node {
     pub fn cluster_health(&self, request: &HealthRequest) -> Result<HealthResponse> {
         let deadline = Instant::now() + Duration::from_millis(request.timeout_ms.min(3_600_000));
         let wanted_nodes = request.wait_for_nodes.as_deref().map(parse_nodes).transpose()?;
-        loop {
+        let mut last = None;
+        let held = patiently(deadline, |step| {
+            limber_store::sync::sleep(POLL.min(step));
             let (response, is_there) = self.health_now(request)?;
             let holds = is_there
                 && request.wait_for_status.is_none_or(|status| response.status <= status)
                 && wanted_nodes.is_none_or(|wanted| wanted.holds(1))
                 && active_shards_hold(request.wait_for_active_shards.as_deref(), &response)?;
             if holds {
-                return Ok(response);
+                return Ok(Some(response));
             }
-            if Instant::now() >= deadline {
-                return Ok(HealthResponse { timed_out: true, ..response });
-            }
-            limber_store::sync::sleep(POLL.min(deadline - Instant::now()));
+            last = Some(response);
+            Ok(None)
+        })?;
+        match (held, last) {
+            (Some(response), _) => Ok(response),
+            (None, Some(response)) => Ok(HealthResponse { timed_out: true, ..response }),
+            (None, None) => Ok(self.health_now(request)?.0),
         }
     }
 

@@ -17,7 +17,7 @@ use super::Node;
 use super::placement::{Placement, Preference};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
-use crate::shard::Shard;
+use crate::shard::{Searched, Shard, tell_search};
 
 const SEARCH_ACTION: &str = "indices:data/read/search";
 
@@ -88,8 +88,18 @@ impl Node {
             }
             Some(keep_alive_ms) => self.first_page(&pinned, request, keep_alive_ms, &context),
         };
-        meters.finish(outcome.is_ok(), &request.stats_groups, request.suggest.is_some());
+        let took = meters.finish(outcome.is_ok(), &request.stats_groups, request.suggest.is_some());
         let (mut response, scroll_id) = outcome?;
+        tell_search(
+            &pinned.shards,
+            &Searched {
+                query_time: took.saturating_sub(response.fetch_time),
+                fetch_time: response.fetch_time,
+                total_hits: response.total.as_ref().map(|total| total.value),
+                shard_count: response.shards.total,
+                source: request.text.as_deref().unwrap_or("{}"),
+            },
+        );
         add_failures(&mut response, pinned.failures)?;
         Ok((response, scroll_id))
     }
@@ -485,8 +495,8 @@ impl<'a> Meters<'a> {
         Meters { node, shards, start_nanos: node.environment.clock.monotonic_nanos() }
     }
 
-    /// Time is shared out evenly: shards are searched one after the other or side by side within it.
-    fn finish(&self, succeeded: bool, groups: &[String], suggests: bool) {
+    /// How long it took. Time is shared out evenly: shards are searched one after the other or side by side within it.
+    fn finish(&self, succeeded: bool, groups: &[String], suggests: bool) -> Duration {
         let nanos = self.node.environment.clock.monotonic_nanos().saturating_sub(self.start_nanos);
         let share = nanos / self.shards.len().max(1) as u64;
         for shard in self.shards {
@@ -503,5 +513,6 @@ impl<'a> Meters<'a> {
                 counters.query.failed.fetch_add(1, Ordering::Relaxed);
             }
         }
+        Duration::from_nanos(nanos)
     }
 }

@@ -11,7 +11,7 @@ use crate::settings::definition::{
     self,
     Change::{self, Dynamic},
     Definition,
-    Kind::{self, Boolean, Bytes, BytesOrPercent, Choice, Integer, List, Text, Time},
+    Kind::{self, Boolean, Bytes, BytesOrPercent, Choice, Integer, List, LogLevel, Text, Time},
 };
 use crate::settings::flat::{FlatSettings, flatten};
 use crate::value;
@@ -63,6 +63,7 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("indices.breaker.request.limit", BytesOrPercent, "60%", Dynamic),
     row("indices.breaker.total.limit", BytesOrPercent, "70%", Dynamic),
     row("network.breaker.inflight_requests.limit", BytesOrPercent, "100%", Dynamic),
+    row("logger.*", LogLevel, "", Dynamic),
     row("path.repo", List, "[]", Change::Static),
     row("slm.minimum_interval", Time { min_ms: 0, minus_one: false }, "15m", Dynamic),
     row("slm.retention_schedule", Text, "0 30 1 * * ?", Dynamic),
@@ -168,6 +169,7 @@ impl ClusterSettings {
     pub fn defaults(&self) -> FlatSettings {
         CLUSTER_SETTINGS
             .iter()
+            .filter(|row| !row.key.ends_with('*'))
             .filter(|row| !self.persistent.contains_key(row.key) && !self.transient.contains_key(row.key))
             .map(|row| {
                 (row.key.to_owned(), self.node.get(row.key).cloned().unwrap_or_else(|| row.default.into()))
@@ -178,6 +180,19 @@ impl ClusterSettings {
     /// What is set for a key.
     fn value(&self, key: &str) -> Option<&Value> {
         [&self.transient, &self.persistent, &self.node].into_iter().find_map(|map| map.get(key))
+    }
+
+    /// The loggers that have a level of their own, by name, and it.
+    pub fn loggers(&self) -> Vec<(String, String)> {
+        let of = |map: &FlatSettings| -> Vec<(String, String)> {
+            map.iter()
+                .filter_map(|(key, value)| {
+                    Some((key.strip_prefix("logger.")?.to_owned(), value.as_str()?.to_owned()))
+                })
+                .collect()
+        };
+        // The later wins.
+        [&self.node, &self.persistent, &self.transient].into_iter().flat_map(of).collect()
     }
 
     /// The effective texts of a known list; one text may hold several between commas.

@@ -37,11 +37,15 @@ pub enum Kind {
     },
     Text,
     List,
+    /// A level of a log, as Log4j names them.
+    LogLevel,
     /// Known to Elasticsearch, not to Limber: refused by name.
     Unsupported,
     /// Written by the node itself, refused from users.
     Private,
 }
+
+const LOG_LEVELS: [&str; 8] = ["all", "debug", "error", "fatal", "info", "off", "trace", "warn"];
 
 /// When a setting may change after the index exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +138,11 @@ impl Definition {
                     choices.join(", ")
                 )))
             }
+            Kind::LogLevel if LOG_LEVELS.contains(&text.to_ascii_lowercase().as_str()) => Ok(()),
+            Kind::LogLevel => Err(RequestError::illegal_argument(format!(
+                "Unknown level constant [{}].",
+                text.to_ascii_uppercase()
+            ))),
             Kind::Text | Kind::List | Kind::Unsupported | Kind::Private => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! One index's settings: checked, then typed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use limber_mapping::analysis::{AnalysisLimits, Analyzers};
 use limber_mapping::{Keep, Limits, MappingSettings, RequestError, Similarities, SourceMode};
@@ -12,6 +13,7 @@ use crate::settings::definition::{self, Change, Definition, Kind};
 use crate::settings::flat::{FlatSettings, nest};
 use crate::settings::index_sort;
 use crate::settings::index_table::INDEX_SETTINGS;
+use crate::settings::slow_log::{LEVELS, SlowLog, Thresholds};
 use crate::value;
 
 /// `index.translog.durability`.
@@ -114,6 +116,7 @@ pub struct IndexSettings {
     pub gc_deletes_ms: u64,
     pub blocks: Blocks,
     pub merge: MergeSettings,
+    pub slow_log: SlowLog,
     pub check_on_startup: bool,
     /// `index.sort.*`; empty: documents stay in the order they come.
     pub sort: Arc<[SortField]>,
@@ -154,6 +157,35 @@ impl Reader<'_> {
 
     fn bytes(&self, key: &str, default: i64) -> Result<i64> {
         self.text(key).map_or(Ok(default), |text| value::parse_bytes(key, text))
+    }
+
+    /// `{prefix}.warn` and so on.
+    fn thresholds(&self, prefix: &str) -> Result<Thresholds> {
+        let mut thresholds = Thresholds::default();
+        for (threshold, level) in thresholds.0.iter_mut().zip(LEVELS) {
+            let ms = self.time_ms(&format!("{prefix}.{level}"), -1)?;
+            *threshold = u64::try_from(ms).ok().map(Duration::from_millis);
+        }
+        Ok(thresholds)
+    }
+
+    fn slow_log(&self) -> Result<SlowLog> {
+        let source = self.text("index.indexing.slowlog.source").unwrap_or("1000");
+        let source_chars_max = match source {
+            "true" => Ok(usize::MAX),
+            "false" => Ok(0),
+            number => number.parse(),
+        };
+        Ok(SlowLog {
+            query: self.thresholds("index.search.slowlog.threshold.query")?,
+            fetch: self.thresholds("index.search.slowlog.threshold.fetch")?,
+            indexing: self.thresholds("index.indexing.slowlog.threshold.index")?,
+            source_chars_max: source_chars_max.map_err(|_| {
+                let reason =
+                    format!("Failed to parse value [{source}] for setting [index.indexing.slowlog.source]");
+                RequestError::illegal_argument(reason)
+            })?,
+        })
     }
 
     fn pipeline(&self, key: &str) -> Option<String> {
@@ -264,6 +296,7 @@ impl IndexSettings {
                 auto_throttle: read.boolean("index.merge.scheduler.auto_throttle", true)?,
             },
             sort: index_sort::parse(flat)?,
+            slow_log: read.slow_log()?,
             check_on_startup: read.text("index.shard.check_on_startup").is_some_and(|text| text != "false"),
         })
     }

@@ -6,6 +6,7 @@ mod flat;
 mod index;
 mod index_sort;
 mod index_table;
+mod slow_log;
 
 pub use cluster::{ClusterSettings, FloodStage};
 pub use definition::{Change, Definition, Kind, find, unknown_setting};
@@ -13,3 +14,4 @@ pub use flat::{FlatSettings, flatten, nest, normalize_index_keys};
 pub use index::{Blocks, Durability, IndexSettings, LifecycleSettings, MergeSettings, SettingsUpdate};
 pub(crate) use index::{check_new, defaults};
 pub(crate) use index_sort::{check_index_sort, describe_sort};
+pub use slow_log::SlowLog;

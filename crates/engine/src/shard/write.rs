@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use limber_codec::prefetch::prefetch_start;
 use limber_mapping::{Mapping, RequestError, document};
@@ -10,6 +11,7 @@ use limber_store::sync::RwLockReadGuard;
 use super::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard, is_filling};
 use super::error::disk_error;
 use super::fence::Fence;
+use super::slow_log::tell_write;
 use super::stats::Timer;
 use super::versions::BatchPlace;
 use super::writer::{Attempt, Writer};
@@ -326,7 +328,10 @@ impl Shard {
         writer.reserve_seq_nos(chunk);
         let mut done = 0;
         let mut needs_mapping = None;
+        let slow_log = self.index.settings.load().slow_log;
+        let mut slow: Vec<(usize, Duration)> = Vec::new();
         for operation in chunk {
+            let begun = slow_log.is_about_writes().then(Instant::now);
             if let Some(next) = chunk.get(done + 1) {
                 prefetch_start(next.source);
             }
@@ -341,6 +346,11 @@ impl Shard {
                 self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
             }
             results.push(outcome);
+            if let Some(took) =
+                begun.map(|begun| begun.elapsed()).filter(|took| slow_log.is_slow_write(*took))
+            {
+                slow.push((done, took));
+            }
             done += 1;
         }
         writer.release_seq_nos();
@@ -349,6 +359,9 @@ impl Shard {
         drop(fence);
         let bytes = core.check_in(slot);
         drop(gate);
+        for (number, took) in slow {
+            tell_write(self, &slow_log, &chunk[number], took);
+        }
         if bytes > BUFFER_BYTES_MAX {
             self.refresh_core(core)?;
         } else if bytes > BUFFER_BYTES_LARGE {

@@ -206,6 +206,18 @@ impl Connections {
         closed
     }
 
+    /// Asks every connection to close once its request is answered.
+    pub fn ask_all_to_close(&self) {
+        let mut open = self.open.lock();
+        let asked = open
+            .by_id
+            .values()
+            .filter(|connection| !connection.is_closing.swap(true, Ordering::Relaxed))
+            .inspect(|connection| connection.asked_to_close.notify_one())
+            .count();
+        open.closing += asked;
+    }
+
     fn now_ms(&self) -> u64 {
         self.started.elapsed().as_millis() as u64
     }

@@ -2,9 +2,9 @@
 //!
 //! A proxy and a server that disagree about the end of a request let a client smuggle another one in. Of what RFC 9112 leaves to a server, or
 //! lets it repair, this one takes nothing: both kinds of length at once, a repeated or odd length, another transfer coding than `chunked`, a
-//! line that ends with LF alone, a folded line. A head is handed on once all of it is here and sound; the server's own parser sees no other.
+//! line that ends with LF alone, a folded line, two hosts or none. A head is handed on once all of it is here and sound; the server's own parser sees no other.
 //!
-//! Source: RFC 9112, sections 2.2, 5.1, 5.2, 6.1 to 6.3, 7.1 and 11.2.
+//! Source: RFC 9112, sections 2.2, 3.2, 5.1, 5.2, 6.1 to 6.3, 7.1 and 11.2.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -240,7 +240,7 @@ fn body_of(head: &[u8]) -> Option<State> {
     });
     let is_clean = |line: &[u8]| !line.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0));
     let request_line = lines.next().filter(|line| is_clean(line))?;
-    let (mut length, mut is_chunked) = (None, false);
+    let (mut length, mut is_chunked, mut hosts) = (None, false, 0);
     for line in lines {
         let colon = line.iter().position(|&byte| byte == b':')?;
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
@@ -259,7 +259,13 @@ fn body_of(head: &[u8]) -> Option<State> {
                 return None;
             }
             is_chunked = true;
+        } else if name.eq_ignore_ascii_case(b"host") {
+            hosts += 1;
         }
+    }
+    let is_host_missing = hosts == 0 && !request_line.ends_with(b"HTTP/1.0");
+    if hosts > 1 || is_host_missing {
+        return None;
     }
     match (length, is_chunked) {
         (Some(_), true) => None,
@@ -288,18 +294,19 @@ mod tests {
     fn sound_requests_pass_one_after_the_other() {
         for sound in [
             "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
-            "GET / HTTP/1.1\r\n\r\n",
-            "PUT /a HTTP/1.1\r\ncontent-length: 3\r\n\r\nab\nGET / HTTP/1.1\r\n\r\n",
-            "PUT /a HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\na\nb\r\n1F;x=\"y\"\r\n0123456789012345678901234567890\r\n0\r\nT: 1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.0\r\n\r\n",
+            "PUT /a HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nab\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            "PUT /a HTTP/1.1\r\nHost:\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\na\nb\r\n1F;x=\"y\"\r\n0123456789012345678901234567890\r\n0\r\nT: 1\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
         ] {
             check(sound.as_bytes(), sound.as_bytes(), false);
         }
-        check(b"\r\n\nGET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", false);
+        check(b"\r\n\nGET / HTTP/1.0\r\n\r\n", b"GET / HTTP/1.0\r\n\r\n", false);
     }
 
     #[test]
     fn unsound_heads_are_not_handed_on() {
         for unsound in [
+            "Host: a",
             "Content-Length: 3\r\nTransfer-Encoding: chunked",
             "Transfer-Encoding: chunked\r\nContent-Length: 3",
             "Content-Length: 3\r\nContent-Length: 4",
@@ -322,17 +329,18 @@ mod tests {
             "no colon",
             ": no name",
         ] {
-            let request = format!("POST /a HTTP/1.1\r\n{unsound}\r\n\r\nabc");
+            let request = format!("POST /a HTTP/1.1\r\nHost: a\r\n{unsound}\r\n\r\nabc");
             check(request.as_bytes(), UNSOUND, true);
         }
+        check(b"GET / HTTP/1.1\r\n\r\n", UNSOUND, true);
         check(b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", UNSOUND, true);
         check(b"GET / HTTP/1.1\nHost: a\n\n", UNSOUND, true);
-        check(&[b"GET / HTTP/1.1\r\nA: ", &[b'a'; HEAD_BYTES_MAX][..]].concat(), UNSOUND, true);
+        check(&[b"GET / HTTP/1.1\r\nHost: a\r\nA: ", &[b'a'; HEAD_BYTES_MAX][..]].concat(), UNSOUND, true);
     }
 
     #[test]
     fn unsound_chunks_end_the_connection() {
-        let head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
         for unsound in [
             "x\r\n",
             "\r\n",

@@ -1,7 +1,7 @@
 //! HTTP: sockets, limits, compression and media types on one side, plain request and response values on the other.
 //!
 //! Reading order: [`framing`] sees to it that requests are what they seem, [`connections`] limits how many clients there are, [`pools`] runs the
-//! handlers on bounded threads, [`request`] and
+//! handlers on bounded threads, [`queue`] says whose turn it is, [`request`] and
 //! [`response`] are what handlers see, [`render`] with [`media`], [`filter_path`] and [`json`] shapes what goes out.
 
 pub mod config;
@@ -11,6 +11,7 @@ mod framing;
 pub mod json;
 pub mod media;
 pub mod pools;
+pub mod queue;
 pub mod refusal;
 pub mod render;
 pub mod request;

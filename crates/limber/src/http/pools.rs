@@ -4,13 +4,14 @@
 //! `es_rejected_execution_exception` (429). A panic in a job ends that job only. While a job waits for the disk another one
 //! runs, on a thread that is started for it: requests share an fsync, and no core stands still for one.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use limber_engine::{ThreadOwner, set_thread_owner};
 use parking_lot::{Condvar, Mutex};
+
+use super::queue::{self, Flow, Pushed};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -33,7 +34,7 @@ pub struct Pool {
 }
 
 /// Jobs that wait for the disk let others run; at most this many at a time, so that the number of threads stays bounded.
-const WAITING_JOBS_MAX: usize = 64;
+const WAITING_JOBS_MAX: usize = 256;
 /// A thread beyond the pool's number ends when it had nothing to do for this long.
 const SPARE_THREAD_IDLE: Duration = Duration::from_secs(10);
 
@@ -55,7 +56,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    jobs: VecDeque<Job>,
+    jobs: queue::Queue<Job>,
     /// Jobs that use a processor. One more than `threads` when a job goes on after waiting.
     running: usize,
     /// Threads, and those of them without a job, on their way to one included.
@@ -84,16 +85,27 @@ impl Pool {
         Ok(Pool { queue_size, shared })
     }
 
-    /// Queues `job`; `false` when the queue is full.
-    pub fn submit(&self, job: Job) -> bool {
+    /// Queues `job` with others of its flow; `false` when the queue is full. A job that loses its place to another flow is dropped.
+    pub fn submit(&self, flow: Flow, job: Job) -> bool {
         let mut queue = self.shared.queue.lock();
-        if queue.closed || queue.jobs.len() >= self.queue_size {
+        let pushed = match queue.closed {
+            true => Pushed::Full,
+            false => queue.jobs.push(flow, job, self.queue_size),
+        };
+        if !matches!(pushed, Pushed::Waits) {
             self.shared.rejected.fetch_add(1, Ordering::Relaxed);
-            return false;
         }
-        queue.jobs.push_back(job);
-        self.shared.let_one_run(&mut queue);
-        true
+        let is_queued = !matches!(pushed, Pushed::Full);
+        if is_queued {
+            self.shared.let_one_run(&mut queue);
+        }
+        drop(queue);
+        is_queued
+    }
+
+    /// Whether jobs are dropped because the server stops.
+    pub fn is_closed(&self) -> bool {
+        self.shared.queue.lock().closed
     }
 
     pub fn stats(&self) -> PoolStats {
@@ -165,7 +177,7 @@ impl Shared {
         queue.idle -= 1;
         loop {
             if queue.running < self.threads
-                && let Some(job) = queue.jobs.pop_front()
+                && let Some(job) = queue.jobs.pop()
             {
                 queue.running += 1;
                 // Several jobs may have counted on this thread while it was on its way.
@@ -274,14 +286,17 @@ mod tests {
         let (release, wait) = mpsc::channel::<()>();
         let (done, finished) = mpsc::channel();
         let (started, has_started) = mpsc::channel();
-        assert!(pool.submit(Box::new(move || {
-            started.send(()).expect("receiver lives");
-            wait.recv().expect("sender lives");
-            panic!("on purpose");
-        })));
+        assert!(pool.submit(
+            Flow(1),
+            Box::new(move || {
+                started.send(()).expect("receiver lives");
+                wait.recv().expect("sender lives");
+                panic!("on purpose");
+            })
+        ));
         has_started.recv().expect("job runs");
-        assert!(pool.submit(Box::new(move || done.send(7).expect("receiver lives"))));
-        assert!(!pool.submit(Box::new(|| {})), "queue of one is full");
+        assert!(pool.submit(Flow(1), Box::new(move || done.send(7).expect("receiver lives"))));
+        assert!(!pool.submit(Flow(1), Box::new(|| {})), "queue of one is full");
         release.send(()).expect("job waits");
         assert_eq!(finished.recv(), Ok(7));
         assert_eq!(pool.stats().rejected, 1);
@@ -294,15 +309,18 @@ mod tests {
         let (resume, wait) = mpsc::channel::<()>();
         let (done, finished) = mpsc::channel();
         let first_done = done.clone();
-        assert!(pool.submit(Box::new(move || {
-            owner.begin_wait();
-            wait.recv().expect("sender lives");
-            owner.end_wait();
-            first_done.send(1).expect("receiver lives");
-        })));
+        assert!(pool.submit(
+            Flow(1),
+            Box::new(move || {
+                owner.begin_wait();
+                wait.recv().expect("sender lives");
+                owner.end_wait();
+                first_done.send(1).expect("receiver lives");
+            })
+        ));
         for number in [2, 3] {
             let done = done.clone();
-            assert!(pool.submit(Box::new(move || done.send(number).expect("receiver lives"))));
+            assert!(pool.submit(Flow(1), Box::new(move || done.send(number).expect("receiver lives"))));
             assert_eq!(finished.recv(), Ok(number));
         }
         resume.send(()).expect("job waits");

@@ -134,7 +134,8 @@ impl Shape {
     ) -> HttpResponse {
         let mut builder =
             hyper::Response::builder().status(status).header("X-elastic-product", "Elasticsearch");
-        if !bytes.is_empty() {
+        let has_own_type = headers.iter().any(|(name, _)| *name == "content-type");
+        if !bytes.is_empty() && !has_own_type {
             builder = builder.header("content-type", content_type);
         }
         if let Some(opaque_id) = &self.opaque_id {

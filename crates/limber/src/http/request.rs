@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use limber_mapping::RequestError;
 use limber_text::time_value::TimeValue;
+use limber_work as work;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::sync::Arc;
@@ -57,6 +58,9 @@ pub struct Request {
     /// Set when the client hangs up before the answer.
     pub cancelled: Arc<AtomicBool>,
 }
+
+/// What is made of a body that is a tree, by its size: the tree, what is compiled of it, and copies of it.
+const TREE_FACTOR: u64 = 6;
 
 impl Request {
     /// Splits and decodes `path_and_query`. Errors on broken percent encoding.
@@ -149,6 +153,8 @@ impl Request {
                 None => Ok(None),
             };
         }
+        // What is made of a tree is several times as large, as the tree is.
+        work::claim(TREE_FACTOR * self.body.len() as u64)?;
         parse_json(&self.body).map(Some)
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Source: jemalloc's manual, `arena.<i>.dirty_decay_ms`.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tikv_jemalloc_ctl::{arenas, raw};
 
@@ -21,18 +21,24 @@ const TIGHT_UNTIL_PERCENT: u64 = 25;
 const KEEP_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 const FOREVER: isize = -1;
 
+/// Above this share of `memory.limit` what is freed goes back at once, again and again.
+const PURGE_FROM_PERCENT: u64 = 75;
+/// Between two times.
+const PURGE_EVERY: Duration = Duration::from_millis(200);
+
 /// Tells the allocator how long to keep what is freed, as the memory of the process grows and shrinks.
 pub struct FreedMemory {
     limit_bytes: u64,
     keep: Duration,
     is_tight: bool,
+    purged: Option<Instant>,
 }
 
 impl FreedMemory {
     /// `keep`: how long while memory is not tight; zero: not at all. What `_RJEM_MALLOC_CONF` says of it no longer holds then.
     pub fn new(limit_bytes: u64, keep: Duration) -> FreedMemory {
         set_decay(keep);
-        FreedMemory { limit_bytes, keep, is_tight: false }
+        FreedMemory { limit_bytes, keep, is_tight: false, purged: None }
     }
 
     /// `held_bytes`: memory of the process, just measured.
@@ -42,6 +48,13 @@ impl FreedMemory {
         if is_tight != self.is_tight {
             self.is_tight = is_tight;
             set_decay(if is_tight { self.keep.min(KEEP_TIGHT) } else { self.keep });
+        }
+        let is_nearly_full = held_bytes > self.limit_bytes / 100 * PURGE_FROM_PERCENT;
+        if is_nearly_full && self.purged.is_none_or(|purged| purged.elapsed() >= PURGE_EVERY) {
+            self.purged = Some(Instant::now());
+            // No time at all gives back what is free now.
+            set_decay(Duration::ZERO);
+            set_decay(self.keep.min(KEEP_TIGHT));
         }
     }
 }

@@ -8,7 +8,7 @@ use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 
 use super::options::{indices_options, with_search_options};
-use super::search::{ContextIds, check_shared_parameters, placement, refused, render};
+use super::search::{ContextIds, beginning, check_shared_parameters, placement, refused, render};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
@@ -54,7 +54,10 @@ const KEEP_ALIVE_MS: u64 = 5 * 24 * 3_600_000;
 
 fn submit(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or(Value::Null);
-    let search = SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?;
+    let search = SearchRequest {
+        text: Some(beginning(&request.body)),
+        ..SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?
+    };
     if search.pit.is_some() {
         return Err(RequestError::unsupported("[pit] in [_async_search]"));
     }
@@ -68,7 +71,7 @@ fn submit(app: &App, request: &Request) -> Result<Response> {
         request.time_ms("keep_alive")?.unwrap_or(KEEP_ALIVE_MS),
         request.time_ms("wait_for_completion_timeout")?.unwrap_or(WAIT_MS),
     )?;
-    let is_kept = keeps_on_completion || found.end(0).is_none();
+    let is_kept = keeps_on_completion || found.end().is_none();
     if !is_kept {
         app.node.delete_async_search(&found.id)?;
     }
@@ -84,7 +87,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
 
 fn status(app: &App, request: &Request) -> Result<Response> {
     let found = app.node.async_search(request.path("id"), request.time_ms("keep_alive")?, 0)?;
-    let end = found.end(0);
+    let end = found.end();
     let outcome = end.as_ref().map(|end| end.outcome.as_ref());
     let mut shards = pending_shards(&found);
     if let Some(Ok(response)) = outcome {
@@ -119,7 +122,7 @@ fn pending_shards(search: &AsyncSearch) -> Value {
 }
 
 fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -> Result<Response> {
-    let end = search.end(0);
+    let end = search.end();
     let outcome = end.as_ref().map(|end| end.outcome.as_ref());
     let mut head = serde_json::Map::new();
     if shows_id {

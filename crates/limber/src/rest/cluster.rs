@@ -88,6 +88,7 @@ fn settings(app: &App, request: &Request) -> Result<Response> {
 
 fn put_settings(app: &App, request: &Request) -> Result<Response> {
     let mut answer = shape(app.node.put_cluster_settings(&request.json_required()?)?, request)?;
+    crate::log::apply(app.node.loggers());
     if let Some(object) = answer.as_object_mut() {
         object.shift_insert(0, "acknowledged".into(), true.into());
     }

@@ -35,6 +35,7 @@ mod options;
 mod page;
 mod placement;
 mod point_in_time;
+mod prometheus;
 mod rank_eval;
 mod reindex;
 mod resize;
@@ -103,6 +104,7 @@ pub const ROUTES: &[&[Route]] = &[
     allocation::ROUTES,
     nodes::ROUTES,
     node_upkeep::ROUTES,
+    prometheus::ROUTES,
     license::ROUTES,
     health_report::ROUTES,
     tasks::ROUTES,

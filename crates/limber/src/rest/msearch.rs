@@ -7,7 +7,7 @@ use limber_work::{self as work, Stop};
 use serde_json::Value;
 
 use super::point_in_time::check_not_with_point_in_time;
-use super::search::{ContextIds, check_total_as_int, refused, render};
+use super::search::{ContextIds, beginning, check_total_as_int, refused, render};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
@@ -80,7 +80,7 @@ pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) 
         };
         check_work()?;
         let header = Header::parse(header, request)?;
-        let body = read(body).and_then(|body| header.search(&body, request));
+        let body = read(body).and_then(|tree| header.search(&tree, body, request));
         if let Ok(search) = &body {
             search.validate_slice()?;
             let routing = header.routing.as_deref().or(request.param("routing"));
@@ -164,7 +164,7 @@ struct Header {
 
 impl Header {
     /// The search of the body line under this header.
-    fn search(&self, body: &Value, request: &Request) -> Result<SearchRequest> {
+    fn search(&self, body: &Value, text: &[u8], request: &Request) -> Result<SearchRequest> {
         let mut url: Vec<(String, String)> = Vec::new();
         let search_type = self.search_type.as_deref().or(request.param("search_type"));
         for (name, value) in [
@@ -179,7 +179,7 @@ impl Header {
         {
             url.extend(flag.map(|flag| (name.to_owned(), flag.to_string())));
         }
-        SearchRequest::parse(body, &UrlParameters(url))
+        Ok(SearchRequest { text: Some(beginning(text)), ..SearchRequest::parse(body, &UrlParameters(url))? })
     }
 
     fn parse(line: &[u8], request: &Request) -> Result<Header> {

@@ -3,7 +3,7 @@
 //! There is no JVM: the `jvm` section has what clients need to find (`mem`, `gc.collectors`) with honest zeros and no
 //! collectors. Limber's own numbers stand under `limber`.
 
-use limber_engine::Result;
+use limber_engine::{Result, StatsRequest};
 use limber_mapping::RequestError;
 use limber_store::Ledger;
 use serde_json::{Map, Value, json};
@@ -265,6 +265,15 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         return Ok(envelope(app, None));
     }
     let wants = |metric: &str| metrics.is_empty() || metrics.iter().any(|m| m == "_all" || m == metric);
+    let indices = match wants("indices") {
+        true => parse_stats_request(request, "index_metric")?,
+        false => StatsRequest::default(),
+    };
+    Ok(envelope(app, Some(node_stats(app, &wants, &indices)?)))
+}
+
+/// The sections that are wanted; `indices`: what of the section of that name.
+pub(super) fn node_stats(app: &App, wants: &dyn Fn(&str) -> bool, indices: &StatsRequest) -> Result<Value> {
     let config = app.node.config();
     let mut node = json!({
         "timestamp": now_millis(),
@@ -280,7 +289,7 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         node["attributes"] = Value::Object(attributes);
     }
     if wants("indices") {
-        node["indices"] = app.node.node_indices_stats(&parse_stats_request(request, "index_metric")?)?;
+        node["indices"] = app.node.node_indices_stats(indices)?;
     }
     if wants("os") {
         node["os"] = os_section();
@@ -337,7 +346,7 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
     if wants("limber") {
         node["limber"] = limber_section(app);
     }
-    Ok(envelope(app, Some(node)))
+    Ok(node)
 }
 
 pub fn now_millis() -> u64 {

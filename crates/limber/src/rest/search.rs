@@ -1,5 +1,7 @@
 //! `_search`: hits and aggregations of some or all indices.
 
+use std::sync::Arc;
+
 use limber_engine::{IndicesOptions, Placement, Result};
 use limber_mapping::RequestError;
 use limber_search::{Rendering, SearchRequest, SearchResponse, UrlParameters};
@@ -52,7 +54,10 @@ fn search(app: &App, request: &Request) -> Result<Response> {
 
 /// The answer of a search whose body is this.
 pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
-    let parsed = SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?;
+    let parsed = SearchRequest {
+        text: Some(beginning(&request.body)),
+        ..SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?
+    };
     let total_as_int = check_shared_parameters(request, &parsed)?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     check_not_with_point_in_time(
@@ -77,6 +82,12 @@ pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
     let pit_id = parsed.pit.as_ref().map(|point| point.id.as_str());
     let ids = ContextIds { scroll_id: scroll_id.as_deref(), pit_id };
     Ok(Response::raw(200, render(app, &found, ids, total_as_int)?))
+}
+
+/// The beginning of a body, for slow logs.
+pub fn beginning(body: &[u8]) -> Arc<str> {
+    const SHOWN_BYTES: usize = 1000;
+    String::from_utf8_lossy(&body[..body.len().min(SHOWN_BYTES)]).into()
 }
 
 /// Which shards the URL asks for.

@@ -94,7 +94,7 @@ fn get(app: &App, request: &Request) -> Result<Response> {
         true => request.time_ms("timeout")?.unwrap_or(30_000),
         false => 0,
     };
-    let body = app.node.tasks().get(id, timeout_ms, app.node.node_id()).ok_or_else(|| missing(text))?;
+    let body = app.node.tasks().get(id, timeout_ms, app.node.node_id())?.ok_or_else(|| missing(text))?;
     Ok(Response::ok(body))
 }
 

@@ -35,6 +35,8 @@ const MEASURE_EVERY: Duration = Duration::from_millis(200);
 const CLOSING_TIME: Duration = Duration::from_millis(100);
 /// Between two looks whether connections that were asked to close are gone.
 const LATER: Duration = Duration::from_millis(2);
+/// What a server that stops waits for the requests under way.
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 /// Refused clients that are told why at a time, and for how long they may take to hear it; others are cut off.
 const REFUSALS_MAX: usize = 16;
 const REFUSAL_TIME: Duration = Duration::from_secs(1);
@@ -64,7 +66,11 @@ pub async fn serve(
                 }
                 continue;
             }
-            () = stop.notified() => return,
+            () = stop.notified() => {
+                drop(listener);
+                drain(&app.connections).await;
+                return;
+            }
         };
         match accepted {
             Ok((stream, peer)) => {
@@ -94,6 +100,24 @@ pub async fn serve(
                 tokio::time::sleep(pauses.next(&error)).await;
             }
         }
+    }
+}
+
+/// Lets requests under way end, within bounds; connections close after them.
+async fn drain(connections: &Connections) {
+    let until = Instant::now() + DRAIN_TIME_MAX;
+    connections.ask_all_to_close();
+    while connections.stats().current_open > 0 {
+        if Instant::now() >= until {
+            let open = connections.stats().current_open;
+            tracing::warn!(
+                open,
+                seconds = DRAIN_TIME_MAX.as_secs(),
+                "stopping without the answers to requests that take longer"
+            );
+            return;
+        }
+        tokio::time::sleep(LATER).await;
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 use std::convert::Infallible;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -19,12 +20,13 @@ use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use limber_access::Access;
 use limber_mapping::RequestError;
-use limber_work::Work;
+use limber_work::{self as work, Work};
 use tokio::sync::oneshot;
 
 use crate::http::config::{Compression, HttpConfig};
 use crate::http::media::{self, Format};
-use crate::http::pools::PoolName;
+use crate::http::pools::{Pool, PoolName};
+use crate::http::queue::Flow;
 use crate::http::refusal::circuit_breaking;
 use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Parameters, Request};
@@ -136,6 +138,8 @@ async fn handle(
     };
     let knock = Knock { peer, method: request.method.as_str(), uri: &uri, headers: &request.headers };
     let Wanted { route, path_values, query, access } = wanted(app, method, knock).await?;
+    let index = path_values.iter().find(|(name, _)| *name == "index").map(|(_, index)| index.as_str());
+    let flow = flow_of(request, peer, route, index);
     let (noted, parts) = (access.clone(), request);
 
     let header = |name: &str| request.headers.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
@@ -211,24 +215,10 @@ async fn handle(
         let _ = sender.send(outcome);
     });
     let pool = app.pools.get(route.pool);
-    if !pool.submit(job) {
-        let stats = pool.stats();
-        return Err(RequestError::new(
-            429,
-            "es_rejected_execution_exception",
-            format!(
-                "rejected execution of request on [{}] pool: queue capacity = {}, active threads = {}, queued tasks = {}",
-                stats.name, stats.queue_size, stats.active, stats.queue
-            ),
-        ));
+    if !pool.submit(flow, job) {
+        return Err(rejected(pool));
     }
-    let outcome = receiver.await.unwrap_or_else(|_| {
-        Err(RequestError::new(
-            503,
-            "node_closed_exception",
-            "the node closed before the request was answered",
-        ))
-    });
+    let outcome = receiver.await.unwrap_or_else(|_| Err(not_run(pool)));
     on_hang_up.armed = false;
     if let (Some(guard), Some(access), Err(error)) = (&app.guard, &noted, &outcome)
         && error.status == 403
@@ -268,6 +258,35 @@ async fn wanted(app: &App, method: Method, knock: Knock<'_>) -> Result<Wanted, R
         .map(|(guard, caller)| guard.admit(&app.node, caller, (action_of(route, method), index), knock))
         .transpose()?;
     Ok(Wanted { route, path_values, query, access })
+}
+
+/// Requests that take turns with others: of the same client, as far as it tells who it is, at the same endpoint of the same index.
+fn flow_of(request: &Parts, peer: SocketAddr, route: &Route, index: Option<&str>) -> Flow {
+    let header = |name: &str| request.headers.get(name).map(HeaderValue::as_bytes);
+    let mut hasher = DefaultHasher::new();
+    (peer.ip(), header("authorization"), header("user-agent"), route.path, index).hash(&mut hasher);
+    Flow(hasher.finish())
+}
+
+/// There is no room in the pool's queue.
+fn rejected(pool: &Pool) -> RequestError {
+    let stats = pool.stats();
+    let reason = format!(
+        "rejected execution of request on [{}] pool: queue capacity = {}, active threads = {}, queued tasks = {}",
+        stats.name, stats.queue_size, stats.active, stats.queue
+    );
+    RequestError::new(429, "es_rejected_execution_exception", reason)
+}
+
+/// The request waited, and was dropped before it ran.
+fn not_run(pool: &Pool) -> RequestError {
+    match pool.is_closed() {
+        true => {
+            RequestError::new(503, "node_closed_exception", "the node closed before the request was answered")
+        }
+        // Its place was given to a client with fewer requests.
+        false => rejected(pool),
+    }
 }
 
 /// The turn of the pool that a long job has given up.
@@ -385,6 +404,7 @@ fn decompress(
         if let Some(charge) = charge {
             charge.grow(count as u64, "<http_request>").map_err(|error| circuit_breaking(&error))?;
         }
+        work::check_growth(plain.len(), plain.capacity(), count).map_err(RequestError::from)?;
         plain.extend_from_slice(&chunk[..count]);
     }
 }

@@ -23,6 +23,8 @@ use crate::security::{Guard, SecuritySettings};
 
 /// Between two looks at the memory of the process: a pool that fills at a GB a second fills 50 MB meanwhile.
 const MEASURE_EVERY: Duration = Duration::from_millis(50);
+/// The same while more than half of `memory.limit` is held.
+const MEASURE_FILLING_EVERY: Duration = Duration::from_millis(10);
 
 /// Who lets requests in; `None`: everybody is let in.
 fn guard(settings: &SecuritySettings, config: &Config, cores: usize) -> Result<Option<Guard>> {
@@ -109,8 +111,9 @@ impl Server {
                     let held_bytes = machine::anonymous_bytes();
                     node.ledger().parent.measure(held_bytes);
                     freed.adjust_to(held_bytes);
+                    let is_filling = held_bytes > node.ledger().limit_bytes / 2;
                     drop(node);
-                    std::thread::sleep(MEASURE_EVERY);
+                    std::thread::sleep(if is_filling { MEASURE_FILLING_EVERY } else { MEASURE_EVERY });
                 }
             })
             .context("cannot start the thread that measures memory")?;
@@ -129,6 +132,11 @@ impl Server {
     /// The node, for what is set up before anybody asks.
     pub fn node(&self) -> &Node {
         &self.node
+    }
+
+    /// Loggers with a level of their own, as the cluster's settings have them.
+    pub fn loggers(&self) -> Vec<(String, String)> {
+        self.node.loggers()
     }
 
     /// Stops listening, then closes the node (flush, release of the folder).

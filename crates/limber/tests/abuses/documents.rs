@@ -31,6 +31,20 @@ fn depth_and_width() {
     victim.bad("PUT", "/s", format!("{{\"settings\":{}}}", nested("{\"a\":", "1", "}", 100)));
 }
 
+/// What a script makes of each document is written in parts: a batch of them would be 200 times the limit.
+#[test]
+fn copies_that_grow() {
+    let mut victim = Victim::with_documents(300);
+    let grows = "for (int i = 0; i < 16; i++) { ctx._source.t += ctx._source.t } ctx._source.t = ctx._source.t.length()";
+    let request = json!({"source": {"index": "i", "size": 300}, "dest": {"index": "copy"}, "script": {"source": grows}});
+    assert_eq!(victim.ok("POST", "/_reindex?refresh=true", request.to_string())["created"], 300);
+    let keeps = "for (int i = 0; i < 17; i++) { ctx._source.k += ctx._source.k }";
+    let mapping = json!({"mappings": {"enabled": false}});
+    victim.ok("PUT", "/large", mapping.to_string());
+    let request = json!({"source": {"index": "i", "size": 300}, "max_docs": 60, "dest": {"index": "large"}, "script": {"source": keeps}});
+    victim.send("POST", "/_reindex", request.to_string());
+}
+
 #[test]
 fn malformed_values() {
     let mut victim = Victim::start();

@@ -1,6 +1,7 @@
 //! The node under abuse, and what is expected of it after each one.
 
 mod aggregations;
+mod analysis;
 mod bodies;
 mod data_streams;
 mod documents;

@@ -80,6 +80,9 @@ fn lengths_headers_and_methods() {
         &["200"],
     );
     check("another protocol", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", &["400"]);
+    check("no host", b"GET / HTTP/1.1\r\n\r\n", &["400"]);
+    check("two hosts", b"GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", &["400"]);
+    check("no host in an older version", b"GET / HTTP/1.0\r\n\r\n", &["200"]);
     check("a version", b"GET / HTTP/9.9\r\n\r\n", &["400"]);
 }
 

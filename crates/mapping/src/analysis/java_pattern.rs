@@ -1,5 +1,7 @@
 //! Java's regular expressions with the flags that Elasticsearch names.
 
+use std::time::Instant;
+
 use limber_text::pattern::{Groups, Pattern};
 use limber_work as work;
 
@@ -42,8 +44,11 @@ pub(super) fn refuse() -> bool {
 /// Calls `found` with the groups of every match that Java's `Matcher.find` would give, until it says that no more are wanted: false. A text that the
 /// pattern cannot be run over, or takes too long for, is refused.
 pub(super) fn each(pattern: &Pattern, text: &str, mut found: impl FnMut(&Groups) -> bool) -> bool {
-    let mut from = Some(0);
+    let (mut from, mut since) = (Some(0), Instant::now());
     while let Some(at) = from {
+        if !work::goes_on(&mut since) {
+            return false;
+        }
         let groups = match pattern.captures(text, at) {
             Ok(Some(groups)) => groups,
             Ok(None) => return true,

@@ -207,7 +207,7 @@ fn of_language(
     let analyzer = Analyzer::new(settings.name, tokenizer, filters);
     Ok(match language.name {
         // Source: Lucene's `PersianCharFilter`.
-        "persian" => analyzer.with_char_filters(vec![mapping_of("\u{200c}", " ")]),
+        "persian" => analyzer.with_char_filters(vec![mapping_of("\u{200c}", " ")?]),
         _ => analyzer,
     })
 }

@@ -85,7 +85,7 @@ impl QueryNode for RegexpQuery {
             None => Rewrite::Constant,
             Some(name) => Rewrite::parse(name)?,
         };
-        let regexp = Arc::new(Regexp::parse(&field.normalize(&self.pattern), self.options)?);
+        let regexp = Regexp::shared(&field.normalize(&self.pattern), self.options)?;
         let text = format!("{}:/{}/", self.field, self.pattern);
         bind_automaton(binder, &field, regexp, rewrite, |_, _| 1.0, boost, text)
     }
@@ -104,7 +104,7 @@ impl MultiTermQuery for RegexpQuery {
             return Ok(Expansion::Unmapped);
         }
         let automaton: Arc<dyn TermAutomaton> =
-            Arc::new(Regexp::parse(&field.normalize(&self.pattern), self.options)?);
+            Regexp::shared(&field.normalize(&self.pattern), self.options)?;
         let automaton = shown_terms(&field, automaton);
         let rewrite = self.rewrite.as_deref().map_or(Ok(Rewrite::Constant), Rewrite::parse)?;
         match rewrite.count_max() {

@@ -128,6 +128,8 @@ impl StoredFields {
 /// A parsed `_search`. Defaults that depend on nothing are filled in by the accessors.
 #[derive(Debug, Clone)]
 pub struct SearchRequest {
+    /// The body, or the beginning of it, for slow logs.
+    pub text: Option<Arc<str>>,
     /// Absent: `match_all`.
     pub query: Option<Query>,
     pub post_filter: Option<Query>,
@@ -190,6 +192,7 @@ pub struct SearchRequest {
 impl Default for SearchRequest {
     fn default() -> SearchRequest {
         SearchRequest {
+            text: None,
             query: None,
             post_filter: None,
             from: None,

@@ -4,14 +4,18 @@
 //! derivatives reexamined", 2009), which know complement and intersection as Lucene's syntax has them; `regex-automata` knows neither.
 //! All states are made at once, so that a pattern that needs too many is refused before it runs.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use limber_work as work;
 
 use super::syntax::{self, LAST, Tree};
 use super::term_automaton::{TermAutomaton, Verdict};
 use crate::{Error, Result};
 
 /// How a pattern is to be read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegexpOptions {
     /// Bits of `flags_value`.
     pub flags: u32,
@@ -61,6 +65,9 @@ const STATES_MAX: u32 = 100_000;
 /// Parts of expressions that are looked at for each state that is allowed.
 const WORK_PER_STATE: u64 = 50;
 
+/// States that are made between two questions whether anybody still waits.
+const STATES_PER_CHECK: usize = 64;
+
 #[derive(Debug)]
 struct State {
     accepts: bool,
@@ -79,9 +86,30 @@ pub struct Regexp {
     prefix: Vec<u8>,
 }
 
+thread_local! {
+    /// The pattern that this thread compiled last, as long as somebody uses it: a query may ask for it in each of many fields.
+    static COMPILED_LAST: RefCell<(String, RegexpOptions, Weak<Regexp>)> = RefCell::default();
+}
+
 impl Regexp {
+    /// As [`Regexp::parse`]; the same again while the last one is in use.
+    ///
     /// # Errors
-    /// [`Error::IllegalArgument`] for what is no pattern, [`Error::TooComplex`] for what needs too many states.
+    /// Those of [`Regexp::parse`].
+    pub fn shared(pattern: &str, options: RegexpOptions) -> Result<Arc<Regexp>> {
+        let known = COMPILED_LAST.with_borrow(|(last, last_options, regexp)| {
+            regexp.upgrade().filter(|_| last == pattern && *last_options == options)
+        });
+        if let Some(regexp) = known {
+            return Ok(regexp);
+        }
+        let regexp = Arc::new(Regexp::parse(pattern, options)?);
+        COMPILED_LAST.set((pattern.to_owned(), options, Arc::downgrade(&regexp)));
+        Ok(regexp)
+    }
+
+    /// # Errors
+    /// [`Error::IllegalArgument`] for what is no pattern, [`Error::TooComplex`] for what needs too many states, [`Error::Stopped`].
     pub fn parse(pattern: &str, options: RegexpOptions) -> Result<Regexp> {
         let tree = syntax::read(pattern, options.flags, options.ignores_case)?;
         let mut nodes = Nodes::new();
@@ -93,6 +121,9 @@ impl Regexp {
         let mut open = vec![start];
         let mut states: Vec<State> = Vec::new();
         while let Some(id) = open.get(states.len()).copied() {
+            if states.len().is_multiple_of(STATES_PER_CHECK) {
+                work::check()?;
+            }
             let mut starts = nodes.boundaries(id);
             let mut targets: Vec<u32> = Vec::with_capacity(starts.len());
             for first in &starts {

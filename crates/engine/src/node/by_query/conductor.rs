@@ -11,6 +11,7 @@ use limber_mapping::RequestError;
 use limber_search::request::{Sort, SourceFilter, TrackTotalHits};
 use limber_search::{Cursor, SearchHit, SearchRequest, SearchResponse};
 use limber_store::sync::Mutex;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::scripted::Scripted;
@@ -27,6 +28,8 @@ use crate::shard::Shard;
 const RETRIES_MAX: u32 = 11;
 const RETRY_FIRST: Duration = Duration::from_millis(500);
 const RETRY_PAUSE_MAX: Duration = Duration::from_secs(30);
+/// Documents as a script made them are written once they have so many bytes, whatever the batch.
+const SCRIPTED_BYTES: usize = 4 << 20;
 
 /// Documents copied onto themselves would never end to conflict, so the destination must not be among the sources.
 ///
@@ -153,6 +156,11 @@ impl Run<'_> {
         }
     }
 
+    /// Nothing more is to be written, not even of the batch in work.
+    fn has_ended(&self) -> bool {
+        self.progress.is_cancelled() || self.findings.lock().error.is_some()
+    }
+
     fn is_over(&self) -> bool {
         let findings = self.findings.lock();
         self.progress.is_cancelled() || findings.error.is_some() || !findings.failures.is_empty()
@@ -270,30 +278,35 @@ impl Run<'_> {
         slice.given.fetch_add(count, Relaxed);
         {
             let _entered = self.node.enter_work(self.progress.cancelled_flag());
-            self.write_hits(slice, hits);
+            let mut rest = hits;
+            while !rest.is_empty() && !self.has_ended() {
+                rest = &rest[self.write_hits(slice, rest)..];
+            }
         }
         if self.progress.given() < self.progress.total() && !self.is_over() {
             self.progress.throttle(number, start, count);
         }
     }
 
-    fn write_hits(&self, slice: &Slice, hits: &[SearchHit]) {
+    /// Writes as many of the documents as what a script makes of them has room for, at least one; how many.
+    fn write_hits(&self, slice: &Slice, hits: &[SearchHit]) -> usize {
         let needs_source = !matches!(self.request.change, Change::Delete);
         if let Some(hit) = hits.iter().find(|hit| needs_source && hit.source.is_none()) {
             let id = hit.id.as_deref().unwrap_or_default();
             let reason = format!("[{}][{id}] didn't store _source", hit.index);
             self.findings.lock().error.get_or_insert(RequestError::illegal_argument(reason));
-            return;
+            return hits.len();
         }
         let plain: Vec<BulkOperation<'_>> = hits.iter().map(|hit| self.operation(hit)).collect();
         let scripted = match self.run_script(hits, &plain) {
             Ok(scripted) => scripted,
             Err(error) => {
                 self.findings.lock().error.get_or_insert(error);
-                return;
+                return hits.len();
             }
         };
-        let mut operations: Vec<BulkOperation<'_>> = match &scripted {
+        let count = scripted.as_ref().map_or(hits.len(), Vec::len);
+        let operations: Vec<BulkOperation<'_>> = match &scripted {
             None => plain,
             Some(scripted) => plain
                 .into_iter()
@@ -307,9 +320,13 @@ impl Run<'_> {
                 })
                 .collect(),
         };
-        if operations.is_empty() {
-            return;
+        if !operations.is_empty() {
+            self.write_operations(slice, operations);
         }
+        count
+    }
+
+    fn write_operations(&self, slice: &Slice, mut operations: Vec<BulkOperation<'_>>) {
         let mut pause = RETRY_FIRST;
         for attempt in 0..=RETRIES_MAX {
             let request = BulkRequest {
@@ -354,7 +371,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the script makes of each document; `None` without one.
+    /// What the script makes of each document, as many as there is room for; `None` without one.
     fn run_script(
         &self,
         hits: &[SearchHit],
@@ -363,10 +380,17 @@ impl Run<'_> {
         let Some(script) = &self.request.script else { return Ok(None) };
         let is_copy = matches!(self.request.change, Change::Copy(_));
         let now_millis = self.node.now_millis();
-        let run = |(hit, operation): (&SearchHit, &BulkOperation<'_>)| {
-            Scripted::run(&self.node.scripts, script, operation, hit.version, is_copy, now_millis)
-        };
-        hits.iter().zip(operations).map(run).collect::<Result<_>>().map(Some)
+        let (mut made, mut made_bytes) = (Vec::new(), 0);
+        for (hit, operation) in hits.iter().zip(operations) {
+            let one = Scripted::run(&self.node.scripts, script, operation, hit.version, is_copy, now_millis)?;
+            work::check_beyond_deadline()?;
+            made_bytes += one.bytes();
+            made.push(one);
+            if made_bytes >= SCRIPTED_BYTES {
+                break;
+            }
+        }
+        Ok(Some(made))
     }
 
     fn count(&self, slice: &Slice, index: &Arc<str>, result: WriteResult) {

@@ -30,6 +30,14 @@ struct CopyMetadata {
 }
 
 impl Scripted {
+    /// Bytes of what is to be written.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Scripted::Nothing => 0,
+            Scripted::Write(write) => write.source.len(),
+        }
+    }
+
     /// Runs the script over `ctx` with `op`, `_index`, `_id`, `_version`, `_routing`, `_source` and `_now`.
     ///
     /// Source: `AbstractAsyncBulkByScrollAction.ScriptApplier`, `UpdateByQueryMetadata`, `ReindexMetadata`.

@@ -1,15 +1,36 @@
 //! `mapping`: some texts become others, the longest first.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use limber_work as work;
 
 use super::{CharFilter, Rewrite, Rewriter, Rewritten};
 use crate::RequestError;
 use crate::analysis::settings::Settings;
 
+/// What a state of the automaton over mappings takes while it is made.
+const STATE_BYTES: u64 = 40;
+
+/// The longest of the texts that stand at a place is replaced by the one of the same number.
 #[derive(Debug)]
 struct Mapping {
-    /// By its first character, what the text may go on with and what stands for it, the longest first.
-    rules: HashMap<char, Vec<(String, String)>>,
+    from: AhoCorasick,
+    to: Vec<String>,
+}
+
+impl Mapping {
+    fn new(from: &[String], to: Vec<String>) -> Result<Mapping, RequestError> {
+        // A state a byte at most.
+        let states = from.iter().map(String::len).sum::<usize>() as u64;
+        work::claim(states * STATE_BYTES)?;
+        let from = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(from)
+            .map_err(|error| RequestError::illegal_argument(format!("too many mappings: {error}")))?;
+        Ok(Mapping { from, to })
+    }
 }
 
 pub fn make(settings: &Settings<'_>) -> Result<CharFilter, RequestError> {
@@ -25,42 +46,39 @@ pub fn make(settings: &Settings<'_>) -> Result<CharFilter, RequestError> {
             "mapping requires either `mappings` or `mappings_path` to be configured",
         ));
     }
-    let mut pairs: HashMap<char, Vec<(String, String)>> = HashMap::new();
+    let (mut from_texts, mut to_texts) = (Vec::new(), Vec::new());
+    let mut known = HashSet::new();
     for rule in &rules {
         let (from, to) = rule
             .split_once("=>")
             .ok_or_else(|| RequestError::illegal_argument(format!("Invalid Mapping Rule : [{rule}]")))?;
         let (from, to) = (unescaped(from.trim_end(), rule)?, unescaped(to.trim(), rule)?);
-        let illegal =
-            || RequestError::illegal_argument(format!("Invalid Mapping Rule : [{rule}]. Illegal mapping."));
-        let like = pairs.entry(from.chars().next().ok_or_else(illegal)?).or_default();
-        if like.iter().any(|(known, _)| *known == from) {
-            return Err(illegal());
+        work::check_beyond_deadline()?;
+        if from.is_empty() || !known.insert(from.clone()) {
+            let reason = format!("Invalid Mapping Rule : [{rule}]. Illegal mapping.");
+            return Err(RequestError::illegal_argument(reason));
         }
-        like.push((from, to));
+        from_texts.push(from);
+        to_texts.push(to);
     }
-    for like in pairs.values_mut() {
-        like.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
-    }
-    Ok(CharFilter::new(Mapping { rules: pairs }, true))
+    Ok(CharFilter::new(Mapping::new(&from_texts, to_texts)?, true))
 }
 
 /// One text for another.
-pub(in crate::analysis) fn of(from: &str, to: &str) -> CharFilter {
-    let first = from.chars().next().unwrap_or_default();
-    CharFilter::new(Mapping { rules: HashMap::from([(first, vec![(from.to_owned(), to.to_owned())])]) }, true)
+pub(in crate::analysis) fn of(from: &str, to: &str) -> Result<CharFilter, RequestError> {
+    Ok(CharFilter::new(Mapping::new(&[from.to_owned()], vec![to.to_owned()])?, true))
 }
 
 impl Rewrite for Mapping {
     fn apply(&self, text: &str) -> Rewritten {
         let mut rewriter = Rewriter::new(text);
-        while let Some(next) = rewriter.rest().chars().next() {
-            let like = self.rules.get(&next).map_or(&[][..], Vec::as_slice);
-            match like.iter().find(|(from, _)| rewriter.rest().starts_with(from.as_str())) {
-                Some((from, to)) if !rewriter.replace(from.len(), to) => break,
-                Some(_) => {}
-                None => rewriter.keep(next.len_utf8()),
+        let mut read = 0;
+        for found in self.from.find_iter(text) {
+            rewriter.keep(found.start() - read);
+            if !rewriter.replace(found.len(), &self.to[found.pattern().as_usize()]) {
+                break;
             }
+            read = found.end();
         }
         rewriter.finish()
     }
@@ -76,6 +94,7 @@ pub(in crate::analysis) fn unescaped_char(text: &str) -> Result<char, RequestErr
         _ => Err(invalid()),
     }
 }
+
 /// Java's `\n`, `\t`, `\u00e9` and the like as the characters they stand for.
 fn unescaped(side: &str, rule: &str) -> Result<String, RequestError> {
     let invalid = || RequestError::illegal_argument(format!("Invalid escaped char in [{rule}]"));

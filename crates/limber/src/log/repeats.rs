@@ -1,4 +1,4 @@
-//! Log lines: "is this one news, or the same again?"
+//! Repeated lines: "is this one news, or the same again?"
 //!
 //! A full disk or a peer that is gone is met by every request. Lines of the same place in the code are written up to a number in a time, and
 //! the next one that is written says how many were left out.

@@ -1,0 +1,98 @@
+//! Slow logs: "did this take longer than its index allows, and what was it?"
+//!
+//! Targets of the lines are Elasticsearch's names, so that `logger.*` and filters find them: `index.search.slowlog.query`,
+//! `index.search.slowlog.fetch`, `index.indexing.slowlog.index`. Times are those of the whole search, not of each shard: shards of a request
+//! are searched side by side in shares of its threads.
+//!
+//! Source: `org.elasticsearch.index.SearchSlowLog`, `IndexingSlowLog`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Shard, ShardOperation};
+use crate::settings::SlowLog;
+
+/// One search that has ended.
+pub(crate) struct Searched<'a> {
+    pub query_time: Duration,
+    pub fetch_time: Duration,
+    pub total_hits: Option<u64>,
+    pub shard_count: u32,
+    /// The request's body, or the beginning of it.
+    pub source: &'a str,
+}
+
+/// Writes a line at a level that is known at run time only.
+macro_rules! told {
+    ($target:literal, $level:expr, $($fields:tt)*) => {
+        match $level {
+            0 => tracing::warn!(target: $target, $($fields)*),
+            1 => tracing::info!(target: $target, $($fields)*),
+            2 => tracing::debug!(target: $target, $($fields)*),
+            _ => tracing::trace!(target: $target, $($fields)*),
+        }
+    };
+}
+
+/// Tells of a search, once for each index that it took too long for.
+pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
+    let mut last: Option<&str> = None;
+    for shard in shards {
+        // Shards of an index stand together.
+        if last.replace(&shard.index.name) == Some(&*shard.index.name) {
+            continue;
+        }
+        let settings = shard.index.settings.load();
+        if !settings.slow_log.is_about_searches() {
+            continue;
+        }
+        let (index, total_hits, total_shards) =
+            (&*shard.index.name, searched.total_hits, searched.shard_count);
+        let source = searched.source;
+        if let Some(level) = settings.slow_log.query.reached(searched.query_time) {
+            let took_millis = searched.query_time.as_millis() as u64;
+            told!(
+                "index.search.slowlog.query",
+                level,
+                index,
+                took_millis,
+                total_hits,
+                total_shards,
+                source,
+                "slow query"
+            );
+        }
+        if let Some(level) = settings.slow_log.fetch.reached(searched.fetch_time) {
+            let took_millis = searched.fetch_time.as_millis() as u64;
+            told!(
+                "index.search.slowlog.fetch",
+                level,
+                index,
+                took_millis,
+                total_hits,
+                total_shards,
+                source,
+                "slow fetch"
+            );
+        }
+    }
+}
+
+/// Tells of a document that took `took` to index, if that is too long.
+pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &ShardOperation<'_>, took: Duration) {
+    let Some(level) = log.indexing.reached(took) else { return };
+    let (id, routing) = (operation.id, operation.routing);
+    let shown: String =
+        String::from_utf8_lossy(operation.source).chars().take(log.source_chars_max).collect();
+    let (index, took_millis) = (&*shard.index.name, took.as_millis() as u64);
+    told!(
+        "index.indexing.slowlog.index",
+        level,
+        index,
+        took_millis,
+        id,
+        routing,
+        source = shown,
+        "slow indexing"
+    );
+}

@@ -1,0 +1,119 @@
+//! What waits for a thread: "whose turn is it?"
+//!
+//! Requests of one kind (same client, same endpoint and index) are a flow. Flows take turns, so that a client with a thousand requests does
+//! not make others wait for all of them. Where the queue is full, the flow with the most requests loses its latest one.
+//!
+//! Source: Nagle, "On packet switches with infinite storage" (RFC 970), section 9.
+
+use std::collections::{HashMap, VecDeque};
+
+/// Which requests take turns together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Flow(pub u64);
+
+/// Jobs in the order in which flows take turns.
+#[derive(Debug)]
+pub struct Queue<J> {
+    flows: HashMap<Flow, VecDeque<J>>,
+    /// Those with a job, the next one first.
+    turns: VecDeque<Flow>,
+    count: usize,
+}
+
+impl<J> Default for Queue<J> {
+    fn default() -> Queue<J> {
+        Queue { flows: HashMap::new(), turns: VecDeque::new(), count: 0 }
+    }
+}
+
+/// What became of a job that was to wait.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Pushed<J> {
+    Waits,
+    /// It waits in the place of this one, which was of a flow with more of them.
+    InsteadOf(J),
+    /// Its flow has as many as any other, and there is no room for more.
+    Full,
+}
+
+impl<J> Queue<J> {
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The job waits if less than `count_max` do, or if a longer flow can do with one less.
+    pub fn push(&mut self, flow: Flow, job: J, count_max: usize) -> Pushed<J> {
+        let mut instead = None;
+        if self.count >= count_max {
+            let own = self.flows.get(&flow).map_or(0, VecDeque::len);
+            let longest = self.flows.values_mut().max_by_key(|jobs| jobs.len());
+            // A flow with one job more would lose what it has just as well.
+            match longest.filter(|jobs| jobs.len() > own + 1).and_then(VecDeque::pop_back) {
+                Some(job) => instead = Some(job),
+                None => return Pushed::Full,
+            }
+            self.count -= 1;
+        }
+        let jobs = self.flows.entry(flow).or_default();
+        if jobs.is_empty() {
+            self.turns.push_back(flow);
+        }
+        jobs.push_back(job);
+        self.count += 1;
+        instead.map_or(Pushed::Waits, Pushed::InsteadOf)
+    }
+
+    /// The next flow's oldest job.
+    pub fn pop(&mut self) -> Option<J> {
+        let flow = self.turns.pop_front()?;
+        let jobs = self.flows.get_mut(&flow)?;
+        let job = jobs.pop_front();
+        match jobs.is_empty() {
+            true => drop(self.flows.remove(&flow)),
+            false => self.turns.push_back(flow),
+        }
+        self.count -= usize::from(job.is_some());
+        job
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn popped(queue: &mut Queue<u32>) -> Vec<u32> {
+        std::iter::from_fn(|| queue.pop()).collect()
+    }
+
+    #[test]
+    fn flows_take_turns() {
+        let mut queue = Queue::default();
+        for job in 0..5 {
+            assert_eq!(queue.push(Flow(1), job, 100), Pushed::Waits);
+        }
+        queue.push(Flow(2), 10, 100);
+        queue.push(Flow(3), 20, 100);
+        queue.push(Flow(2), 11, 100);
+        assert_eq!(queue.len(), 8);
+        assert_eq!(popped(&mut queue), [0, 10, 20, 1, 11, 2, 3, 4]);
+        assert!(queue.is_empty() && queue.flows.is_empty() && queue.turns.is_empty());
+    }
+
+    #[test]
+    fn the_longest_flow_loses_where_it_is_full() {
+        let mut queue = Queue::default();
+        for job in 0..3 {
+            queue.push(Flow(1), job, 3);
+        }
+        assert_eq!(queue.push(Flow(1), 3, 3), Pushed::Full);
+        assert_eq!(queue.push(Flow(2), 10, 3), Pushed::InsteadOf(2));
+        assert_eq!(queue.push(Flow(2), 11, 3), Pushed::Full, "two and one are shared fairly");
+        assert_eq!(queue.push(Flow(3), 20, 3), Pushed::InsteadOf(1));
+        assert_eq!(queue.push(Flow(4), 30, 3), Pushed::Full);
+        assert_eq!(popped(&mut queue), [0, 10, 20]);
+    }
+}
