@@ -157,6 +157,47 @@ fn get_narrow(packed: &[u8], bits: u8, index: usize) -> u32 {
     ((pair >> (bit % 32)) & ((1u64 << bits) - 1)) as u32
 }
 
+/// Bits up to which [`residual_sums`] works: 128 squares of such residuals add up to less than 2^64.
+pub const SUMMED_BITS_MAX: u8 = 28;
+
+/// The sum of a block's residuals and, where asked for, of their squares (0 otherwise), without the values themselves. `None` when
+/// `packed` is not [`packed_bytes`]`(bits)` long or `bits` is above [`SUMMED_BITS_MAX`].
+#[inline]
+pub fn residual_sums(packed: &[u8], bits: u8, wants_squares: bool) -> Option<(u64, u64)> {
+    if packed.len() != packed_bytes(bits) || bits > SUMMED_BITS_MAX {
+        return None;
+    }
+    if bits == 0 {
+        return Some((0, 0));
+    }
+    let mut residuals = [0; COLUMN_BLOCK];
+    BitPacker4x::new().decompress(packed, &mut residuals, bits);
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only requirement; the body is safe code.
+        return Some(unsafe { sums_avx2(&residuals, wants_squares) });
+    }
+    Some(sums_any(&residuals, wants_squares))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn sums_avx2(residuals: &[u32; COLUMN_BLOCK], wants_squares: bool) -> (u64, u64) {
+    sums_any(residuals, wants_squares)
+}
+
+#[inline(always)]
+fn sums_any(residuals: &[u32; COLUMN_BLOCK], wants_squares: bool) -> (u64, u64) {
+    let sum = residuals.iter().fold(0u64, |sum, residual| sum + u64::from(*residual));
+    let squares = match wants_squares {
+        true => {
+            residuals.iter().fold(0u64, |sum, residual| sum + u64::from(*residual) * u64::from(*residual))
+        }
+        false => 0,
+    };
+    (sum, squares)
+}
+
 /// Bits of the largest step between neighbours of `ascending` (not strictly), the first against `initial`.
 pub fn ascending_bits(initial: u32, ascending: &[u32; COLUMN_BLOCK]) -> u8 {
     BitPacker4x::new().num_bits_sorted(initial, ascending)
@@ -249,6 +290,24 @@ mod tests {
                     || bits == 0
             );
         }
+    }
+
+    #[test]
+    fn sums_are_those_of_the_residuals() {
+        for bits in 0..=SUMMED_BITS_MAX {
+            let most = (1u64 << bits) - 1;
+            let residuals = std::array::from_fn(|i| most.wrapping_sub(i as u64 * 3) & most);
+            let mut packed = Vec::new();
+            pack(&residuals, bits, &mut packed);
+            let sum = residuals.iter().sum();
+            let squares = residuals.iter().map(|residual| residual * residual).sum();
+            assert_eq!(residual_sums(&packed, bits, true), Some((sum, squares)), "{bits} bits");
+            assert_eq!(residual_sums(&packed, bits, false), Some((sum, 0)), "{bits} bits");
+            let scalar = sums_any(&residuals.map(|residual| residual as u32), true);
+            assert_eq!(scalar, (sum, squares));
+        }
+        assert_eq!(residual_sums(&[0; 16 * 29], 29, false), None);
+        assert_eq!(residual_sums(&[0; 3], 1, false), None);
     }
 
     #[test]

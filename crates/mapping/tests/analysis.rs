@@ -1,6 +1,6 @@
 //! Analyzers against what Elasticsearch 8.19.13 answered to `_analyze`.
 
-use limber_mapping::analysis::Analyzers;
+use limber_mapping::analysis::{AnalysisLimits, Analyzers};
 use serde_json::{Value, json};
 
 #[test]
@@ -14,6 +14,7 @@ fn tokens_are_elasticsearchs() {
             .get(name)
             .unwrap()
             .analyze(case["text"].as_str().unwrap())
+            .tokens
             .into_iter()
             .map(|token| {
                 json!([token.token, token.start_offset, token.end_offset, token.kind, token.position])
@@ -68,7 +69,7 @@ fn analyzers_of_an_index() {
             "quiet": {"type": "standard", "stopwords": "_english_"},
         },
     });
-    let analyzers = Analyzers::parse(&settings).unwrap();
+    let analyzers = Analyzers::parse(&settings, AnalysisLimits::default()).unwrap();
     let check = |name: &str, text: &str, expected: &[(&str, u32)]| {
         let mut found = Vec::new();
         analyzers
@@ -88,27 +89,43 @@ fn analyzers_of_an_index() {
 
 #[test]
 fn analysis_that_is_refused() {
-    let check =
-        |settings: Value, reason: &str| assert_eq!(Analyzers::parse(&settings).unwrap_err().reason, reason);
+    let check = |settings: Value, reason: &str| {
+        assert_eq!(Analyzers::parse(&settings, AnalysisLimits::default()).unwrap_err().reason, reason)
+    };
     check(
-        json!({"analyzer": {"a": {"type": "french"}}}),
-        "analyzer type [french] of analyzer [a] is not supported by Limber yet",
+        json!({"analyzer": {"a": {"type": "nori"}}}),
+        "analyzer type [nori] of analyzer [a] is not supported by Limber yet",
+    );
+    check(json!({"analyzer": {"a": {"type": "nope"}}}), "Unknown analyzer type [nope] for [a]");
+    check(json!({"tokenizer": {"t": {"type": "nope"}}}), "Unknown tokenizer type [nope] for [t]");
+    check(json!({"filter": {"f": {"type": "nope"}}}), "Unknown filter type [nope] for [f]");
+    check(
+        json!({"analyzer": {"a": {"tokenizer": "thai"}}}),
+        "tokenizer [thai] is not supported by Limber yet",
     );
     check(
-        json!({"analyzer": {"a": {"tokenizer": "ngram"}}}),
-        "tokenizer [ngram] is not supported by Limber yet",
+        json!({"analyzer": {"a": {"tokenizer": "standard", "filter": "kstem"}}}),
+        "token filter [kstem] is not supported by Limber yet",
     );
     check(
-        json!({"analyzer": {"a": {"tokenizer": "standard", "filter": "elision"}}}),
-        "token filter [elision] is not supported by Limber yet",
+        json!({"analyzer": {"a": {"tokenizer": "standard", "filter": "none"}}}),
+        "Custom Analyzer [a] failed to find filter under name [none]",
     );
     check(
-        json!({"analyzer": {"a": {"tokenizer": "standard", "char_filter": ["icu"]}}, "char_filter": {"icu": {"type": "icu_normalizer"}}}),
-        "character filter [icu_normalizer] is not supported by Limber yet",
+        json!({"char_filter": {"icu": {"type": "icu_normalizer"}}}),
+        "char filter [icu_normalizer] is not supported by Limber yet",
     );
     check(
-        json!({"normalizer": {"n": {"type": "custom", "filter": ["cjk_width"]}}}),
-        "token filter [cjk_width] is not supported by Limber yet",
+        json!({"normalizer": {"n": {"type": "custom", "filter": ["shingle"]}}}),
+        "Custom normalizer [n] may not use filter [shingle]",
+    );
+    check(
+        json!({"filter": {"f": {"type": "ngram", "min_gram": 1, "max_gram": 9}}}),
+        "The difference between max_gram and min_gram in NGram Tokenizer must be less than or equal to: [1] but was [8]. This limit can be set by changing the [index.max_ngram_diff] index level setting.",
+    );
+    check(
+        json!({"filter": {"f": {"type": "multiplexer", "filters": ["f"]}}}),
+        "filter [f] is within more than [8] filters that name others",
     );
     check(
         json!({"analyzer": {"a": {}}}),

@@ -4,12 +4,14 @@ use std::cmp::Ordering;
 use std::ops::{ControlFlow, RangeInclusive};
 
 use limber_mapping::{RequestError, SourceMode};
-use limber_segment::{DocId, SegmentView};
+use limber_segment::DocId;
 use limber_store::Charge;
 use limber_store::sync::Mutex;
 use serde_json::Value;
 
-use crate::aggregation::{Aggregations, BoundAggregations, ShardAggregations, ShardCollector};
+use crate::aggregation::{
+    Aggregations, BoundAggregations, Budget, ShardAggregations, ShardCollector, ShardPart,
+};
 use crate::bound_search;
 use crate::cache::{CachedAnswer, RequestUse};
 use crate::collect::{Bar, Best, BoundSort, SortKey, Tie, TopScores, best_first_key};
@@ -22,7 +24,7 @@ use crate::geo::Shape;
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 use crate::rescore::BoundRescore;
-use crate::shard::{self, After, ShardHits, ShardRequest, Sink};
+use crate::shard::{self, After, CountOnly, ShardHits, ShardRequest, Sink, Split};
 use crate::workers;
 
 /// What a search is made from.
@@ -255,23 +257,30 @@ impl QueryPhase<'_> {
 
     fn aggregate(&self, visit: &Visit, before: Before) -> Result<(ShardHits, Option<Aggregated>)> {
         let Some(list) = self.aggregations else {
-            return Ok((self.search(visit, None, before)?, None));
+            return Ok((self.search(visit, None, before, Some(&CountOnly))?, None));
         };
         let snapshot = &self.shards[visit.number];
         let bound = BoundAggregations::bind(list, snapshot, self.request.query.as_ref(), self.context)?;
-        let mut collector = ShardCollector::new(snapshot, &bound)?;
-        let hits = self.search(visit, Some(&mut collector), before)?;
+        let budget = Budget::new(self.context)?;
+        let mut collector = ShardCollector::new(snapshot, &bound, &budget)?;
+        let parts = Parts { snapshot, bound: &bound, context: self.context, found: Mutex::new(Vec::new()) };
+        let split: Option<&dyn Split> = if collector.can_split() { Some(&parts) } else { None };
+        let hits = self.search(visit, Some(&mut collector), before, split)?;
+        for (part, _charge) in parts.found.into_inner() {
+            collector.absorb(part)?;
+        }
         let aggregations = collector.finish()?;
-        let spent_bytes = bound.spent_bytes();
-        Ok((hits, Some(Aggregated { aggregations, spent_bytes, charge: bound.into_charge() })))
+        let spent_bytes = bound.spent_bytes(&budget);
+        Ok((hits, Some(Aggregated { aggregations, spent_bytes, charge: budget.into_charge() })))
     }
 
     /// `sink` is fed all matching documents of the shard: where aggregations come in.
-    fn search<'a>(
-        &'a self,
+    fn search(
+        &self,
         visit: &Visit,
-        sink: Option<&mut dyn Sink<'a>>,
+        sink: Option<&mut dyn Sink>,
         before: Before,
+        split: Option<&dyn Split>,
     ) -> Result<ShardHits> {
         let (snapshot, request) = (&self.shards[visit.number], self.request);
         check_window(snapshot, request, self.is_scroll)?;
@@ -299,22 +308,45 @@ impl QueryPhase<'_> {
         let count_max = collected_hits(request).min(snapshot.doc_count()) as usize;
         let Before { bar, counted } = before;
         let place = self.place_of(visit.number);
-        let wanted = ShardRequest { request, count_max, sorts, after, bar, counted, place };
+        let wanted = ShardRequest { request, count_max, sorts, after, bar, counted, place, split };
         shard::search(snapshot, wanted, sink, self.context)
     }
 }
 
-impl<'s> Sink<'s> for ShardCollector<'s> {
-    fn begin_segment(&mut self, number: usize, _: &'s SegmentView) -> Result<()> {
+/// Collects parts of a shard, each by collectors of its own.
+struct Parts<'s> {
+    snapshot: &'s ShardSnapshot,
+    bound: &'s BoundAggregations,
+    context: &'s SearchContext,
+    /// What the parts found so far, and what that takes.
+    found: Mutex<Vec<(ShardPart, Charge)>>,
+}
+
+impl Split for Parts<'_> {
+    fn with_sink(&self, body: &mut dyn FnMut(Option<&mut dyn Sink>) -> Result<()>) -> Result<()> {
+        let budget = Budget::new(self.context)?;
+        let mut collector = ShardCollector::new(self.snapshot, self.bound, &budget)?;
+        body(Some(&mut collector))?;
+        let part = collector.into_part()?;
+        self.found.lock().push((part, budget.into_charge()));
+        Ok(())
+    }
+}
+
+impl Sink for ShardCollector<'_> {
+    fn begin_segment(&mut self, number: usize) -> Result<()> {
         ShardCollector::begin_segment(self, number)
     }
 
-    fn collect_whole_segment(&mut self) -> Result<bool> {
+    fn collect_whole_segment(&mut self) -> Result<Option<Vec<usize>>> {
         if self.needs_scores() {
-            return Ok(false);
+            return Ok(None);
         }
-        ShardCollector::collect_whole_segment(self)?;
-        Ok(true)
+        Ok(Some(ShardCollector::collect_whole_segment(self)?.to_vec()))
+    }
+
+    fn feed_only(&mut self, rest: &[usize]) {
+        ShardCollector::feed_only(self, rest);
     }
 
     fn count_numbers(&mut self, path: &str, range: RangeInclusive<i64>) -> Result<bool> {

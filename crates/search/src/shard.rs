@@ -1,8 +1,13 @@
 //! The query phase on one shard: "how many hits are there, and which are the best?"
 
+mod parts;
+
 use std::ops::RangeInclusive;
 
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
+
+use parts::Claims;
+pub(crate) use parts::{CountOnly, Split};
 
 use crate::bound_search::{bind_post_filter, bind_query};
 use crate::collect::{
@@ -12,7 +17,7 @@ use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::geo::Shape;
 use crate::matcher::{self, Bits, BoxedScorer, Disjunction, WINDOW};
-use crate::query::{BoundQuery, Whole, cache_filters};
+use crate::query::{BoundQuery, cache_filters};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
 
@@ -34,14 +39,17 @@ pub(crate) struct ShardHits {
 /// Where a page starts: after these keys; documents of equal keys as [`Tie`] says.
 pub(crate) type After = Option<(Box<[SortKey]>, Tie)>;
 
-/// Receives every matching document of a shard, post filter aside: the seam to aggregations. `'a` is the snapshot's life, so that
-/// columns and matchers of a segment may be kept while it is searched.
-pub(crate) trait Sink<'a> {
-    fn begin_segment(&mut self, number: usize, view: &'a SegmentView) -> Result<()>;
-    /// Takes all documents of the begun segment at once, none of which is deleted. `false`: not possible, nothing was done.
-    fn collect_whole_segment(&mut self) -> Result<bool> {
-        Ok(false)
+/// Receives every matching document of a shard, post filter aside: the seam to aggregations.
+pub(crate) trait Sink {
+    /// Documents of the segment at this place of the snapshot follow.
+    fn begin_segment(&mut self, number: usize) -> Result<()>;
+    /// Takes all documents of the begun segment at once, none of which is deleted, as far as that is possible: answers the aggregations that are
+    /// still to be fed. `None`: not possible, nothing was done.
+    fn collect_whole_segment(&mut self) -> Result<Option<Vec<usize>>> {
+        Ok(None)
     }
+    /// Of the begun segment, only these aggregations are to be fed.
+    fn feed_only(&mut self, _rest: &[usize]) {}
     /// Takes all documents of the begun segment, none of which is deleted, whose one value of `path` lies in the range. `false`: not
     /// possible, nothing was done.
     fn count_numbers(&mut self, _path: &str, _range: RangeInclusive<i64>) -> Result<bool> {
@@ -70,13 +78,15 @@ pub(crate) struct ShardRequest<'r> {
     /// Hits counted there.
     pub counted: u64,
     pub place: ShardPlace,
+    /// Where parts of the shard may be searched side by side.
+    pub split: Option<&'r dyn Split>,
 }
 
 /// Runs the query phase. Errors belong to this shard alone, save cancellation.
-pub(crate) fn search<'a>(
-    shard: &'a ShardSnapshot,
+pub(crate) fn search(
+    shard: &ShardSnapshot,
     wanted: ShardRequest<'_>,
-    sink: Option<&mut dyn Sink<'a>>,
+    sink: Option<&mut dyn Sink>,
     context: &SearchContext,
 ) -> Result<ShardHits> {
     let request = wanted.request;
@@ -118,13 +128,16 @@ pub(crate) fn search<'a>(
         max_score: f32::NEG_INFINITY,
         timed_out: false,
         terminated_early: false,
+        claims: None,
         docs: Vec::with_capacity(WINDOW as usize),
         sums: Vec::new(),
         scores: Vec::new(),
     };
     let is_needless = run.sink.is_none() && wanted.count_max == 0 && known_total.is_some();
-    if !is_needless {
-        run.segments()?;
+    match wanted.split.filter(|_| run.can_split()) {
+        _ if is_needless => {}
+        Some(split) => run.segments_in_parts(split)?,
+        None => run.segments()?,
     }
     let Run { top, total, is_lower_bound, max_score, timed_out, terminated_early, .. } = run;
     let mut hits = match top {
@@ -195,14 +208,14 @@ impl<'a> Top<'a> {
     }
 }
 
-struct Run<'a, 'r, 's> {
+struct Run<'a, 'r, 's, 'c> {
     shard: &'a ShardSnapshot,
     request: &'r SearchRequest,
     context: &'r SearchContext,
     query: &'r BoundQuery,
     post_filter: Option<&'r BoundQuery>,
     scoring: bool,
-    sink: Option<&'s mut (dyn Sink<'a> + 's)>,
+    sink: Option<&'s mut (dyn Sink + 's)>,
     top: Top<'a>,
     count_max: usize,
     total: u64,
@@ -212,6 +225,8 @@ struct Run<'a, 'r, 's> {
     max_score: f32,
     timed_out: bool,
     terminated_early: bool,
+    /// `None`: all documents are this run's own.
+    claims: Option<Claims<'c>>,
     docs: Vec<DocId>,
     sums: Vec<f64>,
     scores: Vec<f32>,
@@ -224,7 +239,7 @@ enum Progress {
     Stop,
 }
 
-impl<'a> Run<'a, '_, '_> {
+impl<'a> Run<'a, '_, '_, '_> {
     fn segments(&mut self) -> Result<()> {
         let shard = self.shard;
         let bases = bases(shard);
@@ -248,27 +263,12 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     fn segment(&mut self, number: u32, base: u64, view: &'a SegmentView) -> Result<Progress> {
-        if let Some(sink) = &mut self.sink {
-            sink.begin_segment(number as usize, view)?;
-            let is_counted_only = self.count_max == 0
-                && self.post_filter.is_none()
-                && self.request.min_score.is_none()
-                && self.request.terminate_after == 0;
-            if is_counted_only && view.deleted_count() == 0 {
-                let known = |taken: bool| match taken {
-                    true => self.query.node.known_count(view).map(|count| Some(count.unwrap_or(0))),
-                    false => Ok(None),
-                };
-                let taken = match self.query.node.whole() {
-                    Some(Whole::Everything) => known(sink.collect_whole_segment()?)?,
-                    Some(Whole::NumberRange(path, range)) => known(sink.count_numbers(path, range)?)?,
-                    Some(Whole::Places(path, shape)) => sink.count_places(path, shape)?,
-                    None => None,
-                };
-                if let Some(doc_count) = taken {
-                    self.total += doc_count;
-                    return Ok(Progress::GoOn);
-                }
+        if let Some(rest) = self.take_known(number as usize, view)? {
+            if rest.is_empty() {
+                return Ok(Progress::GoOn);
+            }
+            if let Some(sink) = &mut self.sink {
+                sink.feed_only(&rest);
             }
         }
         let filter_bytes = match &self.top {
@@ -414,6 +414,10 @@ impl<'a> Run<'a, '_, '_> {
             _ => 0,
         };
         loop {
+            match self.claimed(number, start) {
+                Some(claimed) => start = claimed,
+                None => return Ok(Progress::GoOn),
+            }
             if let Some(windows) = &mut windows {
                 // The first of them that is not passed already.
                 match windows.find(|window| *window >= start / WINDOW) {
@@ -444,6 +448,9 @@ impl<'a> Run<'a, '_, '_> {
                 continue;
             }
             start = next / WINDOW * WINDOW;
+            if self.claimed(number, start) != Some(start) {
+                continue;
+            }
             if may_skip {
                 self.is_lower_bound = true;
                 if self.count_max == 0 {
@@ -479,6 +486,14 @@ impl<'a> Run<'a, '_, '_> {
                 return Ok(Progress::Stop);
             }
             start += WINDOW;
+        }
+    }
+
+    /// The first document at or after `start` that is this run's to search in the segment.
+    fn claimed(&mut self, segment: u32, start: DocId) -> Option<DocId> {
+        match &mut self.claims {
+            Some(claims) => claims.next(segment as usize, start),
+            None => Some(start),
         }
     }
 

@@ -202,7 +202,7 @@ fn terms_of(field: &Field, analyzer: Option<&Analyzer>, texts: &[String]) -> Ter
         let mut last = None;
         match analyzer {
             Some(analyzer) => {
-                for token in analyzer.analyze(text) {
+                for token in analyzer.analyze(text).tokens {
                     let position = first_position + token.position;
                     let place = Place {
                         position,

@@ -3,6 +3,7 @@
 //! A request that turns out to be long gets as many of them as processors are idle, so that one client uses the whole machine and many
 //! clients share it as if there were none. Source: Elasticsearch's pool `search_worker`, which parallelises over segments.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -36,6 +37,29 @@ impl Drop for Claim<'_> {
     }
 }
 
+thread_local! {
+    /// Whether this thread has a claim already: a shard's parts are shared within the turn of the shard.
+    static IS_COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A claim of the thread that it is dropped on.
+struct OwnClaim<'w> {
+    _claim: Claim<'w>,
+}
+
+impl<'w> OwnClaim<'w> {
+    fn of(claim: Claim<'w>) -> OwnClaim<'w> {
+        IS_COUNTED.set(true);
+        OwnClaim { _claim: claim }
+    }
+}
+
+impl Drop for OwnClaim<'_> {
+    fn drop(&mut self) {
+        IS_COUNTED.set(false);
+    }
+}
+
 impl Workers {
     /// A request that took less for its first shards goes on alone: waking a thread costs some 10 microseconds.
     pub const WORTH_SHARING: Duration = Duration::from_micros(150);
@@ -58,6 +82,16 @@ impl Workers {
     fn claim(&self) -> Claim<'_> {
         self.searching.fetch_add(1, Ordering::Relaxed);
         Claim(self)
+    }
+
+    /// The claim of this thread, unless it has one.
+    fn own_claim(&self) -> Option<OwnClaim<'_>> {
+        (!IS_COUNTED.get()).then(|| OwnClaim::of(self.claim()))
+    }
+
+    /// Whether requests have come that want the processors of helpers.
+    fn is_crowded(&self) -> bool {
+        self.searching.load(Ordering::Relaxed) > self.processors
     }
 
     /// A claim where a processor is idle.
@@ -92,7 +126,7 @@ pub(crate) fn for_each(
         while step() {}
         return;
     };
-    let _own = workers.claim();
+    let _own = workers.own_claim();
     let started = Instant::now();
     let mut alone = 0;
     while started.elapsed() < workers.worth_sharing || alone + 1 >= count {
@@ -107,12 +141,51 @@ pub(crate) fn for_each(
             let Some(claim) = workers.claim_idle() else { break };
             let work = Work::current();
             scope.spawn(move |_| {
-                let _claim = claim;
+                let _claim = OwnClaim::of(claim);
                 let _entered = work.map(Work::enter);
                 while step() {}
             });
         }
         while step() {}
+    });
+}
+
+/// Calls `work` on this thread and, when that takes long, on idle workers too; each takes numbers below `count` from the same supply, in
+/// order, until there are none. A worker is told that there are none as soon as more threads search than there are processors. A panic on
+/// a worker goes on in the caller.
+pub(crate) fn share(
+    workers: Option<&Workers>,
+    count: usize,
+    work: impl Fn(&mut dyn FnMut() -> Option<usize>) + Sync,
+) {
+    let next = AtomicUsize::new(0);
+    let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count);
+    // In a simulation a thread waits for nobody outside of it.
+    let Some(workers) = workers.filter(|_| !limber_store::sync::is_simulated()) else {
+        work(&mut || take());
+        return;
+    };
+    let _own = workers.own_claim();
+    let started = Instant::now();
+    let (work, take) = (&work, &take);
+    workers.pool.in_place_scope(|scope| {
+        let mut is_alone = true;
+        work(&mut || {
+            let at = take()?;
+            if is_alone && started.elapsed() >= workers.worth_sharing {
+                is_alone = false;
+                for _ in at + 1..count {
+                    let Some(claim) = workers.claim_idle() else { break };
+                    let entered = Work::current();
+                    scope.spawn(move |_| {
+                        let _claim = OwnClaim::of(claim);
+                        let _entered = entered.map(Work::enter);
+                        work(&mut || if workers.is_crowded() { None } else { take() });
+                    });
+                }
+            }
+            Some(at)
+        });
     });
 }
 
@@ -149,6 +222,26 @@ mod tests {
         let workers = Workers::start(2, Duration::ZERO).expect("threads start");
         assert!(calls(Some(&workers), 1000, 5).len() < 20);
         assert_eq!(calls(None, 1000, 5).len(), 6);
+    }
+
+    #[test]
+    fn shared_numbers_come_once() {
+        let workers = Workers::start(4, Duration::ZERO).expect("threads start");
+        for workers in [None, Some(&workers)] {
+            for count in [0, 1, 2, 7, 40] {
+                let seen = Mutex::new(Vec::new());
+                share(workers, count, |next| {
+                    while let Some(at) = next() {
+                        std::thread::sleep(Duration::from_micros(100));
+                        seen.lock().push(at);
+                    }
+                });
+                let mut seen = seen.into_inner();
+                seen.sort_unstable();
+                assert_eq!(seen, (0..count).collect::<Vec<_>>());
+            }
+        }
+        assert_eq!(workers.searching.load(Ordering::Relaxed), 0, "all claims are given back");
     }
 
     #[test]

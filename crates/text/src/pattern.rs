@@ -327,7 +327,7 @@ pub fn watched<T>(text: &str, run: impl FnOnce() -> T) -> Result<T, Error> {
 }
 
 /// Where the search goes on after a match: at its end, or a character later when it was empty. `None` at the end of the text.
-fn after(text: &str, start: usize, end: usize) -> Option<usize> {
+pub fn after(text: &str, start: usize, end: usize) -> Option<usize> {
     if start < end { Some(end) } else { text[end..].chars().next().map(|char| end + char.len_utf8()) }
 }
 
@@ -407,7 +407,11 @@ impl Replacement {
         self.parts.iter().map(of).sum()
     }
 
-    fn push(
+    /// Appends what a match of `text` with these groups, of these names, is replaced with.
+    ///
+    /// # Errors
+    /// A group that there is not.
+    pub fn push(
         &self,
         text: &str,
         groups: &[Option<(usize, usize)>],

@@ -70,6 +70,14 @@ impl Node {
         Ok(self.live(&metadata)?.core.mapping.load_full())
     }
 
+    /// `index.analyze.max_token_count`: tokens that one `_analyze` may show.
+    pub fn tokens_max(&self, index: &str) -> Result<usize> {
+        let (metadata, _) = self.catalog.load().single(index)?;
+        let set = metadata.settings.get("index.analyze.max_token_count");
+        let text = set.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        Ok(text.and_then(|text| text.parse().ok()).unwrap_or(10_000))
+    }
+
     /// `HEAD /{index}`: every name in the expression exists.
     pub fn index_exists(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
         match self.catalog.load().resolve(expression, options) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::analysis::Analyzers;
+use limber_mapping::analysis::{AnalysisLimits, Analyzers};
 use limber_mapping::{Keep, Limits, MappingSettings, RequestError, Similarities, SourceMode};
 use limber_segment::SortField;
 use serde_json::Value;
@@ -268,10 +268,23 @@ impl IndexSettings {
         })
     }
 
+    fn analysis_limits(flat: &FlatSettings) -> AnalysisLimits {
+        let limit = |key: &str, default: i32| {
+            let text =
+                flat.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            text.and_then(|text| text.parse().ok()).unwrap_or(default)
+        };
+        let default = AnalysisLimits::default();
+        AnalysisLimits {
+            ngram_diff: limit("index.max_ngram_diff", default.ngram_diff),
+            shingle_diff: limit("index.max_shingle_diff", default.shingle_diff),
+        }
+    }
+
     /// What the settings say to the mapping; `flat` has the analysis.
     pub(crate) fn mapping_settings(&self, flat: &FlatSettings) -> Result<MappingSettings> {
         let analyzers = match nest(flat)["index"].get("analysis") {
-            Some(analysis) => Analyzers::parse(analysis)?,
+            Some(analysis) => Analyzers::parse(analysis, Self::analysis_limits(flat))?,
             None => Analyzers::built_in(),
         };
         let similarities = Similarities::parse(&nest(flat)["index"]["similarity"])?;

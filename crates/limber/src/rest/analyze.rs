@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use limber_engine::Result;
-use limber_mapping::analysis::{AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP};
+use limber_mapping::analysis::{
+    Analyzed, AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP,
+};
 use limber_mapping::{Mapping, RequestError};
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -75,11 +77,12 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         Some(index) => Some(app.node.mapping(index)?),
         None => None,
     };
+    let tokens_max = tokens_max(app, request)?;
     if let Some(normalizer) = normalizer_of(normalizer, field.as_deref(), mapping.as_deref())? {
         if explain {
             return Err(RequestError::unsupported("[explain] of a normalizer in [_analyze]"));
         }
-        let shown = Shown { explains: false, attributes: None, gap: POSITION_INCREMENT_GAP };
+        let shown = Shown { explains: false, attributes: None, gap: POSITION_INCREMENT_GAP, tokens_max };
         let tokens = shown.tokens(|text| normalizer.analyze(text), &texts)?;
         return Ok(Response::ok(json!({"tokens": tokens})));
     }
@@ -92,8 +95,20 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     }
     let built_in = Analyzers::built_in();
     let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
-    let mut shown = Shown { explains: explain, attributes, gap: POSITION_INCREMENT_GAP };
+    let mut shown = Shown { explains: explain, attributes, gap: POSITION_INCREMENT_GAP, tokens_max };
+    if !custom.is_empty() && !custom.contains_key("tokenizer") {
+        let normalizer = analyzers.ad_hoc_normalizer(&parts_of(&custom)?)?;
+        if explain {
+            return Err(RequestError::unsupported("[explain] of a normalizer in [_analyze]"));
+        }
+        let tokens = shown.tokens(|text| normalizer.analyze(text), &texts)?;
+        return Ok(Response::ok(json!({"tokens": tokens})));
+    }
     if !custom.is_empty() {
+        // As Elasticsearch, which explains an analyzer of a request's own parts without a gap.
+        if explain {
+            shown.gap = 0;
+        }
         return answer_parts(&parts_of(&custom)?, analyzers, &texts, &shown);
     }
     let own_gap = match (&analyzer, &field, &mapping) {
@@ -113,7 +128,9 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             .unwrap_or_else(|| analyzers.default_index()),
         (None, None) => analyzers.default_index(),
     };
-    shown.gap = own_gap.unwrap_or(analyzer.position_increment_gap);
+    // Analyzers that come with the server have no gap where no index asks for them.
+    let named_gap = if mapping.is_some() { analyzer.position_increment_gap } else { 0 };
+    shown.gap = own_gap.unwrap_or(named_gap);
     match analyzers.parts(&analyzer.name) {
         Some(parts) if explain => answer_parts(&parts, analyzers, &texts, &shown),
         _ => {
@@ -231,39 +248,59 @@ struct Shown {
     attributes: Option<Vec<String>>,
     /// Positions between two texts.
     gap: u32,
+    /// `index.analyze.max_token_count`.
+    tokens_max: usize,
 }
 
 impl Shown {
-    fn tokens(&self, analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String]) -> Result<Vec<Value>> {
-        let mut tokens = tokens_of(analyze, texts, self.gap)?;
-        if self.explains {
-            for token in &mut tokens {
-                let bytes: Vec<String> = (token["token"].as_str().unwrap_or_default().bytes())
-                    .map(|byte| format!("{byte:x}"))
-                    .collect();
-                let more = [
-                    ("bytes", json!(format!("[{}]", bytes.join(" ")))),
-                    ("positionLength", json!(1)),
-                    ("termFrequency", json!(1)),
-                ];
-                for (name, value) in more {
-                    let wanted = |list: &Vec<String>| list.iter().any(|one| one.eq_ignore_ascii_case(name));
-                    if self.attributes.as_ref().is_none_or(wanted) {
-                        token[name] = value;
-                    }
-                }
+    fn tokens(&self, analyze: impl Fn(&str) -> Analyzed, texts: &[String]) -> Result<Vec<Value>> {
+        let tokens = tokens_of(analyze, texts, self)?;
+        Ok(tokens.iter().map(|token| self.token(token)).collect())
+    }
+
+    fn token(&self, token: &AnalyzedToken) -> Value {
+        let mut shown = json!({"token": token.token, "start_offset": token.start_offset,
+            "end_offset": token.end_offset, "type": token.kind, "position": token.position});
+        if token.position_length > 1 {
+            shown["positionLength"] = token.position_length.into();
+        }
+        if !self.explains {
+            return shown;
+        }
+        let bytes = |bytes: &[u8]| {
+            let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:x}")).collect();
+            json!(format!("[{}]", bytes.join(" ")))
+        };
+        let payload =
+            |payload: &Option<Arc<[u8]>>| payload.as_ref().map_or(Value::Null, |payload| bytes(payload));
+        let more = [
+            ("bytes", Some(bytes(token.token.as_bytes()))),
+            ("positionLength", Some(json!(token.position_length))),
+            ("termFrequency", Some(json!(1))),
+            ("keyword", token.is_keyword.map(Value::Bool)),
+            ("payload", token.payload.as_ref().map(payload)),
+        ];
+        for (name, value) in more {
+            let wanted = |list: &Vec<String>| list.iter().any(|one| one.eq_ignore_ascii_case(name));
+            if let Some(value) = value.filter(|_| self.attributes.as_ref().is_none_or(wanted)) {
+                shown[name] = value;
             }
         }
-        Ok(tokens)
+        shown
     }
 }
 
-/// The tokens of all texts, one behind the other, as the answer shows them.
-fn tokens_of(analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String], gap: u32) -> Result<Vec<Value>> {
+/// The tokens of all texts, one behind the other.
+fn tokens_of(
+    analyze: impl Fn(&str) -> Analyzed,
+    texts: &[String],
+    shown: &Shown,
+) -> Result<Vec<AnalyzedToken>> {
     let mut tokens: Vec<AnalyzedToken> = Vec::new();
     let (mut position, mut offset) = (0, 0);
+    let tokens_max = shown.tokens_max;
     for text in texts {
-        let found = analyze(text);
+        let Analyzed { tokens: found, trailing } = analyze(text);
         work::check()?;
         let last = found.last().map_or(0, |token| token.position + 1);
         tokens.extend(found.into_iter().map(|token| AnalyzedToken {
@@ -272,23 +309,27 @@ fn tokens_of(analyze: impl Fn(&str) -> Vec<AnalyzedToken>, texts: &[String], gap
             end_offset: token.end_offset + offset,
             ..token
         }));
-        if tokens.len() > TOKENS_MAX {
+        if tokens.len() > tokens_max {
             return Err(RequestError::new(
                 500,
                 "illegal_state_exception",
                 format!(
-                    "The number of tokens produced by calling _analyze has exceeded the allowed maximum of [{TOKENS_MAX}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting."
+                    "The number of tokens produced by calling _analyze has exceeded the allowed maximum of [{tokens_max}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting."
                 ),
             ));
         }
-        position += last + gap;
+        position += last + trailing + shown.gap;
         offset += text.encode_utf16().count() as u32 + 1;
     }
-    let shown = tokens.iter().map(|token| {
-        json!({"token": token.token, "start_offset": token.start_offset, "end_offset": token.end_offset,
-            "type": token.kind, "position": token.position})
-    });
-    Ok(shown.collect())
+    Ok(tokens)
+}
+
+/// `index.analyze.max_token_count` of the index, if there is one.
+fn tokens_max(app: &App, request: &Request) -> Result<usize> {
+    match request.param("index") {
+        Some(index) => app.node.tokens_max(index),
+        None => Ok(TOKENS_MAX),
+    }
 }
 
 fn string(name: &str, value: &Value) -> Result<String> {

@@ -1,49 +1,26 @@
-//! A named analyzer and the token it emits.
+//! A named analyzer.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use super::ascii;
-use super::char_filter::CharFilter;
-use super::filter::{Filter, lowercase_into};
-use super::rewrite::Rewritten;
-use super::tokenizer::Tokenizer;
-use super::uax29;
-use limber_work as work;
-
-/// One token. `text` lives only for the call that emits it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Token<'a> {
-    pub text: &'a str,
-    /// Position within this value, from 0; removed stop words leave holes.
-    pub position: u32,
-    /// Byte offsets into the value.
-    pub start: u32,
-    pub end: u32,
-}
-
-/// One token as `_analyze` shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AnalyzedToken {
-    pub token: String,
-    /// Offsets in UTF-16 units, as Elasticsearch counts.
-    pub start_offset: u32,
-    pub end_offset: u32,
-    /// `<ALPHANUM>`, `<NUM>`, `<IDEOGRAPHIC>`, ..., or `word`.
-    pub kind: &'static str,
-    pub position: u32,
-}
+use super::chain::{self, Emit, Filter, Step};
+use super::char_filter::{CharFilter, Rewritten};
+use super::produced::Produced;
+use super::token::{Analyzed, AnalyzedToken, Token, TokenBuf, UNSETTLED};
+use super::tokenizer::{Tokenizer, lower_and_pad, pieces};
+use super::{lowercase_into, uax29};
 
 /// An analyzer: filters of the whole text, a tokenizer, and the filters that its tokens pass, in order.
 #[derive(Debug)]
 pub struct Analyzer {
     pub name: String,
-    char_filters: Vec<CharFilter>,
-    tokenizer: Tokenizer,
-    /// Longest token in UTF-16 units; longer ones are cut into pieces.
-    token_length_max: usize,
-    filters: Vec<Filter>,
-    /// The standard tokenizer and lower case, nothing else: the path that indexing takes most.
-    is_standard: bool,
+    pub(super) char_filters: Vec<CharFilter>,
+    pub(super) tokenizer: Arc<dyn Tokenizer>,
+    pub(super) filters: Vec<Filter>,
+    /// The standard tokenizer and lower case, nothing else: the path that indexing takes most. The longest token in UTF-16 units; longer ones are cut
+    /// into pieces.
+    standard: Option<usize>,
     /// Positions between two values of a document, where the field does not say.
     pub position_increment_gap: u32,
 }
@@ -51,41 +28,39 @@ pub struct Analyzer {
 /// Positions between two values of a document (Elasticsearch's default, against Lucene's 0).
 pub const POSITION_INCREMENT_GAP: u32 = 100;
 
-/// Lucene's `StandardAnalyzer.DEFAULT_MAX_TOKEN_LENGTH`, also that of its `CharTokenizer`.
-pub(super) const TOKEN_LENGTH_MAX: usize = 255;
-
 /// Buffers of a thread, so that no token allocates.
 #[derive(Default)]
 struct Buffers {
     /// The whole value with its ASCII letters in lower case.
     lower: String,
     /// One token on its way through the filters, and where a filter puts its answer.
-    token: String,
-    other: String,
+    token: TokenBuf,
+    room: String,
 }
 
 thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
+/// What a token was made of, for who asks.
+type Seen<'a> = &'a mut dyn FnMut(&TokenBuf, u32) -> bool;
+
 impl Analyzer {
-    pub(super) fn new(
-        name: &str,
-        tokenizer: Tokenizer,
-        token_length_max: usize,
-        filters: Vec<Filter>,
-    ) -> Analyzer {
-        let is_standard = tokenizer == Tokenizer::Standard && matches!(filters[..], [Filter::Lowercase]);
-        let char_filters = Vec::new();
+    pub(super) fn new(name: &str, tokenizer: Arc<dyn Tokenizer>, filters: Vec<Filter>) -> Analyzer {
         Analyzer {
             name: name.to_owned(),
-            char_filters,
+            char_filters: Vec::new(),
             tokenizer,
-            token_length_max,
             filters,
-            is_standard,
+            standard: None,
             position_increment_gap: POSITION_INCREMENT_GAP,
         }
+    }
+
+    /// The standard tokenizer with lower case alone.
+    pub(super) fn standard(name: &str, tokenizer: Arc<dyn Tokenizer>, lowercase: Filter) -> Analyzer {
+        let standard = tokenizer.standard_length_max();
+        Analyzer { standard, ..Analyzer::new(name, tokenizer, vec![lowercase]) }
     }
 
     pub(super) fn with_gap(self, position_increment_gap: u32) -> Analyzer {
@@ -93,7 +68,13 @@ impl Analyzer {
     }
 
     pub(super) fn with_char_filters(self, char_filters: Vec<CharFilter>) -> Analyzer {
-        Analyzer { char_filters, ..self }
+        let standard = self.standard.filter(|_| char_filters.is_empty());
+        Analyzer { char_filters, standard, ..self }
+    }
+
+    /// Whether it is for searching alone, and read anew on request.
+    pub fn is_updateable(&self) -> bool {
+        self.filters.iter().any(|filter| filter.is_updateable)
     }
 
     /// The text as the tokenizer gets it.
@@ -103,15 +84,7 @@ impl Analyzer {
 
     /// A text that stays one term, through those of the filters that change characters alone: as a prefix or a pattern is looked for.
     pub fn normalize(&self, text: &str) -> String {
-        let mut normal = text.to_owned();
-        for filter in self.char_filters.iter().filter(|filter| filter.is_normalizing()) {
-            normal = filter.apply(&normal).text;
-        }
-        let mut other = String::new();
-        for filter in self.filters.iter().filter(|filter| filter.is_normalizing()) {
-            filter.apply(&mut normal, &mut other);
-        }
-        normal
+        normalized(&self.char_filters, &self.filters, text)
     }
 
     /// The text after each of the character filters.
@@ -128,7 +101,8 @@ impl Analyzer {
     ///
     /// It ends at white space, which no token spans; where tokens may be made of more than their own letters, it is the whole text.
     pub fn prefix<'t>(&self, text: &'t str, start_max: usize) -> &'t str {
-        if self.tokenizer == Tokenizer::Keyword || !self.char_filters.is_empty() {
+        let is_by_token = self.filters.iter().all(|filter| matches!(filter.step, Step::Each(_)));
+        if !is_by_token || !self.tokenizer.ends_at_blanks() || !self.char_filters.is_empty() {
             return text;
         }
         let behind = text.as_bytes().get(start_max.saturating_add(1)..).unwrap_or_default();
@@ -139,27 +113,30 @@ impl Analyzer {
     }
 
     /// Emits the tokens of `text` in order; returns the positions of removed tokens after the last one. No allocation beyond a thread's reused
-    /// buffers.
+    /// buffers where all filters look at one token alone.
     #[inline]
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) -> u32 {
-        if self.is_standard && self.char_filters.is_empty() {
-            return self.plain_tokens(text, emit);
+        if let Some(length_max) = self.standard {
+            // Taken out, so that an `emit` that analyses in turn finds the cell free.
+            let mut buffers = BUFFERS.take();
+            standard(text, length_max, &mut buffers, &mut emit);
+            BUFFERS.set(buffers);
+            return 0;
         }
         let mut produced = Produced::of(text);
-        let mut emit = |token: Token<'_>| {
-            if produced.has_room_for(token.text) {
-                emit(token);
+        self.each_token(text, false, &mut |token, position| {
+            if !produced.has_room_for(&token.text) {
+                return false;
             }
-        };
-        match self.char_filters.is_empty() {
-            true => self.plain_tokens(text, emit),
-            false => self.rewritten_tokens(text, &mut |token, _| emit(token)),
-        }
+            let TokenBuf { start, end, length: position_length, .. } = *token;
+            emit(Token { text: &token.text, position, position_length, start, end });
+            true
+        })
     }
 
-    /// As [`Analyzer::tokens`], with what each token was before its filters.
+    /// Calls `seen` with every token and its position. `with_kinds`: types are wanted.
     #[inline(never)]
-    fn rewritten_tokens(&self, text: &str, emit: &mut dyn FnMut(Token<'_>, &str)) -> u32 {
+    fn each_token(&self, text: &str, with_kinds: bool, seen: Seen<'_>) -> u32 {
         let stages = self.rewritten(text);
         let last = stages.last().map_or(text, |stage| &stage.text);
         let source_offset = |at: u32| {
@@ -170,174 +147,150 @@ impl Analyzer {
             }
             at as u32
         };
-        self.plain_tokens(last, |token| {
-            let raw = &last[token.start as usize..token.end as usize];
-            emit(Token { start: source_offset(token.start), end: source_offset(token.end), ..token }, raw);
-        })
-    }
-
-    #[inline]
-    fn plain_tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) -> u32 {
-        // Taken out, so that an `emit` that analyses in turn finds the cell free.
+        let with_kinds = with_kinds || self.filters.iter().any(|filter| filter.reads_kinds);
         let mut buffers = BUFFERS.take();
-        let trailing = match self.is_standard {
-            true => {
-                self.standard(text, &mut buffers, &mut emit);
-                0
-            }
-            false => self.filtered(text, &mut buffers, &mut emit),
+        let Buffers { lower, token, room } = &mut buffers;
+        let mut source = |emit: Emit<'_>| {
+            self.tokenizer.split(last, lower, token, &mut |token| {
+                if with_kinds && token.kind == UNSETTLED {
+                    token.kind = uax29::kind(&token.text);
+                }
+                if !stages.is_empty() {
+                    (token.start, token.end) = (source_offset(token.start), source_offset(token.end));
+                }
+                emit(token)
+            });
+        };
+        let mut position = -1i64;
+        let mut sink = |token: &mut TokenBuf| {
+            position += i64::from(token.increment);
+            // Filters count bytes within a token as if it still had its own.
+            let char_start = |at: u32| floor_char_boundary(text, at as usize) as u32;
+            (token.start, token.end) = (char_start(token.start), char_start(token.end));
+            seen(token, position.max(0) as u32)
+        };
+        let trailing = match self.filters.iter().all(|filter| matches!(filter.step, Step::Each(_))) {
+            true => by_token(&self.filters, room, &mut source, &mut sink),
+            false => chain::run(&self.filters, text.len() as u32, &mut source, &mut sink),
         };
         BUFFERS.set(buffers);
         trailing
     }
 
-    #[inline]
-    fn standard(&self, text: &str, buffers: &mut Buffers, emit: &mut impl FnMut(Token<'_>)) {
-        let Buffers { lower, token, .. } = buffers;
-        lower_and_pad(text, lower);
-        let lower: &str = lower;
-        let mut position = 0;
-        ascii::words(text, lower.as_bytes(), |start, end, is_ascii| {
-            let mut one = |start: usize, end: usize| {
-                let text = if is_ascii {
-                    &lower[start..end]
-                } else {
-                    token.clear();
-                    lowercase_into(&text[start..end], token);
-                    token.as_str()
-                };
-                emit(Token { text, position, start: start as u32, end: end as u32 });
-                position += 1;
-            };
-            if end - start <= self.token_length_max {
-                one(start, end);
-            } else {
-                pieces(text, start, end, self.token_length_max, one);
-            }
-        });
-    }
-
-    #[inline]
-    fn filtered(&self, text: &str, buffers: &mut Buffers, emit: &mut impl FnMut(Token<'_>)) -> u32 {
-        let Buffers { lower, token, other } = buffers;
-        let (mut position, mut after_last) = (0, 0);
-        self.tokenizer.split(text, lower, self.token_length_max, |start, end| {
-            token.clear();
-            token.push_str(&text[start..end]);
-            let is_kept = self.filters.iter().all(|filter| filter.apply(token, other));
-            if is_kept {
-                emit(Token { text: token, position, start: start as u32, end: end as u32 });
-                after_last = position + 1;
-            }
-            position += 1;
-        });
-        position - after_last
-    }
-
     /// The tokens as `_analyze` shows them.
-    pub fn analyze(&self, text: &str) -> Vec<AnalyzedToken> {
+    pub fn analyze(&self, text: &str) -> Analyzed {
         let mut found = Vec::new();
-        // Offsets ascend, so UTF-16 units are counted on from the last one.
-        let (mut bytes, mut units) = (0, 0u32);
-        let mut offset = |at: usize| {
-            if at < bytes {
-                (bytes, units) = (0, 0);
-            }
-            units += text[bytes..at].encode_utf16().count() as u32;
-            bytes = at;
-            units
-        };
+        let mut units = Units::of(text);
         let mut produced = Produced::of("");
-        self.rewritten_tokens(text, &mut |token, raw| {
-            if !produced.has_room_for_shown(token.text) {
-                return;
+        let knows_keywords = self.filters.iter().any(|filter| filter.knows_keywords);
+        let knows_payloads = self.filters.iter().any(|filter| filter.knows_payloads);
+        let trailing = self.each_token(text, true, &mut |token, position| {
+            if !produced.has_room_for_shown(&token.text) {
+                return false;
             }
-            let kind = match self.tokenizer {
-                Tokenizer::Standard => uax29::kind(raw),
-                _ => "word",
-            };
             found.push(AnalyzedToken {
-                token: token.text.to_owned(),
-                start_offset: offset(token.start as usize),
-                end_offset: offset(token.end as usize),
-                kind,
-                position: token.position,
+                token: token.text.clone(),
+                start_offset: units.at(token.start as usize),
+                end_offset: units.at(token.end as usize),
+                kind: if token.kind == UNSETTLED { "<ALPHANUM>" } else { token.kind },
+                position,
+                position_length: token.length,
+                is_keyword: knows_keywords.then_some(token.is_keyword),
+                payload: knows_payloads.then(|| token.payload.clone()),
             });
+            true
         });
-        found
+        Analyzed { tokens: found, trailing }
     }
 }
 
-/// Bytes of the tokens of one text, of which the request is told as far as they are more than the text.
-struct Produced {
-    bytes: usize,
-    told: usize,
-    is_full: bool,
-}
-
-impl Produced {
-    /// A token's place and number beside its bytes.
-    const TOKEN_BYTES: usize = 4;
-    /// The same as `_analyze` keeps and shows it.
-    const SHOWN_TOKEN_BYTES: usize = 400;
-    /// The request is told in steps of this.
-    const STEP: usize = 16 << 10;
-
-    fn of(text: &str) -> Produced {
-        Produced { bytes: 0, told: 4 * text.len(), is_full: false }
-    }
-
-    #[inline]
-    fn has_room_for(&mut self, token: &str) -> bool {
-        self.has_room(token.len() + Self::TOKEN_BYTES)
-    }
-
-    fn has_room_for_shown(&mut self, token: &str) -> bool {
-        self.has_room(2 * token.len() + Self::SHOWN_TOKEN_BYTES)
-    }
-
-    #[inline]
-    fn has_room(&mut self, bytes: usize) -> bool {
-        self.bytes += bytes;
-        if self.bytes > self.told + Self::STEP {
-            self.is_full |= !work::makes(self.bytes - self.told);
-            self.told = self.bytes;
+/// Filters without state, in a loop.
+fn by_token(filters: &[Filter], room: &mut String, source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
+    let mut skipped = 0;
+    source(&mut |token| {
+        let is_kept = filters.iter().all(|filter| match &filter.step {
+            Step::Each(each) => each.change(token, room),
+            Step::Stream(_) => true,
+        });
+        if !is_kept {
+            skipped += token.increment;
+            return true;
         }
-        !self.is_full
-    }
+        token.increment += std::mem::take(&mut skipped);
+        sink(token)
+    });
+    skipped
 }
 
-/// Fills `lower` with `text` in lower case (ASCII letters only) and the padding that [`ascii::words`] asks for.
+/// A text through what changes characters alone.
+pub(super) fn normalized(char_filters: &[CharFilter], filters: &[Filter], text: &str) -> String {
+    let mut token = TokenBuf { text: text.to_owned(), ..TokenBuf::default() };
+    for filter in char_filters.iter().filter(|filter| filter.is_normalizing) {
+        token.text = filter.apply(&token.text).text;
+    }
+    let mut room = String::new();
+    for filter in filters.iter().filter(|filter| filter.is_normalizing) {
+        match (&filter.normal, &filter.step) {
+            (Some(each), _) | (None, Step::Each(each)) => each.change(&mut token, &mut room),
+            (None, Step::Stream(_)) => true,
+        };
+    }
+    token.text
+}
+
 #[inline]
-pub(super) fn lower_and_pad(text: &str, lower: &mut String) {
-    const ZEROS: &str = match std::str::from_utf8(&[0; ascii::PADDING]) {
-        Ok(zeros) => zeros,
-        Err(_) => "",
-    };
-    lower.clear();
-    lower.push_str(text);
-    lower.make_ascii_lowercase();
-    lower.push_str(ZEROS);
+fn standard(text: &str, length_max: usize, buffers: &mut Buffers, emit: &mut impl FnMut(Token<'_>)) {
+    let Buffers { lower, room, .. } = buffers;
+    lower_and_pad(text, lower);
+    let lower: &str = lower;
+    let mut position = 0;
+    ascii::words(text, lower.as_bytes(), |start, end, is_ascii| {
+        let mut one = |start: usize, end: usize| {
+            let text = if is_ascii {
+                &lower[start..end]
+            } else {
+                room.clear();
+                lowercase_into(&text[start..end], room);
+                room.as_str()
+            };
+            emit(Token { text, position, position_length: 1, start: start as u32, end: end as u32 });
+            position += 1;
+        };
+        if end - start <= length_max {
+            one(start, end);
+        } else {
+            pieces(text, start, end, length_max, one);
+        }
+    });
 }
 
-/// Cuts a token into pieces of at most `length_max` UTF-16 units, as Lucene's tokenizers do.
-pub(super) fn pieces(
-    text: &str,
-    start: usize,
-    end: usize,
-    length_max: usize,
-    mut one: impl FnMut(usize, usize),
-) {
-    let mut from = start;
-    let mut units = 0;
-    for (at, c) in text[start..end].char_indices() {
-        let at = start + at;
-        if units + c.len_utf16() > length_max && at > from {
-            one(from, at);
-            from = at;
-            units = 0;
-        }
-        units += c.len_utf16();
+/// UTF-16 units before places of a text. Offsets mostly ascend, so they are counted on from the last one.
+struct Units<'t> {
+    text: &'t str,
+    bytes: usize,
+    units: u32,
+}
+
+impl Units<'_> {
+    fn of(text: &str) -> Units<'_> {
+        Units { text, bytes: 0, units: 0 }
     }
-    one(from, end);
+
+    fn at(&mut self, at: usize) -> u32 {
+        let count = |from: usize, to: usize| self.text[from..to].encode_utf16().count() as u32;
+        self.units = match at < self.bytes {
+            true => self.units - count(at, self.bytes),
+            false => self.units + count(self.bytes, at),
+        };
+        self.bytes = at;
+        self.units
+    }
+}
+
+fn floor_char_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }

@@ -63,6 +63,18 @@ pub(super) fn lower(c: char) -> char {
     char::from_u32(known(c) & ((1 << LOWER_BITS) - 1)).unwrap_or(c)
 }
 
+/// Appends `text` in lower case, character by character as Java's `Character.toLowerCase` does: one character stays one
+/// character, and a sigma is the same everywhere in a word.
+pub(crate) fn lowercase_into(text: &str, out: &mut String) {
+    for c in text.chars() {
+        if c.is_ascii() {
+            out.push(c.to_ascii_lowercase());
+        } else {
+            out.push(lower(c));
+        }
+    }
+}
+
 /// An ideograph that is one in the standard library's version of Unicode too, without which the full rules see no word.
 fn is_lone_ideograph(c: char) -> bool {
     uax29::is_ideographic(c) && c.is_alphanumeric()

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::analyzer::AnalyzedToken;
+use super::analyzer::normalized;
+use super::chain::Filter;
 use super::char_filter::CharFilter;
-use super::filter::Filter;
+use super::token::{Analyzed, AnalyzedToken, WORD};
 
 /// Character filters, then token filters, over a text that stays one term.
 #[derive(Debug)]
@@ -12,43 +13,41 @@ pub struct Normalizer {
     pub name: String,
     char_filters: Vec<CharFilter>,
     filters: Vec<Filter>,
+    /// Lower case, nothing else.
+    is_lowercase: bool,
 }
 
 impl Normalizer {
     pub(super) fn new(name: &str, char_filters: Vec<CharFilter>, filters: Vec<Filter>) -> Normalizer {
-        Normalizer { name: name.to_owned(), char_filters, filters }
+        Normalizer { name: name.to_owned(), char_filters, filters, is_lowercase: false }
     }
 
-    /// The built-in one: lower case.
-    pub(super) fn lowercase() -> Normalizer {
-        Normalizer::new("lowercase", Vec::new(), vec![Filter::Lowercase])
+    /// Lower case.
+    pub(super) fn lowercase(name: &str, filter: Filter) -> Normalizer {
+        Normalizer { is_lowercase: true, ..Normalizer::new(name, Vec::new(), vec![filter]) }
     }
 
     /// The one token that `_analyze` shows.
-    pub fn analyze(&self, text: &str) -> Vec<AnalyzedToken> {
-        vec![AnalyzedToken {
+    pub fn analyze(&self, text: &str) -> Analyzed {
+        let token = AnalyzedToken {
             token: self.normalize(text).into_owned(),
             start_offset: 0,
             end_offset: text.encode_utf16().count() as u32,
-            kind: "word",
+            kind: WORD,
             position: 0,
-        }]
+            position_length: 1,
+            is_keyword: None,
+            payload: None,
+        };
+        Analyzed { tokens: vec![token], trailing: 0 }
     }
 
     /// The text in normal form.
     pub fn normalize<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let is_lower = || text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        if self.char_filters.is_empty() && matches!(self.filters[..], [Filter::Lowercase]) && is_lower() {
+        if self.is_lowercase && is_lower() {
             return Cow::Borrowed(text);
         }
-        let mut normal = text.to_owned();
-        for filter in &self.char_filters {
-            normal = filter.apply(&normal).text;
-        }
-        let mut other = String::new();
-        for filter in &self.filters {
-            filter.apply(&mut normal, &mut other);
-        }
-        Cow::Owned(normal)
+        Cow::Owned(normalized(&self.char_filters, &self.filters, text))
     }
 }

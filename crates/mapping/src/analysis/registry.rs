@@ -1,25 +1,28 @@
 //! The analyzers of an index, by name: the built-in ones, and what `settings.analysis` declares.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
-use super::analyzer::{Analyzer, TOKEN_LENGTH_MAX};
-use super::char_filter::CharFilter;
-use super::english::STOP_WORDS;
-use super::filter::{Filter, Snowball};
+use super::analyzer::Analyzer;
+use super::char_filter::{CHAR_FILTERS, CharFilter};
+use super::context::{AnalysisLimits, Context};
+use super::filter::FILTERS;
+use super::language;
 use super::normalizer::Normalizer;
-use super::tokenizer::Tokenizer;
+use super::settings::{Settings, strings, text};
+use super::tokenizer::TOKENIZERS;
 use crate::RequestError;
 
 /// Built-in analyzers plus those of `settings.analysis`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Analyzers {
     by_name: HashMap<String, Arc<Analyzer>>,
     normalizers: HashMap<String, Arc<Normalizer>>,
     /// The body of `settings.analysis`.
     declared: Value,
+    limits: AnalysisLimits,
 }
 
 /// The names of an analyzer's parts, and what those mean that nobody else declares.
@@ -32,65 +35,59 @@ pub struct AnalyzerParts {
     pub filters: Vec<String>,
 }
 
-/// Elasticsearch's tokenizers that work without being declared, those included that are not here yet.
-const TOKENIZERS_ALL: &[&str] = &[
-    "standard",
-    "letter",
-    "lowercase",
-    "whitespace",
-    "keyword",
-    "classic",
-    "edge_ngram",
-    "edgeNGram",
-    "ngram",
-    "nGram",
-    "path_hierarchy",
-    "PathHierarchy",
-    "pattern",
-    "simple_pattern",
-    "simple_pattern_split",
-    "char_group",
-    "thai",
-    "uax_url_email",
-    "icu_tokenizer",
-    "ml_standard",
-];
+/// Names of the types of each kind that are here.
+pub fn type_names() -> Vec<(&'static str, Vec<&'static str>)> {
+    let analyzers = BUILT_IN.by_name.keys();
+    let analyzers = language::names().filter(|name| analyzers.clone().any(|known| known == name)).collect();
+    vec![
+        ("analyzers", analyzers),
+        ("tokenizers", TOKENIZERS.iter().map(|known| known.name).collect()),
+        ("character filters", CHAR_FILTERS.iter().map(|known| known.name).collect()),
+        ("token filters", FILTERS.iter().map(|known| known.name).collect()),
+    ]
+}
 
-/// Names of the built-in analyzers.
-const BUILT_IN: [&str; 6] = ["standard", "simple", "whitespace", "keyword", "stop", "english"];
+static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
-fn built_in(name: &str) -> Option<Analyzer> {
-    let new = |tokenizer, filters| Some(Analyzer::new(name, tokenizer, TOKEN_LENGTH_MAX, filters));
-    match name {
-        "standard" => new(Tokenizer::Standard, vec![Filter::Lowercase]),
-        "simple" => new(Tokenizer::Letter, vec![Filter::Lowercase]),
-        "whitespace" => new(Tokenizer::Whitespace, vec![]),
-        "keyword" => new(Tokenizer::Keyword, vec![]),
-        "stop" => new(Tokenizer::Letter, vec![Filter::Lowercase, Filter::EnglishStop]),
-        "english" => new(
-            Tokenizer::Standard,
-            vec![Filter::EnglishPossessive, Filter::Lowercase, Filter::EnglishStop, Filter::PorterStem],
-        ),
-        _ => None,
+/// Where nothing is declared.
+fn bare(limits: AnalysisLimits) -> Context<'static> {
+    Context {
+        tokenizers: &NOTHING,
+        filters: &NOTHING,
+        char_filters: &NOTHING,
+        limits,
+        before: None,
+        depth: 0,
     }
 }
 
+/// Those that come with the server, made once.
+static BUILT_IN: LazyLock<Analyzers> = LazyLock::new(|| {
+    let context = bare(AnalysisLimits::default());
+    let mut by_name = HashMap::new();
+    for name in language::names() {
+        // Analyzers whose parts are not here yet are none.
+        if let Ok(Some(analyzer)) = language::analyzer(name, &Settings { name, body: &NOTHING }, &context) {
+            by_name.insert(name.to_owned(), Arc::new(analyzer));
+        }
+    }
+    let lowercase = context.filter("lowercase").ok().flatten().expect("a filter without settings");
+    let lowercase = Arc::new(Normalizer::lowercase("lowercase", lowercase));
+    let normalizers = HashMap::from([("lowercase".to_owned(), lowercase)]);
+    Analyzers { by_name, normalizers, declared: Value::Null, limits: AnalysisLimits::default() }
+});
+
 impl Analyzers {
-    /// `standard`, `simple`, `whitespace`, `keyword`, `stop`, `english`.
+    /// Those that come with the server.
     pub fn built_in() -> Analyzers {
-        let by_name = BUILT_IN
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), Arc::new(built_in(name)?))))
-            .collect();
-        let normalizers = HashMap::from([("lowercase".to_owned(), Arc::new(Normalizer::lowercase()))]);
-        Analyzers { by_name, normalizers, declared: Value::Null }
+        BUILT_IN.clone()
     }
 
     /// The built-in analyzers and those of the body of `settings.analysis`.
     ///
     /// Error: `illegal_argument_exception` naming the analyzer, tokenizer, filter or parameter that is not there.
-    pub fn parse(analysis: &Value) -> Result<Analyzers, RequestError> {
-        let mut analyzers = Analyzers::built_in();
+    pub fn parse(analysis: &Value, limits: AnalysisLimits) -> Result<Analyzers, RequestError> {
+        let mut analyzers = Analyzers { limits, ..Analyzers::built_in() };
         let Value::Object(sections) = analysis else {
             return if analysis.is_null() {
                 Ok(analyzers)
@@ -98,9 +95,8 @@ impl Analyzers {
                 Err(RequestError::illegal_argument("[analysis] must be an object"))
             };
         };
-        let empty = Map::new();
         let section = |name: &str| match sections.get(name) {
-            None => Ok(&empty),
+            None => Ok(&*NOTHING),
             Some(Value::Object(section)) => Ok(section),
             Some(_) => Err(RequestError::illegal_argument(format!("[analysis.{name}] must be an object"))),
         };
@@ -113,19 +109,17 @@ impl Analyzers {
                 return Err(RequestError::unsupported(format!("[analysis.{name}]")));
             }
         }
-        let declared = Declared {
-            tokenizers: section("tokenizer")?,
-            filters: section("filter")?,
-            char_filters: section("char_filter")?,
-        };
-        for name in declared.char_filters.keys() {
-            declared.char_filter(name)?;
+        let (tokenizers, filters) = (section("tokenizer")?, section("filter")?);
+        let context = Context { tokenizers, filters, char_filters: section("char_filter")?, ..bare(limits) };
+        for name in context.char_filters.keys() {
+            context.char_filter(name)?;
         }
-        for name in declared.filters.keys() {
-            declared.filter(name)?;
+        for name in context.filters.keys() {
+            limber_work::check()?;
+            context.filter(name)?;
         }
-        for name in declared.tokenizers.keys() {
-            declared.tokenizer(name)?;
+        for name in context.tokenizers.keys() {
+            context.tokenizer(name)?;
         }
         for (name, body) in section("analyzer")? {
             limber_work::check()?;
@@ -134,7 +128,7 @@ impl Analyzers {
                     "[analysis.analyzer.{name}] must be an object"
                 )));
             };
-            let analyzer = declared.analyzer(name, body)?;
+            let analyzer = analyzer(&context, &Settings { name, body })?;
             analyzers.by_name.insert(name.clone(), Arc::new(analyzer));
         }
         for (name, body) in section("normalizer")? {
@@ -144,7 +138,7 @@ impl Analyzers {
                     "[analysis.normalizer.{name}] must be an object"
                 )));
             };
-            let normalizer = declared.normalizer(name, body)?;
+            let normalizer = normalizer(&context, &Settings { name, body })?;
             analyzers.normalizers.insert(name.clone(), Arc::new(normalizer));
         }
         analyzers.declared = analysis.clone();
@@ -161,22 +155,40 @@ impl Analyzers {
         };
         let (tokenizers, filters, char_filters) =
             (sections("tokenizer"), sections("filter"), sections("char_filter"));
-        let declared = Declared { tokenizers: &tokenizers, filters: &filters, char_filters: &char_filters };
-        let missing = |what: &str, name: &str| {
-            RequestError::illegal_argument(format!("failed to find global {what} under [{name}]"))
+        let context = Context {
+            tokenizers: &tokenizers,
+            filters: &filters,
+            char_filters: &char_filters,
+            ..bare(self.limits)
         };
-        if !tokenizers.contains_key(&parts.tokenizer) && !TOKENIZERS_ALL.contains(&parts.tokenizer.as_str()) {
-            return Err(missing("tokenizer", &parts.tokenizer));
-        }
-        let (tokenizer, length_max, mut chain) = declared.tokenizer(&parts.tokenizer)?;
-        for filter in &parts.filters {
-            chain.push(declared.filter(filter)?);
-        }
+        let missing = |what: &str, name: &str| match what == "filter" && needs_settings(name) {
+            true => RequestError::illegal_argument(
+                "Analysis settings required - can't instantiate analysis factory",
+            ),
+            false => RequestError::illegal_argument(format!("failed to find global {what} under [{name}]")),
+        };
+        let tokenizer = context.tokenizer(&parts.tokenizer)?;
+        let tokenizer = tokenizer.ok_or_else(|| missing("tokenizer", &parts.tokenizer))?;
         let mut whole = Vec::with_capacity(parts.char_filters.len());
         for filter in &parts.char_filters {
-            whole.push(declared.char_filter(filter)?.ok_or_else(|| missing("char_filter", filter))?);
+            whole.push(context.char_filter(filter)?.ok_or_else(|| missing("char_filter", filter))?);
         }
-        Ok(Analyzer::new("_custom_", tokenizer, length_max, chain).with_char_filters(whole))
+        let chain = context.filters(&parts.filters, &whole, &tokenizer, |name| missing("filter", name))?;
+        Ok(Analyzer::new("_custom_", tokenizer, chain).with_char_filters(whole))
+    }
+
+    /// A normalizer put together for one `_analyze` request of filters alone.
+    pub fn ad_hoc_normalizer(&self, parts: &AnalyzerParts) -> Result<Normalizer, RequestError> {
+        let body = serde_json::json!({"filter": parts.filters, "char_filter": parts.char_filters});
+        let empty = Map::new();
+        let sections = |name: &str| parts.declared.get(name).and_then(Value::as_object).unwrap_or(&empty);
+        let context = Context {
+            filters: sections("filter"),
+            char_filters: sections("char_filter"),
+            ..bare(self.limits)
+        };
+        let body = body.as_object().unwrap_or(&empty);
+        normalizer(&context, &Settings { name: "_custom_", body })
     }
 
     /// What the custom analyzer of this name is put together from; `None`: it is none of those that the index declares.
@@ -212,354 +224,124 @@ impl Analyzers {
     }
 }
 
-/// Tokenizers and filters of `settings.analysis`.
-struct Declared<'a> {
-    tokenizers: &'a Map<String, Value>,
-    filters: &'a Map<String, Value>,
-    char_filters: &'a Map<String, Value>,
-}
-
-/// Filters of Elasticsearch that a normalizer may have, and that are not here yet.
-const NORMALIZING_MISSING: &[&str] = &[
-    "arabic_normalization",
-    "bengali_normalization",
-    "cjk_width",
-    "decimal_digit",
-    "elision",
-    "german_normalization",
-    "hindi_normalization",
-    "icu_folding",
-    "icu_normalizer",
-    "indic_normalization",
-    "persian_normalization",
-    "scandinavian_folding",
-    "scandinavian_normalization",
-    "serbian_normalization",
-    "sorani_normalization",
-];
-/// Filters that work without being declared.
-const FILTERS: &[&str] =
-    &["lowercase", "uppercase", "trim", "asciifolding", "porter_stem", "stop", "length", "stemmer"];
-
-impl Declared<'_> {
-    fn analyzer(&self, name: &str, body: &Map<String, Value>) -> Result<Analyzer, RequestError> {
-        let kind = match body.get("type") {
-            Some(kind) => text(kind),
-            None if body.contains_key("tokenizer") => "custom".to_owned(),
-            None => {
-                return Err(RequestError::illegal_argument(format!(
-                    "analyzer [{name}] must specify either an analyzer type, or a tokenizer"
-                )));
-            }
-        };
-        let length_max = length_max(body)?;
-        let stop_words = body.get("stopwords").map(stop_words).transpose()?;
-        let stop = |words: Option<Vec<String>>| {
-            words.filter(|words| !words.is_empty()).map(|words| stop_filter(words, false))
-        };
-        let (allowed, analyzer): (&[&str], Analyzer) = match kind.as_str() {
-            "custom" => {
-                let tokenizer = body.get("tokenizer").map(text).ok_or_else(|| {
-                    RequestError::illegal_argument(format!(
-                        "Custom Analyzer [{name}] must be configured with a tokenizer"
-                    ))
-                })?;
-                let (tokenizer, length_max, mut chain) = self.tokenizer(&tokenizer)?;
-                for filter in strings(body.get("filter")) {
-                    chain.push(self.filter(&filter)?);
-                }
-                let mut whole = Vec::new();
-                for filter in strings(body.get("char_filter")) {
-                    whole.push(self.char_filter(&filter)?.ok_or_else(|| {
-                        RequestError::illegal_argument(format!(
-                            "Custom Analyzer [{name}] failed to find char_filter under name [{filter}]"
-                        ))
-                    })?);
-                }
-                let analyzer = Analyzer::new(name, tokenizer, length_max, chain).with_char_filters(whole);
-                let analyzer = match body.get("position_increment_gap") {
-                    None => analyzer,
-                    Some(gap) => analyzer.with_gap(position_gap(&text(gap))?),
-                };
-                (&["tokenizer", "filter", "char_filter", "position_increment_gap"], analyzer)
-            }
-            "standard" => {
-                let mut chain = vec![Filter::Lowercase];
-                chain.extend(stop(stop_words));
-                (
-                    &["stopwords", "max_token_length"],
-                    Analyzer::new(name, Tokenizer::Standard, length_max, chain),
-                )
-            }
-            "stop" => {
-                let filter = match stop_words {
-                    None => Some(Filter::EnglishStop),
-                    words => stop(words),
-                };
-                let mut chain = vec![Filter::Lowercase];
-                chain.extend(filter);
-                (&["stopwords"], Analyzer::new(name, Tokenizer::Letter, TOKEN_LENGTH_MAX, chain))
-            }
-            "english" => {
-                let filter = match stop_words {
-                    None => Some(Filter::EnglishStop),
-                    words => stop(words),
-                };
-                let mut chain = vec![Filter::EnglishPossessive, Filter::Lowercase];
-                chain.extend(filter);
-                chain.push(Filter::PorterStem);
-                (&["stopwords"], Analyzer::new(name, Tokenizer::Standard, TOKEN_LENGTH_MAX, chain))
-            }
-            "simple" => {
-                (&[], Analyzer::new(name, Tokenizer::Letter, TOKEN_LENGTH_MAX, vec![Filter::Lowercase]))
-            }
-            "whitespace" => (&[], Analyzer::new(name, Tokenizer::Whitespace, TOKEN_LENGTH_MAX, vec![])),
-            "keyword" => (&[], Analyzer::new(name, Tokenizer::Keyword, TOKEN_LENGTH_MAX, vec![])),
-            other => {
-                return Err(RequestError::unsupported(format!(
-                    "analyzer type [{other}] of analyzer [{name}]"
-                )));
-            }
-        };
-        refuse_others(body, allowed, &format!("analyzer [{name}]"))?;
-        Ok(analyzer)
-    }
-
-    /// Source: `CustomNormalizerProvider`.
-    fn normalizer(&self, name: &str, body: &Map<String, Value>) -> Result<Normalizer, RequestError> {
-        match body.get("type").map(text).as_deref() {
-            Some("lowercase") => return Ok(Normalizer::new(name, Vec::new(), vec![Filter::Lowercase])),
-            None | Some("custom") => {}
-            Some(other) => {
-                return Err(RequestError::illegal_argument(format!(
-                    "Unknown normalizer type [{other}] for [{name}]"
-                )));
-            }
-        }
-        if body.contains_key("tokenizer") {
+fn analyzer(context: &Context<'_>, settings: &Settings<'_>) -> Result<Analyzer, RequestError> {
+    let name = settings.name;
+    let kind = match settings.text("type") {
+        Some(kind) => kind,
+        None if settings.body.contains_key("tokenizer") => "custom".to_owned(),
+        None => {
             return Err(RequestError::illegal_argument(format!(
-                "Custom normalizer [{name}] cannot configure a tokenizer"
+                "analyzer [{name}] must specify either an analyzer type, or a tokenizer"
             )));
         }
-        refuse_others(body, &["filter", "char_filter"], &format!("normalizer [{name}]"))?;
-        let mut char_filters = Vec::new();
-        for filter in strings(body.get("char_filter")) {
-            let parsed = self.char_filter(&filter)?.ok_or_else(|| {
-                RequestError::illegal_argument(format!(
-                    "Custom normalizer [{name}] failed to find char_filter under name [{filter}]"
-                ))
+    };
+    if kind == "custom" {
+        return custom(context, settings);
+    }
+    language::analyzer(&kind, settings, context)?.ok_or_else(|| match MISSING.contains(&kind.as_str()) {
+        true => RequestError::unsupported(format!("analyzer type [{kind}] of analyzer [{name}]")),
+        false => RequestError::illegal_argument(format!("Unknown analyzer type [{kind}] for [{name}]")),
+    })
+}
+
+/// Analyzers of Elasticsearch's plugins that are not here.
+const MISSING: &[&str] = &["chinese", "icu_analyzer", "kuromoji", "nori", "polish", "smartcn", "ukrainian"];
+
+fn custom(context: &Context<'_>, settings: &Settings<'_>) -> Result<Analyzer, RequestError> {
+    let name = settings.name;
+    let missing = |what: &str, part: &str| {
+        RequestError::illegal_argument(format!(
+            "Custom Analyzer [{name}] failed to find {what} under name [{part}]"
+        ))
+    };
+    let tokenizer = settings.text("tokenizer").ok_or_else(|| {
+        RequestError::illegal_argument(format!(
+            "Custom Analyzer [{name}] must be configured with a tokenizer"
+        ))
+    })?;
+    let tokenizer = context.tokenizer(&tokenizer)?.ok_or_else(|| missing("tokenizer", &tokenizer))?;
+    let whole = char_filters(context, settings, |part| missing("char_filter", part))?;
+    let names = settings.list("filter").unwrap_or_default();
+    let chain = context.filters(&names, &whole, &tokenizer, |part| missing("filter", part))?;
+    let analyzer = Analyzer::new(name, tokenizer, chain).with_char_filters(whole);
+    match settings.value("position_increment_gap") {
+        None => Ok(analyzer),
+        Some(_) => {
+            let gap = settings.int("position_increment_gap", 0)?;
+            let gap = u32::try_from(gap).map_err(|_| {
+                RequestError::unsupported(format!("[position_increment_gap: {gap}] of an analyzer"))
             })?;
-            if !parsed.is_normalizing() {
+            Ok(analyzer.with_gap(gap))
+        }
+    }
+}
+
+/// Whether there is such a filter, which has nothing to do without settings.
+fn needs_settings(name: &str) -> bool {
+    FILTERS.iter().any(|known| known.name == name && !known.is_ready)
+}
+
+fn char_filters(
+    context: &Context<'_>,
+    settings: &Settings<'_>,
+    missing: impl Fn(&str) -> RequestError,
+) -> Result<Vec<CharFilter>, RequestError> {
+    let names = settings.list("char_filter").unwrap_or_default();
+    names.iter().map(|name| context.char_filter(name)?.ok_or_else(|| missing(name))).collect()
+}
+
+/// Source: `CustomNormalizerProvider`.
+fn normalizer(context: &Context<'_>, settings: &Settings<'_>) -> Result<Normalizer, RequestError> {
+    let name = settings.name;
+    match settings.text("type").as_deref() {
+        Some("lowercase") => {
+            let filter = bare(context.limits).filter("lowercase")?;
+            return filter
+                .map(|filter| Normalizer::lowercase(name, filter))
+                .ok_or_else(|| RequestError::illegal_argument("Unknown normalizer type [lowercase]"));
+        }
+        None | Some("custom") => {}
+        Some(other) => {
+            return Err(RequestError::illegal_argument(format!(
+                "Unknown normalizer type [{other}] for [{name}]"
+            )));
+        }
+    }
+    if settings.body.contains_key("tokenizer") {
+        return Err(RequestError::illegal_argument(format!(
+            "Custom normalizer [{name}] cannot configure a tokenizer"
+        )));
+    }
+    let refused = |what: &str, part: &str| {
+        RequestError::illegal_argument(format!("Custom normalizer [{name}] may not use {what} [{part}]"))
+    };
+    let mut whole = Vec::new();
+    for part in settings.list("char_filter").unwrap_or_default() {
+        let parsed = context.char_filter(&part)?.ok_or_else(|| {
+            RequestError::illegal_argument(format!(
+                "Custom normalizer [{name}] failed to find char_filter under name [{part}]"
+            ))
+        })?;
+        if !parsed.is_normalizing {
+            return Err(refused("char filter", &part));
+        }
+        whole.push(parsed);
+    }
+    let mut filters = Vec::new();
+    for part in settings.list("filter").unwrap_or_default() {
+        let parsed = match context.filter(&part)? {
+            Some(parsed) => parsed,
+            None if needs_settings(&part) => return Err(refused("filter", &part)),
+            None => {
                 return Err(RequestError::illegal_argument(format!(
-                    "Custom normalizer [{name}] may not use char filter [{filter}]"
+                    "Custom Analyzer [{name}] failed to find filter under name [{part}]"
                 )));
             }
-            char_filters.push(parsed);
-        }
-        let mut filters = Vec::new();
-        for filter in strings(body.get("filter")) {
-            let is_known = self.filters.contains_key(&filter)
-                || FILTERS.contains(&filter.as_str())
-                || NORMALIZING_MISSING.contains(&filter.as_str());
-            if !is_known {
-                return Err(RequestError::illegal_argument(format!(
-                    "Custom Analyzer [{name}] failed to find filter under name [{filter}]"
-                )));
-            }
-            let parsed = self.filter(&filter)?;
-            if !parsed.is_normalizing() {
-                return Err(RequestError::illegal_argument(format!(
-                    "Custom normalizer [{name}] may not use filter [{filter}]"
-                )));
-            }
-            filters.push(parsed);
-        }
-        Ok(Normalizer::new(name, char_filters, filters))
-    }
-
-    /// The character filter of this name, if there is one.
-    fn char_filter(&self, name: &str) -> Result<Option<CharFilter>, RequestError> {
-        match self.char_filters.get(name) {
-            Some(Value::Object(body)) => {
-                let kind = body.get("type").map(text).ok_or_else(|| {
-                    RequestError::illegal_argument(format!(
-                        "char_filter [{name}] must specify either an analyzer type, or a tokenizer"
-                    ))
-                })?;
-                CharFilter::parse(name, &kind, body).map(Some)
-            }
-            Some(_) => Err(RequestError::illegal_argument(format!("char_filter [{name}] must be an object"))),
-            None if name == "html_strip" => CharFilter::parse(name, name, &Map::new()).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// A tokenizer, its longest token, and the filters that it brings along.
-    fn tokenizer(&self, name: &str) -> Result<(Tokenizer, usize, Vec<Filter>), RequestError> {
-        let (kind, body) = match self.tokenizers.get(name) {
-            Some(Value::Object(body)) => (body.get("type").map(text).unwrap_or_default(), Some(body)),
-            Some(_) => {
-                return Err(RequestError::illegal_argument(format!("tokenizer [{name}] must be an object")));
-            }
-            None => (name.to_owned(), None),
         };
-        let length_max = body.map(length_max).transpose()?.unwrap_or(TOKEN_LENGTH_MAX);
-        if let Some(body) = body {
-            refuse_others(body, &["max_token_length"], &format!("tokenizer [{name}]"))?;
+        if !parsed.is_normalizing {
+            return Err(refused("filter", &part));
         }
-        Ok(match kind.as_str() {
-            "standard" => (Tokenizer::Standard, length_max, vec![]),
-            "letter" => (Tokenizer::Letter, length_max, vec![]),
-            "lowercase" => (Tokenizer::Letter, length_max, vec![Filter::Lowercase]),
-            "whitespace" => (Tokenizer::Whitespace, length_max, vec![]),
-            "keyword" => (Tokenizer::Keyword, length_max, vec![]),
-            other => return Err(RequestError::unsupported(format!("tokenizer [{other}]"))),
-        })
+        filters.push(parsed);
     }
-
-    fn filter(&self, name: &str) -> Result<Filter, RequestError> {
-        let empty = Map::new();
-        let (kind, body) = match self.filters.get(name) {
-            Some(Value::Object(body)) => (body.get("type").map(text).unwrap_or_default(), body),
-            Some(_) => {
-                return Err(RequestError::illegal_argument(format!("filter [{name}] must be an object")));
-            }
-            None => (name.to_owned(), &empty),
-        };
-        let (allowed, filter): (&[&str], Filter) = match kind.as_str() {
-            "lowercase" => (&[], Filter::Lowercase),
-            "uppercase" => (&[], Filter::Uppercase),
-            "trim" => (&[], Filter::Trim),
-            "asciifolding" => {
-                if matches!(body.get("preserve_original").map(text).as_deref(), Some("true")) {
-                    let reason = format!("[preserve_original] of filter [{name}]");
-                    return Err(RequestError::unsupported(reason));
-                }
-                (&["preserve_original"], Filter::AsciiFolding)
-            }
-            "porter_stem" => (&[], Filter::PorterStem),
-            "stop" => {
-                let ignore_case = matches!(body.get("ignore_case").map(text).as_deref(), Some("true"));
-                let filter = match body.get("stopwords") {
-                    None if !ignore_case => Filter::EnglishStop,
-                    None => stop_filter(STOP_WORDS.iter().map(|word| (*word).to_owned()).collect(), true),
-                    Some(words) => stop_filter(stop_words(words)?, ignore_case),
-                };
-                (&["stopwords", "ignore_case"], filter)
-            }
-            "length" => {
-                let bound = |key: &str, default: usize| {
-                    body.get(key).map_or(Ok(default), |value| {
-                        text(value).parse().map_err(|_| {
-                            RequestError::illegal_argument(format!(
-                                "[{key}] of filter [{name}] must be a number"
-                            ))
-                        })
-                    })
-                };
-                (
-                    &["min", "max"],
-                    Filter::Length { min: bound("min", 0)?, max: bound("max", i32::MAX as usize)? },
-                )
-            }
-            "stemmer" => {
-                let language = body.get("language").or(body.get("name")).map_or("porter".to_owned(), text);
-                let filter = match language.as_str() {
-                    "english" | "porter" => Filter::PorterStem,
-                    "possessive_english" => Filter::EnglishPossessive,
-                    "porter2" => Filter::Snowball(Snowball::new(frostem::Algorithm::English)),
-                    other => {
-                        return Err(RequestError::unsupported(format!(
-                            "language [{other}] of filter [{name}]"
-                        )));
-                    }
-                };
-                (&["language", "name"], filter)
-            }
-            other => return Err(RequestError::unsupported(format!("token filter [{other}]"))),
-        };
-        refuse_others(body, allowed, &format!("filter [{name}]"))?;
-        Ok(filter)
-    }
-}
-
-pub(super) fn refuse_others(
-    body: &Map<String, Value>,
-    allowed: &[&str],
-    what: &str,
-) -> Result<(), RequestError> {
-    match body
-        .keys()
-        .find(|key| !allowed.contains(&key.as_str()) && !matches!(key.as_str(), "type" | "version"))
-    {
-        Some(key) => Err(RequestError::unsupported(format!("parameter [{key}] of {what}"))),
-        None => Ok(()),
-    }
-}
-
-/// Settings are strings as often as not.
-pub(super) fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
-    match value {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(list)) => list.iter().map(text).collect(),
-        Some(one) => {
-            text(one).split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
-        }
-    }
-}
-
-fn length_max(body: &Map<String, Value>) -> Result<usize, RequestError> {
-    match body.get("max_token_length") {
-        None => Ok(TOKEN_LENGTH_MAX),
-        Some(value) => match text(value).parse::<usize>() {
-            Ok(length @ 1..=1_048_576) => Ok(length),
-            _ => Err(RequestError::illegal_argument(format!(
-                "maxTokenLength must be greater than 0 and less than 1048576 passed: {}",
-                text(value)
-            ))),
-        },
-    }
-}
-
-fn position_gap(text: &str) -> Result<u32, RequestError> {
-    match text.parse::<i32>() {
-        Ok(gap) => u32::try_from(gap).map_err(|_| {
-            RequestError::unsupported(format!("[position_increment_gap: {gap}] of an analyzer"))
-        }),
-        Err(_) => {
-            let reason = format!("Failed to parse int setting [position_increment_gap] with value [{text}]");
-            let cause = format!("For input string: \"{text}\"");
-            Err(RequestError::new(500, "settings_exception", reason).caused_by(RequestError::new(
-                400,
-                "number_format_exception",
-                cause,
-            )))
-        }
-    }
-}
-
-fn stop_words(value: &Value) -> Result<Vec<String>, RequestError> {
-    let words = strings(Some(value));
-    match words.first().map(String::as_str) {
-        Some("_english_") if words.len() == 1 => {
-            Ok(STOP_WORDS.iter().map(|word| (*word).to_owned()).collect())
-        }
-        Some("_none_") if words.len() == 1 => Ok(Vec::new()),
-        _ => match words.iter().find(|word| word.len() > 2 && word.starts_with('_') && word.ends_with('_')) {
-            Some(named) => Err(RequestError::unsupported(format!("stop word list [{named}]"))),
-            None => Ok(words),
-        },
-    }
-}
-
-fn stop_filter(words: Vec<String>, ignore_case: bool) -> Filter {
-    let words = words.into_iter().map(|word| if ignore_case { word.to_lowercase() } else { word }).collect();
-    Filter::Stop { words, ignore_case }
+    Ok(Normalizer::new(name, whole, filters))
 }

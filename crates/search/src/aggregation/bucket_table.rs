@@ -36,8 +36,6 @@ struct Dense {
     first: i64,
     width: u64,
     slots: Vec<u32>,
-    /// Documents by key under parent 0 that have no bucket yet; see [`BucketTable::tally`].
-    tally: Vec<u64>,
 }
 
 impl BucketTable {
@@ -50,39 +48,9 @@ impl BucketTable {
         {
             let width = last.abs_diff(first) + 1;
             budget.spend(width * 4)?;
-            table.dense = Some(Dense { first, width, slots: vec![0; width as usize], tally: Vec::new() });
+            table.dense = Some(Dense { first, width, slots: vec![0; width as usize] });
         }
         Ok(table)
-    }
-
-    /// Makes it a table for keys below `key_count`, once and before it has buckets; later, nothing happens.
-    pub fn make_dense(&mut self, key_count: usize, budget: &Budget) -> Result<()> {
-        if self.dense.is_none() && self.keys.is_empty() {
-            *self = BucketTable::with_range(Some((0, key_count as i64 - 1)), budget)?;
-        }
-        Ok(())
-    }
-
-    /// The first key and a counter for every key under parent 0, when the table is dense: the fastest way to count where nothing is below the
-    /// buckets. [`Self::settle`] makes buckets of them.
-    pub fn tally(&mut self, budget: &Budget) -> Result<Option<(i64, &mut [u64])>> {
-        let Some(dense) = &mut self.dense else { return Ok(None) };
-        if dense.tally.is_empty() {
-            budget.spend(dense.width * 8)?;
-            dense.tally.resize(dense.width as usize, 0);
-        }
-        Ok(Some((dense.first, &mut dense.tally)))
-    }
-
-    /// Puts what was tallied into buckets.
-    pub fn settle(&mut self, budget: &Budget) -> Result<()> {
-        let Some(dense) = &mut self.dense else { return Ok(()) };
-        let (first, tally) = (dense.first, std::mem::take(&mut dense.tally));
-        for (place, &count) in tally.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let bucket = self.bucket(0, first + place as i64, budget)?;
-            self.counts[bucket as usize] += count;
-        }
-        Ok(())
     }
 
     /// Counts a document in each of `buckets`. Documents of one bucket in a row need not wait for what the one before stored.
@@ -105,6 +73,24 @@ impl BucketTable {
         for lane in self.lanes.chunks_exact(len) {
             counts.iter_mut().zip(lane).for_each(|(count, &part)| *count += u64::from(part));
         }
+    }
+
+    /// Adds the buckets of another table: their parent `p` is `parent_of[p]` here, and their key `key_of(key)`. Answers what each bucket is
+    /// here.
+    pub fn absorb(
+        &mut self,
+        other: &BucketTable,
+        parent_of: &[u32],
+        mut key_of: impl FnMut(i64) -> Result<i64>,
+        budget: &Budget,
+    ) -> Result<Vec<u32>> {
+        let mut buckets = Vec::with_capacity(other.len());
+        for ((&parent, &key), count) in other.parents.iter().zip(&other.keys).zip(&other.counts) {
+            let bucket = self.bucket(parent_of[parent as usize], key_of(key)?, budget)?;
+            self.counts[bucket as usize] += count;
+            buckets.push(bucket);
+        }
+        Ok(buckets)
     }
 
     pub fn len(&self) -> usize {

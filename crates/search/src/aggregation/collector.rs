@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 
 use limber_segment::points::Points;
 use limber_segment::{DocId, SegmentView};
-use limber_store::Charge;
 use limber_work as work;
 
 use super::bind::{Binding, Bound, Shape};
 use super::budget::Budget;
 use super::entries::Entries;
+use super::findings::Findings;
 use super::order::OrderPath;
 use super::partial::{Bucket, Partial};
 use crate::context::{SearchContext, ShardSnapshot};
@@ -57,6 +57,18 @@ pub trait Collector<'s>: Debug {
     fn order_value(&self, _path: &[String], _value: Option<&str>, _bucket: u32) -> f64 {
         f64::NAN
     }
+    /// Whether parts of the documents may be collected by several collectors like this one, whose findings one of them then absorbs.
+    fn can_split(&self) -> bool {
+        false
+    }
+    /// Gives away what was found, after the last segment; nothing else is asked afterwards.
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Nothing)
+    }
+    /// Adds what another collector of the same aggregation found, whose parent's bucket `b` is `bucket_of[b]` here. Called between segments.
+    fn absorb(&mut self, _findings: Findings, _bucket_of: &[u32]) -> Result<()> {
+        Ok(())
+    }
     /// The parent tells the keys of its `buckets`, where those are numbers: of dates the instants that they begin at. Called before
     /// [`Collector::finish`].
     fn take_keys(&mut self, _buckets: &[u32], _key_of: &dyn Fn(u32) -> i64) {}
@@ -93,6 +105,10 @@ impl<'s> Collector<'s> for NoCollector {
         true
     }
 
+    fn can_split(&self) -> bool {
+        true
+    }
+
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         Ok(vec![Partial::Absent; buckets.len()])
     }
@@ -124,27 +140,46 @@ impl<'s> Subs<'s> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.collect(entries))
     }
 
-    /// Takes all documents of the begun segment, none of which is deleted, for the only bucket: those aggregations that can answer from the
-    /// segment's statistics do; the others are fed window by window.
-    pub fn collect_whole_segment(&mut self, doc_count: u32) -> Result<()> {
+    /// Takes all documents of the begun segment, none of which is deleted, for the only bucket: those aggregations do that can answer from the
+    /// segment's statistics. Answers the places of the others, which are still to be fed.
+    pub fn collect_known(&mut self) -> Result<Vec<usize>> {
         let mut rest = Vec::new();
         for (place, (_, sub)) in self.list.iter_mut().enumerate() {
             if !sub.collect_whole_segment()? {
                 rest.push(place);
             }
         }
-        if rest.is_empty() {
-            return Ok(());
-        }
+        Ok(rest)
+    }
+
+    /// As [`Self::collect_known`], and feeds the others.
+    pub fn collect_whole_segment(&mut self, doc_count: u32) -> Result<()> {
+        let rest = self.collect_known()?;
         let mut docs = Vec::with_capacity(4096);
         for start in (0..doc_count).step_by(4096) {
             docs.clear();
             docs.extend(start..doc_count.min(start + 4096));
-            for &place in &rest {
-                self.list[place].1.collect(&Entries::of(&docs))?;
-            }
+            self.feed(&rest, &Entries::of(&docs))?;
         }
         Ok(())
+    }
+
+    /// Feeds those of the aggregations.
+    fn feed(&mut self, places: &[usize], entries: &Entries<'_>) -> Result<()> {
+        places.iter().try_for_each(|&place| self.list[place].1.collect(entries))
+    }
+
+    pub fn can_split(&self) -> bool {
+        self.list.iter().all(|(_, sub)| sub.can_split())
+    }
+
+    /// Of each of the aggregations.
+    pub fn take_findings(&mut self) -> Result<Vec<Findings>> {
+        self.list.iter_mut().map(|(_, sub)| sub.take_findings()).collect()
+    }
+
+    pub fn absorb(&mut self, findings: Vec<Findings>, bucket_of: &[u32]) -> Result<()> {
+        self.list.iter_mut().zip(findings).try_for_each(|((_, sub), found)| sub.absorb(found, bucket_of))
     }
 
     pub fn end_segment(&mut self) -> Result<()> {
@@ -226,6 +261,8 @@ pub struct ShardCollector<'s> {
     needs_scores: bool,
     /// The begun segment's place in the snapshot.
     current: Option<usize>,
+    /// The aggregations that still wait for its documents; the others have answered from what the segment knows.
+    rest: Option<Vec<usize>>,
 }
 
 /// What one shard hands to [`super::reduce`].
@@ -236,23 +273,21 @@ pub struct ShardAggregations {
 }
 
 impl<'s> ShardCollector<'s> {
-    pub fn new(shard: &'s ShardSnapshot, bound: &'s BoundAggregations) -> Result<ShardCollector<'s>> {
-        let subs = super::bind::collectors(&bound.list, shard, &bound.budget)?;
+    pub fn new(
+        shard: &'s ShardSnapshot,
+        bound: &'s BoundAggregations,
+        budget: &'s Budget,
+    ) -> Result<ShardCollector<'s>> {
+        let subs = super::bind::collectors(&bound.list, shard, budget)?;
         let shapes = bound.list.iter().map(|bound| bound.shape.clone()).collect();
-        Ok(ShardCollector {
-            shard,
-            subs,
-            shapes,
-            budget: &bound.budget,
-            needs_scores: bound.needs_scores,
-            current: None,
-        })
+        let needs_scores = bound.needs_scores;
+        Ok(ShardCollector { shard, subs, shapes, budget, needs_scores, current: None, rest: None })
     }
 
     /// `number` is the segment's place in the snapshot.
     pub fn begin_segment(&mut self, number: usize) -> Result<()> {
         self.end_segment()?;
-        self.current = Some(number);
+        (self.current, self.rest) = (Some(number), None);
         self.subs.begin_segment(&self.shard.segments[number])
     }
 
@@ -263,7 +298,28 @@ impl<'s> ShardCollector<'s> {
         }
         self.budget.spend(0)?;
         let scores = if self.needs_scores { scores } else { &[] };
-        self.subs.collect(&Entries { scores, ..Entries::of(docs) })
+        let entries = Entries { scores, ..Entries::of(docs) };
+        match &self.rest {
+            None => self.subs.collect(&entries),
+            Some(rest) => self.subs.feed(rest, &entries),
+        }
+    }
+
+    /// Whether parts of the shard may be collected apart ([`ShardPart`]).
+    pub fn can_split(&self) -> bool {
+        self.subs.can_split()
+    }
+
+    /// Ends the collection of a part of the shard.
+    pub fn into_part(mut self) -> Result<ShardPart> {
+        self.end_segment()?;
+        Ok(ShardPart(self.subs.take_findings()?))
+    }
+
+    /// Adds what was found in a part of the shard.
+    pub fn absorb(&mut self, part: ShardPart) -> Result<()> {
+        self.end_segment()?;
+        self.subs.absorb(part.0, &[0])
     }
 
     /// Whether any of the aggregations looks at scores.
@@ -272,12 +328,15 @@ impl<'s> ShardCollector<'s> {
     }
 
     /// Offers all documents of the begun segment at once; only for segments without deletes under a query that matches everything. Those
-    /// aggregations that can answer from the segment's statistics do; the others are fed window by window.
-    pub fn collect_whole_segment(&mut self) -> Result<()> {
-        match self.current {
-            Some(number) => self.subs.collect_whole_segment(self.shard.segments[number].doc_count()),
-            None => Ok(()),
-        }
+    /// aggregations that can answer from the segment's statistics do. Answers which are still to be fed with [`Self::collect`].
+    pub fn collect_whole_segment(&mut self) -> Result<&[usize]> {
+        let rest = self.subs.collect_known()?;
+        Ok(self.rest.insert(rest))
+    }
+
+    /// Of the begun segment, only these aggregations are to be fed; others were answered in another way.
+    pub fn feed_only(&mut self, rest: &[usize]) {
+        self.rest = Some(rest.to_vec());
     }
 
     /// Takes the documents of the begun segment whose value of `path` lies in the range, if all aggregations can; otherwise nothing was
@@ -334,11 +393,14 @@ impl<'s> ShardCollector<'s> {
     }
 }
 
+/// What was found in a part of a shard's documents.
+#[derive(Debug)]
+pub struct ShardPart(Vec<Findings>);
+
 /// Aggregations bound to one shard: fields resolved, queries bound. Must outlive the collector made from it.
 #[derive(Debug)]
 pub struct BoundAggregations {
     pub(super) list: Vec<Bound>,
-    pub(super) budget: Budget,
     needs_scores: bool,
 }
 
@@ -355,17 +417,12 @@ impl BoundAggregations {
     ) -> Result<BoundAggregations> {
         let binding = Binding { shard, context, search_query, around: None };
         let list = super::bind::bind_all(&request.list, &binding)?;
-        Ok(BoundAggregations { list, needs_scores: request.needs_scores(), budget: Budget::new(context)? })
+        Ok(BoundAggregations { list, needs_scores: request.needs_scores() })
     }
 
     /// About what the finished [`ShardAggregations`] take: an object each, and what was spent on buckets.
-    pub fn spent_bytes(&self) -> u64 {
+    pub fn spent_bytes(&self, budget: &Budget) -> u64 {
         const AGGREGATION_BYTES: u64 = 256;
-        self.budget.spent_bytes() + self.list.len() as u64 * AGGREGATION_BYTES
-    }
-
-    /// The memory of the shard's buckets, which the finished [`ShardAggregations`] take over.
-    pub fn into_charge(self) -> Charge {
-        self.budget.into_charge()
+        budget.spent_bytes() + self.list.len() as u64 * AGGREGATION_BYTES
     }
 }

@@ -107,6 +107,7 @@ impl<'s> Deferred<'s> {
                     docs: &docs,
                     positions: (!is_plain).then_some(&positions),
                     buckets: Some(&buckets),
+                    bucket: 0,
                     bucket_count,
                     scores: &scores,
                 })?;

@@ -2,6 +2,8 @@
 
 use limber_segment::DocId;
 
+use crate::error::Result;
+
 /// A batch of (document, bucket) pairs, at most 4,096 documents of one window.
 ///
 /// A document that fell into several buckets of the parent (a field with several values) appears once in `docs` and several times in
@@ -12,8 +14,10 @@ pub struct Entries<'e> {
     pub docs: &'e [DocId],
     /// Entry `i` is document `docs[positions[i]]`; ascending. `None`: entry `i` is `docs[i]`.
     pub positions: Option<&'e [u32]>,
-    /// Entry `i` belongs to bucket `buckets[i]`. `None`: all belong to bucket 0.
+    /// Entry `i` belongs to bucket `buckets[i]`. `None`: all belong to `bucket`.
     pub buckets: Option<&'e [u32]>,
+    /// The bucket of all entries, where `buckets` does not tell.
+    pub bucket: u32,
     /// Every bucket is below this.
     pub bucket_count: usize,
     /// The score of each of `docs`; empty when nobody asked for scores.
@@ -23,7 +27,7 @@ pub struct Entries<'e> {
 impl<'e> Entries<'e> {
     /// Documents that all belong to the only bucket.
     pub fn of(docs: &'e [DocId]) -> Entries<'e> {
-        Entries { docs, positions: None, buckets: None, bucket_count: 1, scores: &[] }
+        Entries { docs, positions: None, buckets: None, bucket: 0, bucket_count: 1, scores: &[] }
     }
 
     /// The entry's place in `docs`.
@@ -44,12 +48,18 @@ impl<'e> Entries<'e> {
 
     #[inline]
     pub fn bucket(&self, entry: usize) -> u32 {
-        self.buckets.map_or(0, |buckets| buckets[entry])
+        self.buckets.map_or(self.bucket, |buckets| buckets[entry])
     }
 
     /// Whether every entry is in bucket 0 and no document is there twice.
     pub fn is_single_bucket(&self) -> bool {
-        self.positions.is_none() && self.buckets.is_none()
+        self.only_bucket() == Some(0)
+    }
+
+    /// The bucket of all entries, when there is one and no document is there twice.
+    #[inline]
+    pub fn only_bucket(&self) -> Option<u32> {
+        (self.positions.is_none() && self.buckets.is_none()).then_some(self.bucket)
     }
 }
 
@@ -79,7 +89,10 @@ impl<T: Copy> Values<'_, T> {
     pub fn join(&self, entries: &Entries<'_>, starts: &mut Vec<u32>, mut each: impl FnMut(usize, u32, T)) {
         match (self.positions, entries.positions) {
             (None, None) => match entries.buckets {
-                None => self.values.iter().enumerate().for_each(|(entry, &value)| each(entry, 0, value)),
+                None => {
+                    let bucket = entries.bucket;
+                    self.values.iter().enumerate().for_each(|(entry, &value)| each(entry, bucket, value));
+                }
                 Some(buckets) => {
                     for (entry, (&value, &bucket)) in self.values.iter().zip(buckets).enumerate() {
                         each(entry, bucket, value);
@@ -143,8 +156,10 @@ fn ranges(owners: &[u32], doc_count: usize, starts: &mut Vec<u32>) {
 /// (Entry, bucket) pairs made by a bucket aggregation for its sub-aggregations.
 #[derive(Debug, Default)]
 pub struct Emitted {
-    /// Index of the parent's entry, ascending.
+    /// Index of the parent's entry, ascending. Not kept where pair `i` is of entry `i`.
     entries: Vec<u32>,
+    /// Pair `i` is of entry `i`, and there is one for every entry.
+    is_each: bool,
     buckets: Vec<u32>,
     docs: Vec<DocId>,
     positions: Vec<u32>,
@@ -155,6 +170,7 @@ impl Emitted {
     pub fn clear(&mut self) {
         self.entries.clear();
         self.buckets.clear();
+        self.is_each = false;
     }
 
     #[inline]
@@ -163,19 +179,36 @@ impl Emitted {
         self.buckets.push(bucket);
     }
 
-    /// Takes the place of what was there: pair `i` is of entry `positions[i]`, or of entry `i` where there is no list.
+    /// Takes the place of what was there: `fill` writes the bucket of every pair, which is of entry `positions[i]`, or of entry `i` where there
+    /// is no list; the buckets that `is_out` tells are left out.
     pub fn fill(
         &mut self,
-        entry_count: usize,
         positions: Option<&[u32]>,
-        buckets: impl Iterator<Item = u32>,
-    ) {
+        fill: impl FnOnce(&mut Vec<u32>) -> Result<()>,
+        is_out: impl Fn(u32) -> bool,
+    ) -> Result<()> {
         self.clear();
-        self.buckets.extend(buckets);
+        fill(&mut self.buckets)?;
+        let has_some_out = self.buckets.iter().fold(false, |any, &bucket| any | is_out(bucket));
+        self.is_each = positions.is_none() && !has_some_out;
+        if self.is_each {
+            return Ok(());
+        }
         match positions {
             Some(positions) => self.entries.extend_from_slice(positions),
-            None => self.entries.extend(0..entry_count as u32),
+            None => self.entries.extend(0..self.buckets.len() as u32),
         }
+        if has_some_out {
+            let mut kept = 0;
+            for at in 0..self.buckets.len() {
+                let bucket = self.buckets[at];
+                (self.buckets[kept], self.entries[kept]) = (bucket, self.entries[at]);
+                kept += usize::from(!is_out(bucket));
+            }
+            self.buckets.truncate(kept);
+            self.entries.truncate(kept);
+        }
+        Ok(())
     }
 
     /// The bucket of each pair.
@@ -185,16 +218,14 @@ impl Emitted {
 
     /// The pairs as a batch over the documents of `parent`, without those documents that are in no pair.
     pub fn batch<'e>(&'e mut self, parent: &Entries<'e>, bucket_count: usize) -> Entries<'e> {
+        let of_each = |buckets: &'e [u32]| Entries { buckets: Some(buckets), bucket_count, ..*parent };
+        if self.is_each {
+            return of_each(&self.buckets);
+        }
         let is_strict = self.entries.windows(2).fold(true, |strict, pair| strict & (pair[0] < pair[1]));
         if is_strict && parent.positions.is_none() {
             if self.entries.len() == parent.docs.len() {
-                return Entries {
-                    docs: parent.docs,
-                    positions: None,
-                    buckets: Some(&self.buckets),
-                    bucket_count,
-                    scores: parent.scores,
-                };
+                return of_each(&self.buckets);
             }
             self.docs.clear();
             self.docs.extend(self.entries.iter().map(|&entry| parent.docs[entry as usize]));
@@ -206,6 +237,7 @@ impl Emitted {
                 docs: &self.docs,
                 positions: None,
                 buckets: Some(&self.buckets),
+                bucket: 0,
                 bucket_count,
                 scores: &self.scores,
             };
@@ -227,6 +259,7 @@ impl Emitted {
             docs: &self.docs,
             positions: Some(&self.positions),
             buckets: Some(&self.buckets),
+            bucket: 0,
             bucket_count,
             scores: &self.scores,
         }

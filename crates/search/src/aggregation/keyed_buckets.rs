@@ -4,6 +4,8 @@ use super::bucket_table::BucketTable;
 use super::budget::Budget;
 use super::collector::Subs;
 use super::entries::{Emitted, Entries, Values};
+use super::findings::Findings;
+use super::known_buckets::{KnownBuckets, REFUSED};
 use crate::error::Result;
 
 /// Buckets by key with what is below them.
@@ -12,6 +14,7 @@ pub struct KeyedBuckets<'s> {
     pub table: BucketTable,
     pub subs: Subs<'s>,
     has_subs: bool,
+    known: KnownBuckets,
     /// Of the batch at hand.
     emitted: Emitted,
     starts: Vec<u32>,
@@ -21,7 +24,50 @@ pub struct KeyedBuckets<'s> {
 impl<'s> KeyedBuckets<'s> {
     pub fn new(table: BucketTable, subs: Subs<'s>, budget: &'s Budget) -> KeyedBuckets<'s> {
         let has_subs = !subs.is_empty();
-        KeyedBuckets { table, subs, has_subs, emitted: Emitted::default(), starts: Vec::new(), budget }
+        let (known, emitted) = (KnownBuckets::default(), Emitted::default());
+        KeyedBuckets { table, subs, has_subs, known, emitted, starts: Vec::new(), budget }
+    }
+
+    /// Keys have places below `width` from now on; 0: they have none. What was known of places is forgotten.
+    pub fn begin_places(&mut self, width: usize) {
+        self.known.begin(width);
+    }
+
+    /// Whether [`Self::collect_places`] can take a batch.
+    pub fn takes_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        Ok(entries.positions.is_none() && self.known.takes(entries, self.budget)?)
+    }
+
+    /// Counts documents that have at most one key each, whose place is known: `places[i]` is that of document `positions[i]`, or of document
+    /// `i` where there is no list. `make(table, parent, place)` gives the bucket of a place that was not met yet; `None`: it is in no bucket.
+    ///
+    /// Places have to be below the width, and [`Self::takes_places`] has to have said that the batch is taken.
+    pub fn collect_places(
+        &mut self,
+        places: &[u32],
+        positions: Option<&[u32]>,
+        entries: &Entries<'_>,
+        mut make: impl FnMut(&mut BucketTable, u32, u32) -> Result<Option<u32>>,
+    ) -> Result<()> {
+        let (known, table) = (&mut self.known, &mut self.table);
+        let fill = |buckets: &mut Vec<u32>| {
+            known.look_up(places, positions, entries, buckets, |parent, place| make(table, parent, place))
+        };
+        self.emitted.fill(positions, fill, |bucket| bucket == REFUSED)?;
+        self.table.count(self.emitted.buckets());
+        self.hand_on(entries)
+    }
+
+    /// Counts all entries of a batch, which are under one parent and have one key.
+    pub fn collect_one(&mut self, bucket: u32, entries: &Entries<'_>) -> Result<()> {
+        self.table.counts[bucket as usize] += entries.len() as u64;
+        match self.has_subs {
+            true => {
+                let bucket_count = self.table.len();
+                self.subs.collect(&Entries { buckets: None, bucket, bucket_count, ..*entries })
+            }
+            false => Ok(()),
+        }
     }
 
     /// Counts the values of a batch, each in the bucket of the key that `key_of(entry, value)` gives; `None`: it is in no bucket.
@@ -49,6 +95,18 @@ impl<'s> KeyedBuckets<'s> {
         self.hand_on(entries)
     }
 
+    /// What was found; see [`Findings`].
+    pub fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Keyed(Box::new(std::mem::take(&mut self.table)), self.subs.take_findings()?))
+    }
+
+    /// Adds what was found elsewhere.
+    pub fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Keyed(table, below) = findings else { return Ok(()) };
+        let buckets = self.table.absorb(&table, bucket_of, Ok, self.budget)?;
+        self.subs.absorb(below, &buckets)
+    }
+
     /// Counts documents in the bucket of a key, below no other bucket and with nothing below it.
     pub fn count(&mut self, key: i64, doc_count: u64) -> Result<()> {
         let bucket = self.table.bucket(0, key, self.budget)?;
@@ -67,17 +125,6 @@ impl<'s> KeyedBuckets<'s> {
         if self.has_subs {
             self.emitted.push(entry, bucket);
         }
-    }
-
-    /// Counts all entries of a batch, each in its bucket, and hands them on.
-    pub fn collect_each(
-        &mut self,
-        buckets: impl ExactSizeIterator<Item = u32>,
-        entries: &Entries<'_>,
-    ) -> Result<()> {
-        self.emitted.fill(buckets.len(), None, buckets);
-        self.table.count(self.emitted.buckets());
-        self.hand_on(entries)
     }
 
     /// The batch is over.

@@ -17,11 +17,13 @@ mod decimal_format;
 mod deferred;
 mod definition;
 mod entries;
+mod findings;
 mod format;
 mod frequent;
 mod kahan;
 mod key_reader;
 mod keyed_buckets;
+mod known_buckets;
 mod list;
 mod made;
 mod metric;
@@ -43,7 +45,8 @@ mod tests;
 
 use limber_mapping::RequestError;
 
-pub use collector::{BoundAggregations, ShardAggregations, ShardCollector};
+pub(crate) use budget::Budget;
+pub use collector::{BoundAggregations, ShardAggregations, ShardCollector, ShardPart};
 pub use reduce::{ReducedAggregations, reduce};
 pub use tree::Aggregations;
 

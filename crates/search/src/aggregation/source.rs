@@ -204,13 +204,6 @@ impl Source {
         self.field.as_ref().map_or(Resolution::Millis, |field| field.resolution())
     }
 
-    /// Whether values are the stored whole numbers.
-    pub fn is_whole(&self) -> bool {
-        let is_unsigned =
-            self.field.as_ref().is_some_and(|field| field.number_form() == Some(NumberForm::Unsigned));
-        self.is_mapped() && !self.is_floating() && !is_unsigned
-    }
-
     /// Whether values are the stored whole numbers, or those divided by one factor.
     pub fn is_linear(&self) -> bool {
         self.field.as_ref().is_some_and(|field| {
@@ -218,6 +211,14 @@ impl Source {
                 && self.is_numeric()
                 && matches!(field.number_form(), None | Some(NumberForm::Whole | NumberForm::Scaled(_)))
         })
+    }
+
+    /// What whole numbers that are [linear](Source::is_linear) are divided by.
+    pub fn factor(&self) -> f64 {
+        match self.field.as_ref().and_then(|field| field.number_form()) {
+            Some(NumberForm::Scaled(factor)) => factor,
+            _ => 1.0,
+        }
     }
 
     /// `missing` as the column would hold it.
@@ -348,6 +349,25 @@ impl<'s> NumberReader<'s> {
     pub fn is_single(&self) -> bool {
         use limber_segment::columns::Cardinality;
         self.column.as_ref().is_some_and(|column| column.cardinality() == Cardinality::Single)
+    }
+
+    /// What stands for documents without a value.
+    pub fn missing(&self) -> Option<i64> {
+        self.missing
+    }
+
+    /// Whether no document has several values.
+    pub fn has_one_at_most(&self) -> bool {
+        use limber_segment::columns::Cardinality;
+        self.column.as_ref().is_some_and(|column| column.cardinality() != Cardinality::Multi)
+    }
+
+    /// Numbers of the values of `docs`, where those are a run of the column as it is stored.
+    pub fn run(&self, docs: &[DocId]) -> Option<std::ops::Range<u64>> {
+        let (first, last) = (*docs.first()?, *docs.last()?);
+        let is_run = (last - first) as usize == docs.len() - 1;
+        let is_stored = self.is_single() && self.resolution == Resolution::Millis;
+        (is_run && is_stored).then(|| u64::from(first)..u64::from(last) + 1)
     }
 
     /// Whether documents that the column leaves out may have a value.

@@ -13,7 +13,7 @@ use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
 use super::cached::FREQUENCY_OF_OTHERS;
 use super::constant_score::ConstantNode;
-use super::match_text::{AnalysedTerm, analyse, no_terms, zero_terms};
+use super::match_text::{AnalysedTerm, analyse, any_of, no_terms, zero_terms};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, single_field};
 use super::required_terms::RequiredTerms;
 use super::scoring::norm_of;
@@ -194,7 +194,15 @@ impl MatchPhrase {
             if alternatives.is_empty() {
                 return Ok(BoundQuery::nothing("no term starts with the last word"));
             }
-            slots.push((position - first_position, alternatives));
+            let position = position - first_position;
+            match slots.last_mut() {
+                // Tokens at one position stand for each other.
+                Some((place, known)) if *place == position => known.extend(alternatives),
+                _ => slots.push((position, alternatives)),
+            }
+        }
+        if slots.len() == 1 {
+            return any_of(field, &slots.remove(0).1, boost, binder);
         }
         let phrase: BoundQuery = binder.phrase(field, slots, self.slop, boost)?.into();
         Ok(match field.match_only {

@@ -255,7 +255,46 @@ impl QueryNode for Match {
     }
 }
 
+/// Any of these terms, which stand for each other.
+pub(super) fn any_of(
+    field: &Arc<Field>,
+    terms: &[Box<[u8]>],
+    boost: f32,
+    binder: &Binder<'_>,
+) -> Result<BoundQuery, Error> {
+    let mut node = BoolNode { min_should_match: 1, ..BoolNode::default() };
+    for term in terms {
+        node.should.push(binder.scored_term(field, term, boost)?);
+    }
+    Ok(node.simplified())
+}
+
 impl Match {
+    /// A clause a position: its term, or any of its terms.
+    fn bind_positions(
+        &self,
+        field: &Arc<Field>,
+        terms: Vec<AnalysedTerm>,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<Vec<BoundQuery>, Error> {
+        let mut bound = Vec::new();
+        for group in terms.chunk_by(|(_, one), (_, other)| one == other) {
+            bound.push(match (&self.fuzzy, group) {
+                (Some(fuzzy), [(only, _)]) => {
+                    fuzzy.bind(binder, field, &String::from_utf8_lossy(only), boost)?
+                }
+                _ => {
+                    let mut words: Vec<Box<[u8]>> = group.iter().map(|(term, _)| term.clone()).collect();
+                    words.sort_unstable();
+                    words.dedup();
+                    any_of(field, &words, boost, binder)?
+                }
+            });
+        }
+        Ok(bound)
+    }
+
     fn bind_terms(
         &self,
         field: &Arc<Field>,
@@ -265,7 +304,10 @@ impl Match {
         binder: &Binder<'_>,
     ) -> Result<BoundQuery, Error> {
         let last = if has_prefix { terms.pop() } else { None };
-        let clause_count = terms.len() + usize::from(last.is_some());
+        let mut positions: Vec<u32> = terms.iter().map(|(_, position)| *position).collect();
+        positions.dedup();
+        let clause_count = positions.len() + usize::from(last.is_some());
+        let has_synonyms = positions.len() < terms.len();
         let min_should_match = match (&self.minimum_should_match, self.operator) {
             (Some(spec), Operator::Or) if clause_count > 1 => {
                 minimum_should_match::required(spec, clause_count)?
@@ -274,13 +316,16 @@ impl Match {
         };
         // Equal clauses become one whose boost is their sum, unless they are counted (Lucene's `BooleanQuery#rewrite`).
         let mut clauses: Vec<(Box<[u8]>, f32)> = Vec::with_capacity(terms.len());
+        let mut bound = Vec::with_capacity(clause_count);
+        if has_synonyms {
+            bound = self.bind_positions(field, std::mem::take(&mut terms), boost, binder)?;
+        }
         for (term, _) in terms {
             match clauses.iter_mut().find(|(seen, _)| *seen == term) {
                 Some((_, times)) if min_should_match <= 1 => *times += 1.0,
                 _ => clauses.push((term, 1.0)),
             }
         }
-        let mut bound = Vec::with_capacity(clause_count);
         for (term, times) in clauses {
             let boost = if times == 1.0 { boost } else { boost * times };
             bound.push(match &self.fuzzy {

@@ -12,6 +12,8 @@ pub struct Batch<T> {
     pub(super) present: Vec<u32>,
     pub(super) starts: Vec<i64>,
     pub(super) ends: Vec<i64>,
+    /// A group of values, where many of it are wanted.
+    pub(super) decoded: Vec<T>,
 }
 
 impl<T> Default for Batch<T> {
@@ -25,6 +27,7 @@ impl<T> Default for Batch<T> {
             present,
             starts: Vec::new(),
             ends: Vec::new(),
+            decoded: Vec::new(),
         }
     }
 }

@@ -264,7 +264,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
             (None, None) => {
                 batch.aligned = true;
                 batch.values.resize(docs.len(), T::default());
-                self.values.gather(docs, &mut batch.values)
+                self.values.gather(docs, &mut batch.values, &mut batch.decoded)
             }
             (Some(set), None) => {
                 set.ranks(docs, &mut batch.positions, &mut batch.ranks)?;
@@ -273,7 +273,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
                     batch.aligned = true;
                 }
                 batch.values.resize(batch.ranks.len(), T::default());
-                self.values.gather(&batch.ranks, &mut batch.values)
+                self.values.gather(&batch.ranks, &mut batch.values, &mut batch.decoded)
             }
             (None, Some(offsets)) => {
                 batch.ranks.extend_from_slice(docs);
@@ -293,9 +293,10 @@ impl<'a, T: ColumnValue> Column<'a, T> {
     fn gather_multi(&self, offsets: &Packed<'a, i64>, batch: &mut Batch<T>) -> Result<()> {
         batch.starts.resize(batch.ranks.len(), 0);
         batch.ends.resize(batch.ranks.len(), 0);
-        offsets.gather(&batch.ranks, &mut batch.starts)?;
+        let mut decoded = Vec::new();
+        offsets.gather(&batch.ranks, &mut batch.starts, &mut decoded)?;
         batch.ranks.iter_mut().for_each(|rank| *rank += 1);
-        offsets.gather(&batch.ranks, &mut batch.ends)?;
+        offsets.gather(&batch.ranks, &mut batch.ends, &mut decoded)?;
         batch.values.clear();
         // Neighbouring ranks have neighbouring values: read each run of them at once.
         let (mut run_start, mut run_end) = (0u64, 0u64);

@@ -70,6 +70,29 @@ proptest! {
 }
 
 #[test]
+fn some_documents_of_a_group_come_back() {
+    // From one document in 300 to nine in ten: values picked, blocks decoded, groups decoded.
+    for docs in [
+        single((0..10_000).map(|value| value * 7 % 5_000 - 40)),
+        (0..10_000).map(|doc| (0..doc % 3).collect()).collect(),
+        (0..10_000).map(|doc| (doc % 4 > 0).then_some(doc).into_iter().collect()).collect(),
+    ] {
+        let (bytes, _) = encode(&docs);
+        let column = NumberColumn::open(&bytes).expect("opens");
+        let mut batch = Batch::default();
+        for (step, rest) in [(300, 1), (40, 1), (9, 1), (3, 2), (10, 9)] {
+            let wanted: Vec<u32> = (0..10_000).filter(|doc| doc % step < rest).collect();
+            column.gather(&wanted, &mut batch).expect("reads");
+            let own = |(at, doc): (usize, &u32)| {
+                docs[*doc as usize].iter().map(move |value| (at, *value)).collect::<Vec<_>>()
+            };
+            let expected: Vec<(usize, i64)> = wanted.iter().enumerate().flat_map(own).collect();
+            assert_eq!(batch.iter().collect::<Vec<_>>(), expected, "{rest} of {step}");
+        }
+    }
+}
+
+#[test]
 fn windows_of_every_kind_of_presence() {
     // None, full, list, bits; and a last window that is not whole.
     let has = |doc: usize| match doc / GROUP {

@@ -175,6 +175,21 @@ impl Regexp {
         prefix.into_bytes()
     }
 
+    /// Bytes of the longest beginning of `text` that is accepted and not empty, and whether all of `text` may be the beginning of an accepted one.
+    pub fn longest(&self, text: &str) -> (Option<usize>, bool) {
+        let (mut state, mut found) = (0, None);
+        for (at, char) in text.char_indices() {
+            state = self.step(state, char);
+            if state == DEAD {
+                return (found, false);
+            }
+            if self.states[state as usize].accepts {
+                found = Some(at + char.len_utf8());
+            }
+        }
+        (found, true)
+    }
+
     #[inline]
     fn step(&self, state: u32, char: char) -> u32 {
         let state = &self.states[state as usize];

@@ -184,9 +184,9 @@ impl Definition for AutoDateHistogram {
 
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
-        let range = stored_range(source, place.shard)?;
+        let range = stored_range(source, place.shard, None)?;
         let dates = (0..self.ladder.len())
-            .map(|rung| Ok(DateBuckets::new(self.rounding(rung, source)?, range)))
+            .map(|rung| Ok(DateBuckets::new(self.rounding(rung, source)?, range, 0)))
             .collect::<Result<_>>()?;
         Ok(Box::new(AutoDateCollector {
             request: self,

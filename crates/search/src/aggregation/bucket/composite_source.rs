@@ -333,7 +333,7 @@ impl<'s> SourceReader<'s> {
             request,
             source,
             dates: match request.rounding(source)? {
-                Some(rounding) => Some(DateBuckets::new(rounding, stored_range(source, shard)?)),
+                Some(rounding) => Some(DateBuckets::new(rounding, stored_range(source, shard, None)?, 0)),
                 None => None,
             },
             reader,

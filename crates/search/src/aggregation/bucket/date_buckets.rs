@@ -11,6 +11,9 @@ use super::rounding::Rounding;
 /// Bucket starts that are computed ahead.
 const STARTS_MAX: u64 = 1 << 12;
 
+/// Where there is a document for each of them at least, and they are equally far apart: 3.7 years of hours.
+const REGULAR_STARTS_MAX: u64 = 1 << 15;
+
 /// Instants of one bucket: from `start` to before `end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -45,21 +48,73 @@ pub struct DateBuckets {
     at: usize,
     /// Buckets of `starts` a millisecond.
     per_milli: f64,
+    /// Places in `starts` by instant; `None`: those are not known, or their lengths differ too much.
+    cells: Option<Cells>,
     /// Of a region, those met so far.
     seasons: Vec<Season>,
 }
 
+/// Time cut into equal cells, none longer than the shortest bucket: at most one bucket begins within a cell.
+#[derive(Debug)]
+struct Cells {
+    first: i64,
+    /// Instants of a cell, as a power of two.
+    bits: u32,
+    /// Of each cell: the place of the bucket at its beginning in the upper half; in the lower half how far into the cell the next bucket begins,
+    /// the cell's length or more where none does.
+    cells: Vec<u64>,
+}
+
+impl Cells {
+    const COUNT_MAX: u64 = 1 << 16;
+
+    /// `starts` has the end of the last bucket, too.
+    fn of(starts: &[i64]) -> Option<Cells> {
+        let (first, end) = (*starts.first()?, *starts.last()?);
+        let shortest = starts.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).min()?;
+        let bits = shortest.checked_ilog2()?.min(31);
+        let count = (end.checked_sub(first)? as u64 >> bits) + 1;
+        if count > Self::COUNT_MAX {
+            return None;
+        }
+        let mut place = 0;
+        let cell = |number: u64| {
+            let start = first + (number << bits) as i64;
+            while starts.get(place + 1).is_some_and(|next| *next <= start) {
+                place += 1;
+            }
+            let next = starts.get(place + 1).map_or(i64::MAX, |next| next.saturating_sub(start));
+            (place as u64) << 32 | next.min(1 << bits) as u64
+        };
+        Some(Cells { first, bits, cells: (0..count).map(cell).collect() })
+    }
+
+    /// Replaces `out` by the place of each instant, which all lie within the range.
+    fn places(&self, instants: &[i64], out: &mut Vec<u32>) {
+        let (cells, mask) = (self.cells.as_slice(), (1u64 << self.bits) - 1);
+        out.extend(instants.iter().map(|instant| {
+            let distance = instant.wrapping_sub(self.first) as u64;
+            let cell = cells[(distance >> self.bits) as usize];
+            (cell >> 32) as u32 + u32::from((distance & mask) as u32 >= cell as u32)
+        }));
+    }
+}
+
 impl DateBuckets {
-    /// `range`: the first and the last instant that will be asked for most.
-    pub fn new(rounding: Rounding, range: Option<(i64, i64)>) -> DateBuckets {
-        let few = range.filter(|(first, last)| rounding.buckets_between(*first, *last) <= STARTS_MAX);
-        let mut buckets =
-            DateBuckets { rounding, starts: Vec::new(), at: 0, per_milli: 0.0, seasons: Vec::new() };
+    /// `range`: the first and the last instant that will be asked for most; `doc_count`: for how many documents at most.
+    pub fn new(rounding: Rounding, range: Option<(i64, i64)>, doc_count: u64) -> DateBuckets {
+        let starts_max = match rounding.is_regular() {
+            true => doc_count.clamp(STARTS_MAX, REGULAR_STARTS_MAX),
+            false => STARTS_MAX,
+        };
+        let few = range.filter(|(first, last)| rounding.buckets_between(*first, *last) <= starts_max);
+        let (starts, seasons) = (Vec::new(), Vec::new());
+        let mut buckets = DateBuckets { rounding, starts, at: 0, per_milli: 0.0, cells: None, seasons };
         if let Some((first, last)) = few {
             let mut starts = Vec::new();
             let mut start = buckets.rounding.round(first);
             // Twice as many as there can be by their mean length: buckets at the ends of time are shorter.
-            while start <= last && starts.len() as u64 <= 2 * STARTS_MAX {
+            while start <= last && starts.len() as u64 <= 2 * starts_max {
                 starts.push(start);
                 let next = buckets.next(start);
                 if next <= start {
@@ -73,9 +128,27 @@ impl DateBuckets {
             // The end of the last one.
             starts.push(start);
             buckets.per_milli = (starts.len() - 1) as f64 / start.saturating_sub(starts[0]).max(1) as f64;
+            buckets.cells = Cells::of(&starts);
             buckets.starts = starts;
         }
         buckets
+    }
+
+    /// How many buckets have a place; 0 when places are not known.
+    pub fn place_count(&self) -> usize {
+        self.cells.as_ref().map_or(0, |_| self.starts.len() - 1)
+    }
+
+    /// Appends the place of each instant to `out`; all lie within the range.
+    pub fn places(&self, instants: &[i64], out: &mut Vec<u32>) {
+        if let Some(cells) = &self.cells {
+            cells.places(instants, out);
+        }
+    }
+
+    /// The start of the bucket at a place.
+    pub fn start_at(&self, place: u32) -> i64 {
+        self.starts[place as usize]
     }
 
     /// The bucket of an instant. Of a bucket that was not computed ahead `end` may come too early, never too late.
@@ -174,7 +247,7 @@ mod tests {
                 for (first, last) in
                     [(i64::MAX, i64::MAX), (i64::MIN, i64::MIN), (i64::MAX - 9_999_999, i64::MAX)]
                 {
-                    let mut buckets = DateBuckets::new(rounding.clone(), Some((first, last)));
+                    let mut buckets = DateBuckets::new(rounding.clone(), Some((first, last)), 0);
                     assert!(buckets.starts.len() as u64 <= 2 * STARTS_MAX + 2);
                     assert_eq!(buckets.span_of(last).start, rounding.round(last), "{zone} {interval:?}");
                 }
@@ -195,12 +268,17 @@ mod tests {
             ]),
         ) {
             let rounding = Rounding { interval, zone: Zone::parse(zone).expect("a zone"), offset_millis: 0 };
-            let mut buckets = DateBuckets::new(rounding.clone(), Some((first, first + length)));
+            let mut buckets = DateBuckets::new(rounding.clone(), Some((first, first + length)), 0);
             for instant in instants {
                 let span = buckets.span_of(instant);
                 prop_assert_eq!(span.start, rounding.round(instant));
                 prop_assert!(span.contains(instant));
                 prop_assert_eq!(rounding.round(span.end - 1), span.start);
+                if buckets.place_count() > 0 && (first..=first + length).contains(&instant) {
+                    let mut places = Vec::new();
+                    buckets.places(&[instant], &mut places);
+                    prop_assert_eq!(buckets.start_at(places[0]), span.start);
+                }
             }
         }
     }

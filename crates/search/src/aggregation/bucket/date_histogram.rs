@@ -10,8 +10,10 @@ use serde_json::Value;
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::entries::{Emitted, Entries};
+use super::super::entries::Entries;
+use super::super::findings::Findings;
 use super::super::format::{Format, zone};
+use super::super::keyed_buckets::KeyedBuckets;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::BucketOrder;
 use super::super::partial::Partial;
@@ -190,9 +192,9 @@ pub struct DateHistogramCollector<'s> {
     /// The column holds doubles, whose whole part is a time, and not longs.
     holds_doubles: bool,
     dates: DateBuckets,
-    table: BucketTable,
-    subs: Subs<'s>,
-    emitted: Emitted,
+    buckets: KeyedBuckets<'s>,
+    /// Of the batch at hand.
+    places: Vec<u32>,
     starts: Vec<u32>,
     /// The bucket met last.
     span: Span,
@@ -202,8 +204,8 @@ pub struct DateHistogramCollector<'s> {
 /// Values of a column's block.
 const BLOCK: usize = 128;
 
-/// Documents of one block from which on decoding all of it is cheaper than looking up each.
-const DECODED_COUNT_MIN: usize = 8;
+/// Where a window's values are spread over fewer buckets than this, most blocks of dates that ascend lie within one.
+const BUCKETS_BY_BLOCK_MAX: u32 = 32;
 
 impl<'s> DateHistogramCollector<'s> {
     pub fn new(
@@ -214,87 +216,91 @@ impl<'s> DateHistogramCollector<'s> {
         budget: &'s Budget,
     ) -> Result<DateHistogramCollector<'s>> {
         let holds_doubles = source.is_floating();
-        let range = if holds_doubles { None } else { stored_range(source, shard)? };
+        let reader = NumberReader::new(source)?;
+        let range = if holds_doubles { None } else { stored_range(source, shard, reader.missing())? };
+        let dates = DateBuckets::new(shape.rounding.clone(), range, shard.doc_count());
+        let mut buckets = KeyedBuckets::new(BucketTable::default(), subs, budget);
+        buckets.begin_places(dates.place_count());
         Ok(DateHistogramCollector {
-            holds_doubles,
             shape,
             source,
-            reader: NumberReader::new(source)?,
-            dates: DateBuckets::new(shape.rounding.clone(), range),
-            table: BucketTable::default(),
-            subs,
-            emitted: Emitted::default(),
+            reader,
+            holds_doubles,
+            dates,
+            buckets,
+            places: Vec::new(),
             starts: Vec::new(),
             span: Span::NONE,
             budget,
         })
     }
 
-    /// Takes documents that have one value each, block by block: most blocks of a log lie within one bucket and are not even decoded.
-    fn collect_blocks(&mut self, entries: &Entries<'_>) -> Result<()> {
-        let Some(column) = self.reader.column() else { return Ok(()) };
-        let has_subs = !self.subs.is_empty();
-        let resolution = self.source.resolution();
-        self.emitted.clear();
+    /// Takes documents that are all under one parent and in one bucket. False: they are not, or that is not known.
+    fn collect_one(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        let Some(parent) = entries.only_bucket().filter(|_| !self.holds_doubles) else { return Ok(false) };
+        let Some((min, max)) = self.reader.window_range(entries.docs[0])? else { return Ok(false) };
+        let first = self.dates.span_of(min);
+        if !first.contains(max) && self.dates.rounding.round(max) != first.start {
+            return Ok(false);
+        }
+        if Self::allows(&self.shape.hard_bounds, first.start) {
+            let bucket = self.buckets.table.bucket(parent, first.start, self.budget)?;
+            self.buckets.collect_one(bucket, entries)?;
+        }
+        Ok(true)
+    }
+
+    /// Takes documents that have one value at most, by the place of its bucket.
+    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.places.clear();
+        let positions = match self.fill_by_block(entries)? {
+            true => None,
+            false => {
+                let values = self.reader.load(entries.docs)?;
+                self.dates.places(values.values, &mut self.places);
+                values.positions
+            }
+        };
+        let (dates, hard_bounds, budget) = (&self.dates, &self.shape.hard_bounds, self.budget);
+        self.buckets.collect_places(&self.places, positions, entries, |table, parent, place| {
+            let start = dates.start_at(place);
+            Self::allows(hard_bounds, start).then(|| table.bucket(parent, start, budget)).transpose()
+        })
+    }
+
+    /// Fills the places of a run of a column whose dates are close together, block by block: many lie within one bucket and are not even
+    /// decoded. False: it is no such run.
+    fn fill_by_block(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        let (Some(run), Some(column)) = (self.reader.run(entries.docs), self.reader.column()) else {
+            return Ok(false);
+        };
+        let Some((min, max)) = self.reader.window_range(entries.docs[0])? else { return Ok(false) };
+        let (dates, places) = (&self.dates, &mut self.places);
+        let mut ends = Vec::with_capacity(2);
+        let mut is_one = |min: i64, max: i64, apart: u32| {
+            ends.clear();
+            dates.places(&[min, max], &mut ends);
+            (ends[1] - ends[0] < apart).then_some(ends[0])
+        };
+        if is_one(min, max, BUCKETS_BY_BLOCK_MAX).is_none() {
+            return Ok(false);
+        }
         let mut values = [0i64; BLOCK];
-        let (mut span, mut cached) = (Span::NONE, None);
-        let mut at = 0;
-        while let Some(&first) = entries.docs.get(at) {
-            let block = first / BLOCK as u32;
-            let end = at
-                + entries.docs[at..]
-                    .iter()
-                    .take(BLOCK)
-                    .take_while(|&&doc| doc / BLOCK as u32 == block)
-                    .count();
-            let (least, most) = column.block_range(u64::from(block))?;
-            let (least, most) = (resolution.millis(least), resolution.millis(most));
-            if !span.contains(least) {
-                (span, cached) = (self.dates.span_of(least), None);
-            }
-            if most < span.end {
-                if cached.is_none() && Self::allows(&self.shape.hard_bounds, span.start) {
-                    cached = Some(self.table.bucket(0, span.start, self.budget)?);
-                }
-                if let Some(bucket) = cached {
-                    self.table.counts[bucket as usize] += (end - at) as u64;
-                    if has_subs {
-                        (at..end).for_each(|entry| self.emitted.push(entry, bucket));
-                    }
-                }
-                at = end;
-                continue;
-            }
-            let is_decoded = end - at >= DECODED_COUNT_MIN;
-            if is_decoded {
-                column.read_block(u64::from(block), &mut values)?;
-            }
-            for entry in at..end {
-                let doc = entries.docs[entry];
-                let value = match is_decoded {
-                    true => Some(values[doc as usize % BLOCK]),
-                    false => column.get(doc)?,
-                };
-                let value = value.map_or(least, |value| resolution.millis(value));
-                if !span.contains(value) {
-                    (span, cached) = (self.dates.span_of(value), None);
-                }
-                if cached.is_none() && Self::allows(&self.shape.hard_bounds, span.start) {
-                    cached = Some(self.table.bucket(0, span.start, self.budget)?);
-                }
-                if let Some(bucket) = cached {
-                    self.table.counts[bucket as usize] += 1;
-                    if has_subs {
-                        self.emitted.push(entry, bucket);
-                    }
+        let mut at = run.start;
+        while at < run.end {
+            let (block, first) = (at / BLOCK as u64, at as usize % BLOCK);
+            let len = (run.end - at).min((BLOCK - first) as u64) as usize;
+            let (least, most) = column.block_range(block)?;
+            match is_one(least, most, 1) {
+                Some(place) => places.extend(std::iter::repeat_n(place, len)),
+                None => {
+                    column.read_block(block, &mut values)?;
+                    dates.places(&values[first..first + len], places);
                 }
             }
-            at = end;
+            at += len as u64;
         }
-        if has_subs {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
-        }
-        Ok(())
+        Ok(true)
     }
 
     fn allows(bounds: &Bounds<i64>, start: i64) -> bool {
@@ -305,31 +311,19 @@ impl<'s> DateHistogramCollector<'s> {
 impl<'s> Collector<'s> for DateHistogramCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.reader.begin(&view.segment, self.source.is_mapped())?;
-        self.subs.begin_segment(view)
+        self.buckets.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        if self.subs.is_empty()
-            && !self.holds_doubles
-            && entries.is_single_bucket()
-            && let Some((min, max)) = self.reader.window_range(entries.docs[0])?
-        {
-            let first = self.dates.span_of(min);
-            if first.contains(max) || self.dates.rounding.round(max) == first.start {
-                if Self::allows(&self.shape.hard_bounds, first.start) {
-                    let bucket = self.table.bucket(0, first.start, self.budget)?;
-                    self.table.counts[bucket as usize] += entries.docs.len() as u64;
-                }
-                return Ok(());
-            }
+        if self.collect_one(entries)? {
+            return Ok(());
         }
-        if entries.is_single_bucket() && self.reader.is_single() && !self.holds_doubles {
-            return self.collect_blocks(entries);
+        if self.reader.has_one_at_most() && self.buckets.takes_places(entries)? {
+            return self.collect_places(entries);
         }
         let values = self.reader.load(entries.docs)?;
-        let has_subs = !self.subs.is_empty();
-        self.emitted.clear();
-        let (table, emitted, budget) = (&mut self.table, &mut self.emitted, self.budget);
+        let (buckets, budget) = (&mut self.buckets, self.budget);
+        buckets.begin();
         let (dates, hard_bounds) = (&mut self.dates, &self.shape.hard_bounds);
         let mut failed = Ok(());
         let mut span = self.span;
@@ -351,7 +345,7 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
             }
             (last_entry, last_start) = (entry, span.start);
             if parent != cached_parent {
-                match table.bucket(parent, span.start, budget) {
+                match buckets.table.bucket(parent, span.start, budget) {
                     Ok(bucket) => (cached_parent, cached) = (parent, bucket),
                     Err(error) => {
                         failed = Err(error);
@@ -359,17 +353,11 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
                     }
                 }
             }
-            table.counts[cached as usize] += 1;
-            if has_subs {
-                emitted.push(entry, cached);
-            }
+            buckets.add(entry, cached);
         });
         failed?;
         self.span = span;
-        if has_subs {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
-        }
-        Ok(())
+        self.buckets.hand_on(entries)
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {
@@ -378,7 +366,7 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
 
     fn counts_numbers(&self, path: &str, points: &Points<'_>, range: &RangeInclusive<i64>) -> Result<bool> {
         if self.holds_doubles
-            || !self.subs.is_empty()
+            || !self.buckets.subs.is_empty()
             || self.reader.has_missing()
             || self.source.path() != path
         {
@@ -403,8 +391,7 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
             let rank = if is_last { all } else { ranks.below(end)? };
             let count = rank - std::mem::replace(&mut below, rank);
             if count > 0 && Self::allows(&self.shape.hard_bounds, span.start) {
-                let bucket = self.table.bucket(0, span.start, self.budget)?;
-                self.table.counts[bucket as usize] += count;
+                self.buckets.count(span.start, count)?;
             }
             if is_last {
                 return Ok(());
@@ -414,10 +401,22 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
     }
 
     fn end_segment(&mut self) -> Result<()> {
-        self.subs.end_segment()
+        self.buckets.subs.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.buckets.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        self.buckets.take_findings()
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        self.buckets.absorb(findings, bucket_of)
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        keyed_partials(&self.table, &mut self.subs, buckets)
+        keyed_partials(&self.buckets.table, &mut self.buckets.subs, buckets)
     }
 }

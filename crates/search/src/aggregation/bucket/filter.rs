@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::entries::{Emitted, Entries};
+use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::Options;
 use super::super::partial::{Bucket, Partial};
 use super::super::tree::Kind;
@@ -194,6 +195,21 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
         self.subs.order_value_of_single(&self.counts, path, value, bucket)
     }
 
+    fn can_split(&self) -> bool {
+        self.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Fixed(std::mem::take(&mut self.counts), self.subs.take_findings()?))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Fixed(counts, below) = findings else { return Ok(()) };
+        self.budget.spend(counts.len() as u64 * 8)?;
+        let buckets = absorb_fixed(&mut self.counts, &counts, 1, bucket_of);
+        self.subs.absorb(below, &buckets)
+    }
+
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         single_partials(&self.counts, &mut self.subs, buckets)
     }
@@ -328,6 +344,22 @@ impl<'s> Collector<'s> for FiltersCollector<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.subs.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Fixed(std::mem::take(&mut self.counts), self.subs.take_findings()?))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Fixed(counts, below) = findings else { return Ok(()) };
+        self.budget.spend(counts.len() as u64 * 8)?;
+        let width = self.width();
+        let buckets = absorb_fixed(&mut self.counts, &counts, width, bucket_of);
+        self.subs.absorb(below, &buckets)
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {

@@ -95,10 +95,6 @@ impl Histogram {
         number as f64 * self.interval + self.offset
     }
 
-    pub fn has_hard_bounds(&self) -> bool {
-        self.hard_bounds.min.is_some() || self.hard_bounds.max.is_some()
-    }
-
     /// Whether hard bounds let this bucket be.
     #[inline]
     pub fn allows(&self, number: i64) -> bool {

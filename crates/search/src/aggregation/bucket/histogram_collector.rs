@@ -6,6 +6,7 @@ use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::entries::{Entries, Values};
+use super::super::findings::Findings;
 use super::super::keyed_buckets::KeyedBuckets;
 use super::super::partial::{KeyedBucket, Partial};
 use super::super::source::{NumberReader, Source};
@@ -20,32 +21,40 @@ pub struct HistogramCollector<'s> {
     reader: NumberReader<'s>,
     buckets: KeyedBuckets<'s>,
     doubles: Vec<f64>,
-    known: KnownBuckets,
+    known: Places,
+    /// Of the batch at hand.
+    places: Vec<u32>,
     budget: &'s Budget,
 }
 
-/// Bucket + 1 under parent 0 by stored number, where those are within a narrow range: a division less a value. 0: not met yet.
-#[derive(Debug, Default)]
-struct KnownBuckets {
-    first: i64,
-    buckets: Vec<u32>,
-    /// What `buckets` says of each document of the batch at hand.
-    of_batch: Vec<u32>,
+/// What the place of a value is counted from.
+#[derive(Debug, Clone, Copy)]
+enum Places {
+    /// The smallest stored number, where the range of those is narrow: a division less a value.
+    Stored(i64),
+    /// The number of the first bucket.
+    Numbers(i64),
+    /// There are too many.
+    Unknown,
 }
 
-impl KnownBuckets {
-    const WIDTH_MAX: u64 = 1 << 16;
-    /// The value's bucket is not wanted.
-    const REFUSED: u32 = u32::MAX;
+/// Stored numbers that have a place each.
+const STORED_WIDTH_MAX: u64 = 1 << 16;
+/// Buckets that have a place each.
+const NUMBERS_MAX: u64 = 1 << 18;
 
-    fn new(range: Option<(i64, i64)>, budget: &Budget) -> Result<KnownBuckets> {
-        match range {
-            Some((first, last)) if last.abs_diff(first) < Self::WIDTH_MAX => {
-                let width = last.abs_diff(first) + 1;
-                budget.spend(width * 4)?;
-                Ok(KnownBuckets { first, buckets: vec![0; width as usize], of_batch: Vec::new() })
-            }
-            _ => Ok(KnownBuckets::default()),
+impl Places {
+    /// The places, and how many there are. `stored`: the range of stored numbers; `numbers`: that of their buckets.
+    fn of(stored: Option<(i64, i64)>, numbers: Option<(i64, i64)>) -> (Places, usize) {
+        let width = |range: Option<(i64, i64)>, most: u64| {
+            range.map(|(first, last)| (first, last.abs_diff(first))).filter(|(_, last)| *last < most)
+        };
+        if let Some((first, last)) = width(stored, STORED_WIDTH_MAX) {
+            (Places::Stored(first), last as usize + 1)
+        } else if let Some((first, last)) = width(numbers, NUMBERS_MAX) {
+            (Places::Numbers(first), last as usize + 1)
+        } else {
+            (Places::Unknown, 0)
         }
     }
 }
@@ -59,59 +68,66 @@ impl<'s> HistogramCollector<'s> {
         budget: &'s Budget,
     ) -> Result<HistogramCollector<'s>> {
         let reader = NumberReader::new(source)?;
-        let stored = stored_range(source, shard)?;
-        let known = KnownBuckets::new(stored, budget)?;
+        let stored = stored_range(source, shard, reader.missing())?;
         let range =
             stored.map(|(min, max)| (request.number(source.decode(min)), request.number(source.decode(max))));
-        Ok(HistogramCollector {
-            request,
-            source,
-            reader,
-            buckets: KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget),
-            doubles: Vec::new(),
-            known,
-            budget,
+        let (known, width) = Places::of(stored, range);
+        let mut buckets = KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget);
+        buckets.begin_places(width);
+        let (doubles, places) = (Vec::new(), Vec::new());
+        Ok(HistogramCollector { request, source, reader, buckets, doubles, known, places, budget })
+    }
+
+    /// Takes documents that have one value at most, by its place.
+    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let (request, source, budget) = (self.request, self.source, self.budget);
+        let values = self.reader.load(entries.docs)?;
+        self.places.clear();
+        match self.known {
+            Places::Stored(first) => {
+                self.places.extend(values.values.iter().map(|&stored| stored.wrapping_sub(first) as u32));
+            }
+            Places::Numbers(first) => {
+                source.decode_all(values.values, &mut self.doubles);
+                let place = |&value: &f64| request.number(value).wrapping_sub(first) as u32;
+                self.places.extend(self.doubles.iter().map(place));
+            }
+            Places::Unknown => {}
+        }
+        let known = self.known;
+        let number_of = |place: u32| match known {
+            Places::Stored(first) => request.number(source.decode(first + i64::from(place))),
+            Places::Numbers(first) => first + i64::from(place),
+            Places::Unknown => 0,
+        };
+        self.buckets.collect_places(&self.places, values.positions, entries, |table, parent, place| {
+            let number = number_of(place);
+            request.allows(number).then(|| table.bucket(parent, number, budget)).transpose()
         })
     }
 
-    /// Takes documents that have one value each, all under one parent, by what is known of their stored numbers.
-    fn collect_known(&mut self, entries: &Entries<'_>) -> Result<()> {
-        let (request, source) = (self.request, self.source);
-        let KnownBuckets { first, buckets: known, of_batch } = &mut self.known;
-        let values = self.reader.load(entries.docs)?;
-        // In range: it is that of all the shard's values.
-        let place = |stored: i64| stored.wrapping_sub(*first) as usize;
-        of_batch.clear();
-        of_batch.extend(values.values.iter().map(|&stored| known[place(stored)]));
-        for (bucket, &stored) in of_batch.iter_mut().zip(values.values) {
-            if *bucket == 0 {
-                // The value may have come in this very batch.
-                let known = &mut known[place(stored)];
-                if *known == 0 {
-                    let number = request.number(source.decode(stored));
-                    *known = match request.allows(number) {
-                        true => self.buckets.table.bucket(0, number, self.budget)? + 1,
-                        false => KnownBuckets::REFUSED,
-                    };
-                }
-                *bucket = *known;
-            }
+    /// Takes documents that are all under one parent and in one bucket. False: they are not, or that is not known.
+    fn collect_one(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        let Some(parent) = entries.only_bucket() else { return Ok(false) };
+        let Some((min, max)) = self.reader.window_range(entries.docs[0])? else { return Ok(false) };
+        let number = self.request.number(self.source.decode(min));
+        if number != self.request.number(self.source.decode(max)) {
+            return Ok(false);
         }
-        if !of_batch.contains(&KnownBuckets::REFUSED) {
-            return self.buckets.collect_each(of_batch.iter().map(|bucket| bucket - 1), entries);
+        if self.request.allows(number) {
+            let bucket = self.buckets.table.bucket(parent, number, self.budget)?;
+            self.buckets.collect_one(bucket, entries)?;
         }
-        self.buckets.begin();
-        for (entry, &bucket) in of_batch.iter().enumerate() {
-            if bucket != KnownBuckets::REFUSED {
-                self.buckets.add(entry, bucket - 1);
-            }
-        }
-        self.buckets.hand_on(entries)
+        Ok(true)
     }
 }
 
-/// Smallest and largest stored number of a field in a shard's segments; dates in milliseconds.
-pub fn stored_range(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i64, i64)>> {
+/// Smallest and largest stored number of a field in a shard's segments, and of what stands for `missing` ones; dates in milliseconds.
+pub fn stored_range(
+    source: &Source,
+    shard: &ShardSnapshot,
+    missing: Option<i64>,
+) -> Result<Option<(i64, i64)>> {
     if !source.is_column() || !source.is_numeric() {
         return Ok(None);
     }
@@ -124,7 +140,9 @@ pub fn stored_range(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i6
         }
     }
     let resolution = source.resolution();
-    Ok(range.map(|(min, max)| (resolution.millis(min), resolution.millis(max))))
+    let in_millis = range.map(|(min, max)| (resolution.millis(min), resolution.millis(max)));
+    let with = |(min, max): (i64, i64)| missing.map_or((min, max), |own| (min.min(own), max.max(own)));
+    Ok(in_millis.map(with))
 }
 
 impl<'s> Collector<'s> for HistogramCollector<'s> {
@@ -134,41 +152,16 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if self.collect_one(entries)? {
+            return Ok(());
+        }
+        if self.reader.has_one_at_most() && self.buckets.takes_places(entries)? {
+            return self.collect_places(entries);
+        }
         let request = self.request;
-        // All documents of the window may be in one bucket.
-        if self.buckets.subs.is_empty()
-            && entries.is_single_bucket()
-            && let Some((min, max)) = self.reader.window_range(entries.docs[0])?
-        {
-            let (first, last) =
-                (request.number(self.source.decode(min)), request.number(self.source.decode(max)));
-            if first == last {
-                if request.allows(first) {
-                    let bucket = self.buckets.table.bucket(0, first, self.budget)?;
-                    self.buckets.table.counts[bucket as usize] += entries.docs.len() as u64;
-                }
-                return Ok(());
-            }
-        }
-        if entries.is_single_bucket() && self.reader.is_single() && !self.known.buckets.is_empty() {
-            return self.collect_known(entries);
-        }
         let stored = self.reader.load(entries.docs)?;
         self.source.decode_all(stored.values, &mut self.doubles);
         let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
-        if self.buckets.subs.is_empty()
-            && values.positions.is_none()
-            && entries.is_single_bucket()
-            && !request.has_hard_bounds()
-            && let Some((first, tally)) = self.buckets.table.tally(self.budget)?
-        {
-            for &value in values.values {
-                if let Some(count) = tally.get_mut(request.number(value).wrapping_sub(first) as usize) {
-                    *count += 1;
-                }
-            }
-            return Ok(());
-        }
         // Values of a document ascend: equal buckets follow one another and count once.
         let (mut last_entry, mut last_number) = (usize::MAX, i64::MIN);
         self.buckets.collect(&values, entries, |entry, value| {
@@ -185,8 +178,19 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
         self.buckets.subs.end_segment()
     }
 
+    fn can_split(&self) -> bool {
+        self.buckets.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        self.buckets.take_findings()
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        self.buckets.absorb(findings, bucket_of)
+    }
+
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        self.buckets.table.settle(self.budget)?;
         keyed_partials(&self.buckets.table, &mut self.buckets.subs, buckets)
     }
 }

@@ -7,6 +7,7 @@ use limber_segment::{DocId, SegmentView};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::entries::{Emitted, Entries};
+use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::Partial;
 use super::super::source::Source;
@@ -119,6 +120,21 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
 
     fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
         self.subs.order_value_of_single(&self.counts, path, value, bucket)
+    }
+
+    fn can_split(&self) -> bool {
+        self.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Fixed(std::mem::take(&mut self.counts), self.subs.take_findings()?))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Fixed(counts, below) = findings else { return Ok(()) };
+        self.budget.spend(counts.len() as u64 * 8)?;
+        let buckets = absorb_fixed(&mut self.counts, &counts, 1, bucket_of);
+        self.subs.absorb(below, &buckets)
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {

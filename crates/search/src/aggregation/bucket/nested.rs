@@ -257,6 +257,7 @@ impl<'s> Out<'s> {
             docs: &self.docs,
             positions: (!is_one_each).then_some(&self.positions),
             buckets: (!is_single).then_some(&self.buckets),
+            bucket: 0,
             bucket_count: self.counts.len(),
             scores: &self.scores,
         })?;

@@ -7,6 +7,7 @@ use limber_segment::points::SpatialPoints;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::entries::{Emitted, Entries, Values};
+use super::super::findings::{Findings, absorb_fixed};
 use super::super::partial::Partial;
 use super::super::source::{NumberReader, Source};
 use super::filter::fixed_partials;
@@ -33,6 +34,32 @@ pub struct RangeCollector<'s> {
     doubles: Vec<f64>,
     starts: Vec<u32>,
     budget: &'s Budget,
+}
+
+/// So many ranges that do not overlap are compared with each value; where there are more, a value's range is looked for.
+const COMPARED_MAX: usize = 16;
+
+/// The value is in no range.
+const OUTSIDE: u32 = u32::MAX;
+
+/// Replaces `out` by the bucket of each value, [`OUTSIDE`] included: ranges do not overlap.
+fn place_all(
+    ranges: &[ShownRange],
+    values: &[f64],
+    positions: Option<&[u32]>,
+    entries: &Entries<'_>,
+    out: &mut Vec<u32>,
+) {
+    out.clear();
+    out.resize(values.len(), 0);
+    for range in ranges {
+        out.iter_mut().zip(values).for_each(|(end, value)| *end += u32::from(range.stored_from <= *value));
+    }
+    for (at, (place, value)) in out.iter_mut().zip(values).enumerate() {
+        let range = (*place as usize).checked_sub(1).filter(|range| *value < ranges[*range].stored_to);
+        let parent = || entries.bucket(positions.map_or(at, |positions| positions[at] as usize)) as usize;
+        *place = range.map_or(OUTSIDE, |range| (parent() * ranges.len() + range) as u32);
+    }
 }
 
 impl<'s> RangeCollector<'s> {
@@ -78,6 +105,7 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
             self.budget.spend((bucket_count - self.counts.len()) as u64 * 8)?;
             self.counts.resize(bucket_count, 0);
         }
+        let has_one_at_most = self.reader.has_one_at_most() && !self.reader.has_missing();
         let stored = self.reader.load(entries.docs)?;
         match &self.origin {
             Some(origin) => origin.distances(stored.values, &mut self.doubles),
@@ -90,19 +118,18 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
         let (ranges, counts, counted, emitted) =
             (self.ranges, &mut self.counts, &mut self.counted, &mut self.emitted);
         let is_disjoint = self.is_disjoint;
-        if !has_subs
-            && is_disjoint
-            && values.positions.is_none()
-            && entries.is_single_bucket()
-            && ranges.len() <= 16
-        {
-            for &value in values.values {
-                let end = ranges.iter().map(|range| usize::from(range.stored_from <= value)).sum::<usize>();
-                if end > 0 && value < ranges[end - 1].stored_to {
-                    counts[end - 1] += 1;
-                }
-            }
-            return Ok(());
+        let has_one_at_most = values.positions.is_none() || has_one_at_most;
+        if is_disjoint && has_one_at_most && entries.positions.is_none() && width <= COMPARED_MAX {
+            let fill = |out: &mut Vec<u32>| {
+                place_all(ranges, values.values, values.positions, entries, out);
+                Ok(())
+            };
+            emitted.fill(values.positions, fill, |bucket| bucket == OUTSIDE)?;
+            emitted.buckets().iter().for_each(|&bucket| counts[bucket as usize] += 1);
+            return match has_subs {
+                true => self.subs.collect(&self.emitted.batch(entries, bucket_count)),
+                false => Ok(()),
+            };
         }
         values.join(entries, &mut self.starts, |entry, parent, value| {
             let end = ranges.partition_point(|range| range.stored_from <= value);
@@ -146,6 +173,21 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.subs.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Fixed(std::mem::take(&mut self.counts), self.subs.take_findings()?))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Fixed(counts, below) = findings else { return Ok(()) };
+        self.budget.spend(counts.len() as u64 * 8)?;
+        let buckets = absorb_fixed(&mut self.counts, &counts, self.ranges.len(), bucket_of);
+        self.subs.absorb(below, &buckets)
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {

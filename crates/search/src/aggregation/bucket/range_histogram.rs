@@ -33,7 +33,7 @@ pub enum RangeKeys<'s> {
 impl<'s> RangeKeys<'s> {
     /// The buckets of a `date_histogram`, by the instants that they begin at.
     pub fn of_dates(shape: &'s DateShape) -> RangeKeys<'s> {
-        RangeKeys::Dates { buckets: Box::new(DateBuckets::new(shape.rounding.clone(), None)), shape }
+        RangeKeys::Dates { buckets: Box::new(DateBuckets::new(shape.rounding.clone(), None, 0)), shape }
     }
 
     /// The first and the last key of a range; `None`: outside of the hard bounds.

@@ -148,6 +148,11 @@ impl Rounding {
         }
     }
 
+    /// Whether all buckets are equally long.
+    pub fn is_regular(&self) -> bool {
+        self.interval.regular_millis().is_some() && !matches!(self.zone, Zone::Region(_))
+    }
+
     /// About how many buckets there are between two instants.
     pub fn buckets_between(&self, first: i64, last: i64) -> u64 {
         let millis = self.interval.mean_millis().unwrap_or(1).max(1);

@@ -6,6 +6,7 @@ use limber_segment::{Segment, SegmentView};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::entries::{Entries, Values};
+use super::super::findings::Findings;
 use super::super::made::MadeTerms;
 use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::partial::Partial;
@@ -80,6 +81,7 @@ pub struct CardinalityCollector<'s> {
     source: &'s Source,
     reader: Reader<'s>,
     sketches: Vec<Option<Box<Sketch>>>,
+    doubles: Vec<f64>,
     starts: Vec<u32>,
     budget: &'s Budget,
 }
@@ -112,6 +114,7 @@ impl<'s> CardinalityCollector<'s> {
             source,
             reader,
             sketches: Vec::new(),
+            doubles: Vec::new(),
             starts: Vec::new(),
             budget,
         })
@@ -180,6 +183,17 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
             Reader::Numbers(reader) => {
                 let values = reader.load(entries.docs)?;
                 let is_floating = self.source.is_floating();
+                if let Some(bucket) = entries.only_bucket() {
+                    let sketch = sketch(&mut self.sketches, bucket, precision, budget, &mut failed);
+                    match is_floating {
+                        true => {
+                            self.source.decode_all(values.values, &mut self.doubles);
+                            sketch.insert_numbers(self.doubles.iter().map(|value| value.to_bits() as i64));
+                        }
+                        false => sketch.insert_numbers(values.values.iter().copied()),
+                    }
+                    return failed;
+                }
                 let (source, sketches) = (self.source, &mut self.sketches);
                 let mut last = None;
                 values.join(entries, &mut self.starts, |_, bucket, value| {
@@ -271,6 +285,31 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
             let ordinal = cursor.ord();
             if seen.get(ordinal as usize / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1) {
                 own.insert(hash_term(cursor.term()));
+            }
+        }
+        Ok(())
+    }
+
+    fn can_split(&self) -> bool {
+        true
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Sketches(std::mem::take(&mut self.sketches)))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Sketches(sketches) = findings else { return Ok(()) };
+        let most = bucket_of[..sketches.len()].iter().max().map_or(0, |most| *most as usize + 1);
+        self.grow(most)?;
+        for (other, &bucket) in sketches.into_iter().zip(bucket_of) {
+            let Some(other) = other else { continue };
+            match &mut self.sketches[bucket as usize] {
+                Some(own) => own.merge(&other),
+                empty => {
+                    self.budget.spend(Sketch::bytes_max(self.precision) / 4)?;
+                    *empty = Some(other);
+                }
             }
         }
         Ok(())

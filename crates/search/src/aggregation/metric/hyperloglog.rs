@@ -66,6 +66,28 @@ impl Sketch {
         }
     }
 
+    /// Adds the hashes of numbers.
+    pub fn insert_numbers(&mut self, mut numbers: impl Iterator<Item = i64>) {
+        while matches!(self.hashes, Hashes::Kept(_)) {
+            match numbers.next() {
+                Some(number) => self.insert(hash_number(number)),
+                None => return,
+            }
+        }
+        let Hashes::Registers(registers) = &mut self.hashes else { return };
+        let (shift, run_max) = (64 - self.precision, 64 - self.precision);
+        let precision = self.precision;
+        numbers.for_each(|number| {
+            let hash = hash_number(number);
+            let register = &mut registers[(hash >> shift) as usize];
+            // Registers that hold a run are rarely raised: whether this one is costs less than how far.
+            let rest = hash << precision;
+            if rest >> 1 >> (63 - u32::from(*register & 63)) == 0 {
+                *register = (*register).max(1 + rest.leading_zeros().min(run_max) as u8);
+            }
+        });
+    }
+
     pub fn merge(&mut self, other: &Sketch) {
         match &other.hashes {
             Hashes::Kept(kept) => kept.iter().for_each(|&encoded| self.insert_encoded(encoded)),
@@ -254,10 +276,12 @@ mod tests {
     fn small_sets_are_exact_and_large_ones_close() {
         for count in [0u64, 1, 10, 1000, 3000, 5000, 20_000, 200_000] {
             let mut whole = Sketch::new(14);
+            let mut numbers = Vec::new();
             let mut parts = [Sketch::new(14), Sketch::new(14), Sketch::new(14)];
             for number in 0..count {
                 let hash = hash_number(number as i64);
                 whole.insert(hash);
+                numbers.push(number as i64);
                 parts[number as usize % 3].insert(hash);
                 parts[(number as usize + 1) % 3].insert(hash);
             }
@@ -265,6 +289,9 @@ mod tests {
             merged.merge(&second);
             merged.merge(&third);
             let estimate = whole.cardinality();
+            let mut batch = Sketch::new(14);
+            numbers.chunks(4096).for_each(|chunk| batch.insert_numbers(chunk.iter().copied()));
+            assert_eq!(batch.cardinality(), estimate, "{count}");
             assert_eq!(merged.cardinality(), estimate, "{count}");
             if count <= 3000 {
                 assert_eq!(estimate, count);

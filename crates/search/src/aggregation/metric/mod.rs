@@ -1,10 +1,10 @@
 //! Metrics: one value, or a few, for the documents of a bucket.
 
-mod batch_stats;
 mod boxplot;
 mod cardinality;
 mod digest;
 mod digest_collector;
+mod exact_stats;
 mod geo_bounds;
 mod geo_centroid;
 mod hdr;
@@ -32,7 +32,7 @@ pub use hyperloglog::{Sketch, hash_number, hash_term};
 pub use matrix_stats::MatrixStats;
 pub use median_absolute_deviation::MedianAbsoluteDeviation;
 pub use numeric::{Metric, MetricKind, MetricState};
-pub use numeric_collector::MetricCollector;
+pub use numeric_collector::{MetricCollector, MetricFindings};
 pub use percentiles::{Distribution, Percentiles, PercentilesCollector};
 pub use rate::Rate;
 pub use scripted::ScriptedMetric;
@@ -40,4 +40,4 @@ pub use string_stats::StringStats;
 pub use t_test::TTest;
 pub use top_hits::TopHits;
 pub use top_metrics::TopMetrics;
-pub use weighted_avg::WeightedAvg;
+pub use weighted_avg::{WeightedAvg, WeightedSums};

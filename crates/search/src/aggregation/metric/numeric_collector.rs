@@ -1,16 +1,20 @@
-//! The numeric metrics at work: arrays by bucket, filled from a column block by block.
+//! The numeric metrics at work: arrays by bucket, filled from a column batch by batch.
+//!
+//! Numbers are added up as they are stored, as integers, wherever that is exact ([`ExactStats`]): runs of a column without decoding them
+//! ([`limber_segment::columns::Moments`]). Other numbers go to compensated sums of doubles.
 
 use limber_segment::SegmentView;
-use limber_segment::columns::Presence;
+use limber_segment::columns::{Moments, NumberColumn, Presence};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::entries::{Entries, Values};
+use super::super::findings::Findings;
 use super::super::kahan::KahanSum;
 use super::super::made::MadeTerms;
 use super::super::partial::Partial;
 use super::super::source::{NumberReader, OrdinalReader, Source};
-use super::batch_stats::BatchStats;
+use super::exact_stats::{ExactStats, Wanted};
 use super::numeric::{Metric, MetricKind, MetricState};
 use crate::error::Result;
 
@@ -30,22 +34,117 @@ pub struct MetricCollector<'s> {
     sigma: f64,
     source: &'s Source,
     reader: Reader<'s>,
-    /// Whole numbers: sums of a block are exact as integers.
-    is_whole: bool,
-    /// Values are whole numbers times a factor.
-    is_linear: bool,
-    batch: BatchStats,
-    counts: Vec<u64>,
-    sums: Vec<KahanSum>,
-    squares: Vec<KahanSum>,
-    ranges: Vec<(f64, f64)>,
-    doubles: Vec<f64>,
+    /// What could be added up as stored numbers.
+    exact: ExactStats,
+    /// Whether the begun segment's numbers go there, and what no sum of those taken so far exceeds in size.
+    is_exact: bool,
+    exact_bound: u128,
+    doubles: Doubles,
     starts: Vec<u32>,
     budget: &'s Budget,
 }
 
+/// What a part of a shard's documents came to.
+#[derive(Debug)]
+pub struct MetricFindings {
+    exact: ExactStats,
+    exact_bound: u128,
+    doubles: Doubles,
+}
+
+/// Doubles by bucket, and the counts of whatever is only counted.
+#[derive(Debug, Default)]
+struct Doubles {
+    counts: Vec<u64>,
+    sums: Vec<KahanSum>,
+    squares: Vec<KahanSum>,
+    ranges: Vec<(f64, f64)>,
+    /// Of the batch at hand.
+    values: Vec<f64>,
+}
+
 /// Bytes of one bucket's state in the largest metric.
 const BUCKET_BYTES: u64 = 56;
+
+/// No sum of stored numbers reaches this.
+const EXACT_SUM_MAX: u128 = 1 << 62;
+
+/// Sums of values with a factor are taken as integers in segments of so many values: where there are fewer, the last digit is to be that of
+/// Elasticsearch's sum of doubles.
+const FACTOR_VALUES_MIN: u64 = 1024;
+
+/// From so many values of one bucket on, lanes are summed each by itself.
+const LANES_FROM: usize = 512;
+
+/// Values that are added up between two looks at whether anybody still waits.
+const CHECKED_VALUES: u64 = 1 << 20;
+
+impl Doubles {
+    fn grow(&mut self, bucket_count: usize, wanted: Wanted, budget: &Budget) -> Result<()> {
+        if bucket_count <= self.counts.len() {
+            return Ok(());
+        }
+        budget.spend((bucket_count - self.counts.len()) as u64 * BUCKET_BYTES)?;
+        self.counts.resize(bucket_count, 0);
+        if wanted.sum {
+            self.sums.resize(bucket_count, KahanSum::default());
+        }
+        if wanted.squares {
+            self.squares.resize(bucket_count, KahanSum::default());
+        }
+        if wanted.range {
+            self.ranges.resize(bucket_count, (f64::INFINITY, f64::NEG_INFINITY));
+        }
+        Ok(())
+    }
+
+    /// Takes the values of the batch into one bucket.
+    fn add_all(&mut self, bucket: usize) {
+        self.counts[bucket] += self.values.len() as u64;
+        if let Some(sum) = self.sums.get_mut(bucket) {
+            sum.add_all(&self.values);
+        }
+        if let Some((least, most)) = self.ranges.get_mut(bucket) {
+            *least = self.values.iter().copied().fold(*least, f64::min);
+            *most = self.values.iter().copied().fold(*most, f64::max);
+        }
+        if let Some(squares) = self.squares.get_mut(bucket) {
+            self.values.iter_mut().for_each(|value| *value *= *value);
+            squares.add_all(&self.values);
+        }
+    }
+
+    /// Adds the buckets of another one, whose bucket `b` is `bucket_of[b]` here.
+    fn absorb(&mut self, other: &Doubles, bucket_of: &[u32]) {
+        for (bucket, &own) in bucket_of.iter().enumerate().take(other.counts.len()) {
+            let own = own as usize;
+            self.counts[own] += other.counts[bucket];
+            if let Some(sum) = self.sums.get_mut(own) {
+                sum.add_sum(&other.sums[bucket]);
+            }
+            if let Some(squares) = self.squares.get_mut(own) {
+                squares.add_sum(&other.squares[bucket]);
+            }
+            if let Some(range) = self.ranges.get_mut(own) {
+                *range = (range.0.min(other.ranges[bucket].0), range.1.max(other.ranges[bucket].1));
+            }
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, bucket: usize, value: f64) {
+        self.counts[bucket] += 1;
+        if let Some(sum) = self.sums.get_mut(bucket) {
+            sum.add(value);
+        }
+        if let Some(range) = self.ranges.get_mut(bucket) {
+            *range = (range.0.min(value), range.1.max(value));
+        }
+        if let Some(squares) = self.squares.get_mut(bucket) {
+            squares.add(value * value);
+        }
+    }
+}
 
 impl<'s> MetricCollector<'s> {
     pub fn new(metric: &Metric, source: &'s Source, budget: &'s Budget) -> Result<MetricCollector<'s>> {
@@ -67,246 +166,295 @@ impl<'s> MetricCollector<'s> {
             sigma: metric.sigma,
             source,
             reader,
-            is_whole: source.is_whole(),
-            is_linear: source.is_linear(),
-            batch: BatchStats::default(),
-            counts: Vec::new(),
-            sums: Vec::new(),
-            squares: Vec::new(),
-            ranges: Vec::new(),
-            doubles: Vec::new(),
+            exact: ExactStats::new(wanted_of(metric.kind)),
+            is_exact: false,
+            exact_bound: 0,
+            doubles: Doubles::default(),
             starts: Vec::new(),
             budget,
         })
     }
 
-    fn needs_sum(&self) -> bool {
-        matches!(self.kind, MetricKind::Avg | MetricKind::Sum | MetricKind::Stats | MetricKind::ExtendedStats)
-    }
-
-    fn needs_range(&self) -> bool {
-        matches!(self.kind, MetricKind::Min | MetricKind::Max | MetricKind::Stats | MetricKind::ExtendedStats)
-    }
-
-    fn grow(&mut self, bucket_count: usize) -> Result<()> {
-        if bucket_count <= self.counts.len() {
-            return Ok(());
-        }
-        self.budget.spend((bucket_count - self.counts.len()) as u64 * BUCKET_BYTES)?;
-        self.counts.resize(bucket_count, 0);
-        if self.needs_sum() {
-            self.sums.resize(bucket_count, KahanSum::default());
-        }
-        if self.kind == MetricKind::ExtendedStats {
-            self.squares.resize(bucket_count, KahanSum::default());
-        }
-        if self.needs_range() {
-            self.ranges.resize(bucket_count, (f64::INFINITY, f64::NEG_INFINITY));
+    fn grow_exact(&mut self, bucket_count: usize) -> Result<()> {
+        if bucket_count > self.exact.len() {
+            self.budget.spend((bucket_count - self.exact.len()) as u64 * ExactStats::BUCKET_BYTES)?;
+            self.exact.grow(bucket_count);
         }
         Ok(())
     }
 
+    /// Whether the begun segment's numbers can be added up as they are stored. Makes room in the sums for them.
+    fn takes_exact(&mut self, doc_count: u32) -> Result<bool> {
+        let Reader::Numbers(reader) = &self.reader else { return Ok(false) };
+        // The order of stored numbers is that of their values.
+        if !self.exact.wanted().sum {
+            return Ok(true);
+        }
+        let Some(column) = reader.column().filter(|_| self.source.is_linear()) else { return Ok(false) };
+        let resolution = self.source.resolution();
+        let stored = [column.min(), column.max()].into_iter().flatten().map(|value| resolution.millis(value));
+        let size = stored.chain(reader.missing()).map(i64::unsigned_abs).max().unwrap_or(0);
+        let count = column.value_count().max(u64::from(doc_count));
+        let is_alike = self.source.factor() == 1.0 || count >= FACTOR_VALUES_MIN;
+        let bound = u128::from(size) * u128::from(count);
+        if size >= Moments::VALUE_MAX || !is_alike || bound >= EXACT_SUM_MAX {
+            return Ok(false);
+        }
+        if self.exact_bound + bound >= EXACT_SUM_MAX {
+            self.settle_exact()?;
+        }
+        self.exact_bound += bound;
+        Ok(true)
+    }
+
+    /// Brings what was added up so far into doubles.
+    fn settle_exact(&mut self) -> Result<()> {
+        self.doubles.grow(self.exact.len(), self.exact.wanted(), self.budget)?;
+        for bucket in 0..self.exact.len() {
+            let state = self.exact_state(bucket);
+            if state.count == 0 {
+                continue;
+            }
+            let doubles = &mut self.doubles;
+            doubles.counts[bucket] += state.count;
+            if let Some(sum) = doubles.sums.get_mut(bucket) {
+                sum.add(state.sum);
+            }
+            if let Some(squares) = doubles.squares.get_mut(bucket) {
+                squares.add(state.sum_of_squares);
+            }
+            if let Some(range) = doubles.ranges.get_mut(bucket) {
+                *range = (range.0.min(state.min), range.1.max(state.max));
+            }
+        }
+        self.exact.clear();
+        self.exact_bound = 0;
+        Ok(())
+    }
+
+    /// What the stored numbers of a bucket are as values.
+    fn exact_state(&self, bucket: usize) -> MetricState {
+        let (stored, squares) = self.exact.get(bucket);
+        let Wanted { sum, range, .. } = self.exact.wanted();
+        let mut state = MetricState { count: stored.count, ..MetricState::default() };
+        if stored.count == 0 {
+            return state;
+        }
+        if sum {
+            state.sum = self.source.decode(stored.sum);
+            state.sum_of_squares = squares as f64 / (self.source.factor() * self.source.factor());
+        }
+        if range {
+            (state.min, state.max) = (self.source.decode(stored.min), self.source.decode(stored.max));
+        }
+        state
+    }
+
     fn state(&self, bucket: u32) -> MetricState {
         let bucket = bucket as usize;
-        let (min, max) = self.ranges.get(bucket).copied().unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
-        MetricState {
-            count: self.counts.get(bucket).copied().unwrap_or(0),
-            sum: self.sums.get(bucket).map_or(0.0, |sum| sum.value),
-            min,
-            max,
-            sum_of_squares: self.squares.get(bucket).map_or(0.0, |sum| sum.value),
+        let mut state = self.exact_state(bucket);
+        let doubles = &self.doubles;
+        let Some(count) = doubles.counts.get(bucket).copied().filter(|count| *count > 0) else {
+            return state;
+        };
+        let with = |own: f64, sums: &[KahanSum]| {
+            let mut sum = sums.get(bucket).copied().unwrap_or_default();
+            if state.count > 0 {
+                sum.add(own);
+            }
+            sum.value
+        };
+        (state.sum, state.sum_of_squares) =
+            (with(state.sum, &doubles.sums), with(state.sum_of_squares, &doubles.squares));
+        if let Some((min, max)) = doubles.ranges.get(bucket) {
+            (state.min, state.max) = (state.min.min(*min), state.max.max(*max));
         }
+        state.count += count;
+        state
     }
+
+    /// Takes a batch of numbers as they are stored.
+    fn collect_exact(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.grow_exact(entries.bucket_count)?;
+        let Reader::Numbers(reader) = &mut self.reader else { return Ok(()) };
+        let exact = &mut self.exact;
+        if let Some(bucket) = entries.only_bucket() {
+            match (reader.run(entries.docs), reader.column()) {
+                (Some(run), Some(column)) => add_run(exact, bucket as usize, column, run)?,
+                _ => exact.add_all(bucket as usize, reader.load(entries.docs)?.values),
+            }
+            return Ok(());
+        }
+        let stored = reader.load(entries.docs)?;
+        match (stored.positions, entries.positions, entries.buckets) {
+            (None, None, Some(buckets)) => exact.add_each(stored.values, buckets),
+            _ => stored.join(entries, &mut self.starts, |_, bucket, value| exact.add_one(bucket, value)),
+        }
+        Ok(())
+    }
+}
+
+fn wanted_of(kind: MetricKind) -> Wanted {
+    use MetricKind::{Avg, ExtendedStats, Max, Min, Stats, Sum};
+    Wanted {
+        sum: matches!(kind, Avg | Sum | Stats | ExtendedStats),
+        range: matches!(kind, Min | Max | Stats | ExtendedStats),
+        squares: kind == ExtendedStats,
+    }
+}
+
+/// Takes a run of a column into a bucket.
+fn add_run(
+    exact: &mut ExactStats,
+    bucket: usize,
+    column: &NumberColumn<'_>,
+    values: std::ops::Range<u64>,
+) -> Result<()> {
+    let Wanted { sum, range, squares } = exact.wanted();
+    let moments = match sum {
+        true => column.moments(values.clone(), squares)?,
+        false => Moments { count: values.end - values.start, ..Moments::default() },
+    };
+    let extremes = if range { column.extremes(values)? } else { None };
+    exact.add_known(bucket, &moments, extremes);
+    Ok(())
 }
 
 impl<'s> Collector<'s> for MetricCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         let is_mapped = self.source.is_mapped();
         match &mut self.reader {
-            Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped),
-            Reader::Ordinals(reader) => reader.begin(&view.segment, is_mapped).map(drop),
-            Reader::Made(terms) => terms.begin(&view.segment),
-            Reader::Shapes(presence) => {
-                *presence = view.segment.presence(self.source.path())?;
-                Ok(())
-            }
+            Reader::Numbers(reader) => reader.begin(&view.segment, is_mapped)?,
+            Reader::Ordinals(reader) => reader.begin(&view.segment, is_mapped).map(drop)?,
+            Reader::Made(terms) => terms.begin(&view.segment)?,
+            Reader::Shapes(presence) => *presence = view.segment.presence(self.source.path())?,
         }
+        self.is_exact = self.takes_exact(view.doc_count())?;
+        Ok(())
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        self.grow(entries.bucket_count)?;
-        let reader = match &mut self.reader {
+        if self.is_exact {
+            return self.collect_exact(entries);
+        }
+        self.doubles.grow(entries.bucket_count, self.exact.wanted(), self.budget)?;
+        let (doubles, starts) = (&mut self.doubles, &mut self.starts);
+        match &mut self.reader {
             Reader::Ordinals(reader) => {
-                let counts = &mut self.counts;
+                let counts = &mut doubles.counts;
                 // The ranges of a document are one value.
                 let (is_ranges, mut last) = (self.source.range_kind().is_some(), usize::MAX);
-                reader.load(entries.docs)?.join(entries, &mut self.starts, |entry, bucket, _| {
+                reader.load(entries.docs)?.join(entries, starts, |entry, bucket, _| {
                     counts[bucket as usize] += u64::from(!is_ranges || entry != last);
                     last = entry;
                 });
-                return Ok(());
             }
             Reader::Made(terms) => {
                 let loaded = terms.load(entries.docs)?;
                 let values = Values { values: loaded.numbers, positions: Some(&loaded.terms.positions) };
-                let counts = &mut self.counts;
-                values.join(entries, &mut self.starts, |_, bucket, _| counts[bucket as usize] += 1);
-                return Ok(());
+                values.join(entries, starts, |_, bucket, _| doubles.counts[bucket as usize] += 1);
             }
             Reader::Shapes(presence) => {
                 let Some(presence) = presence else { return Ok(()) };
                 for entry in 0..entries.len() {
                     if presence.contains(entries.docs[entries.position(entry)])? {
-                        self.counts[entries.bucket(entry) as usize] += 1;
+                        doubles.counts[entries.bucket(entry) as usize] += 1;
                     }
                 }
-                return Ok(());
             }
-            Reader::Numbers(reader) => reader,
-        };
-        let stored = reader.load(entries.docs)?;
-        if entries.is_single_bucket() {
-            self.counts[0] += stored.values.len() as u64;
-            match self.kind {
-                MetricKind::ValueCount => return Ok(()),
-                MetricKind::Avg | MetricKind::Sum
-                    if self.is_whole
-                        && let Some(sum) = exact_sum(stored.values) =>
-                {
-                    self.sums[0].add(sum);
-                    return Ok(());
-                }
-                // The order of stored numbers is that of their values.
-                MetricKind::Min | MetricKind::Max => {
-                    let (min, max) = &mut self.ranges[0];
-                    if let Some(&least) = stored.values.iter().min() {
-                        *min = min.min(self.source.decode(least));
+            Reader::Numbers(reader) => {
+                let stored = reader.load(entries.docs)?;
+                let mut decoded = std::mem::take(&mut doubles.values);
+                self.source.decode_all(stored.values, &mut decoded);
+                match entries.only_bucket() {
+                    Some(bucket) if decoded.len() >= LANES_FROM => {
+                        doubles.values = decoded;
+                        doubles.add_all(bucket as usize);
+                        return Ok(());
                     }
-                    if let Some(&most) = stored.values.iter().max() {
-                        *max = max.max(self.source.decode(most));
+                    _ => {
+                        let values = Values { values: decoded.as_slice(), positions: stored.positions };
+                        values.join(entries, starts, |_, bucket, value| doubles.add(bucket as usize, value));
                     }
-                    return Ok(());
                 }
-                _ => {}
-            }
-            if self.kind == MetricKind::Stats
-                && self.is_whole
-                && let Some(sum) = exact_sum(stored.values)
-                && let (Some(&least), Some(&most)) = (stored.values.iter().min(), stored.values.iter().max())
-            {
-                self.sums[0].add(sum);
-                let (min, max) = &mut self.ranges[0];
-                *min = min.min(self.source.decode(least));
-                *max = max.max(self.source.decode(most));
-                return Ok(());
-            }
-            self.source.decode_all(stored.values, &mut self.doubles);
-            let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
-            for &value in &self.doubles {
-                self.sums[0].add(value);
-                min = min.min(value);
-                max = max.max(value);
-            }
-            if self.kind == MetricKind::ExtendedStats {
-                self.doubles.iter().for_each(|value| self.squares[0].add(value * value));
-            }
-            if let Some(range) = self.ranges.first_mut() {
-                *range = (range.0.min(min), range.1.max(max));
-            }
-            return Ok(());
-        }
-        let (counts, sums, ranges) = (&mut self.counts, &mut self.sums, &mut self.ranges);
-        if self.kind != MetricKind::ExtendedStats
-            && self.is_linear
-            && stored.positions.is_none()
-            && let (None, Some(buckets)) = (entries.positions, entries.buckets)
-            && self.batch.take(stored.values, buckets, entries.bucket_count, !ranges.is_empty())
-        {
-            let source = self.source;
-            self.batch.for_each(|bucket, stored| {
-                counts[bucket] += stored.count;
-                if let Some(sum) = sums.get_mut(bucket) {
-                    sum.add(source.decode(stored.sum));
-                }
-                if let Some(range) = ranges.get_mut(bucket) {
-                    *range = (range.0.min(source.decode(stored.min)), range.1.max(source.decode(stored.max)));
-                }
-            });
-            return Ok(());
-        }
-        self.source.decode_all(stored.values, &mut self.doubles);
-        let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
-        let (counts, sums, squares, ranges) =
-            (&mut self.counts, &mut self.sums, &mut self.squares, &mut self.ranges);
-        let starts = &mut self.starts;
-        match self.kind {
-            MetricKind::ValueCount => {
-                values.join(entries, starts, |_, bucket, _| counts[bucket as usize] += 1)
-            }
-            MetricKind::Avg | MetricKind::Sum => values.join(entries, starts, |_, bucket, value| {
-                counts[bucket as usize] += 1;
-                sums[bucket as usize].add(value);
-            }),
-            MetricKind::Min | MetricKind::Max => values.join(entries, starts, |_, bucket, value| {
-                counts[bucket as usize] += 1;
-                let range = &mut ranges[bucket as usize];
-                *range = (range.0.min(value), range.1.max(value));
-            }),
-            MetricKind::Stats | MetricKind::ExtendedStats => {
-                let is_extended = self.kind == MetricKind::ExtendedStats;
-                values.join(entries, starts, |_, bucket, value| {
-                    let bucket = bucket as usize;
-                    counts[bucket] += 1;
-                    sums[bucket].add(value);
-                    let range = &mut ranges[bucket];
-                    *range = (range.0.min(value), range.1.max(value));
-                    if is_extended {
-                        squares[bucket].add(value * value);
-                    }
-                });
+                doubles.values = decoded;
             }
         }
         Ok(())
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {
-        self.grow(1)?;
-        let (value_count, range) = match &self.reader {
+        let (value_count, is_all) = match &self.reader {
             Reader::Numbers(reader) => {
                 let Some(column) = reader.column() else { return Ok(!reader.has_missing()) };
-                if reader.has_missing() && column.doc_count_with_value() < column.doc_count() {
-                    return Ok(false);
-                }
-                (column.value_count(), column.min().zip(column.max()))
+                let is_all = !reader.has_missing() || column.doc_count_with_value() == column.doc_count();
+                (column.value_count(), is_all)
             }
             Reader::Ordinals(reader) => {
                 let Some(column) = reader.column() else { return Ok(reader.missing_ordinal().is_none()) };
-                if reader.missing_ordinal().is_some() && column.doc_count_with_value() < column.doc_count() {
-                    return Ok(false);
-                }
+                let is_all =
+                    reader.missing_ordinal().is_none() || column.doc_count_with_value() == column.doc_count();
                 // The ranges of a document are one value.
                 match self.source.range_kind() {
-                    Some(_) => (u64::from(column.doc_count_with_value()), None),
-                    None => (column.value_count(), None),
+                    Some(_) => (u64::from(column.doc_count_with_value()), is_all),
+                    None => (column.value_count(), is_all),
                 }
             }
             Reader::Made(_) | Reader::Shapes(_) => return Ok(false),
         };
-        match self.kind {
-            MetricKind::ValueCount => {}
-            MetricKind::Min | MetricKind::Max => {
-                if let Some((least, most)) = range {
-                    let resolution = self.source.resolution();
-                    let (least, most) = (resolution.millis(least), resolution.millis(most));
-                    let (min, max) = &mut self.ranges[0];
-                    *min = min.min(self.source.decode(least));
-                    *max = max.max(self.source.decode(most));
-                }
-            }
-            _ => return Ok(false),
+        if !is_all {
+            return Ok(false);
         }
-        self.counts[0] += value_count;
+        let Reader::Numbers(reader) = &self.reader else {
+            self.doubles.grow(1, self.exact.wanted(), self.budget)?;
+            self.doubles.counts[0] += value_count;
+            return Ok(true);
+        };
+        let Some(column) = reader.column().copied() else { return Ok(true) };
+        let Wanted { sum, range, squares } = self.exact.wanted();
+        let resolution = self.source.resolution();
+        // The sum of rounded dates is not that of the stored ones.
+        if sum && !(self.is_exact && resolution.per_milli() == 1) {
+            return Ok(false);
+        }
+        self.grow_exact(1)?;
+        let mut moments = Moments { count: value_count, ..Moments::default() };
+        if sum {
+            moments.count = 0;
+            for start in (0..value_count).step_by(CHECKED_VALUES as usize) {
+                self.budget.check()?;
+                moments.add(&column.moments(start..value_count.min(start + CHECKED_VALUES), squares)?);
+            }
+        }
+        let extremes = column.min().zip(column.max()).filter(|_| range);
+        let extremes = extremes.map(|(min, max)| (resolution.millis(min), resolution.millis(max)));
+        self.exact.add_known(0, &moments, extremes);
         Ok(true)
+    }
+
+    fn can_split(&self) -> bool {
+        true
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let exact = std::mem::replace(&mut self.exact, ExactStats::new(wanted_of(self.kind)));
+        let (exact_bound, doubles) = (self.exact_bound, std::mem::take(&mut self.doubles));
+        Ok(Findings::Metric(Box::new(MetricFindings { exact, exact_bound, doubles })))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Metric(found) = findings else { return Ok(()) };
+        let MetricFindings { exact, exact_bound, doubles } = *found;
+        if self.exact_bound + exact_bound >= EXACT_SUM_MAX {
+            self.settle_exact()?;
+        }
+        self.exact_bound += exact_bound;
+        let most = |len: usize| bucket_of[..len].iter().max().map_or(0, |most| *most as usize + 1);
+        self.grow_exact(most(exact.len()))?;
+        self.exact.absorb(&exact, bucket_of);
+        self.doubles.grow(most(doubles.counts.len()), self.exact.wanted(), self.budget)?;
+        self.doubles.absorb(&doubles, bucket_of);
+        Ok(())
     }
 
     fn order_value(&self, _path: &[String], value: Option<&str>, bucket: u32) -> f64 {
@@ -316,20 +464,4 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         Ok(buckets.iter().map(|&bucket| Partial::Metric(self.state(bucket))).collect())
     }
-}
-
-/// The sum of whole numbers as a double, when no addition of them as doubles could have rounded.
-fn exact_sum(values: &[i64]) -> Option<f64> {
-    const EXACT: i128 = 1 << 53;
-    let (mut sum, mut size) = (0i128, 0u128);
-    for chunk in values.chunks(512) {
-        let most = chunk.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0);
-        if most > (1 << 53) / 512 {
-            return None;
-        }
-        let part: i64 = chunk.iter().sum();
-        sum += i128::from(part);
-        size += u128::from(most) * chunk.len() as u128;
-    }
-    (size < EXACT as u128 && sum.abs() < EXACT).then_some(sum as f64)
 }

@@ -289,6 +289,17 @@ impl Distribution {
         }
     }
 
+    /// False: a value cannot be kept.
+    fn add_all(&mut self, values: &[f64]) -> bool {
+        match self {
+            Distribution::Digest(digest) => {
+                digest.add_all(values);
+                true
+            }
+            Distribution::Hdr(histogram) => values.iter().all(|value| histogram.add(*value)),
+        }
+    }
+
     /// False: the value cannot be kept.
     #[inline]
     fn add(&mut self, value: f64) -> bool {
@@ -377,6 +388,14 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
         let (distributions, touched, request) =
             (self.distributions.get_mut(), &mut self.touched, self.request);
         let mut is_refused = false;
+        if let Some(bucket) = entries.only_bucket().filter(|_| !values.values.is_empty()) {
+            touched.push(bucket);
+            let own = distributions[bucket as usize].get_or_insert_with(|| Box::new(request.empty()));
+            return match own.add_all(values.values) {
+                true => self.charge(),
+                false => Err(negative().into()),
+            };
+        }
         values.join(entries, &mut self.starts, |_, bucket, value| {
             if touched.last() != Some(&bucket) {
                 touched.push(bucket);

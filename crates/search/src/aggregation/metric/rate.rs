@@ -192,7 +192,7 @@ impl<'s> Collector<'s> for RateCollector<'s> {
             counts.resize(entries.bucket_count, 0);
         }
         match entries.buckets {
-            None => counts[0] += entries.len() as u64,
+            None => counts[entries.bucket as usize] += entries.len() as u64,
             Some(buckets) => buckets.iter().for_each(|&bucket| counts[bucket as usize] += 1),
         }
         Ok(())

@@ -9,6 +9,7 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Definition, Place};
 use super::super::entries::{Entries, Values};
+use super::super::findings::Findings;
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::OrderValues;
@@ -57,12 +58,12 @@ impl WeightedAvg {
 
 /// Of one bucket.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+pub struct WeightedSums {
     weighted: KahanSum,
     weights: KahanSum,
 }
 
-impl Sums {
+impl WeightedSums {
     fn avg(&self) -> f64 {
         self.weighted.value / self.weights.value
     }
@@ -104,8 +105,8 @@ impl Definition for WeightedAvg {
     }
 
     fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
-        let mut all = Sums::default();
-        for part in parts.into_iter().filter_map(Partial::into_own::<Sums>) {
+        let mut all = WeightedSums::default();
+        for part in parts.into_iter().filter_map(Partial::into_own::<WeightedSums>) {
             all.weighted.add(part.weighted.value);
             all.weights.add(part.weights.value);
         }
@@ -113,19 +114,22 @@ impl Definition for WeightedAvg {
     }
 
     fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let avg = partial.as_own::<Sums>().map_or(f64::NAN, Sums::avg);
+        let avg = partial.as_own::<WeightedSums>().map_or(f64::NAN, WeightedSums::avg);
         single(out, avg, !avg.is_nan(), &renderer.shape.format);
         Ok(())
     }
 
     fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
-        partial.as_own::<Sums>().map(Sums::avg)
+        partial.as_own::<WeightedSums>().map(WeightedSums::avg)
     }
 
     fn order_values(&self) -> OrderValues {
         OrderValues::One
     }
 }
+
+/// From so many documents of one bucket on, sums are those of several lanes: another last digit.
+const LANES_FROM: usize = 512;
 
 /// Stands for the weights of a document that has several; no field holds it.
 const SEVERAL: f64 = f64::NEG_INFINITY;
@@ -137,7 +141,7 @@ struct WeightedCollector<'s> {
     /// The weight of each document of a batch; NaN: none.
     weights: Vec<f64>,
     doubles: Vec<f64>,
-    sums: Vec<Sums>,
+    sums: Vec<WeightedSums>,
     starts: Vec<u32>,
     budget: &'s Budget,
 }
@@ -151,11 +155,25 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         if entries.bucket_count > self.sums.len() {
             let more = (entries.bucket_count - self.sums.len()) as u64;
-            self.budget.spend(more * size_of::<Sums>() as u64)?;
-            self.sums.resize(entries.bucket_count, Sums::default());
+            self.budget.spend(more * size_of::<WeightedSums>() as u64)?;
+            self.sums.resize(entries.bucket_count, WeightedSums::default());
         }
         let stored = self.weight.1.load(entries.docs)?;
         self.weight.0.decode_all(stored.values, &mut self.doubles);
+        if stored.positions.is_none()
+            && entries.docs.len() >= LANES_FROM
+            && let Some(bucket) = entries.only_bucket()
+            && self.value.1.is_single()
+        {
+            // One of each for every document.
+            std::mem::swap(&mut self.doubles, &mut self.weights);
+            self.value.0.decode_all(self.value.1.load(entries.docs)?.values, &mut self.doubles);
+            self.doubles.iter_mut().zip(&self.weights).for_each(|(value, weight)| *value *= weight);
+            let sums = &mut self.sums[bucket as usize];
+            sums.weighted.add_all(&self.doubles);
+            sums.weights.add_all(&self.weights);
+            return Ok(());
+        }
         self.weights.clear();
         self.weights.resize(entries.docs.len(), f64::NAN);
         let mut last = usize::MAX;
@@ -185,8 +203,30 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
         Ok(())
     }
 
+    fn can_split(&self) -> bool {
+        true
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Weighted(std::mem::take(&mut self.sums)))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Weighted(sums) = findings else { return Ok(()) };
+        let most = bucket_of[..sums.len()].iter().max().map_or(0, |most| *most as usize + 1);
+        if most > self.sums.len() {
+            self.budget.spend(((most - self.sums.len()) * size_of::<WeightedSums>()) as u64)?;
+            self.sums.resize(most, WeightedSums::default());
+        }
+        for (other, &bucket) in sums.iter().zip(bucket_of) {
+            self.sums[bucket as usize].weighted.add_sum(&other.weighted);
+            self.sums[bucket as usize].weights.add_sum(&other.weights);
+        }
+        Ok(())
+    }
+
     fn order_value(&self, _: &[String], _: Option<&str>, bucket: u32) -> f64 {
-        self.sums.get(bucket as usize).map_or(f64::NAN, Sums::avg)
+        self.sums.get(bucket as usize).map_or(f64::NAN, WeightedSums::avg)
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {

@@ -5,24 +5,35 @@ use limber_segment::{Segment, SegmentView};
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::entries::{Emitted, Entries};
+use super::super::entries::Entries;
+use super::super::findings::Findings;
+use super::super::keyed_buckets::KeyedBuckets;
 use super::super::partial::{Partial, TermKey};
 use super::super::source::{OrdinalReader, Source};
 use super::include::TermFilter;
-use super::numbers::{REFUSED, TermNumbers, UNKNOWN};
+use super::numbers::{REFUSED, TermNumbers};
+use super::pool::TermPool;
 use super::request::Terms;
 use super::select::{Candidate, finish_kept, select, select_all, terms_partial, terms_partials};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-
-/// Fields of so many terms have a slot for every pair of a parent and a term, as far as a table of slots goes.
-const DENSE_ORDINALS_MAX: usize = 1 << 12;
 
 /// Documents by ordinal of one segment.
 #[derive(Debug)]
 struct Held<'s> {
     segment: &'s Segment,
     counts: Vec<u32>,
+}
+
+/// What a part of a shard's documents came to.
+#[derive(Debug)]
+pub struct TermsFindings {
+    table: BucketTable,
+    /// The terms that the table's keys are numbers of.
+    pool: TermPool,
+    /// Documents by ordinal of the segment at this place of the snapshot, and none elsewhere.
+    held: Option<(usize, Vec<u32>)>,
+    below: Vec<Findings>,
 }
 
 #[derive(Debug)]
@@ -34,17 +45,14 @@ pub struct KeywordTerms<'s> {
     segment: Option<&'s Segment>,
     ordinal_count: usize,
     numbers: TermNumbers<'s>,
-    /// Bucket under parent 0 by ordinal of this segment; [`UNKNOWN`] until it is met, [`REFUSED`] where it may have none.
-    buckets: Vec<u32>,
-    table: BucketTable,
+    /// Places of keys are ordinals of this segment.
+    buckets: KeyedBuckets<'s>,
     /// Documents by ordinal of this segment, while all belong to the only bucket and nothing is below it. Empty: none.
     ordinal_counts: Vec<u32>,
     /// Every document of this segment counts, and `ordinal_counts` is not kept.
     is_whole: bool,
     /// The first segment that was counted by ordinal alone: its terms are named when there is a second, or only those that are shown.
     held: Option<Held<'s>>,
-    subs: Subs<'s>,
-    emitted: Emitted,
     starts: Vec<u32>,
     term: Vec<u8>,
     shard: &'s ShardSnapshot,
@@ -69,13 +77,10 @@ impl<'s> KeywordTerms<'s> {
             segment: None,
             ordinal_count: 0,
             numbers: TermNumbers::new(filter, source, missing, budget),
-            buckets: Vec::new(),
-            table: BucketTable::default(),
+            buckets: KeyedBuckets::new(BucketTable::default(), subs, budget),
             ordinal_counts: Vec::new(),
             is_whole: false,
             held: None,
-            subs,
-            emitted: Emitted::default(),
             starts: Vec::new(),
             term: Vec::new(),
             shard,
@@ -96,8 +101,8 @@ impl<'s> KeywordTerms<'s> {
         {
             let number = self.numbers.number_of_missing()?;
             if number != REFUSED {
-                let bucket = self.table.bucket(0, i64::from(number), self.budget)?;
-                self.table.counts[bucket as usize] += u64::from(count);
+                let bucket = self.buckets.table.bucket(0, i64::from(number), self.budget)?;
+                self.buckets.table.counts[bucket as usize] += u64::from(count);
             }
         }
         let Some(segment) = self.segment.filter(|_| self.source.is_mapped()) else { return Ok(()) };
@@ -113,9 +118,17 @@ impl<'s> KeywordTerms<'s> {
             }
         }
         counts.truncate(terms.len() as usize);
-        let next = Held { segment, counts };
+        self.hold(Held { segment, counts })
+    }
+
+    /// Keeps counts by ordinal as long as they are of one segment and nothing else was counted; names their terms otherwise.
+    fn hold(&mut self, next: Held<'s>) -> Result<()> {
         match self.held.take() {
-            None if self.table.len() == 0 => self.held = Some(next),
+            None if self.buckets.table.len() == 0 => self.held = Some(next),
+            Some(mut first) if std::ptr::eq(first.segment, next.segment) => {
+                first.counts.iter_mut().zip(next.counts).for_each(|(count, more)| *count += more);
+                self.held = Some(first);
+            }
             first => {
                 for held in first.into_iter().chain([next]) {
                     self.name(&held)?;
@@ -133,8 +146,8 @@ impl<'s> KeywordTerms<'s> {
             let count = held.counts[cursor.ord() as usize];
             if count > 0 && self.filter.allows_term(cursor.term()) {
                 let number = self.numbers.pool.number(cursor.term(), self.budget)?;
-                let bucket = self.table.bucket(0, i64::from(number), self.budget)?;
-                self.table.counts[bucket as usize] += u64::from(count);
+                let bucket = self.buckets.table.bucket(0, i64::from(number), self.budget)?;
+                self.buckets.table.counts[bucket as usize] += u64::from(count);
             }
         }
         Ok(())
@@ -147,8 +160,8 @@ impl<'s> KeywordTerms<'s> {
             .filter(|(_, count)| **count > 0)
             .map(|(ordinal, &count)| Candidate { bucket: ordinal, doc_count: u64::from(count) })
             .collect();
-        self.subs.settle()?;
-        let selected = select(candidates, self.request, &self.subs, |left, right| left.cmp(&right));
+        self.buckets.subs.settle()?;
+        let selected = select(candidates, self.request, &self.buckets.subs, |left, right| left.cmp(&right));
         let mut keys = Vec::with_capacity(selected.kept.len());
         for kept in &selected.kept {
             if let Some(terms) = held.segment.terms(self.source.path())? {
@@ -175,7 +188,7 @@ impl<'s> KeywordTerms<'s> {
                 }
                 let number = self.numbers.pool.number(cursor.term(), self.budget)?;
                 for &parent in parents {
-                    self.table.bucket(parent, i64::from(number), self.budget)?;
+                    self.buckets.table.bucket(parent, i64::from(number), self.budget)?;
                 }
             }
         }
@@ -183,7 +196,7 @@ impl<'s> KeywordTerms<'s> {
     }
 
     fn is_counting_only(&self, entries: &Entries<'_>) -> bool {
-        self.subs.is_empty() && entries.bucket_count == 1
+        self.buckets.subs.is_empty() && entries.bucket_count == 1
     }
 }
 
@@ -192,8 +205,8 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         self.ordinal_count = self.reader.begin(&view.segment, self.source.is_mapped())?;
         self.segment = Some(&*view.segment);
         self.numbers.begin(&view.segment, self.reader.missing_ordinal());
-        self.buckets.clear();
-        self.subs.begin_segment(view)
+        self.buckets.begin_places(self.ordinal_count);
+        self.buckets.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
@@ -215,65 +228,39 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             return Ok(());
         }
         self.numbers.reserve(self.ordinal_count)?;
+        let takes_places = self.buckets.takes_places(entries)?;
         let values = self.reader.load(entries.docs)?;
-        self.emitted.clear();
-        let (buckets, numbers, table) = (&mut self.buckets, &mut self.numbers, &mut self.table);
-        if entries.bucket_count == 1 && entries.positions.is_none() {
-            if buckets.is_empty() {
-                self.budget.spend(self.ordinal_count as u64 * 4)?;
-                buckets.resize(self.ordinal_count, UNKNOWN);
-            }
-            let is_any = |wanted: u32, buckets: &[u32]| {
-                values.values.iter().fold(false, |any, &ordinal| any | (buckets[ordinal as usize] == wanted))
+        let (buckets, numbers, budget) = (&mut self.buckets, &mut self.numbers, self.budget);
+        if takes_places {
+            return buckets.collect_places(
+                values.values,
+                values.positions,
+                entries,
+                |table, parent, ordinal| match numbers.number(ordinal)? {
+                    REFUSED => Ok(None),
+                    number => table.bucket(parent, i64::from(number), budget).map(Some),
+                },
+            );
+        }
+        let mut failed = Ok(());
+        buckets.begin();
+        values.join(entries, &mut self.starts, |entry, parent, ordinal| {
+            let bucket = match numbers.number(ordinal) {
+                Ok(REFUSED) => return,
+                Ok(number) => buckets.table.bucket(parent, i64::from(number), budget),
+                Err(error) => Err(error),
             };
-            if is_any(UNKNOWN, buckets) {
-                for &ordinal in values.values {
-                    if buckets[ordinal as usize] == UNKNOWN {
-                        buckets[ordinal as usize] = match numbers.number(ordinal)? {
-                            REFUSED => REFUSED,
-                            number => table.bucket(0, i64::from(number), self.budget)?,
-                        };
-                    }
-                }
+            match bucket {
+                Ok(bucket) => buckets.add(entry, bucket),
+                Err(error) => failed = Err(error),
             }
-            if !self.filter.allows_all() && is_any(REFUSED, buckets) {
-                values.join(entries, &mut self.starts, |entry, _, ordinal| match buckets[ordinal as usize] {
-                    REFUSED => {}
-                    bucket => self.emitted.push(entry, bucket),
-                });
-            } else {
-                let buckets = values.values.iter().map(|&ordinal| buckets[ordinal as usize]);
-                self.emitted.fill(entries.docs.len(), values.positions, buckets);
-            }
-        } else {
-            if self.ordinal_count <= DENSE_ORDINALS_MAX {
-                table.make_dense(self.ordinal_count, self.budget)?;
-            }
-            let mut failed = Ok(());
-            values.join(entries, &mut self.starts, |entry, parent, ordinal| {
-                let bucket = match numbers.number(ordinal) {
-                    Ok(REFUSED) => return,
-                    Ok(number) => table.bucket(parent, i64::from(number), self.budget),
-                    Err(error) => Err(error),
-                };
-                match bucket {
-                    Ok(bucket) => self.emitted.push(entry, bucket),
-                    Err(error) => failed = Err(error),
-                }
-            });
-            failed?;
-        }
-        for &bucket in self.emitted.buckets() {
-            self.table.counts[bucket as usize] += 1;
-        }
-        if !self.subs.is_empty() {
-            self.subs.collect(&self.emitted.batch(entries, self.table.len()))?;
-        }
-        Ok(())
+        });
+        failed?;
+        buckets.hand_on(entries)
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {
-        if !self.subs.is_empty() {
+        if !self.buckets.subs.is_empty() {
             return Ok(false);
         }
         let Some(column) = self.reader.column() else { return Ok(self.reader.missing_ordinal().is_none()) };
@@ -287,25 +274,68 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.flush_counts()?;
-        self.subs.end_segment()
+        self.buckets.subs.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.buckets.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let segments = &self.shard.segments;
+        let place =
+            |held: &Held<'s>| segments.iter().position(|view| std::ptr::eq(&*view.segment, held.segment));
+        let held = match self.held.take() {
+            Some(held) => match place(&held) {
+                Some(place) => Some((place, held.counts)),
+                None => {
+                    self.name(&held)?;
+                    None
+                }
+            },
+            None => None,
+        };
+        let table = std::mem::take(&mut self.buckets.table);
+        let pool = std::mem::take(&mut self.numbers.pool);
+        let below = self.buckets.subs.take_findings()?;
+        Ok(Findings::Terms(Box::new(TermsFindings { table, pool, held, below })))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Terms(found) = findings else { return Ok(()) };
+        let TermsFindings { table, pool, held, below } = *found;
+        if let Some((place, counts)) = held {
+            self.budget.spend(counts.len() as u64 * 4)?;
+            self.hold(Held { segment: &self.shard.segments[place].segment, counts })?;
+        }
+        if table.len() > 0
+            && let Some(held) = self.held.take()
+        {
+            self.name(&held)?;
+        }
+        let (numbers, budget) = (&mut self.numbers, self.budget);
+        let key_of = |key: i64| numbers.pool.number(pool.term(key as u32), budget).map(i64::from);
+        let buckets = self.buckets.table.absorb(&table, bucket_of, key_of, budget)?;
+        self.buckets.subs.absorb(below, &buckets)
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         if let Some(held) = self.held.take() {
-            let is_alone = parents == [0] && self.table.len() == 0;
+            let is_alone = parents == [0] && self.buckets.table.len() == 0;
             if is_alone && self.filter.allows_all() && self.request.min_doc_count > 0 {
                 return Ok(vec![self.finish_held(&held)?]);
             }
             self.name(&held)?;
         }
         self.add_terms_without_documents(parents)?;
-        self.subs.settle()?;
-        let (table, pool) = (&self.table, &self.numbers.pool);
+        self.buckets.subs.settle()?;
+        let (table, pool) = (&self.buckets.table, &self.numbers.pool);
         let term = |bucket: u32| pool.term(table.key(bucket) as u32);
-        let selected = select_all(&self.table, parents, self.request, &self.subs, |left, right| {
-            term(left).cmp(term(right))
-        });
-        let below = finish_kept(&mut self.subs, &selected)?;
+        let selected =
+            select_all(&self.buckets.table, parents, self.request, &self.buckets.subs, |left, right| {
+                term(left).cmp(term(right))
+            });
+        let below = finish_kept(&mut self.buckets.subs, &selected)?;
         let key = |bucket: u32| TermKey::Term(term(bucket).into());
         terms_partials(selected, key, below)
     }

@@ -56,7 +56,6 @@ impl<'s> Collector<'s> for MadeTermsCollector<'s> {
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        self.buckets.table.settle(self.budget)?;
         self.buckets.subs.settle()?;
         let (table, keys) = (&self.buckets.table, &self.keys);
         let selected =

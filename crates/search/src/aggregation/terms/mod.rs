@@ -13,7 +13,7 @@ mod request;
 mod select;
 
 pub use include::{Include, TermFilter};
-pub use keyword::KeywordTerms;
+pub use keyword::{KeywordTerms, TermsFindings};
 pub use made::MadeTermsCollector;
 pub use multi::MultiTerms;
 pub use number::NumberTerms;

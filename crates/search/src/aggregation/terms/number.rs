@@ -7,6 +7,7 @@ use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::entries::Entries;
+use super::super::findings::Findings;
 use super::super::keyed_buckets::KeyedBuckets;
 use super::super::partial::{Partial, TermKey};
 use super::super::source::{NumberReader, Source};
@@ -16,12 +17,36 @@ use super::select::{finish_kept, select_all, terms_partials};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
+/// Places of numbers within a narrow range.
+#[derive(Debug, Default)]
+struct Places {
+    first: i64,
+    /// 0: the range is too wide.
+    width: usize,
+    /// Of the batch at hand.
+    places: Vec<u32>,
+}
+
+impl Places {
+    const WIDTH_MAX: u64 = 1 << 16;
+
+    fn of(range: Option<(i64, i64)>) -> Places {
+        match range {
+            Some((first, last)) if last.abs_diff(first) < Self::WIDTH_MAX => {
+                Places { first, width: last.abs_diff(first) as usize + 1, places: Vec::new() }
+            }
+            _ => Places::default(),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct NumberTerms<'s> {
     request: &'s Terms,
     filter: &'s TermFilter,
     source: &'s Source,
     reader: NumberReader<'s>,
+    places: Places,
     buckets: KeyedBuckets<'s>,
     shard: &'s ShardSnapshot,
     budget: &'s Budget,
@@ -36,19 +61,12 @@ impl<'s> NumberTerms<'s> {
         shard: &'s ShardSnapshot,
         budget: &'s Budget,
     ) -> Result<NumberTerms<'s>> {
-        Ok(NumberTerms {
-            request,
-            filter,
-            source,
-            reader: NumberReader::new(source)?,
-            buckets: KeyedBuckets::new(
-                BucketTable::with_range(stored_range(source, shard)?, budget)?,
-                subs,
-                budget,
-            ),
-            shard,
-            budget,
-        })
+        let reader = NumberReader::new(source)?;
+        let range = stored_range(source, shard, reader.missing())?;
+        let places = Places::of(range);
+        let mut buckets = KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget);
+        buckets.begin_places(places.width);
+        Ok(NumberTerms { request, filter, source, reader, places, buckets, shard, budget })
     }
 
     /// With `min_doc_count: 0` every value of the field has a bucket under every parent.
@@ -90,23 +108,18 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
-        let values = self.reader.load(entries.docs)?;
-        if self.buckets.subs.is_empty()
-            && values.positions.is_none()
-            && entries.is_single_bucket()
-            && self.filter.allows_all()
-            && let Some((first, tally)) = self.buckets.table.tally(self.budget)?
-        {
-            let mut beyond = 0;
-            for &value in values.values {
-                match tally.get_mut(value.wrapping_sub(first) as usize) {
-                    Some(count) => *count += 1,
-                    None => beyond += 1,
-                }
-            }
-            debug_assert_eq!(beyond, 0, "the range was that of all segments");
-            return Ok(());
+        if self.reader.has_one_at_most() && self.buckets.takes_places(entries)? {
+            let values = self.reader.load(entries.docs)?;
+            let Places { first, places, .. } = &mut self.places;
+            places.clear();
+            places.extend(values.values.iter().map(|&value| value.wrapping_sub(*first) as u32));
+            let (first, filter, budget) = (*first, self.filter, self.budget);
+            return self.buckets.collect_places(places, values.positions, entries, |table, parent, place| {
+                let value = first + i64::from(place);
+                filter.allows_number(value).then(|| table.bucket(parent, value, budget)).transpose()
+            });
         }
+        let values = self.reader.load(entries.docs)?;
         let filter = (!self.filter.allows_all()).then_some(self.filter);
         // Values of a document ascend: equal ones follow one another and count once.
         let mut last = (usize::MAX, 0);
@@ -120,8 +133,19 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
         self.buckets.subs.end_segment()
     }
 
+    fn can_split(&self) -> bool {
+        self.buckets.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        self.buckets.take_findings()
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        self.buckets.absorb(findings, bucket_of)
+    }
+
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
-        self.buckets.table.settle(self.budget)?;
         self.add_values_without_documents(parents)?;
         self.buckets.subs.settle()?;
         let table = &self.buckets.table;

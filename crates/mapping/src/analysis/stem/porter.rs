@@ -4,7 +4,7 @@
 //! later program (`-bli` to `-ble`, `-logi` to `-log`), as in Lucene's `PorterStemFilter`.
 
 /// Stems a lower-case word in place. Characters other than a, e, i, o, u and y count as consonants.
-pub(super) fn stem(word: &mut String) {
+pub(in crate::analysis) fn stem(word: &mut String) {
     if word.len() <= 2 {
         return;
     }

@@ -22,7 +22,7 @@ pub fn strip_html(text: &str) -> String {
 }
 
 /// The text without its HTML but for tags of these names.
-pub(super) fn without_html(text: &str, escaped_tags: &[String]) -> Rewritten {
+pub(in crate::analysis) fn without_html(text: &str, escaped_tags: &[String]) -> Rewritten {
     let mut rewriter = Rewriter::new(text);
     let mut endless = Endless::default();
     let mut replacement = String::new();

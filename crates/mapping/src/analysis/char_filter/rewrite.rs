@@ -4,7 +4,7 @@ use limber_work as work;
 
 /// Source: Lucene's `BaseCharFilter`, whose corrections come out the same.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Rewritten {
+pub(in crate::analysis) struct Rewritten {
     pub text: String,
     /// In ascending order, none touching another's inside.
     edits: Vec<Edit>,
@@ -38,7 +38,7 @@ impl Rewritten {
 }
 
 /// Makes a [`Rewritten`] from the start of a text to its end.
-pub(super) struct Rewriter<'a> {
+pub(in crate::analysis) struct Rewriter<'a> {
     source: &'a str,
     read: usize,
     made: Rewritten,

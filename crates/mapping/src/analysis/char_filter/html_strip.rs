@@ -1,0 +1,22 @@
+//! `html_strip`: the text without its HTML.
+
+use super::html::without_html;
+use super::{CharFilter, Rewrite, Rewritten};
+use crate::RequestError;
+use crate::analysis::settings::Settings;
+
+#[derive(Debug)]
+struct HtmlStrip {
+    escaped_tags: Vec<String>,
+}
+
+pub fn make(settings: &Settings<'_>) -> Result<CharFilter, RequestError> {
+    let escaped_tags = settings.list("escaped_tags").unwrap_or_default();
+    Ok(CharFilter::new(HtmlStrip { escaped_tags }, false))
+}
+
+impl Rewrite for HtmlStrip {
+    fn apply(&self, text: &str) -> Rewritten {
+        without_html(text, &self.escaped_tags)
+    }
+}

@@ -1,0 +1,31 @@
+//! Character filters: what becomes of a whole text before anything else looks at it. One file each, one line of [`CHAR_FILTERS`].
+
+mod entities;
+mod html;
+mod html_strip;
+mod mapping;
+mod part;
+mod pattern_replace;
+mod rewrite;
+
+use super::settings::Settings;
+use crate::RequestError;
+
+pub use html::strip_html;
+pub(super) use mapping::{of as mapping_of, unescaped_char};
+pub(super) use part::{CharFilter, Rewrite};
+pub(super) use rewrite::{Rewriter, Rewritten};
+
+/// A type of character filter.
+pub(super) struct CharFilterType {
+    pub name: &'static str,
+    /// Whether it is one by this name without being declared.
+    pub is_ready: bool,
+    pub make: fn(&Settings<'_>) -> Result<CharFilter, RequestError>,
+}
+
+pub(super) const CHAR_FILTERS: &[CharFilterType] = &[
+    CharFilterType { name: "html_strip", is_ready: true, make: html_strip::make },
+    CharFilterType { name: "mapping", is_ready: false, make: mapping::make },
+    CharFilterType { name: "pattern_replace", is_ready: false, make: pattern_replace::make },
+];

@@ -1,0 +1,186 @@
+//! What a part of an analyzer is made in: the parts that it may name, the limits of the index, and what stands before it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::chain::Filter;
+use super::char_filter::{CHAR_FILTERS, CharFilter};
+use super::filter::FILTERS;
+use super::settings::{Settings, text};
+use super::tokenizer::{TOKENIZERS, Tokenizer};
+use crate::RequestError;
+
+/// Limits of an index on what its analyzers may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnalysisLimits {
+    /// `index.max_ngram_diff`.
+    pub ngram_diff: i32,
+    /// `index.max_shingle_diff`.
+    pub shingle_diff: i32,
+}
+
+impl Default for AnalysisLimits {
+    fn default() -> AnalysisLimits {
+        AnalysisLimits { ngram_diff: 1, shingle_diff: 3 }
+    }
+}
+
+/// What stands before a filter in its analyzer: synonyms are read with it.
+#[derive(Clone, Copy)]
+pub(super) struct Before<'a> {
+    pub char_filters: &'a [CharFilter],
+    pub tokenizer: &'a Arc<dyn Tokenizer>,
+    pub filters: &'a [Filter],
+}
+
+/// Tokenizers and filters of `settings.analysis`, and where they are asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub tokenizers: &'a Map<String, Value>,
+    pub filters: &'a Map<String, Value>,
+    pub char_filters: &'a Map<String, Value>,
+    pub limits: AnalysisLimits,
+    /// None where a filter is looked at alone.
+    pub before: Option<Before<'a>>,
+    /// Filters that name others which this one is within.
+    pub depth: usize,
+}
+
+/// Filters may name filters; more levels than this are a circle.
+const DEPTH_MAX: usize = 8;
+
+/// Types that Elasticsearch or its plugins have and that are not here yet.
+const MISSING_TOKENIZERS: &[&str] = &[
+    "classic",
+    "icu_tokenizer",
+    "kuromoji_tokenizer",
+    "ml_standard",
+    "nori_tokenizer",
+    "smartcn_tokenizer",
+    "thai",
+];
+const MISSING_CHAR_FILTERS: &[&str] = &["icu_normalizer", "kuromoji_iteration_mark", "first_non_blank_line"];
+const MISSING_FILTERS: &[&str] = &[
+    "condition",
+    "flatten_graph",
+    "hunspell",
+    "hyphenation_decompounder",
+    "icu_collation",
+    "icu_folding",
+    "icu_normalizer",
+    "icu_transform",
+    "ja_stop",
+    "kstem",
+    "kuromoji_baseform",
+    "kuromoji_number",
+    "kuromoji_part_of_speech",
+    "kuromoji_readingform",
+    "kuromoji_stemmer",
+    "min_hash",
+    "nori_number",
+    "nori_part_of_speech",
+    "nori_readingform",
+    "phonetic",
+    "predicate_token_filter",
+    "smartcn_stop",
+    "word_delimiter",
+];
+
+/// The type and settings of a part that is declared by this name.
+fn declared<'a>(
+    section: &'a Map<String, Value>,
+    what: &str,
+    name: &'a str,
+) -> Result<Option<(String, Settings<'a>)>, RequestError> {
+    let Some(body) = section.get(name) else { return Ok(None) };
+    let Value::Object(body) = body else {
+        return Err(RequestError::illegal_argument(format!("{what} [{name}] must be an object")));
+    };
+    let kind = body.get("type").filter(|kind| !kind.is_null()).map(text).ok_or_else(|| {
+        RequestError::illegal_argument(format!(
+            "{what} [{name}] must specify either an analyzer type, or a tokenizer"
+        ))
+    })?;
+    Ok(Some((kind, Settings { name, body })))
+}
+
+fn unknown(what: &str, kind: &str, name: &str, missing: &[&str]) -> RequestError {
+    if name.starts_with("_anonymous_") && !missing.contains(&kind) {
+        return RequestError::illegal_argument(format!("failed to find global {what} under [{kind}]"));
+    }
+    match missing.contains(&kind) {
+        true => RequestError::unsupported(format!("{} [{kind}]", what.replace('_', " "))),
+        false => RequestError::illegal_argument(format!("Unknown {what} type [{kind}] for [{name}]")),
+    }
+}
+
+impl<'a> Context<'a> {
+    /// `None`: nobody knows the name.
+    pub fn tokenizer(&self, name: &str) -> Result<Option<Arc<dyn Tokenizer>>, RequestError> {
+        let find = |kind: &str| TOKENIZERS.iter().find(|known| known.name == kind);
+        if let Some((kind, settings)) = declared(self.tokenizers, "tokenizer", name)? {
+            let found = find(&kind).ok_or_else(|| unknown("tokenizer", &kind, name, MISSING_TOKENIZERS))?;
+            return (found.make)(&settings, self).map(Some);
+        }
+        if MISSING_TOKENIZERS.contains(&name) {
+            return Err(RequestError::unsupported(format!("tokenizer [{name}]")));
+        }
+        let body = Map::new();
+        find(name).map(|found| (found.make)(&Settings { name, body: &body }, self)).transpose()
+    }
+
+    /// `None`: nobody knows the name.
+    pub fn filter(&self, name: &str) -> Result<Option<Filter>, RequestError> {
+        let inner = Context { depth: self.depth + 1, ..*self };
+        if inner.depth > DEPTH_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "filter [{name}] is within more than [{DEPTH_MAX}] filters that name others"
+            )));
+        }
+        let find = |kind: &str| FILTERS.iter().find(|known| known.name == kind);
+        if let Some((kind, settings)) = declared(self.filters, "filter", name)? {
+            let found = find(&kind).ok_or_else(|| unknown("filter", &kind, name, MISSING_FILTERS))?;
+            return (found.make)(&settings, &inner).map(Some);
+        }
+        if MISSING_FILTERS.contains(&name) {
+            return Err(RequestError::unsupported(format!("token filter [{name}]")));
+        }
+        let body = Map::new();
+        let found = find(name).filter(|found| found.is_ready);
+        found.map(|found| (found.make)(&Settings { name, body: &body }, &inner)).transpose()
+    }
+
+    /// `None`: nobody knows the name.
+    pub fn char_filter(&self, name: &str) -> Result<Option<CharFilter>, RequestError> {
+        let find = |kind: &str| CHAR_FILTERS.iter().find(|known| known.name == kind);
+        if let Some((kind, settings)) = declared(self.char_filters, "char_filter", name)? {
+            let found =
+                find(&kind).ok_or_else(|| unknown("char_filter", &kind, name, MISSING_CHAR_FILTERS))?;
+            return (found.make)(&settings).map(Some);
+        }
+        if MISSING_CHAR_FILTERS.contains(&name) {
+            return Err(RequestError::unsupported(format!("character filter [{name}]")));
+        }
+        let body = Map::new();
+        let found = find(name).filter(|found| found.is_ready);
+        found.map(|found| (found.make)(&Settings { name, body: &body })).transpose()
+    }
+
+    /// The filters of these names in order, each made in the place where it stands.
+    pub fn filters(
+        &self,
+        names: &[String],
+        char_filters: &[CharFilter],
+        tokenizer: &Arc<dyn Tokenizer>,
+        missing: impl Fn(&str) -> RequestError,
+    ) -> Result<Vec<Filter>, RequestError> {
+        let mut chain = Vec::with_capacity(names.len());
+        for name in names {
+            let before = Before { char_filters, tokenizer, filters: &chain };
+            let found = Context { before: Some(before), ..*self }.filter(name)?;
+            chain.push(found.ok_or_else(|| missing(name))?);
+        }
+        Ok(chain)
+    }
+}

@@ -1,0 +1,22 @@
+//! `apostrophe`: what stands after an apostrophe goes, and the apostrophe.
+
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Filter};
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct Apostrophe;
+
+pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::each(Apostrophe))
+}
+
+impl Each for Apostrophe {
+    fn change(&self, token: &mut TokenBuf, _: &mut String) -> bool {
+        if let Some(at) = token.text.find(['\'', '\u{2019}']) {
+            token.text.truncate(at);
+        }
+        true
+    }
+}

@@ -1,0 +1,52 @@
+//! `asciifolding`: characters become the ASCII that looks like them.
+
+use super::folding::fold_into;
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Emit, Filter, Stage, Stream};
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct AsciiFolding;
+
+/// Beside what it becomes, the token stays.
+#[derive(Debug)]
+struct Both;
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(match settings.bool("preserve_original", false)? {
+        false => Filter::each(AsciiFolding).normalizing(),
+        true => Filter::stream(Both).normalizing_by(AsciiFolding),
+    })
+}
+
+impl Each for AsciiFolding {
+    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+        if !token.text.is_ascii() {
+            room.clear();
+            fold_into(&token.text, room);
+            std::mem::swap(&mut token.text, room);
+        }
+        true
+    }
+}
+
+impl Stream for Both {
+    fn start(&self) -> Box<dyn Stage + '_> {
+        Box::new(Both)
+    }
+}
+
+impl Stage for Both {
+    fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
+        let mut folded = String::new();
+        fold_into(&token.text, &mut folded);
+        if folded == token.text {
+            return emit(token);
+        }
+        let mut original = token.clone();
+        original.increment = 0;
+        token.text = folded;
+        emit(token) && emit(&mut original)
+    }
+}

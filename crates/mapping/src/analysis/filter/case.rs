@@ -1,0 +1,121 @@
+//! `lowercase` and `uppercase`.
+
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Filter};
+use crate::analysis::lowercase_into;
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+enum Case {
+    Lower,
+    Greek,
+    Irish,
+    Turkish,
+    Upper,
+}
+
+pub fn make_lower(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    let case = match settings.text("language").map(|name| name.to_lowercase()).as_deref() {
+        None => Case::Lower,
+        Some("greek") => Case::Greek,
+        Some("irish") => Case::Irish,
+        Some("turkish") => Case::Turkish,
+        Some(other) => {
+            let reason = format!("language [{other}] not support for lower case");
+            return Err(RequestError::illegal_argument(reason));
+        }
+    };
+    Ok(Filter::each(case).normalizing())
+}
+
+pub fn make_upper(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::each(Case::Upper).normalizing())
+}
+
+impl Each for Case {
+    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+        match self {
+            Case::Lower if token.text.is_ascii() => token.text.make_ascii_lowercase(),
+            Case::Upper if token.text.is_ascii() => token.text.make_ascii_uppercase(),
+            _ => {
+                room.clear();
+                match self {
+                    Case::Lower => lowercase_into(&token.text, room),
+                    Case::Upper => uppercase_into(&token.text, room),
+                    Case::Greek => room.extend(token.text.chars().map(greek)),
+                    Case::Irish => irish_into(&token.text, room),
+                    Case::Turkish => turkish_into(&token.text, room),
+                }
+                std::mem::swap(&mut token.text, room);
+            }
+        }
+        true
+    }
+}
+
+fn uppercase_into(text: &str, out: &mut String) {
+    for c in text.chars() {
+        let mut upper = c.to_uppercase();
+        // A character whose upper case is several characters stays, as in Java's simple mapping.
+        out.push(if upper.len() == 1 { upper.next().unwrap_or(c) } else { c });
+    }
+}
+
+/// Small letters without accents, and every sigma in the form that it has within a word. Source: Lucene's `GreekLowerCaseFilter`.
+fn greek(c: char) -> char {
+    match c {
+        'ς' => 'σ',
+        'Ά' | 'ά' => 'α',
+        'Έ' | 'έ' => 'ε',
+        'Ή' | 'ή' => 'η',
+        'Ί' | 'Ϊ' | 'ί' | 'ϊ' | 'ΐ' => 'ι',
+        'Ύ' | 'Ϋ' | 'ύ' | 'ϋ' | 'ΰ' => 'υ',
+        'Ό' | 'ό' => 'ο',
+        'Ώ' | 'ώ' => 'ω',
+        '\u{03A2}' => 'ς',
+        other => crate::analysis::letters::lower(other),
+    }
+}
+
+/// A `t` or `n` that is put before a capital vowel is set off by a hyphen. Source: Lucene's `IrishLowerCaseFilter`.
+fn irish_into(text: &str, out: &mut String) {
+    let mut chars = text.chars();
+    let (first, second) = (chars.next(), chars.next());
+    let is_vowel = |c: char| matches!(c, 'A' | 'E' | 'I' | 'O' | 'U' | 'Á' | 'É' | 'Í' | 'Ó' | 'Ú');
+    let mut rest = text;
+    if let (Some(first @ ('t' | 'n')), Some(second)) = (first, second)
+        && is_vowel(second)
+    {
+        out.push(first);
+        out.push('-');
+        rest = chars.as_str();
+        lowercase_into(second.encode_utf8(&mut [0; 4]), out);
+    }
+    lowercase_into(rest, out);
+}
+
+/// Source: Lucene's `TurkishLowerCaseFilter`: an `I` is dotless unless a dot is put above it.
+fn turkish_into(text: &str, out: &mut String) {
+    let mut after_i = false;
+    for (at, c) in text.char_indices() {
+        if after_i && c == '\u{307}' {
+            continue;
+        }
+        match c {
+            'I' => {
+                let dotted = text[at + 1..]
+                    .chars()
+                    .take_while(|c| crate::analysis::unicode::is_mark(*c))
+                    .any(|c| c == '\u{307}');
+                out.push(if dotted { 'i' } else { 'ı' });
+                after_i = dotted;
+            }
+            'İ' => out.push('i'),
+            _ => {
+                after_i &= crate::analysis::unicode::is_mark(c);
+                lowercase_into(c.encode_utf8(&mut [0; 4]), out);
+            }
+        }
+    }
+}

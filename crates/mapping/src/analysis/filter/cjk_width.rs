@@ -1,0 +1,61 @@
+//! `cjk_width`: full width ASCII becomes ASCII, half width katakana become katakana.
+//!
+//! Source: Lucene's `CJKWidthFilter`.
+
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Filter};
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct CjkWidth;
+
+/// What the half width forms from U+FF65 on stand for.
+const KATAKANA: &str = "・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン\u{3099}\u{309a}";
+
+pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::each(CjkWidth).normalizing())
+}
+
+impl Each for CjkWidth {
+    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+        if !token.text.contains(|c| ('\u{ff01}'..='\u{ff9f}').contains(&c)) {
+            return true;
+        }
+        room.clear();
+        for c in token.text.chars() {
+            match c {
+                '\u{ff01}'..='\u{ff5e}' => room.extend(char::from_u32(c as u32 - 0xfee0)),
+                '\u{ff9e}' | '\u{ff9f}' if voiced(room, c == '\u{ff9f}') => {}
+                '\u{ff65}'..='\u{ff9f}' => {
+                    room.extend(KATAKANA.chars().nth(c as usize - 0xff65));
+                }
+                other => room.push(other),
+            }
+        }
+        std::mem::swap(&mut token.text, room);
+        true
+    }
+}
+
+/// Puts a voicing mark on the last character, if it may have one.
+fn voiced(text: &mut String, is_half: bool) -> bool {
+    let Some(last) = text.pop() else { return false };
+    let next = |by: u32| char::from_u32(last as u32 + by).unwrap_or(last);
+    let with_mark = match (last, is_half) {
+        ('ハ' | 'ヒ' | 'フ' | 'ヘ' | 'ホ', true) => next(2),
+        ('ウ', false) => 'ヴ',
+        ('ワ', false) => 'ヷ',
+        ('ヲ', false) => 'ヺ',
+        ('ヽ', false) => 'ヾ',
+        (
+            'カ' | 'キ' | 'ク' | 'ケ' | 'コ' | 'サ' | 'シ' | 'ス' | 'セ' | 'ソ' | 'タ' | 'チ' | 'ツ' | 'テ'
+            | 'ト',
+            false,
+        )
+        | ('ハ' | 'ヒ' | 'フ' | 'ヘ' | 'ホ', false) => next(1),
+        _ => last,
+    };
+    text.push(with_mark);
+    with_mark != last
+}

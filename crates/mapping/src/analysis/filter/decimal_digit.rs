@@ -1,0 +1,30 @@
+//! `decimal_digit`: digits of any script become 0 to 9.
+
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Filter};
+use crate::analysis::token::TokenBuf;
+use crate::analysis::unicode::digit_value;
+
+#[derive(Debug)]
+struct DecimalDigit;
+
+pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::each(DecimalDigit).normalizing())
+}
+
+impl Each for DecimalDigit {
+    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+        if !token.text.is_ascii() {
+            room.clear();
+            room.extend(
+                token
+                    .text
+                    .chars()
+                    .map(|c| digit_value(c).and_then(|value| char::from_digit(value, 10)).unwrap_or(c)),
+            );
+            std::mem::swap(&mut token.text, room);
+        }
+        true
+    }
+}

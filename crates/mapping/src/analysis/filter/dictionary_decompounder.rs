@@ -1,0 +1,77 @@
+//! `dictionary_decompounder`: the words of a list that a token is made of, at its position.
+//!
+//! Source: Lucene's `DictionaryCompoundWordTokenFilter`.
+
+use super::{Context, Settings, Words};
+use crate::RequestError;
+use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct Decompounder {
+    words: Words,
+    word_min: usize,
+    part_min: usize,
+    part_max: usize,
+    only_longest: bool,
+}
+
+/// Characters of a part, however long the user wants it: each is looked at from every place of a token.
+const PART_MAX: usize = 1000;
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    let words = Words::read(settings, "word_list", false)?.ok_or_else(|| {
+        RequestError::illegal_argument(format!(
+            "word_list must be provided for [{}], either as a path to a file, or directly",
+            settings.name
+        ))
+    })?;
+    let size =
+        |key: &str, default: i32| settings.count(key, default, 1, |_| format!("{key} must be positive"));
+    Ok(Filter::stream(Decompounder {
+        words,
+        word_min: size("min_word_size", 5)?,
+        part_min: size("min_subword_size", 2)?,
+        part_max: size("max_subword_size", 15)?.min(PART_MAX),
+        only_longest: settings.bool("only_longest_match", false)?,
+    })
+    .parsing(Parsing::Refused))
+}
+
+struct Walk<'a>(&'a Decompounder, String);
+
+impl Stream for Decompounder {
+    fn start(&self) -> Box<dyn Stage + '_> {
+        Box::new(Walk(self, String::new()))
+    }
+}
+
+impl Stage for Walk<'_> {
+    fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
+        let Walk(own, room) = self;
+        let whole = token.clone();
+        if !emit(token) || token.units() < own.word_min {
+            return true;
+        }
+        let text = whole.text.as_str();
+        let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let count = places.len() - 1;
+        for start in 0..count {
+            let longest = own.part_max.min(count - start);
+            let mut found = (own.part_min..=longest)
+                .map(|length| &text[places[start]..places[start + length]])
+                .filter(|part| own.words.has(part, room));
+            let parts: Vec<&str> = match own.only_longest {
+                true => found.next_back().into_iter().collect(),
+                false => found.collect(),
+            };
+            for part in parts {
+                let mut part = TokenBuf { increment: 0, ..whole.like(part.to_owned()) };
+                if !emit(&mut part) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}

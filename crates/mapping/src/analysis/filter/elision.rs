@@ -1,0 +1,48 @@
+//! `elision`: articles before an apostrophe go.
+
+use super::{Context, Settings, Words};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Filter};
+use crate::analysis::token::TokenBuf;
+
+/// Lucene's `FrenchAnalyzer.DEFAULT_ARTICLES` and those of other languages.
+const ARTICLES: &[(&str, &str)] = &[
+    ("catalan", "d l m n s t"),
+    ("french", "l m t qu n s j d c jusqu quoiqu lorsqu puisqu"),
+    ("irish", "d m b"),
+    ("italian", "c l all dall dell nell sull coll pell gl agl dagl degl negl sugl un m t s v d"),
+];
+
+#[derive(Debug)]
+struct Elision(Words);
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    let ignores_case = settings.bool("articles_case", false)?;
+    Ok(match Words::read(settings, "articles", ignores_case)? {
+        Some(words) => Filter::each(Elision(words)).normalizing(),
+        None if settings.is_declared() => {
+            return Err(RequestError::illegal_argument(
+                "elision filter requires [articles] or [articles_path] setting",
+            ));
+        }
+        None => articles("french"),
+    })
+}
+
+/// The articles of a language.
+pub(in crate::analysis) fn articles(language: &str) -> Filter {
+    let list = ARTICLES.iter().find(|(known, _)| *known == language).map_or("", |(_, list)| list);
+    Filter::each(Elision(Words::new(list.split(' ').map(str::to_owned), true))).normalizing()
+}
+
+impl Each for Elision {
+    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+        if let Some(at) = token.text.find(['\'', '\u{2019}'])
+            && self.0.has(&token.text[..at], room)
+        {
+            let width = token.text[at..].chars().next().map_or(0, char::len_utf8);
+            token.text.drain(..at + width);
+        }
+        true
+    }
+}

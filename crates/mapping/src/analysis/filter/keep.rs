@@ -1,0 +1,55 @@
+//! `keep` and `keep_types`: some words, or some types, alone.
+
+use super::{Context, Settings, Words};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Filter};
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct Keep(Words);
+
+#[derive(Debug)]
+struct KeepTypes {
+    types: Vec<String>,
+    excludes: bool,
+}
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    let (words, path) = (settings.value("keep_words").is_some(), settings.value("keep_words_path").is_some());
+    if words == path {
+        return Err(RequestError::illegal_argument(
+            "keep requires either `keep_words` or `keep_words_path` to be configured",
+        ));
+    }
+    let words = Words::read(settings, "keep_words", settings.bool("keep_words_case", false)?)?;
+    Ok(Filter::each(Keep(words.unwrap_or_else(|| Words::new([], false)))))
+}
+
+pub fn make_types(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    let types = settings
+        .list("types")
+        .filter(|types| !types.is_empty())
+        .ok_or_else(|| RequestError::illegal_argument("keep_types requires `types` to be configured"))?;
+    let excludes = match settings.text_or("mode", "include").to_lowercase().as_str() {
+        "include" => false,
+        "exclude" => true,
+        other => {
+            return Err(RequestError::illegal_argument(format!(
+                "`keep_types` tokenfilter mode can only be [include] or [exclude] but was [{other}]."
+            )));
+        }
+    };
+    Ok(Filter::each(KeepTypes { types, excludes }).reading_kinds())
+}
+
+impl Each for Keep {
+    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+        self.0.has(&token.text, room)
+    }
+}
+
+impl Each for KeepTypes {
+    fn change(&self, token: &mut TokenBuf, _: &mut String) -> bool {
+        self.types.iter().any(|kind| kind == token.kind) != self.excludes
+    }
+}

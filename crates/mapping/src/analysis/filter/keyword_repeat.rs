@@ -1,0 +1,28 @@
+//! `keyword_repeat`: every token twice at its position, first as one that stemmers pass over.
+
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{Emit, Filter, Stage, Stream};
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct KeywordRepeat;
+
+pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::stream(KeywordRepeat).knowing_keywords())
+}
+
+impl Stream for KeywordRepeat {
+    fn start(&self) -> Box<dyn Stage + '_> {
+        Box::new(KeywordRepeat)
+    }
+}
+
+impl Stage for KeywordRepeat {
+    fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
+        let mut twin = token.clone();
+        token.is_keyword = true;
+        (twin.is_keyword, twin.increment) = (false, 0);
+        emit(token) && emit(&mut twin)
+    }
+}

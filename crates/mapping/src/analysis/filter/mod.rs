@@ -1,0 +1,131 @@
+//! Token filters: what becomes of the tokens. One file each (or a family), one line of [`FILTERS`].
+
+mod apostrophe;
+mod ascii_folding;
+mod case;
+mod cjk_bigram;
+mod cjk_width;
+mod common_grams;
+mod decimal_digit;
+mod delimited_payload;
+mod dictionary_decompounder;
+mod elision;
+mod fingerprint;
+mod folding;
+mod keep;
+mod keyword_marker;
+mod keyword_repeat;
+mod length;
+mod limit;
+mod multiplexer;
+mod ngram;
+mod normalization;
+mod pattern_capture;
+mod pattern_replace;
+mod possessive;
+mod remove_duplicates;
+mod reverse;
+mod shingle;
+mod stemmer;
+mod stemmer_override;
+mod stop;
+mod synonym;
+mod trim;
+mod truncate;
+mod unique;
+mod word_delimiter;
+mod word_parts;
+mod words;
+
+use super::chain::Filter;
+use super::context::Context;
+use super::settings::Settings;
+use crate::RequestError;
+
+pub(super) use elision::articles;
+pub(super) use fingerprint::of as fingerprint_of;
+pub(super) use keyword_marker::of as keyword_marker_of;
+pub(super) use stemmer::of as stem_of;
+pub(super) use stop::{of as stop_of, read_stopwords as stop_set};
+pub(super) use words::Words;
+
+pub(super) type Make = fn(&Settings<'_>, &Context<'_>) -> Result<Filter, RequestError>;
+
+/// A type of token filter.
+pub(super) struct FilterType {
+    pub name: &'static str,
+    /// Whether it is one by this name without being declared.
+    pub is_ready: bool,
+    pub make: Make,
+}
+
+/// A filter that is there without being declared.
+const fn ready(name: &'static str, make: Make) -> FilterType {
+    FilterType { name, is_ready: true, make }
+}
+
+/// A filter that must be declared, as it has nothing to do without settings.
+const fn declared(name: &'static str, make: Make) -> FilterType {
+    FilterType { name, is_ready: false, make }
+}
+
+pub(super) const FILTERS: &[FilterType] = &[
+    ready("apostrophe", apostrophe::make),
+    ready("arabic_normalization", normalization::make_arabic),
+    ready("arabic_stem", stemmer::make_arabic),
+    ready("asciifolding", ascii_folding::make),
+    ready("bengali_normalization", normalization::make_bengali),
+    ready("brazilian_stem", stemmer::make_brazilian),
+    ready("cjk_bigram", cjk_bigram::make),
+    ready("cjk_width", cjk_width::make),
+    ready("classic", possessive::make_classic),
+    declared("common_grams", common_grams::make),
+    ready("czech_stem", stemmer::make_czech),
+    ready("decimal_digit", decimal_digit::make),
+    ready("delimited_payload", delimited_payload::make),
+    ready("delimited_payload_filter", delimited_payload::make),
+    declared("dictionary_decompounder", dictionary_decompounder::make),
+    ready("dutch_stem", stemmer::make_dutch),
+    ready("edge_ngram", ngram::make_edge),
+    ready("edgeNGram", ngram::make_edge),
+    ready("elision", elision::make),
+    ready("fingerprint", fingerprint::make),
+    ready("french_stem", stemmer::make_french),
+    ready("german_normalization", normalization::make_german),
+    ready("german_stem", stemmer::make_german),
+    ready("hindi_normalization", normalization::make_hindi),
+    ready("indic_normalization", normalization::make_indic),
+    declared("keep", keep::make),
+    declared("keep_types", keep::make_types),
+    declared("keyword_marker", keyword_marker::make),
+    ready("keyword_repeat", keyword_repeat::make),
+    ready("length", length::make),
+    ready("limit", limit::make),
+    ready("lowercase", case::make_lower),
+    declared("multiplexer", multiplexer::make),
+    ready("ngram", ngram::make),
+    ready("nGram", ngram::make),
+    declared("pattern_capture", pattern_capture::make),
+    declared("pattern_replace", pattern_replace::make),
+    ready("persian_normalization", normalization::make_persian),
+    ready("porter_stem", stemmer::make_porter),
+    ready("remove_duplicates", remove_duplicates::make),
+    ready("reverse", reverse::make),
+    ready("russian_stem", stemmer::make_russian),
+    ready("scandinavian_folding", normalization::make_scandinavian_folding),
+    ready("scandinavian_normalization", normalization::make_scandinavian),
+    ready("serbian_normalization", normalization::make_serbian),
+    ready("shingle", shingle::make),
+    ready("snowball", stemmer::make_snowball),
+    ready("sorani_normalization", normalization::make_sorani),
+    ready("stemmer", stemmer::make),
+    declared("stemmer_override", stemmer_override::make),
+    ready("stop", stop::make),
+    declared("synonym", synonym::make),
+    declared("synonym_graph", synonym::make_graph),
+    ready("trim", trim::make),
+    ready("truncate", truncate::make),
+    ready("unique", unique::make),
+    ready("uppercase", case::make_upper),
+    ready("word_delimiter_graph", word_delimiter::make_graph),
+];

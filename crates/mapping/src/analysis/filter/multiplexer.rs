@@ -1,0 +1,70 @@
+//! `multiplexer`: each token through several chains of filters, side by side.
+
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{self, Emit, Filter, Parsing, Stage, Stream};
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct Multiplexer {
+    chains: Vec<Vec<Filter>>,
+}
+
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
+    let mut chains = Vec::new();
+    if settings.bool("preserve_original", true)? {
+        chains.push(Vec::new());
+    }
+    let lists = match settings.value("filters") {
+        Some(serde_json::Value::Array(lists)) => lists.iter().map(crate::analysis::settings::text).collect(),
+        _ => settings.list("filters").unwrap_or_default(),
+    };
+    for list in lists {
+        let mut chain = Vec::new();
+        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            chain.push(context.filter(name)?.ok_or_else(|| {
+                RequestError::illegal_argument(format!(
+                    "Multiplexing filter [{}] refers to undefined tokenfilter [{name}]",
+                    settings.name
+                ))
+            })?);
+        }
+        chains.push(chain);
+    }
+    let reads_kinds = chains.iter().flatten().any(|filter| filter.reads_kinds);
+    let filter = Filter::stream(Multiplexer { chains }).parsing(Parsing::Refused);
+    Ok(Filter { reads_kinds, ..filter })
+}
+
+struct Side<'a>(&'a Multiplexer);
+
+impl Stream for Multiplexer {
+    fn start(&self) -> Box<dyn Stage + '_> {
+        Box::new(Side(self))
+    }
+}
+
+impl Stage for Side<'_> {
+    fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
+        let mut seen: Vec<String> = Vec::new();
+        let mut increment = token.increment;
+        let mut goes_on = true;
+        let end = token.end;
+        for filters in &self.0.chains {
+            let mut source = |emit: Emit<'_>| {
+                emit(&mut token.clone());
+            };
+            chain::run(filters, end, &mut source, &mut |made| {
+                // As `remove_duplicates`, which follows.
+                if seen.iter().any(|known| *known == made.text) {
+                    return true;
+                }
+                seen.push(made.text.clone());
+                made.increment = std::mem::take(&mut increment);
+                goes_on = goes_on && emit(made);
+                goes_on
+            });
+        }
+        goes_on
+    }
+}

@@ -1,0 +1,22 @@
+//! `reverse`: tokens from their last character to the first.
+
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Filter};
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct Reverse;
+
+pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::each(Reverse))
+}
+
+impl Each for Reverse {
+    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+        room.clear();
+        room.extend(token.text.chars().rev());
+        std::mem::swap(&mut token.text, room);
+        true
+    }
+}

@@ -1,0 +1,119 @@
+//! `stop`: words that carry no meaning for search go.
+
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
+
+use super::{Context, Settings, Words};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Emit, End, Filter, Stage, Stream};
+use crate::analysis::settings::strings;
+use crate::analysis::token::TokenBuf;
+
+/// Words by language: the lists of Lucene's analyzers, a language a line.
+static BY_LANGUAGE: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let lines = include_str!("../stopwords.txt").lines();
+    let language = |line: &'static str| {
+        let mut words = line.split('\t');
+        (words.next().unwrap_or_default(), words.collect())
+    };
+    lines.map(language).collect()
+});
+
+/// The stop words of a language.
+fn stop_words(language: &str) -> Option<&'static [&'static str]> {
+    BY_LANGUAGE.get(language).map(Vec::as_slice)
+}
+
+#[derive(Debug)]
+struct Stop(Words);
+
+/// With `remove_trailing: false`, which leaves a stop word that ends the text: somebody may still be typing it.
+#[derive(Debug)]
+struct SuggestStop(Words);
+
+struct Waiting<'a> {
+    words: &'a Words,
+    last: Option<TokenBuf>,
+    skipped: u32,
+    room: String,
+}
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    let ignores_case = settings.bool("ignore_case", false)?;
+    let words = read_stopwords(settings, "english", ignores_case)?;
+    Ok(match settings.bool("remove_trailing", true)? {
+        true => Filter::each(Stop(words)),
+        false => Filter::stream(SuggestStop(words)),
+    })
+}
+
+/// Of these words.
+pub(in crate::analysis) fn of(words: Words) -> Filter {
+    Filter::each(Stop(words))
+}
+
+/// The setting `stopwords`: words, and lists of languages by their names (`_english_`); the list of `language` where there is none.
+pub(in crate::analysis) fn read_stopwords(
+    settings: &Settings<'_>,
+    language: &str,
+    ignores_case: bool,
+) -> Result<Words, RequestError> {
+    if settings.value("stopwords_path").is_some() {
+        return Err(RequestError::unsupported(format!("[stopwords_path] of [{}]", settings.name)));
+    }
+    let named = settings
+        .value("stopwords")
+        .map_or_else(|| vec![format!("_{language}_")], |value| strings(Some(value)));
+    let mut words = Vec::new();
+    if named.len() == 1 && named[0] == "_none_" {
+        return Ok(Words::new(words, ignores_case));
+    }
+    for word in named {
+        let list = word.strip_prefix('_').and_then(|rest| rest.strip_suffix('_')).and_then(stop_words);
+        match list {
+            Some(list) => words.extend(list.iter().map(|word| (*word).to_owned())),
+            None => words.push(word),
+        }
+    }
+    Ok(Words::new(words, ignores_case))
+}
+
+impl Each for Stop {
+    fn change(&self, token: &mut TokenBuf, room: &mut String) -> bool {
+        !self.0.has(&token.text, room)
+    }
+}
+
+impl Stream for SuggestStop {
+    fn start(&self) -> Box<dyn Stage + '_> {
+        Box::new(Waiting { words: &self.0, last: None, skipped: 0, room: String::new() })
+    }
+}
+
+impl Stage for Waiting<'_> {
+    fn push(&mut self, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
+        if let Some(dropped) = self.last.take() {
+            self.skipped += dropped.increment;
+        }
+        if self.words.has(&token.text, &mut self.room) {
+            self.last = Some(token.clone());
+            return true;
+        }
+        token.increment += std::mem::take(&mut self.skipped);
+        emit(token)
+    }
+
+    fn end(&mut self, End { trailing, offset }: End, emit: Emit<'_>) -> u32 {
+        match self.last.take() {
+            // A stop word that something follows was complete.
+            Some(mut last) if last.end == offset => {
+                last.increment += std::mem::take(&mut self.skipped);
+                last.is_keyword = true;
+                emit(&mut last);
+                trailing
+            }
+            last => trailing + self.skipped + last.map_or(0, |last| last.increment),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The settings of both filters.
+
+use std::sync::Arc;
+
+use super::flat::Flat;
+use super::graph::Graph;
+use super::map::SynonymMap;
+use super::rules::{Reading, read_solr, read_wordnet};
+use crate::RequestError;
+use crate::analysis::Analyzer;
+use crate::analysis::chain::{Filter, Parsing};
+use crate::analysis::context::{Before, Context};
+use crate::analysis::settings::{Settings, text};
+
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
+    let map = map(settings, context)?;
+    let filter = Filter::stream(Flat(Arc::new(map)));
+    Ok(Filter { is_updateable: settings.bool("updateable", false)?, ..filter }.parsing(Parsing::Skipped))
+}
+
+pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
+    let map = map(settings, context)?;
+    let filter = Filter::stream(Graph(Arc::new(map)));
+    Ok(Filter { is_updateable: settings.bool("updateable", false)?, ..filter }.parsing(Parsing::Skipped))
+}
+
+/// The rules under `synonyms`, each in one text even where it has commas.
+fn rules(settings: &Settings<'_>) -> Result<Vec<String>, RequestError> {
+    for (key, what) in [("synonyms_path", "synonyms of a file"), ("synonyms_set", "a set of synonyms")] {
+        if settings.value(key).is_some() {
+            return Err(RequestError::unsupported(format!("[{key}] of filter [{}]: {what}", settings.name)));
+        }
+    }
+    match settings.value("synonyms") {
+        Some(serde_json::Value::Array(rules)) => Ok(rules.iter().map(text).collect()),
+        Some(serde_json::Value::Object(rules)) => Ok(rules.values().map(text).collect()),
+        Some(one) => Ok(vec![text(one)]),
+        None => Err(RequestError::illegal_argument(
+            "synonym requires either `synonyms`, `synonyms_set` or `synonyms_path` to be configured",
+        )),
+    }
+}
+
+fn map(settings: &Settings<'_>, context: &Context<'_>) -> Result<SynonymMap, RequestError> {
+    let reading = Reading {
+        expand: settings.bool("expand", true)?,
+        lenient: settings.bool("lenient", settings.bool("updateable", false)?)?,
+    };
+    let mut map = SynonymMap::new(settings.bool("ignore_case", false)?);
+    let lines = rules(settings)?;
+    // Without an analyzer around it there is nothing to read the rules with.
+    let Some(before) = context.before else { return Ok(map) };
+    let analyzer = analyzer(&before)?;
+    let analyze = |text: &str| tokens(&analyzer, text);
+    match settings.text("format").as_deref() {
+        Some("wordnet") => read_wordnet(&lines, reading, &analyze, &mut map)?,
+        _ => read_solr(&lines, reading, &analyze, &mut map)?,
+    }
+    Ok(map)
+}
+
+/// What the rules are read with: what stands before the filter, but for what makes several tokens of one.
+fn analyzer(before: &Before<'_>) -> Result<Analyzer, RequestError> {
+    let mut filters = Vec::new();
+    for filter in before.filters {
+        match filter.parsing {
+            Parsing::Itself => filters.push(filter.clone()),
+            Parsing::Skipped => {}
+            Parsing::Refused => {
+                return Err(RequestError::illegal_argument(
+                    "Token filter cannot be used to parse synonyms: it makes several tokens of one",
+                ));
+            }
+        }
+    }
+    let analyzer = Analyzer::new("synonyms", before.tokenizer.clone(), filters);
+    Ok(analyzer.with_char_filters(before.char_filters.to_vec()))
+}
+
+fn tokens(analyzer: &Analyzer, text: &str) -> Result<Vec<String>, String> {
+    let mut found: Vec<String> = Vec::new();
+    let (mut wrong, mut last) = (None, -1i64);
+    analyzer.tokens(text, |token| {
+        let increment = i64::from(token.position) - last;
+        last = i64::from(token.position);
+        if token.text.is_empty() {
+            wrong.get_or_insert_with(|| format!("term: {text} analyzed to a zero-length token"));
+        } else if increment != 1 {
+            wrong.get_or_insert_with(|| {
+                format!(
+                    "term: {text} analyzed to a token ({}) with position increment != 1 (got: {increment})",
+                    token.text
+                )
+            });
+        }
+        found.push(token.text.to_owned());
+    });
+    match wrong {
+        Some(reason) => Err(reason),
+        None if found.is_empty() => Err(format!("term: {text} was completely eliminated by analyzer")),
+        None => Ok(found),
+    }
+}

@@ -1,0 +1,23 @@
+//! `trim`: no white space around a token.
+
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Filter};
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct Trim;
+
+pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::each(Trim).normalizing())
+}
+
+impl Each for Trim {
+    fn change(&self, token: &mut TokenBuf, _: &mut String) -> bool {
+        let is_blank = |c: char| c <= ' ';
+        token.text.truncate(token.text.trim_end_matches(is_blank).len());
+        let start = token.text.len() - token.text.trim_start_matches(is_blank).len();
+        token.text.drain(..start);
+        true
+    }
+}

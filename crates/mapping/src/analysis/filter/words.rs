@@ -1,0 +1,55 @@
+//! A set of words, with or without regard to case.
+
+use hashbrown::HashSet;
+
+use crate::RequestError;
+use crate::analysis::lowercase_into;
+use crate::analysis::settings::Settings;
+
+#[derive(Debug, Clone)]
+pub(in crate::analysis) struct Words {
+    words: HashSet<String>,
+    ignores_case: bool,
+}
+
+impl Words {
+    pub fn new(words: impl IntoIterator<Item = String>, ignores_case: bool) -> Words {
+        let words = words.into_iter().map(|word| match ignores_case {
+            true => lower(&word),
+            false => word,
+        });
+        Words { words: words.collect(), ignores_case }
+    }
+
+    /// The words under `key`; `None`: the setting is not there.
+    pub fn read(
+        settings: &Settings<'_>,
+        key: &str,
+        ignores_case: bool,
+    ) -> Result<Option<Words>, RequestError> {
+        if settings.value(&format!("{key}_path")).is_some() {
+            return Err(RequestError::unsupported(format!("[{key}_path] of filter [{}]", settings.name)));
+        }
+        Ok(settings.list(key).map(|words| Words::new(words, ignores_case)))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    #[inline]
+    pub fn has(&self, word: &str, room: &mut String) -> bool {
+        if !self.ignores_case || !word.bytes().any(|byte| byte >= 0x80 || byte.is_ascii_uppercase()) {
+            return self.words.contains(word);
+        }
+        room.clear();
+        lowercase_into(word, room);
+        self.words.contains(room.as_str())
+    }
+}
+
+fn lower(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    lowercase_into(word, &mut out);
+    out
+}

@@ -1,0 +1,116 @@
+//! Stemmers by the names that Elasticsearch gives them.
+//!
+//! Lucene has the Snowball algorithms as they were in 2020. Of the two libraries, each language has the one that answers as Lucene 9.12 did for every word of a
+//! list of some twenty thousand, or for most: `rust-stemmers` is older than that, `frostem` follows Snowball.
+
+use frostem::Algorithm as New;
+use rust_stemmers::Algorithm as Old;
+
+use super::suffix::Word;
+use super::{asian, english, french, german, romance, slavic};
+
+/// A way to find the stem of a word in lower case.
+#[derive(Clone, Copy)]
+pub(in crate::analysis) enum Stemming {
+    Old(Old),
+    New(New),
+    /// German with `ae`, `oe` and `ue` as umlauts.
+    German2,
+    Porter,
+    Own(fn(&mut Word)),
+    /// The `'s` of English.
+    Possessive,
+    /// Elasticsearch has it; it is not here yet.
+    Missing,
+}
+
+use Stemming::{German2, Missing, Own, Porter, Possessive};
+
+const fn new(algorithm: New) -> Stemming {
+    Stemming::New(algorithm)
+}
+
+const fn old(algorithm: Old) -> Stemming {
+    Stemming::Old(algorithm)
+}
+
+/// Names in lower case without `_`: Elasticsearch takes them with and without.
+const STEMMERS: &[(&str, Stemming)] = &[
+    ("arabic", Own(asian::arabic)),
+    ("armenian", new(New::Armenian)),
+    ("basque", new(New::Basque)),
+    ("bengali", Own(asian::bengali)),
+    ("brazilian", Missing),
+    ("bulgarian", Own(slavic::bulgarian)),
+    ("catalan", new(New::Catalan)),
+    ("czech", Own(slavic::czech)),
+    ("danish", old(Old::Danish)),
+    ("dutch", old(Old::Dutch)),
+    ("dutchkp", new(New::Dutch)),
+    ("kp", new(New::Dutch)),
+    ("english", Porter),
+    ("estonian", new(New::Estonian)),
+    ("finnish", new(New::Finnish)),
+    ("french", new(New::French)),
+    ("galician", Missing),
+    ("german", old(Old::German)),
+    ("german2", German2),
+    ("greek", Missing),
+    ("hindi", Own(asian::hindi)),
+    ("hungarian", new(New::Hungarian)),
+    ("indonesian", Own(asian::indonesian)),
+    ("irish", new(New::Irish)),
+    ("italian", new(New::Italian)),
+    ("kstem", Missing),
+    ("latvian", Own(slavic::latvian)),
+    ("lightenglish", Missing),
+    ("lightfinish", Missing),
+    ("lightfinnish", Missing),
+    ("lightfrench", Own(french::light)),
+    ("lightgerman", Own(german::light)),
+    ("lighthungarian", Missing),
+    ("lightindonesian", Missing),
+    ("lightitalian", Own(romance::italian_light)),
+    ("lightnorwegian", Missing),
+    ("lightnynorsk", Missing),
+    ("lightportuguese", Own(romance::portuguese_light)),
+    ("lightrussian", Own(slavic::russian_light)),
+    ("lightspanish", Own(romance::spanish_light)),
+    ("lightswedish", Own(slavic::swedish_light)),
+    ("lithuanian", new(New::Lithuanian)),
+    ("lovins", new(New::Lovins)),
+    ("minimalenglish", Own(english::minimal)),
+    ("minimalfrench", Own(french::minimal)),
+    ("minimalgalician", Missing),
+    ("minimalgerman", Own(german::minimal)),
+    ("minimalnorwegian", Missing),
+    ("minimalnynorsk", Missing),
+    ("minimalportuguese", Missing),
+    ("norwegian", old(Old::Norwegian)),
+    ("persian", Missing),
+    ("pluralenglish", Missing),
+    ("porter", Porter),
+    ("porter2", old(Old::English)),
+    ("portuguese", new(New::Portuguese)),
+    ("portugueserslp", Missing),
+    ("possessiveenglish", Possessive),
+    ("romanian", old(Old::Romanian)),
+    ("russian", new(New::Russian)),
+    ("serbian", new(New::Serbian)),
+    ("sorani", Own(asian::sorani)),
+    ("spanish", old(Old::Spanish)),
+    ("spanishplural", Missing),
+    ("swedish", old(Old::Swedish)),
+    ("turkish", new(New::Turkish)),
+];
+
+/// Snowball's algorithms where the filter `snowball` has another one by the name than the filter `stemmer`.
+const SNOWBALL: &[(&str, Stemming)] =
+    &[("arabic", new(New::Arabic)), ("english", old(Old::English)), ("porter", new(New::Porter))];
+
+/// The stemmer of this name; `is_snowball`: in the filter `snowball`.
+pub(in crate::analysis) fn find(name: &str, is_snowball: bool) -> Option<Stemming> {
+    let name = name.to_lowercase().replace('_', "");
+    let own = if is_snowball { SNOWBALL } else { &[] };
+    own.iter().chain(STEMMERS).find(|(known, _)| *known == name).map(|(_, stemming)| *stemming)
+}

@@ -1,0 +1,113 @@
+//! What tokenizers share: runs of characters, and pieces of what is too long.
+
+use crate::RequestError;
+use crate::analysis::ascii;
+use crate::analysis::chain::Emit;
+use crate::analysis::settings::Settings;
+use crate::analysis::token::TokenBuf;
+
+/// Lucene's `StandardAnalyzer.DEFAULT_MAX_TOKEN_LENGTH`, also that of its `CharTokenizer`.
+pub(in crate::analysis) const TOKEN_LENGTH_MAX: usize = 255;
+
+/// The setting `max_token_length`.
+pub fn length_max(settings: &Settings<'_>) -> Result<usize, RequestError> {
+    match settings.int("max_token_length", TOKEN_LENGTH_MAX as i32)? {
+        length @ 1..=1_048_576 => Ok(length as usize),
+        length => Err(RequestError::illegal_argument(format!(
+            "maxTokenLength must be greater than 0 and less than 1048576 passed: {length}"
+        ))),
+    }
+}
+
+/// Fills `lower` with `text` in lower case (ASCII letters only) and the padding that [`ascii::words`] asks for.
+#[inline]
+pub(in crate::analysis) fn lower_and_pad(text: &str, lower: &mut String) {
+    const ZEROS: &str = match std::str::from_utf8(&[0; ascii::PADDING]) {
+        Ok(zeros) => zeros,
+        Err(_) => "",
+    };
+    lower.clear();
+    lower.push_str(text);
+    lower.make_ascii_lowercase();
+    lower.push_str(ZEROS);
+}
+
+/// Cuts a token into pieces of at most `length_max` UTF-16 units, as Lucene's tokenizers do.
+pub(in crate::analysis) fn pieces(
+    text: &str,
+    start: usize,
+    end: usize,
+    length_max: usize,
+    mut one: impl FnMut(usize, usize),
+) {
+    let mut from = start;
+    let mut units = 0;
+    for (at, c) in text[start..end].char_indices() {
+        let at = start + at;
+        if units + c.len_utf16() > length_max && at > from {
+            one(from, at);
+            from = at;
+            units = 0;
+        }
+        units += c.len_utf16();
+    }
+    one(from, end);
+}
+
+/// Emits the runs of characters of which `is_inside` says so, in pieces of at most `length_max` UTF-16 units.
+pub fn runs(
+    text: &str,
+    length_max: usize,
+    token: &mut TokenBuf,
+    emit: Emit<'_>,
+    is_inside: impl Fn(char) -> bool,
+) {
+    let mut goes_on = true;
+    let mut run = |start: usize, end: usize| {
+        if end - start <= length_max {
+            token.cut(text, start, end, crate::analysis::token::WORD);
+            goes_on = goes_on && emit(token);
+        } else {
+            pieces(text, start, end, length_max, |start, end| {
+                token.cut(text, start, end, crate::analysis::token::WORD);
+                goes_on = goes_on && emit(token);
+            });
+        }
+        goes_on
+    };
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        match (is_inside(c), start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                if !run(from, at) {
+                    return;
+                }
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    if let Some(from) = start {
+        run(from, text.len());
+    }
+}
+
+/// General category L. Rust's `is_alphabetic` also takes letter numbers and some marks; the common ones are left out.
+pub(in crate::analysis) fn is_letter(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphabetic();
+    }
+    c.is_alphabetic()
+        && !c.is_numeric()
+        && !matches!(c as u32, 0x0345 | 0x0363..=0x036f | 0x05b0..=0x05bd | 0x0610..=0x061a | 0x064b..=0x0657
+            | 0x0900..=0x0903 | 0x093a..=0x093b | 0x093e..=0x094c | 0x0e31 | 0x0e34..=0x0e3a | 0x24b6..=0x24e9)
+}
+
+pub fn is_java_whitespace(c: char) -> bool {
+    match c {
+        '\t'..='\r' | '\x1c'..='\x1f' | ' ' => true,
+        '\u{a0}' | '\u{2007}' | '\u{202f}' | '\u{85}' => false,
+        _ => !c.is_ascii() && c.is_whitespace(),
+    }
+}

@@ -1,0 +1,27 @@
+//! `keyword`: the whole text, even when it is empty.
+
+use std::sync::Arc;
+
+use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
+use crate::RequestError;
+use crate::analysis::token::WORD;
+
+#[derive(Debug)]
+struct Keyword;
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
+    match settings.int("buffer_size", 256)? {
+        size @ ..=0 => {
+            let reason = format!("maxTokenLen must be greater than 0 and less than 1048576 passed: {size}");
+            Err(RequestError::illegal_argument(reason))
+        }
+        _ => Ok(Arc::new(Keyword)),
+    }
+}
+
+impl Tokenizer for Keyword {
+    fn split(&self, text: &str, _: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        token.cut(text, 0, text.len(), WORD);
+        emit(token);
+    }
+}

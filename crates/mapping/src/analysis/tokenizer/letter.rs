@@ -1,0 +1,39 @@
+//! `letter` and `lowercase`: runs of letters (Java's `Character.isLetter`).
+
+use std::sync::Arc;
+
+use super::cut::{TOKEN_LENGTH_MAX, is_letter, runs};
+use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
+use crate::RequestError;
+use crate::analysis::lowercase_into;
+
+#[derive(Debug)]
+struct Letter {
+    lowers: bool,
+}
+
+pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
+    Ok(Arc::new(Letter { lowers: false }))
+}
+
+pub fn make_lowercase(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
+    Ok(Arc::new(Letter { lowers: true }))
+}
+
+impl Tokenizer for Letter {
+    fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        let mut emit = |token: &mut TokenBuf| {
+            if self.lowers {
+                room.clear();
+                lowercase_into(&token.text, room);
+                std::mem::swap(room, &mut token.text);
+            }
+            emit(token)
+        };
+        runs(text, TOKEN_LENGTH_MAX, token, &mut emit, is_letter);
+    }
+
+    fn ends_at_blanks(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,89 @@
+//! `path_hierarchy`: a path and the paths above it.
+//!
+//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`; all tokens of a path have one position.
+
+use std::sync::Arc;
+
+use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
+use crate::RequestError;
+use crate::analysis::token::WORD;
+
+#[derive(Debug)]
+struct PathHierarchy {
+    delimiter: char,
+    replacement: char,
+    skip: usize,
+    is_reverse: bool,
+}
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
+    let one = |key: &str| match settings.text(key) {
+        None => Ok(None),
+        Some(text) if text.encode_utf16().count() == 1 => Ok(text.chars().next()),
+        Some(_) => Err(RequestError::illegal_argument(format!("{key} must be a one char value"))),
+    };
+    let delimiter = one("delimiter")?.unwrap_or('/');
+    let replacement = one("replacement")?.unwrap_or(delimiter);
+    let skip = settings.count("skip", 0, 0, |_| "skip cannot be negative".into())?;
+    settings.count("buffer_size", 1024, 0, |_| "bufferSize cannot be negative".into())?;
+    let is_reverse = settings.bool("reverse", false)?;
+    Ok(Arc::new(PathHierarchy { delimiter, replacement, skip, is_reverse }))
+}
+
+impl PathHierarchy {
+    fn emit(
+        &self,
+        text: &str,
+        range: (usize, usize),
+        is_first: bool,
+        token: &mut TokenBuf,
+        emit: Emit<'_>,
+    ) -> bool {
+        token.cut(text, range.0, range.1, WORD);
+        if self.replacement != self.delimiter {
+            token.text = token.text.replace(self.delimiter, self.replacement.encode_utf8(&mut [0; 4]));
+        }
+        token.increment = u32::from(is_first);
+        emit(token)
+    }
+
+    fn forward(&self, text: &str, token: &mut TokenBuf, emit: Emit<'_>) {
+        // Where the parts begin: the delimiter before a part belongs to it.
+        let inner = text.match_indices(self.delimiter).map(|(at, _)| at).filter(|at| *at > 0);
+        let Some(start) = std::iter::once(0).chain(inner.clone()).nth(self.skip) else { return };
+        if start >= text.len() {
+            return;
+        }
+        let mut is_first = true;
+        for end in inner.filter(|at| *at > start).chain([text.len()]) {
+            if !self.emit(text, (start, end), is_first, token, emit) {
+                return;
+            }
+            is_first = false;
+        }
+    }
+
+    fn backward(&self, text: &str, token: &mut TokenBuf, emit: Emit<'_>) {
+        let width = self.delimiter.len_utf8();
+        let mut places = vec![0];
+        places.extend(text.match_indices(self.delimiter).map(|(at, _)| at + width));
+        if places.last() != Some(&text.len()) {
+            places.push(text.len());
+        }
+        let Some(last) = (places.len() - 1).checked_sub(self.skip) else { return };
+        for (number, &start) in places[..last].iter().enumerate() {
+            if !self.emit(text, (start, places[last]), number == 0, token, emit) {
+                return;
+            }
+        }
+    }
+}
+
+impl Tokenizer for PathHierarchy {
+    fn split(&self, text: &str, _: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        match self.is_reverse {
+            false => self.forward(text, token, emit),
+            true => self.backward(text, token, emit),
+        }
+    }
+}

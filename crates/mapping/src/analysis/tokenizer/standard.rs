@@ -1,0 +1,46 @@
+//! `standard`: words of UAX #29.
+
+use std::sync::Arc;
+
+use super::cut::{length_max, lower_and_pad, pieces};
+use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
+use crate::RequestError;
+use crate::analysis::ascii;
+use crate::analysis::token::UNSETTLED;
+
+#[derive(Debug)]
+struct Standard {
+    length_max: usize,
+}
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
+    Ok(Arc::new(Standard { length_max: length_max(settings)? }))
+}
+
+impl Tokenizer for Standard {
+    fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        lower_and_pad(text, room);
+        let mut goes_on = true;
+        let mut one = |start: usize, end: usize| {
+            if goes_on {
+                token.cut(text, start, end, UNSETTLED);
+                goes_on = emit(token);
+            }
+        };
+        ascii::words(text, room.as_bytes(), |start, end, _| {
+            if end - start <= self.length_max {
+                one(start, end);
+            } else {
+                pieces(text, start, end, self.length_max, &mut one);
+            }
+        });
+    }
+
+    fn ends_at_blanks(&self) -> bool {
+        true
+    }
+
+    fn standard_length_max(&self) -> Option<usize> {
+        Some(self.length_max)
+    }
+}

@@ -1,0 +1,98 @@
+//! `uax_url_email`: words of UAX #29, and addresses of pages and of people as one.
+//!
+//! Source: Lucene's `UAX29URLEmailTokenizer`. Names of hosts without a scheme count where they end in a public suffix.
+
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use super::cut::{length_max, lower_and_pad, pieces};
+use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
+use crate::RequestError;
+use crate::analysis::ascii;
+use crate::analysis::token::UNSETTLED;
+
+/// An address: of a person (group 1), with a scheme (group 2), or of a host alone (group 3, its name in group 4).
+static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
+    let host = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
+    let dotted = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?";
+    let ip = r"\[[0-9a-f:.]+\]";
+    let rest = r"(?::[0-9]{1,5})?(?:/[a-z0-9._~!$&'()*+,;=:@%/-]*)?(?:\?[a-z0-9._~!$&'()*+,;=:@%/?-]*)?(?:#[a-z0-9._~!$&'()*+,;=:@%/?-]*)?";
+    let local = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*";
+    let pattern = format!(
+        r"(?i-u)({local}@(?:{dotted}|{ip}))|((?:https?|ftp|file)://(?:[a-z0-9._~!$&'()*+,;=:%-]+@)?(?:{host}|{ip}){rest})|(({dotted}){rest})"
+    );
+    Regex::new(&pattern).expect("a pattern that is written here")
+});
+
+#[derive(Debug)]
+struct UrlEmail {
+    length_max: usize,
+}
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
+    Ok(Arc::new(UrlEmail { length_max: length_max(settings)? }))
+}
+
+impl UrlEmail {
+    fn cut(
+        &self,
+        text: &str,
+        (start, end): (usize, usize),
+        kind: &'static str,
+        token: &mut TokenBuf,
+        emit: Emit<'_>,
+    ) -> bool {
+        let mut goes_on = true;
+        pieces(text, start, end, self.length_max, |start, end| {
+            token.cut(text, start, end, kind);
+            goes_on = goes_on && emit(token);
+        });
+        goes_on
+    }
+
+    fn words(
+        &self,
+        text: &str,
+        (start, end): (usize, usize),
+        room: &mut String,
+        token: &mut TokenBuf,
+        emit: Emit<'_>,
+    ) -> bool {
+        lower_and_pad(&text[start..end], room);
+        let mut goes_on = true;
+        ascii::words(&text[start..end], room.as_bytes(), |from, to, _| {
+            goes_on = goes_on && self.cut(text, (start + from, start + to), UNSETTLED, token, emit);
+        });
+        goes_on
+    }
+}
+
+/// Whether a name of a host ends as names of hosts do.
+fn is_public(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    psl::suffix(host.as_bytes()).is_some_and(|suffix| suffix.is_known())
+}
+
+impl Tokenizer for UrlEmail {
+    fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        let mut read = 0;
+        for found in ADDRESS.captures_iter(text) {
+            let Some(whole) = found.get(0) else { continue };
+            let before = text[..whole.start()].chars().next_back();
+            let joins = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+            let is_host = found.get(4).is_some_and(|host| !is_public(host.as_str()));
+            if joins || is_host {
+                continue;
+            }
+            let kind = if found.get(1).is_some() { "<EMAIL>" } else { "<URL>" };
+            if !self.words(text, (read, whole.start()), room, token, emit)
+                || !self.cut(text, (whole.start(), whole.end()), kind, token, emit)
+            {
+                return;
+            }
+            read = whole.end();
+        }
+        self.words(text, (read, text.len()), room, token, emit);
+    }
+}

@@ -1,0 +1,26 @@
+//! `whitespace`: runs of anything but white space (Java's `Character.isWhitespace`).
+
+use std::sync::Arc;
+
+use super::cut::{is_java_whitespace, length_max, runs};
+use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
+use crate::RequestError;
+
+#[derive(Debug)]
+struct Whitespace {
+    length_max: usize,
+}
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
+    Ok(Arc::new(Whitespace { length_max: length_max(settings)? }))
+}
+
+impl Tokenizer for Whitespace {
+    fn split(&self, text: &str, _: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        runs(text, self.length_max, token, emit, |c| !is_java_whitespace(c));
+    }
+
+    fn ends_at_blanks(&self) -> bool {
+        true
+    }
+}

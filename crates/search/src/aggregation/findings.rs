@@ -1,0 +1,34 @@
+//! What a collector found in a part of a shard, on its way to the one that puts the parts together.
+//!
+//! Parts are searched side by side, each by collectors of its own ([`super::Collector::take_findings`]); one that stands for the whole shard
+//! [absorbs](super::Collector::absorb) them afterwards, and goes on as if it had seen all documents itself. So a shard's answer, what it hands
+//! in and what it leaves out included, does not depend on how the shard was cut.
+
+use super::bucket_table::BucketTable;
+use super::metric::{MetricFindings, Sketch, WeightedSums};
+use super::terms::TermsFindings;
+
+/// Findings by bucket of the parent, in the numbers of the collectors that made them.
+#[derive(Debug)]
+pub enum Findings {
+    /// Sees no documents.
+    Nothing,
+    Metric(Box<MetricFindings>),
+    Weighted(Vec<WeightedSums>),
+    Sketches(Vec<Option<Box<Sketch>>>),
+    /// As many buckets for each parent as there are ranges, filters and so on: documents of each, and what is below.
+    Fixed(Vec<u64>, Vec<Findings>),
+    /// Buckets by key.
+    Keyed(Box<BucketTable>, Vec<Findings>),
+    Terms(Box<TermsFindings>),
+}
+
+/// Adds counts of `width` buckets for each parent; parent `p` is `bucket_of[p]` in `counts`. Answers what each bucket is there.
+pub fn absorb_fixed(counts: &mut Vec<u64>, other: &[u64], width: usize, bucket_of: &[u32]) -> Vec<u32> {
+    let own = |bucket: usize| bucket_of[bucket / width] as usize * width + bucket % width;
+    let buckets: Vec<u32> = (0..other.len()).map(|bucket| own(bucket) as u32).collect();
+    let most = buckets.iter().copied().max().map_or(0, |most| most as usize + 1);
+    counts.resize(most.max(counts.len()), 0);
+    buckets.iter().zip(other).for_each(|(&bucket, count)| counts[bucket as usize] += count);
+    buckets
+}

@@ -1,0 +1,250 @@
+//! Whole numbers by bucket: added up as integers, so that no sum waits for the one before it.
+//!
+//! Elasticsearch adds every value to a compensated sum of doubles, a chain of four additions a value. Integers are exact, whatever their
+//! order, and become a double once, at the end. For values with a factor (`scaled_float`) the last digit of a sum can be another one:
+//! nearer to the sum of the decimal numbers.
+
+use limber_segment::columns::Moments;
+
+/// Neighbouring values go to different lanes, each with its own statistics of a bucket: values of one bucket in a row need not wait for what
+/// the one before stored. Going through the lanes costs little where a bucket has this many values.
+const LANES: usize = 4;
+const VALUES_PER_BUCKET_OF_LANES: usize = 32;
+
+/// Values of one bucket, as they are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredStats {
+    pub count: u64,
+    /// Not kept where only the range is wanted.
+    pub sum: i64,
+    pub min: i64,
+    pub max: i64,
+}
+
+const EMPTY: StoredStats = StoredStats { count: 0, sum: 0, min: i64::MAX, max: i64::MIN };
+
+impl StoredStats {
+    #[inline(always)]
+    fn add<const SUM: bool, const RANGE: bool>(&mut self, value: i64) {
+        self.count += 1;
+        if SUM {
+            self.sum += value;
+        }
+        if RANGE {
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
+        }
+    }
+
+    fn merge(&mut self, other: &StoredStats) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+}
+
+/// What of the values is kept beside their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    pub sum: bool,
+    pub range: bool,
+    pub squares: bool,
+}
+
+/// Statistics of stored numbers by bucket. Whoever adds to it makes sure that no bucket's sum leaves 64 bits.
+#[derive(Debug)]
+pub struct ExactStats {
+    wanted: Wanted,
+    by_bucket: Vec<StoredStats>,
+    /// Sums of squares by bucket; empty unless wanted.
+    squares: Vec<i128>,
+    /// Of the batch at hand, lanes back to back.
+    lanes: Vec<StoredStats>,
+}
+
+impl ExactStats {
+    /// Bytes a bucket at most.
+    pub const BUCKET_BYTES: u64 = (size_of::<StoredStats>() + size_of::<i128>()) as u64;
+
+    pub fn new(wanted: Wanted) -> ExactStats {
+        ExactStats { wanted, by_bucket: Vec::new(), squares: Vec::new(), lanes: Vec::new() }
+    }
+
+    pub fn wanted(&self) -> Wanted {
+        self.wanted
+    }
+
+    pub fn len(&self) -> usize {
+        self.by_bucket.len()
+    }
+
+    pub fn grow(&mut self, bucket_count: usize) {
+        self.by_bucket.resize(bucket_count.max(self.len()), EMPTY);
+        if self.wanted.squares {
+            self.squares.resize(self.by_bucket.len(), 0);
+        }
+    }
+
+    /// A bucket's statistics and sum of squares; of an unknown one those of no values.
+    pub fn get(&self, bucket: usize) -> (StoredStats, i128) {
+        let squares = self.squares.get(bucket).copied().unwrap_or(0);
+        (self.by_bucket.get(bucket).copied().unwrap_or(EMPTY), squares)
+    }
+
+    /// Takes what is known of several values into a bucket.
+    pub fn add_known(&mut self, bucket: usize, moments: &Moments, range: Option<(i64, i64)>) {
+        let (min, max) = range.unwrap_or((EMPTY.min, EMPTY.max));
+        self.by_bucket[bucket].merge(&StoredStats {
+            count: moments.count,
+            sum: moments.sum as i64,
+            min,
+            max,
+        });
+        if let Some(squares) = self.squares.get_mut(bucket) {
+            *squares += moments.sum_of_squares;
+        }
+    }
+
+    /// Takes values into one bucket.
+    pub fn add_all(&mut self, bucket: usize, values: &[i64]) {
+        let moments = match self.wanted.sum {
+            true => Moments::of(values, self.wanted.squares),
+            false => Moments { count: values.len() as u64, ..Moments::default() },
+        };
+        let range =
+            (self.wanted.range && !values.is_empty()).then(|| limber_codec::column_block::bounds(values));
+        self.add_known(bucket, &moments, range);
+    }
+
+    /// Takes one value into a bucket.
+    #[inline]
+    pub fn add_one(&mut self, bucket: u32, value: i64) {
+        let stats = &mut self.by_bucket[bucket as usize];
+        match self.wanted.sum {
+            true => stats.add::<true, true>(value),
+            false => stats.add::<false, true>(value),
+        }
+        if let Some(squares) = self.squares.get_mut(bucket as usize) {
+            *squares += square(value);
+        }
+    }
+
+    /// Takes `values[i]` into bucket `buckets[i]`.
+    pub fn add_each(&mut self, values: &[i64], buckets: &[u32]) {
+        match (self.wanted.sum, self.wanted.range) {
+            (true, true) => self.add_pairs::<true, true>(values, buckets),
+            (true, false) => self.add_pairs::<true, false>(values, buckets),
+            (false, true) => self.add_pairs::<false, true>(values, buckets),
+            (false, false) => self.add_pairs::<false, false>(values, buckets),
+        }
+        if self.wanted.squares {
+            for (&value, &bucket) in values.iter().zip(buckets) {
+                self.squares[bucket as usize] += square(value);
+            }
+        }
+    }
+
+    fn add_pairs<const SUM: bool, const RANGE: bool>(&mut self, values: &[i64], buckets: &[u32]) {
+        let bucket_count = self.by_bucket.len();
+        if bucket_count == 0 || values.len() < bucket_count * VALUES_PER_BUCKET_OF_LANES {
+            add_pairs::<SUM, RANGE>(&mut self.by_bucket, values, buckets);
+            return;
+        }
+        self.lanes.clear();
+        self.lanes.resize(bucket_count * LANES, EMPTY);
+        let (first, others) = self.lanes.split_at_mut(bucket_count);
+        let (second, others) = others.split_at_mut(bucket_count);
+        let (third, fourth) = others.split_at_mut(bucket_count);
+        let (values, last_values) = values.as_chunks::<LANES>();
+        let (buckets, last_buckets) = buckets.as_chunks::<LANES>();
+        for (value, bucket) in values.iter().zip(buckets) {
+            first[bucket[0] as usize].add::<SUM, RANGE>(value[0]);
+            second[bucket[1] as usize].add::<SUM, RANGE>(value[1]);
+            third[bucket[2] as usize].add::<SUM, RANGE>(value[2]);
+            fourth[bucket[3] as usize].add::<SUM, RANGE>(value[3]);
+        }
+        add_pairs::<SUM, RANGE>(first, last_values, last_buckets);
+        for lane in self.lanes.chunks_exact(bucket_count) {
+            self.by_bucket.iter_mut().zip(lane).for_each(|(whole, part)| whole.merge(part));
+        }
+    }
+
+    /// Adds the buckets of another one, whose bucket `b` is `bucket_of[b]` here.
+    pub fn absorb(&mut self, other: &ExactStats, bucket_of: &[u32]) {
+        for (stats, &bucket) in other.by_bucket.iter().zip(bucket_of) {
+            self.by_bucket[bucket as usize].merge(stats);
+        }
+        for (squares, &bucket) in other.squares.iter().zip(bucket_of) {
+            self.squares[bucket as usize] += squares;
+        }
+    }
+
+    /// Forgets all values.
+    pub fn clear(&mut self) {
+        self.by_bucket.clear();
+        self.squares.clear();
+    }
+}
+
+#[inline]
+fn square(value: i64) -> i128 {
+    i128::from(value) * i128::from(value)
+}
+
+fn add_pairs<const SUM: bool, const RANGE: bool>(
+    by_bucket: &mut [StoredStats],
+    values: &[i64],
+    buckets: &[u32],
+) {
+    for (&value, &bucket) in values.iter().zip(buckets) {
+        by_bucket[bucket as usize].add::<SUM, RANGE>(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn as_one_by_one(
+            entries in prop::collection::vec((-1_000_000i64..1_000_000, 0u32..8), 1..600),
+            cut in 0usize..600,
+        ) {
+            let (values, buckets): (Vec<i64>, Vec<u32>) = entries.iter().copied().unzip();
+            let wanted = Wanted { sum: true, range: true, squares: true };
+            let [mut batch, mut single, mut first, mut second] = [(); 4].map(|()| ExactStats::new(wanted));
+            for stats in [&mut batch, &mut single, &mut first, &mut second] {
+                stats.grow(8);
+            }
+            batch.add_each(&values, &buckets);
+            entries.iter().for_each(|(value, bucket)| single.add_one(*bucket, *value));
+            let cut = cut.min(values.len());
+            first.add_each(&values[..cut], &buckets[..cut]);
+            // The other part numbers its buckets from the end.
+            let turned: Vec<u32> = buckets[cut..].iter().map(|bucket| 7 - bucket).collect();
+            second.add_each(&values[cut..], &turned);
+            first.absorb(&second, &[7, 6, 5, 4, 3, 2, 1, 0]);
+            for bucket in 0..8 {
+                let own = || entries.iter().filter(|(_, of)| *of as usize == bucket).map(|(value, _)| *value);
+                let expected = StoredStats {
+                    count: own().count() as u64,
+                    sum: own().sum(),
+                    min: own().min().unwrap_or(i64::MAX),
+                    max: own().max().unwrap_or(i64::MIN),
+                };
+                let squares = own().map(|value| i128::from(value) * i128::from(value)).sum();
+                for stats in [&batch, &single, &first] {
+                    prop_assert_eq!(stats.get(bucket), (expected, squares));
+                }
+            }
+            let mut whole = ExactStats::new(wanted);
+            whole.grow(1);
+            whole.add_all(0, &values);
+            prop_assert_eq!(whole.get(0).0.sum, values.iter().sum::<i64>());
+        }
+    }
+}

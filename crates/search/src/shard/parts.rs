@@ -1,0 +1,228 @@
+//! A shard searched in parts, side by side: "which documents are the next for whoever is free?"
+//!
+//! Only where every document is looked at and none is ranked: aggregations and exact counts. What the segments know about themselves is
+//! asked first, once; the documents that are left are cut into parts of some windows, which threads claim one after the other. Each thread has
+//! a sink of its own; what those found is put together afterwards ([`Split`]). The cut depends on the shard alone, and results do not depend
+//! on it: who claimed what changes at most the last digit of a sum of doubles.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use limber_segment::{DocId, SegmentView};
+use limber_store::sync::Mutex;
+
+use super::{Progress, Run, Sink, Top, TopScores};
+use crate::error::{Error, Result};
+use crate::matcher::WINDOW;
+use crate::query::Whole;
+use crate::workers;
+
+/// Documents of a part. Claiming one costs nothing beside searching it, and a million documents are enough for 60 threads.
+const PART_DOCS: u32 = 4 * WINDOW;
+
+/// Makes sinks for parts of a shard.
+pub(crate) trait Split: Sync {
+    /// Runs `body` with a sink of its own, and keeps what that found for the shard's sink. `None`: nobody wants the documents but to count them.
+    fn with_sink(&self, body: &mut dyn FnMut(Option<&mut dyn Sink>) -> Result<()>) -> Result<()>;
+}
+
+/// Where documents are only counted.
+pub(crate) struct CountOnly;
+
+impl Split for CountOnly {
+    fn with_sink(&self, body: &mut dyn FnMut(Option<&mut dyn Sink>) -> Result<()>) -> Result<()> {
+        body(None)
+    }
+}
+
+/// Documents of one segment, whole windows.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    segment: usize,
+    start: DocId,
+    end: DocId,
+}
+
+/// The parts that a thread claims, in order.
+pub(super) struct Claims<'c> {
+    take: Box<dyn FnMut() -> Option<Part> + 'c>,
+    current: Option<Part>,
+}
+
+impl<'c> Claims<'c> {
+    fn new(mut take: impl FnMut() -> Option<Part> + 'c) -> Claims<'c> {
+        let current = take();
+        Claims { take: Box::new(take), current }
+    }
+
+    /// The first document at or after `start`, the beginning of a window, that is claimed; `None`: there is none left in the segment.
+    pub(super) fn next(&mut self, segment: usize, start: DocId) -> Option<DocId> {
+        loop {
+            let part = self.current.filter(|part| part.segment == segment)?;
+            if start < part.end {
+                return Some(start.max(part.start));
+            }
+            self.current = (self.take)();
+        }
+    }
+}
+
+/// What is still to be done in the segments.
+#[derive(Debug, Default)]
+struct Plan {
+    parts: Vec<Part>,
+    /// By segment, the aggregations that wait for its documents; `None`: all.
+    rests: Vec<Option<Vec<usize>>>,
+}
+
+/// What threads found beside what their sinks did.
+#[derive(Debug, Default)]
+struct Outcome {
+    total: u64,
+    timed_out: bool,
+    error: Option<Error>,
+}
+
+impl<'a> Run<'a, '_, '_, '_> {
+    /// Whether the order of documents, and which were seen before, do not matter.
+    pub(super) fn can_split(&self) -> bool {
+        let counts_all = self.sink.is_some() || self.count_limit == Some(u64::MAX);
+        counts_all
+            && self.count_max == 0
+            && !self.scoring
+            && self.post_filter.is_none()
+            && self.request.min_score.is_none()
+            && self.request.terminate_after == 0
+            && matches!(self.top, Top::Scores(_))
+    }
+
+    /// As [`Run::segments`], on as many threads as are idle.
+    pub(super) fn segments_in_parts(&mut self, split: &dyn Split) -> Result<()> {
+        let plan = self.plan()?;
+        if plan.parts.len() < 2 {
+            let mut parts = plan.parts.clone().into_iter();
+            self.claims = Some(Claims::new(move || parts.next()));
+            return self.claimed_parts(&plan);
+        }
+        let Run { shard, request, context, query, count_limit, .. } = *self;
+        let (outcome, is_over) = (Mutex::new(Outcome::default()), AtomicBool::new(false));
+        workers::share(context.workers.as_deref(), plan.parts.len(), |next| {
+            let claim = || next().filter(|_| !is_over.load(Ordering::Relaxed)).map(|at| plan.parts[at]);
+            let mut claims = Some(Claims::new(claim));
+            if claims.as_ref().is_none_or(|claims| claims.current.is_none()) {
+                return;
+            }
+            let searched = split.with_sink(&mut |sink| {
+                let mut run = Run {
+                    shard,
+                    request,
+                    context,
+                    query,
+                    post_filter: None,
+                    scoring: false,
+                    sink,
+                    top: Top::Scores(TopScores::new(0, None)),
+                    count_max: 0,
+                    total: 0,
+                    count_limit,
+                    is_lower_bound: false,
+                    max_score: f32::NEG_INFINITY,
+                    timed_out: false,
+                    terminated_early: false,
+                    claims: claims.take(),
+                    docs: Vec::with_capacity(WINDOW as usize),
+                    sums: Vec::new(),
+                    scores: Vec::new(),
+                };
+                run.claimed_parts(&plan)?;
+                let outcome = &mut *outcome.lock();
+                outcome.total += run.total;
+                outcome.timed_out |= run.timed_out;
+                Ok(())
+            });
+            if let Err(error) = searched {
+                is_over.store(true, Ordering::Relaxed);
+                outcome.lock().error.get_or_insert(error);
+            }
+        });
+        let Outcome { total, timed_out, error } = outcome.into_inner();
+        self.total += total;
+        self.timed_out |= timed_out;
+        error.map_or(Ok(()), Err)
+    }
+
+    /// Takes what is known of whole segments, and lists the rest.
+    fn plan(&mut self) -> Result<Plan> {
+        let shard = self.shard;
+        let mut plan = Plan { parts: Vec::new(), rests: Vec::with_capacity(shard.segments.len()) };
+        for (segment, view) in shard.segments.iter().enumerate() {
+            let rest = self.take_known(segment, view)?;
+            if rest.as_ref().is_none_or(|rest| !rest.is_empty()) {
+                let part = |start| Part { segment, start, end: start.saturating_add(PART_DOCS) };
+                plan.parts.extend((0..view.doc_count()).step_by(PART_DOCS as usize).map(part));
+            }
+            plan.rests.push(rest);
+        }
+        Ok(plan)
+    }
+
+    /// Lets the sink answer for a whole segment from what that knows about itself. Answers the aggregations that still wait for its documents;
+    /// `None`: all do.
+    pub(super) fn take_known(&mut self, number: usize, view: &'a SegmentView) -> Result<Option<Vec<usize>>> {
+        let Some(sink) = &mut self.sink else { return Ok(None) };
+        sink.begin_segment(number)?;
+        let is_counted_only = self.count_max == 0
+            && self.post_filter.is_none()
+            && self.request.min_score.is_none()
+            && self.request.terminate_after == 0;
+        if !is_counted_only || view.deleted_count() > 0 {
+            return Ok(None);
+        }
+        let known = || self.query.node.known_count(view).map(|count| count.unwrap_or(0));
+        let all = Some(Vec::new());
+        let (rest, doc_count) = match self.query.node.whole() {
+            Some(Whole::Everything) => match sink.collect_whole_segment()? {
+                Some(rest) if rest.is_empty() => (all, known()?),
+                rest => (rest, 0),
+            },
+            Some(Whole::NumberRange(path, range)) => match sink.count_numbers(path, range)? {
+                true => (all, known()?),
+                false => (None, 0),
+            },
+            Some(Whole::Places(path, shape)) => match sink.count_places(path, shape)? {
+                Some(count) => (all, count),
+                None => (None, 0),
+            },
+            None => (None, 0),
+        };
+        self.total += doc_count;
+        Ok(rest)
+    }
+
+    /// Searches the parts that are claimed.
+    fn claimed_parts(&mut self, plan: &Plan) -> Result<()> {
+        let shard = self.shard;
+        while let Some(part) = self.claims.as_ref().and_then(|claims| claims.current) {
+            if let Some(sink) = &mut self.sink {
+                sink.begin_segment(part.segment)?;
+                if let Some(rest) = &plan.rests[part.segment] {
+                    sink.feed_only(rest);
+                }
+            }
+            let view = &shard.segments[part.segment];
+            match self.windows(part.segment as u32, 0, view, &mut None) {
+                Ok(Progress::GoOn) => {}
+                Ok(Progress::Stop) => return Ok(()),
+                Err(Error::TimedOut) => {
+                    self.timed_out = true;
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+            // There is no further match in the segment.
+            if let Some(claims) = &mut self.claims {
+                claims.next(part.segment, DocId::MAX);
+            }
+        }
+        Ok(())
+    }
+}

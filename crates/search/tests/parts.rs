@@ -1,0 +1,272 @@
+//! A shard whose segments are searched in parts, side by side: "does the answer depend on how the documents were cut?" And numbers of one answer
+//! against those that a plain loop finds.
+
+mod support;
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use limber_search::{SearchContext, ShardSnapshot, Workers};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use support::{Shards, context, search_in};
+
+/// More than two parts, of which the last one is not whole.
+const DOC_COUNT: usize = 40_000;
+
+struct Index {
+    documents: Vec<Value>,
+    /// All documents in one segment; the same in three; the same in two with deletes.
+    whole: ShardSnapshot,
+    cut: ShardSnapshot,
+    deleted: ShardSnapshot,
+    _kept: Vec<Shards>,
+}
+
+/// Values of every type, single, missing and several; dates that ascend by and large and dates that do not.
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mapping = json!({ "properties": {
+        "long": { "type": "long" }, "few": { "type": "integer" }, "some": { "type": "short" },
+        "many": { "type": "long" },
+        "double": { "type": "double" }, "price": { "type": "scaled_float", "scaling_factor": 100 },
+        "flag": { "type": "boolean" },
+        "k": { "type": "keyword" }, "tags": { "type": "keyword" }, "id": { "type": "keyword" },
+        "at": { "type": "date" }, "any": { "type": "date" }, "nanos": { "type": "date_nanos" }
+    }});
+    let mut random = 11u64;
+    let mut below = move |bound: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % bound
+    };
+    let documents: Vec<Value> = (0..DOC_COUNT as u64)
+        .map(|number| {
+            let any = 1_420_000_000_000u64 + below(31_000_000_000);
+            let mut document = json!({
+                "long": below(1 << 40) as i64 - (1 << 39), "few": below(6),
+                "double": below(1_000_000) as f64 * 0.37 - 5e4,
+                "price": below(9_000) as f64 / 100.0 - 5.0,
+                "flag": below(3) == 0, "k": format!("k{}", below(7)),
+                "id": format!("i{}", below(3_000)), "any": any,
+                "at": 1_420_000_000_000u64 + number * 600_000 + below(900_000),
+                "nanos": any, "many": (0..below(3)).map(|_| below(40)).collect::<Vec<u64>>(),
+                "tags": (0..below(3)).map(|_| format!("t{}", below(20))).collect::<Vec<String>>(),
+            });
+            if below(4) > 0 {
+                document["some"] = json!(below(300));
+            }
+            document
+        })
+        .collect();
+    let named: Vec<(String, Value)> =
+        documents.iter().enumerate().map(|(id, document)| (id.to_string(), document.clone())).collect();
+    let mut shards = [(); 3].map(|()| Shards::new(&mapping));
+    let [whole, cut, deleted] = &mut shards;
+    let every_seventh: Vec<u32> = (0..35_000).step_by(7).collect();
+    let segments = [
+        vec![whole.segment(&named, &[])],
+        vec![
+            cut.segment(&named[..900], &[]),
+            cut.segment(&named[900..33_000], &[]),
+            cut.segment(&named[33_000..], &[]),
+        ],
+        vec![deleted.segment(&named[..36_000], &every_seventh), deleted.segment(&named[36_000..], &[])],
+    ];
+    let [one, two, three] = segments;
+    let snapshots = [shards[0].shard(0, one), shards[1].shard(0, two), shards[2].shard(0, three)];
+    let [whole, cut, deleted] = snapshots;
+    Index { documents, whole, cut, deleted, _kept: shards.into() }
+});
+
+fn alone() -> SearchContext {
+    SearchContext { max_buckets: u32::MAX, ..context() }
+}
+
+fn with_workers() -> SearchContext {
+    static WORKERS: LazyLock<Arc<Workers>> =
+        LazyLock::new(|| Arc::new(Workers::start(4, Duration::ZERO).expect("threads start")));
+    SearchContext { workers: Some(WORKERS.clone()), ..alone() }
+}
+
+fn answer(context: &SearchContext, shard: &ShardSnapshot, body: &Value) -> (Value, Option<u64>) {
+    let response = search_in(context, std::slice::from_ref(shard), body);
+    let total = response.total.as_ref().map(|total| total.value);
+    (response.aggregations.map_or(Value::Null, Value::from), total)
+}
+
+/// Sums of doubles may differ in their last digits.
+fn check_alike(left: &Value, right: &Value, way: &str) -> Result<(), TestCaseError> {
+    match (left, right) {
+        (Value::Object(left), Value::Object(right)) => {
+            prop_assert_eq!(left.keys().collect::<Vec<_>>(), right.keys().collect::<Vec<_>>(), "{}", way);
+            left.iter().try_for_each(|(key, value)| check_alike(value, &right[key], &format!("{way}.{key}")))
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            prop_assert_eq!(left.len(), right.len(), "{}", way);
+            left.iter().zip(right).try_for_each(|(left, right)| check_alike(left, right, way))
+        }
+        (Value::Number(left), Value::Number(right)) => {
+            let (left, right) = (left.as_f64().unwrap_or(0.0), right.as_f64().unwrap_or(0.0));
+            // What is left of large numbers that cancel each other out has few digits of its own.
+            let size = left.abs().max(right.abs()).max(1.0);
+            prop_assert!((left - right).abs() <= 1e-9 * size, "{}: {} and {}", way, left, right);
+            Ok(())
+        }
+        _ => {
+            prop_assert_eq!(left, right, "{}", way);
+            Ok(())
+        }
+    }
+}
+
+fn metric() -> impl Strategy<Value = Value> {
+    let kind = prop::sample::select(vec![
+        "sum",
+        "avg",
+        "min",
+        "max",
+        "stats",
+        "extended_stats",
+        "value_count",
+        "cardinality",
+    ]);
+    let field =
+        prop::sample::select(vec!["long", "few", "some", "many", "double", "price", "flag", "any", "nanos"]);
+    let terms = prop::sample::select(vec!["k", "tags", "id"]);
+    prop_oneof![
+        4 => (kind, field).prop_map(|(kind, field)| json!({ kind: { "field": field } })),
+        1 => terms.clone().prop_map(|field| json!({ "cardinality": { "field": field } })),
+        1 => terms.prop_map(|field| json!({ "value_count": { "field": field } })),
+        1 => Just(json!({ "sum": { "field": "some", "missing": 7 } })),
+    ]
+}
+
+fn buckets() -> impl Strategy<Value = Value> {
+    let date = prop::sample::select(vec!["at", "any", "nanos"]);
+    let zone = prop::sample::select(vec!["UTC", "+05:30", "Europe/Berlin"]);
+    let calendar = prop::sample::select(vec!["day", "week", "month", "quarter", "year"]);
+    let number = prop::sample::select(vec!["long", "few", "some", "many", "price", "double", "flag"]);
+    let terms = prop::sample::select(vec!["k", "tags", "id", "few", "some", "many", "flag"]);
+    prop_oneof![
+        (date.clone(), calendar, zone).prop_map(|(field, interval, zone)| json!({
+            "date_histogram": {
+                "field": field, "calendar_interval": interval, "time_zone": zone, "min_doc_count": 1
+            }
+        })),
+        (date, 20u32..500).prop_map(|(field, hours)| json!({
+            "date_histogram": { "field": field, "fixed_interval": format!("{hours}h"), "min_doc_count": 1 }
+        })),
+        number.clone().prop_map(|field| {
+            let interval = match field {
+                "long" => 1e10,
+                "double" => 5e3,
+                "few" | "flag" => 0.5,
+                _ => 3.0,
+            };
+            json!({ "histogram": { "field": field, "interval": interval, "min_doc_count": 1 } })
+        }),
+        (terms, 1u32..40).prop_map(|(field, size)| json!({ "terms": { "field": field, "size": size } })),
+        number.prop_map(|field| json!({
+            "range": { "field": field, "ranges": [{ "to": 2 }, { "from": 2, "to": 50 }, { "from": 60 }] }
+        })),
+        Just(json!({ "filter": { "term": { "k": "k3" } } })),
+        Just(json!({ "filters": {
+            "filters": [{ "term": { "k": "k1" } }, { "range": { "price": { "gte": 40 } } }], "other_bucket": true
+        } })),
+        Just(json!({ "missing": { "field": "some" } })),
+    ]
+}
+
+fn tree() -> impl Strategy<Value = Value> {
+    let leaf = metric().prop_map(|metric| json!({ "m": metric }));
+    leaf.prop_recursive(2, 6, 2, |below| {
+        (buckets(), below, metric()).prop_map(|(mut bucket, below, metric)| {
+            let mut subs = below;
+            subs["beside"] = metric;
+            bucket["aggs"] = subs;
+            json!({ "b": bucket })
+        })
+    })
+}
+
+fn query() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        3 => Just(json!({ "match_all": {} })),
+        1 => (0u32..80, 1u32..40).prop_map(|(from, width)| json!({
+            "range": { "price": { "gte": from, "lt": from + width } }
+        })),
+        1 => (0u64..30_000).prop_map(|number| json!({
+            "range": { "at": { "gte": 1_420_000_000_000u64 + number * 600_000 } }
+        })),
+        1 => Just(json!({
+            "bool": { "filter": [{ "term": { "k": "k2" } }], "must_not": [{ "term": { "few": 3 } }] }
+        })),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn answers_do_not_depend_on_the_cut(aggs in tree(), query in query(), counts in any::<bool>()) {
+        let body = json!({ "size": 0, "query": query, "aggs": aggs, "track_total_hits": counts });
+        let index = &*INDEX;
+        let (expected, total) = answer(&alone(), &index.whole, &body);
+        let ways = [(&index.whole, with_workers()), (&index.cut, alone()), (&index.cut, with_workers())];
+        for (shard, context) in ways {
+            let (other, other_total) = answer(&context, shard, &body);
+            prop_assert_eq!(total, other_total);
+            check_alike(&expected, &other, "")?;
+        }
+        let (expected, total) = answer(&alone(), &index.deleted, &body);
+        let (other, other_total) = answer(&with_workers(), &index.deleted, &body);
+        prop_assert_eq!(total, other_total);
+        check_alike(&expected, &other, "")?;
+    }
+}
+
+#[test]
+fn exact_counts_are_those_of_all_parts() {
+    let body = json!({ "size": 0, "track_total_hits": true, "query": { "bool": {
+        "filter": [{ "term": { "few": 2 } }, { "term": { "flag": true } }]
+    } } });
+    let wanted =
+        INDEX.documents.iter().filter(|document| document["few"] == 2 && document["flag"] == true).count();
+    for shard in [&INDEX.whole, &INDEX.cut] {
+        assert_eq!(answer(&with_workers(), shard, &body).1, Some(wanted as u64));
+    }
+}
+
+#[test]
+fn sums_by_bucket_are_those_of_a_plain_loop() {
+    let body = json!({ "size": 0, "aggs": { "b": {
+        "date_histogram": { "field": "any", "fixed_interval": "1d", "min_doc_count": 1 },
+        "aggs": { "price": { "sum": { "field": "price" } }, "long": { "sum": { "field": "long" } },
+            "double": { "stats": { "field": "double" } } }
+    } } });
+    const DAY: i64 = 86_400_000;
+    let mut days: std::collections::BTreeMap<i64, (u64, f64, i64, f64, f64)> = Default::default();
+    for document in &INDEX.documents {
+        let number = |name: &str| document[name].as_f64().expect("a number");
+        let day = document["any"].as_i64().expect("a date").div_euclid(DAY) * DAY;
+        let own = days.entry(day).or_insert((0, 0.0, 0, 0.0, f64::INFINITY));
+        own.0 += 1;
+        own.1 += number("price");
+        own.2 += document["long"].as_i64().expect("a number");
+        own.3 += number("double");
+        own.4 = own.4.min(number("double"));
+    }
+    let (found, _) = answer(&with_workers(), &INDEX.cut, &body);
+    let buckets = found["b"]["buckets"].as_array().expect("buckets");
+    assert_eq!(buckets.len(), days.len());
+    for (bucket, (day, (count, price, long, double, least))) in buckets.iter().zip(days) {
+        assert_eq!((bucket["key"].as_i64(), bucket["doc_count"].as_u64()), (Some(day), Some(count)));
+        let close = |found: &Value, wanted: f64| {
+            let found = found.as_f64().expect("a number");
+            assert!((found - wanted).abs() <= 1e-9 * wanted.abs().max(1.0), "{found} and {wanted}");
+        };
+        close(&bucket["price"]["value"], price);
+        close(&bucket["long"]["value"], long as f64);
+        close(&bucket["double"]["sum"], double);
+        close(&bucket["double"]["min"], least);
+    }
+}
