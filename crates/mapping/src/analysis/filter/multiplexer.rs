@@ -56,7 +56,7 @@ impl Stage for Side<'_> {
             };
             chain::run(filters, end, &mut source, &mut |made| {
                 // As `remove_duplicates`, which follows.
-                if seen.iter().any(|known| *known == made.text) {
+                if seen.contains(&made.text) {
                     return true;
                 }
                 seen.push(made.text.clone());
