@@ -40,8 +40,8 @@ pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
     DescribedQuery, ExplainFilter, IndexAndField, ListedSnapshot, Node, NodeConfig, OpenPointInTime,
-    Placement, Resize, RestoredIndex, RolloverRequest, Round, SearchTarget, Slices, SnapshotQuery, SourceBatch,
-    set_password_offline,
+    Placement, Resize, RestoredIndex, RolloverRequest, Round, SearchTarget, Slices, SnapshotQuery,
+    SourceBatch, set_password_offline,
 };
 pub use progress::Progress;
 pub use repair::{RepairReport, repair_data_folder};
