@@ -61,11 +61,14 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     struct Resume(Arc<dyn ThreadOwner>);
     impl Drop for Resume {
         fn drop(&mut self) {
+            HAS_GIVEN_UP.set(false);
             self.0.end_wait();
         }
     }
     let owner = OWNER.with_borrow(|owner| owner.clone()).filter(|_| !HAS_GIVEN_UP.get());
     let _resume = owner.map(|owner| {
+        // A job that takes long meanwhile has given its turn up already.
+        HAS_GIVEN_UP.set(true);
         owner.begin_wait();
         Resume(owner)
     });

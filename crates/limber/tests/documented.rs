@@ -128,6 +128,6 @@ fn documented_commands_run() {
     assert!(run >= 8, "only {run} commands were found");
     let found = here.client().send("GET", "/books/_count", "").json();
     assert!(found["count"].as_u64() > Some(1), "books were indexed and imported: {found}");
-    let found = here.client().send("GET", "/web-logs/_search?q=url.original:/a", "").json();
+    let found = here.client().send("GET", "/web-logs/_search?q=url.original:%22/a%22", "").json();
     assert_eq!(found["hits"]["total"]["value"], 1, "{found}");
 }

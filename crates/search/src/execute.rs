@@ -39,7 +39,7 @@ pub fn execute(
 ) -> Result<SearchResponse> {
     let shards = with_runtime_mappings(shards, request, context)?;
     match &request.fusion {
-        Some(fusion) => fusion::fuse(&shards, request, fusion, context),
+        Some(fusion) => fusion::fuse(&shards, (request, fusion), context, execute),
         None => run(&shards, request, None, false, context),
     }
 }

@@ -7,19 +7,18 @@ use std::collections::HashMap;
 
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
-use crate::execute::execute;
 use crate::request::{Fusion, SearchRequest};
 use crate::response::{SearchHit, SearchResponse};
 
 /// The answer of a search whose hits several rankings name. Totals and aggregations are of whatever one of them finds.
 ///
 /// # Errors
-/// As [`execute`].
+/// Those of `execute`, which answers one search.
 pub(crate) fn fuse(
     shards: &[ShardSnapshot],
-    request: &SearchRequest,
-    fusion: &Fusion,
+    (request, fusion): (&SearchRequest, &Fusion),
     context: &SearchContext,
+    execute: impl Fn(&[ShardSnapshot], &SearchRequest, &SearchContext) -> Result<SearchResponse>,
 ) -> Result<SearchResponse> {
     let whole = SearchRequest { fusion: None, size: Some(0), from: None, ..request.clone() };
     let mut response = execute(shards, &whole, context)?;

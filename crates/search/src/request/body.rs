@@ -7,6 +7,7 @@ use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value};
 
+use super::suggest::Suggest;
 use super::{
     Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Slice, Sort, SourceFilter,
     UrlParameters,
@@ -14,7 +15,6 @@ use super::{
 use crate::aggregation::Aggregations;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
-use crate::suggest::Suggest;
 
 /// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
 /// Keys of a search's body, for those who propose them.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::suggest::Suggest;
 use super::{FieldFormat, SearchRequest, Sort, SourceFilter, StoredFields, TrackTotalHits};
 use crate::json;
-use crate::suggest::Suggest;
 
 /// The parameters of a `_search` URL, decoded, in order.
 #[derive(Debug, Clone, Default, PartialEq)]

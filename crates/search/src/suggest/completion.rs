@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 use super::completion_contexts::FoundContexts;
 use super::completion_match::Typed;
-use super::completion_request::{CompletionRequest, Scope, scopes};
-use super::request::Common;
 use crate::collect::Hit;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::fetch::{Searched, fetch_hits};
 use crate::query::{self, Query};
 use crate::request::SearchRequest;
+use crate::request::suggest::Common;
+use crate::request::suggest::{CompletionRequest, Scope, scopes};
 use crate::shard::bases;
 
 /// A document that was found.

@@ -6,7 +6,7 @@ use limber_mapping::analysis::Analyzer;
 use limber_mapping::{Completion, RequestError};
 use limber_text::automaton::{Regexp, TermAutomaton};
 
-use super::completion_request::CompletionRequest;
+use crate::request::suggest::CompletionRequest;
 
 /// What was typed, ready to be compared with tokens.
 #[derive(Debug)]

@@ -6,11 +6,12 @@ use limber_mapping::analysis::Analyzer;
 use serde_json::{Value, json};
 
 use super::language::Language;
-use super::phrase_request::{Generator, PhraseRequest};
-use super::request::Common;
-use super::words::{FieldTerms, WordOptions};
+use super::words::FieldTerms;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
+use crate::request::suggest::Common;
+use crate::request::suggest::{Generator, PhraseRequest};
+use crate::request::suggest::{Mode, WordOptions};
 use crate::score::float_to_json;
 
 /// A sentence.
@@ -136,7 +137,7 @@ fn place(
     let mut others: Vec<Candidate> = Vec::new();
     for open in generators {
         let threshold = match open.generator.options.mode {
-            super::words::Mode::Always => 0.0,
+            Mode::Always => 0.0,
             _ => threshold_frequency(frequency),
         };
         let wanted = filtered(&open.pre, word);

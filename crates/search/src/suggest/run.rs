@@ -6,12 +6,12 @@ use limber_mapping::analysis::Analyzer;
 use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
-use super::request::{Common, Kind, Suggest, Suggestion};
 use super::{completion, phrase, term};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::failures::{Failures, failure};
 use crate::request::SearchRequest;
+use crate::request::suggest::{Common, Kind, Suggest, Suggestion};
 
 /// What one shard hands in.
 enum Answer {

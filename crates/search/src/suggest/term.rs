@@ -3,10 +3,11 @@
 use limber_mapping::analysis::Analyzer;
 use serde_json::{Value, json};
 
-use super::request::Common;
-use super::words::{FieldTerms, Similar, SortBy, WordOptions, by_score};
+use super::words::{FieldTerms, Similar, by_score};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
+use crate::request::suggest::Common;
+use crate::request::suggest::{SortBy, WordOptions};
 use crate::score::float_to_json;
 
 /// A word of the text and what may stand for it.

@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 use super::words::no_constant;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Similarity {
+pub(crate) enum Similarity {
     /// The edits that the search itself counted.
     Internal,
     DamerauLevenshtein,

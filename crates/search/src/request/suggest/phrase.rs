@@ -3,12 +3,12 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::language::Smoothing;
+use super::smoothing::Smoothing;
 use super::words::WordOptions;
 use crate::json;
 
 #[derive(Debug, Clone)]
-pub(super) struct PhraseRequest {
+pub(crate) struct PhraseRequest {
     pub max_errors: f32,
     pub confidence: f32,
     pub real_word_likelihood: f64,
@@ -26,7 +26,7 @@ pub(super) struct PhraseRequest {
 
 /// `direct_generator`: where like words come from.
 #[derive(Debug, Clone)]
-pub(super) struct Generator {
+pub(crate) struct Generator {
     pub field: String,
     pub size: usize,
     pub options: WordOptions,

@@ -3,26 +3,26 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::completion_request::CompletionRequest;
-use super::phrase_request::PhraseRequest;
+use super::completion::CompletionRequest;
+use super::phrase::PhraseRequest;
 use super::words::WordOptions;
 use crate::json;
 
 /// A parsed `suggest`.
 #[derive(Debug, Clone)]
 pub struct Suggest {
-    pub(super) entries: Vec<Suggestion>,
+    pub(crate) entries: Vec<Suggestion>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Suggestion {
+pub(crate) struct Suggestion {
     pub name: String,
     pub text: String,
     pub kind: Kind,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Term(Common, WordOptions),
     Phrase(Common, Box<PhraseRequest>),
     Completion(Common, Box<CompletionRequest>),
@@ -41,7 +41,7 @@ impl Kind {
 
 /// What every suggester takes.
 #[derive(Debug, Clone)]
-pub(super) struct Common {
+pub(crate) struct Common {
     pub field: String,
     pub analyzer: Option<String>,
     /// Options of an entry.

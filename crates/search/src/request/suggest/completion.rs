@@ -11,7 +11,7 @@ use crate::json;
 use crate::query::Fuzziness;
 
 #[derive(Debug, Clone)]
-pub(super) struct CompletionRequest {
+pub(crate) struct CompletionRequest {
     /// The text is a pattern.
     pub is_regex: bool,
     pub regex: RegexpOptions,
@@ -22,7 +22,7 @@ pub(super) struct CompletionRequest {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct FuzzyOptions {
+pub(crate) struct FuzzyOptions {
     pub fuzziness: Fuzziness,
     pub transpositions: bool,
     /// Shorter texts are not looked for with edits.
@@ -125,7 +125,7 @@ fn regex(members: &Map<String, Value>) -> Result<RegexpOptions, RequestError> {
 
 /// Terms that begin like this are looked at, and their weight counts so many times.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     pub prefix: Vec<u8>,
     pub boost: f32,
 }
@@ -137,7 +137,7 @@ const SCOPES_MAX: usize = 1024;
 ///
 /// # Errors
 /// In Elasticsearch's words.
-pub(super) fn scopes(request: &CompletionRequest, field: &Completion) -> Result<Vec<Scope>, RequestError> {
+pub(crate) fn scopes(request: &CompletionRequest, field: &Completion) -> Result<Vec<Scope>, RequestError> {
     if field.contexts.is_empty() {
         if request.contexts.is_empty() {
             return Ok(vec![Scope { prefix: Vec::new(), boost: 1.0 }]);
