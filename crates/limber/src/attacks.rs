@@ -201,8 +201,9 @@ fn attack(attacked: &Attacked, route: &Route, method: Method, target: &str, wron
             wrong.push(format!("lists what it hides: {}", shown()));
         }
         let is_named = names_index(route.path) && [B, "balias", "bs"].contains(&target);
-        let has_items =
-            ["_bulk", "_msearch", "_mget", "_mtermvectors"].iter().any(|end| route.path.ends_with(end));
+        let has_items = ["_bulk", "_msearch", "_mget", "_mtermvectors", "_rank_eval"]
+            .iter()
+            .any(|end| route.path.ends_with(end));
         if is_named && !has_items && answer.status < 300 && answer.text.contains(B) {
             wrong.push(format!("lets him in: {}", shown()));
         }
