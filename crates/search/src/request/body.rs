@@ -549,7 +549,6 @@ mod tests {
             (json!({"search_after": 5}), "Unknown key for a VALUE_NUMBER in [search_after]."),
             (json!({"terminate_after": -1}), "terminateAfter must be > 0"),
             (json!({"explain": "yes"}), "Failed to parse value [yes] as only [true] or [false] are allowed."),
-            (json!({"suggest": {}}), "[suggest] in [search] is not supported by Limber yet"),
             (
                 json!({"search_after": [1], "from": 1}),
                 "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;",
