@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
 use limber_search::{
-    CountRequest, CountResponse, SearchContext, SearchRequest, SearchResponse, ShardFailure, ShardSnapshot,
-    TermsEnumRequest, TermsEnumResponse,
+    CountRequest, CountResponse, DocumentName, SearchContext, SearchRequest, SearchResponse, ShardFailure,
+    ShardSnapshot, TermsEnumRequest, TermsEnumResponse,
 };
 use limber_text::wildcard;
 use serde_json::Value;
@@ -374,12 +374,23 @@ impl Node {
             request.query = Some(filtered(request.query, filter)?);
             request.narrow_cache_key(filter);
         }
+        request.key_documents(|name| self.state_of(name).ok());
         for (expression, boost) in std::mem::take(&mut request.indices_boost) {
             for index in self.catalog.load().resolve(&expression, options)? {
                 request.index_boosts.entry(index.uuid.to_string()).or_insert(boost);
             }
         }
         Ok(request)
+    }
+
+    /// What no other state of any document is told by, in whichever index of its name.
+    fn state_of(&self, name: &DocumentName) -> Result<String> {
+        let (metadata, _) = self.catalog.load().single(&name.index)?;
+        let request =
+            GetRequest { routing: name.routing.as_deref(), ..GetRequest::new(&name.index, &name.id) };
+        let found = self.get(&request)?.found;
+        let place = found.map(|found| (found.primary_term, found.seq_no));
+        Ok(format!("{} {} {:?} {place:?}", metadata.uuid, name.id, name.routing))
     }
 }
 

@@ -1,8 +1,10 @@
 //! "Does this request mean the same whenever it is sent?"
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// Whether a request's answer depends on nothing but the documents. Asked of its JSON, and rather answered with no: wherever a text could
+use crate::documents::DocumentName;
+
+/// Whether a request's answer depends on nothing but the documents, those of [`named_documents`] among them. Asked of its JSON, and rather answered with no: wherever a text could
 /// be a date relative to `now`, a function could draw random numbers or start at today, or a script could be another one tomorrow.
 pub(crate) fn is_deterministic(body: &Value) -> bool {
     match body {
@@ -12,14 +14,13 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
             let is_itself = match name.as_str() {
                 "random_score" | "random_sampler" => value.get("seed").is_some(),
                 "gauss" | "exp" | "linear" => has_origins(value),
-                // A stored script, or the terms of another index.
+                // A stored script.
                 "script"
                 | "init_script"
                 | "map_script"
                 | "combine_script"
                 | "reduce_script"
                 | "minimum_should_match_script" => value.get("id").is_none(),
-                "terms" => !names_another_document(value),
                 "indexed_shape" => false,
                 // Documents that others are to be like may be those of an index.
                 "like" | "unlike" => !has_objects(value),
@@ -54,14 +55,48 @@ fn has_objects(examples: &Value) -> bool {
     }
 }
 
-fn names_another_document(terms: &Value) -> bool {
-    terms.as_object().into_iter().flatten().any(|(_, value)| value.get("index").is_some())
+/// The documents whose values `terms` queries take, in the order of the request.
+pub(crate) fn named_documents(body: &Value) -> Vec<DocumentName> {
+    fn look(body: &Value, found: &mut Vec<DocumentName>) {
+        match body {
+            Value::Array(items) => items.iter().for_each(|item| look(item, found)),
+            Value::Object(members) => {
+                if let Some(Value::Object(terms)) = members.get("terms") {
+                    found.extend(terms.values().filter_map(Value::as_object).filter_map(name_in));
+                }
+                members.values().for_each(|value| look(value, found));
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    look(body, &mut found);
+    found
+}
+
+fn name_in(lookup: &Map<String, Value>) -> Option<DocumentName> {
+    let text = |name: &str| lookup.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(DocumentName { index: text("index")?, id: text("id")?, routing: text("routing"), version: None })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn documents_are_named_wherever_a_query_stands() {
+        let lookup = json!({"terms": {"u": {"index": "i", "id": "1", "path": "p", "routing": "r"}}});
+        let body = json!({"query": {"bool": {"filter": [lookup]}}, "aggs": {"a": {"filter": lookup}}});
+        let name = DocumentName {
+            index: "i".to_owned(),
+            id: "1".to_owned(),
+            routing: Some("r".to_owned()),
+            version: None,
+        };
+        assert_eq!(named_documents(&body), [name.clone(), name]);
+        assert_eq!(named_documents(&json!({"aggs": {"a": {"terms": {"field": "n"}}}})), []);
+    }
 
     #[test]
     fn what_depends_on_more_than_documents_is_told() {
@@ -79,7 +114,7 @@ mod tests {
             (json!({"query": {"script": {"script": {"id": "stored"}}}}), false),
             (json!({"query": {"script": {"script": {"source": "Math.random() > 0.5"}}}}), false),
             (json!({"terms_set": {"a": {"minimum_should_match_script": {"id": "stored"}}}}), false),
-            (json!({"query": {"terms": {"u": {"index": "i", "id": "1", "path": "p"}}}}), false),
+            (json!({"query": {"terms": {"u": {"index": "i", "id": "1", "path": "p"}}}}), true),
             (json!({"query": {"geo_shape": {"a": {"indexed_shape": {"id": "1"}}}}}), false),
             (json!({"query": {"more_like_this": {"like": [{"_id": "1"}]}}}), false),
             (json!({"query": {"more_like_this": {"like": "a text"}}}), true),

@@ -15,7 +15,7 @@ mod usage;
 use std::sync::Arc;
 
 pub use counters::CacheCounters;
-pub(crate) use determinism::{is_deterministic, is_timeless};
+pub(crate) use determinism::{is_deterministic, is_timeless, named_documents};
 pub(crate) use filter::{FilterSet, FilterUse};
 pub(crate) use key::KeyWriter;
 pub use query::QueryCache;

@@ -13,6 +13,7 @@ use super::{
     UrlParameters,
 };
 use crate::aggregation::Aggregations;
+use crate::documents::DocumentName;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
 
@@ -185,6 +186,9 @@ pub struct SearchRequest {
     pub request_cache: Option<bool>,
     /// What tells this request from others in the request cache; `None`: its answers are not kept.
     pub cache_key: Option<Arc<[u8]>>,
+    /// Documents that its answer depends on beside those of its shards: whoever runs it adds what they are now to the key
+    /// ([`SearchRequest::key_documents`]), or its answers are not kept.
+    pub named_documents: Vec<DocumentName>,
     /// What it took when it was parsed, for whoever keeps it; 0 where allocations are not counted.
     pub held_bytes: u64,
 }
@@ -229,6 +233,7 @@ impl Default for SearchRequest {
             pre_filter_shard_size: None,
             request_cache: None,
             cache_key: None,
+            named_documents: Vec::new(),
             held_bytes: 0,
         }
     }
@@ -314,6 +319,7 @@ impl SearchRequest {
         let may_be_kept = request.request_cache.unwrap_or(request.size() == 0);
         if may_be_kept && crate::cache::is_deterministic(body) {
             request.cache_key = url.cache_key(body);
+            request.named_documents = crate::cache::named_documents(body);
         }
         request.held_bytes = u64::try_from(work::allocated_bytes() - before_bytes).unwrap_or(0);
         Ok(request)
@@ -388,6 +394,16 @@ impl SearchRequest {
     pub fn narrow_cache_key(&mut self, filter: &Value) {
         let key = self.cache_key.take().filter(|_| crate::cache::is_deterministic(filter));
         self.cache_key = key.map(|key| [&*key, b"\0", filter.to_string().as_bytes()].concat().into());
+        self.named_documents.extend(crate::cache::named_documents(filter));
+    }
+
+    /// Tells the request by what the documents are that it names. `state`: what no other state of the document is told by; `None`: its
+    /// answers are not kept.
+    pub fn key_documents(&mut self, mut state: impl FnMut(&DocumentName) -> Option<String>) {
+        for name in std::mem::take(&mut self.named_documents) {
+            let key = self.cache_key.take().zip(state(&name));
+            self.cache_key = key.map(|(key, state)| [&*key, b"\0", state.as_bytes()].concat().into());
+        }
     }
 
     /// Adds the order by [`SHARD_DOC`](super::sort::SHARD_DOC) to a sort over a point in time, so that no two hits tie and pages neither
