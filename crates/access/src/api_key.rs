@@ -92,7 +92,7 @@ pub struct ApiKey {
     pub username: String,
     pub realm: String,
     pub realm_kind: String,
-    /// Of the owner, for templates of queries.
+    /// The name of the owner, which templates of queries may use.
     pub owner_full_name: Option<String>,
     pub owner_email: Option<String>,
     pub owner_metadata: Map<String, Value>,

@@ -61,7 +61,7 @@ fn described(identity: &Identity) -> String {
     }
 }
 
-/// Nothing for those who have no roles of their own.
+/// The roles as a message names them; empty for identities that have no roles of their own.
 fn with_roles(identity: &Identity, roles: &[&str]) -> String {
     match identity.authentication {
         AuthenticationType::ApiKey { .. } | AuthenticationType::Token { .. } => String::new(),

@@ -17,7 +17,7 @@ pub enum AuthenticationType {
     Anonymous,
 }
 
-/// Where a user is known.
+/// The realm that knows a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Realm {
     pub name: &'static str,

@@ -58,7 +58,7 @@ pub(crate) fn is_password_hash(hash: &str) -> bool {
 
 /// Whether this is the password. Takes the same time for users who do not exist (`None`).
 pub fn password_matches(password: &str, hash: Option<&str>) -> bool {
-    // Of no password: nobody knows what it is the hash of.
+    // The hash of a password that nobody knows.
     const NOBODY: &str =
         "$argon2id$v=19$m=19456,t=2,p=1$bGltYmVyLW5vYm9keTAwMA$c2l4dGVlbi1ieXRlcy1vZi1ub3RoaW5nLWF0LWFsbDA";
     let text = hash.filter(|hash| is_password_hash(hash));

@@ -195,7 +195,7 @@ fn attack(attacked: &Attacked, route: &Route, method: Method, target: &str, wron
         if answer.text.contains("failed unexpectedly") {
             wrong.push(format!("fails: {}", shown()));
         }
-        // Nothing names it, and it is passed over.
+        // The request does not name the index, so the answer must leave it out.
         let is_unnamed = number < 3 && !body.contains(B) && (target == "*" || !route.path.contains('{'));
         if is_unnamed && is_about_indices && answer.status < 300 && answer.text.contains(B) {
             wrong.push(format!("lists what it hides: {}", shown()));

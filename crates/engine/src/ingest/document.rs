@@ -53,7 +53,7 @@ pub struct IngestDocument<'a> {
     asked_again_at: usize,
     /// The last call of [`Self::append_child`], container and child: long lists are not walked for every element.
     appended: (NodeId, NodeId),
-    /// Of large objects that were looked through.
+    /// The members of large objects that were already searched.
     members: RefCell<Members>,
     given: Metadata<'a>,
     timestamp: &'a str,

@@ -16,7 +16,7 @@ pub struct Resources {
     pub scripts: Arc<Scripts>,
     pub user_agents: Parsers,
     pub databases: Arc<Databases>,
-    /// Where compiled pipelines are charged; `None`: nowhere.
+    /// The pool that compiled pipelines are charged to; `None`: they are not charged.
     pub memory: Option<Arc<Pool>>,
 }
 

@@ -31,7 +31,7 @@ impl SeenMappings {
     /// What of `whole` is seen through these limits.
     ///
     /// # Errors
-    /// None that the mapping itself had not.
+    /// It returns no error that the mapping itself did not return.
     pub(crate) fn of(&self, whole: &Arc<Mapping>, limits: &Limits) -> Result<Arc<Mapping>> {
         if limits.fields.is_empty() {
             return Ok(whole.clone());

@@ -52,7 +52,7 @@ pub struct Framing {
     state: State,
     /// The head, or the line of a chunk's size or of the trailers, as far as it is here.
     held: Vec<u8>,
-    /// Where in `held` the end was not looked for yet.
+    /// The place in `held` from which the end is still to be searched.
     looked: usize,
     /// The part of [`HELD_BYTES`] that is this one's.
     counted: usize,

@@ -23,7 +23,7 @@ impl Mapping {
     /// This mapping without the fields that `is_visible` does not let through.
     ///
     /// # Errors
-    /// None that the mapping itself had not.
+    /// It returns no error that the mapping itself did not return.
     pub fn seen_by(
         &self,
         is_visible: impl Fn(&str) -> bool + Send + Sync + 'static,
