@@ -401,8 +401,8 @@ impl SearchRequest {
     /// answers are not kept.
     pub fn key_documents(&mut self, mut state: impl FnMut(&DocumentName) -> Option<String>) {
         for name in std::mem::take(&mut self.named_documents) {
-            let key = self.cache_key.take().zip(state(&name));
-            self.cache_key = key.map(|(key, state)| [&*key, b"\0", state.as_bytes()].concat().into());
+            let Some(key) = self.cache_key.take() else { return };
+            self.cache_key = state(&name).map(|state| [&*key, b"\0", state.as_bytes()].concat().into());
         }
     }
 
