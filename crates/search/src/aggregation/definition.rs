@@ -16,7 +16,7 @@ use super::order::{BucketOrder, NameCheck, OrderValues};
 use super::partial::{Bucket, Partial};
 use super::reduce::Reducer;
 use super::render::Renderer;
-use super::source::{Accepts, Source};
+use super::source::Accepts;
 use super::terms::Include;
 use super::tree::Aggregation;
 use crate::context::ShardSnapshot;
@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::query::Query;
 
 /// One aggregation as asked for.
-pub trait Definition: Debug + Send + Sync {
+pub trait Definition: Any + Debug + Send + Sync {
     /// The fields it reads; [`Bound::sources`] and [`Shape::sources`] are in this order.
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         Vec::new()
@@ -33,6 +33,16 @@ pub trait Definition: Debug + Send + Sync {
     /// The type that errors name for the field at this place, where it is not the aggregation's own.
     fn type_name_of(&self, _place: usize) -> Option<&'static str> {
         None
+    }
+
+    /// Whether it reads the ranges of range fields; the others refuse such a field.
+    fn reads_ranges(&self) -> bool {
+        false
+    }
+
+    /// Whether it shows documents, or terms of documents, that the query does not match.
+    fn sees_all_docs(&self) -> bool {
+        false
     }
 
     /// The queries it needs bound; [`Bound::queries`] are in this order.
@@ -58,8 +68,13 @@ pub trait Definition: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Adds what the answer must know of the shard beyond fields and formats; the shape's sources are there.
+    fn complete_shape(&self, _shape: &mut Shape) -> Result<()> {
+        Ok(())
+    }
+
     /// How long its buckets are, where they are made of dates.
-    fn width(&self, _own: &Aggregation, _sources: &[Source]) -> Result<Option<Width>> {
+    fn width(&self, _own: &Aggregation, _shape: &Shape) -> Result<Option<Width>> {
         Ok(None)
     }
 
@@ -76,6 +91,26 @@ pub trait Definition: Debug + Send + Sync {
     /// The order of its buckets, where that may name aggregations below.
     fn order(&self) -> Option<&BucketOrder> {
         None
+    }
+
+    /// What is wrong on a shard with the paths of its order; the query of the search is the one of all documents without one.
+    fn check_order(
+        &self,
+        own: &Aggregation,
+        _shape: &Shape,
+        _search_query: Option<&Query>,
+    ) -> std::result::Result<(), RequestError> {
+        self.order().map_or(Ok(()), |order| order.check_on_shard(&own.subs))
+    }
+
+    /// The least documents of a bucket, of a histogram: at 0 its buckets follow one another without gaps.
+    fn histogram_min_doc_count(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether Elasticsearch counts the terms around it by filters, where all documents are counted.
+    fn goes_below_filters(&self) -> bool {
+        true
     }
 
     /// Whether a shard has what it looks at, where that is not one of [`Definition::values`].
@@ -95,6 +130,11 @@ pub trait Definition: Debug + Send + Sync {
     /// Whether it is one bucket, so that paths may lead through it.
     fn is_single_bucket(&self) -> bool {
         false
+    }
+
+    /// Whether paths may lead to all of its buckets at once.
+    fn has_several_buckets(&self) -> bool {
+        self.takes_subs() && !self.is_single_bucket()
     }
 
     /// What is wrong with its place in the request; `parents` from the outermost on.
@@ -121,6 +161,11 @@ pub trait Definition: Debug + Send + Sync {
     /// Puts the findings of shards (or of buckets that become one) together. No parts: an empty bucket.
     fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial>;
 
+    /// Objects that its body is shown as, about: what an answer takes is charged by it.
+    fn object_count(&self) -> u64 {
+        1
+    }
+
     /// The type's name in `type#name`.
     fn typed_name(&self, own: &Aggregation, _partial: &Partial, _shape: &Shape) -> String {
         own.type_name.to_owned()
@@ -135,13 +180,23 @@ pub trait Definition: Debug + Send + Sync {
     }
 
     /// The key of the bucket at a place, where buckets are known by their place.
-    fn bucket_text(&self, _place: usize) -> Option<String> {
+    fn bucket_text(&self, _place: usize, _shape: &Shape) -> Option<String> {
+        None
+    }
+
+    /// The key that a histogram's bucket of this number has, where that is no whole number.
+    fn double_key(&self, _number: i64) -> Option<f64> {
         None
     }
 
     /// Its only bucket, in a finding of its own form.
     fn single<'p>(&self, _partial: &'p Partial) -> Option<&'p Bucket> {
         None
+    }
+
+    /// What is wrong with a path that ends here, at the number of this name.
+    fn check_number(&self, _own: &Aggregation, _value: Option<&str>) -> std::result::Result<(), RequestError> {
+        Ok(())
     }
 
     /// The number that a path such as `name` or `name.value` leads to.
@@ -156,7 +211,10 @@ pub trait Definition: Debug + Send + Sync {
 
     /// What the buckets around it can be ordered by.
     fn order_values(&self) -> OrderValues {
-        OrderValues::Nothing
+        match self.is_single_bucket() {
+            true => OrderValues::Documents,
+            false => OrderValues::Nothing,
+        }
     }
 
     /// Whether it has a number of this name, where it has several; `own`: its name.

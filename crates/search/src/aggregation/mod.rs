@@ -6,7 +6,8 @@
 //! **Invariants**: columns are read for a whole batch of documents; buckets are numbers, and what is kept of them are arrays by that number;
 //! memory is charged to the ledger as buckets are made, and the answer's buckets are counted before they are.
 //!
-//! Adding one is a file with its request and its collector, a variant of `Kind`, and a line in [`AGGREGATIONS`].
+//! Adding one is a file with its request, which says in its [`definition::Definition`] how it is bound, collected, reduced and shown, and a
+//! line in [`AGGREGATIONS`].
 
 mod bind;
 mod bucket;
@@ -72,7 +73,7 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("diversified_sampler", sampling::DiversifiedSampler::parse),
     ("extended_stats", metric::Metric::extended_stats),
     ("extended_stats_bucket", pipeline::BucketMetric::extended_stats),
-    ("filter", bucket::parse_filter),
+    ("filter", bucket::Filter::parse),
     ("filters", bucket::Filters::parse),
     ("frequent_item_sets", frequent::FrequentItemSets::parse),
     ("frequent_items", frequent::FrequentItemSets::parse),
@@ -91,7 +92,7 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("median_absolute_deviation", metric::MedianAbsoluteDeviation::parse),
     ("min", metric::Metric::min),
     ("min_bucket", pipeline::BucketMetric::min),
-    ("missing", bucket::parse_missing),
+    ("missing", bucket::Missing::parse),
     ("moving_fn", pipeline::MovingFn::parse),
     ("moving_percentiles", pipeline::MovingPercentiles::parse),
     ("multi_terms", terms::MultiTerms::parse),

@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::options::Options;
-use super::tree::{Aggregation, Kind};
+use super::tree::Aggregation;
 
 /// What buckets are compared by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,10 +135,19 @@ pub enum OrderValues {
     Nothing,
     /// Its documents.
     Documents,
+    /// Its documents, where Elasticsearch's shards know no other name for them than none and `doc_count`.
+    FilteredDocuments,
     /// Its number.
     One,
     /// Its numbers by name.
     Several,
+}
+
+impl OrderValues {
+    /// Whether there is one bucket, through which paths may lead on.
+    pub fn are_documents(self) -> bool {
+        matches!(self, OrderValues::Documents | OrderValues::FilteredDocuments)
+    }
 }
 
 /// Whether an aggregation has a number of some name: the reasons why not, as a shard and as the reduce give them.
@@ -173,24 +182,12 @@ const NO_VALUE: &str = "Buckets can only be sorted on a sub-aggregator path that
 
 impl Aggregation {
     fn order_values(&self) -> OrderValues {
-        match &self.kind {
-            Kind::Filter(_) | Kind::Missing(_) => OrderValues::Documents,
-            Kind::Metric(metric) if metric.is_multi_value() => OrderValues::Several,
-            Kind::Metric(_) | Kind::Cardinality(_) => OrderValues::One,
-            Kind::Percentiles(_) => OrderValues::Several,
-            Kind::Own(definition) if definition.is_single_bucket() => OrderValues::Documents,
-            Kind::Own(definition) => definition.order_values(),
-            _ => OrderValues::Nothing,
-        }
+        self.definition().map_or(OrderValues::Nothing, |definition| definition.order_values())
     }
 
     fn check_order_name(&self, name: &str) -> NameCheck {
-        match &self.kind {
-            Kind::Metric(metric) => metric.check_order_name(&self.name, name),
-            Kind::Percentiles(percentiles) => percentiles.check_order_name(&self.name, name),
-            Kind::Own(definition) => definition.check_order_name(&self.name, name),
-            _ => NameCheck::known(),
-        }
+        self.definition()
+            .map_or_else(NameCheck::known, |definition| definition.check_order_name(&self.name, name))
     }
 }
 
@@ -224,7 +221,7 @@ impl OrderPath {
             };
             let values = found.order_values();
             if position + 1 < self.names.len() {
-                if values != OrderValues::Documents {
+                if !values.are_documents() {
                     return Err(format!("{NO_VALUE} [{name}] is not single-bucket."));
                 }
                 level = &found.subs;
@@ -232,11 +229,9 @@ impl OrderPath {
             }
             return match (values, self.value.as_deref()) {
                 (OrderValues::Nothing, _) => Err(NO_VALUE.to_owned()),
-                (OrderValues::Documents, None | Some("doc_count"))
+                (OrderValues::Documents | OrderValues::FilteredDocuments, None | Some("doc_count"))
                 | (OrderValues::One, None | Some("value")) => Ok(()),
-                (OrderValues::Documents, _) if matches!(found.kind, Kind::Filter(_)) => {
-                    Err(NO_VALUE.to_owned())
-                }
+                (OrderValues::FilteredDocuments, _) => Err(NO_VALUE.to_owned()),
                 (OrderValues::Documents, _) => Err(format!(
                     "Ordering on a single-bucket aggregation can only be done on its doc_count. Either drop the key (a la \"{name}\") or \
                      change it to \"doc_count\" (a la \"{name}.doc_count\") or \"key\"."
@@ -265,7 +260,7 @@ impl OrderPath {
             let values = found.order_values();
             if let Some(next) = self.names.get(position + 1) {
                 match values {
-                    OrderValues::Documents => level = &found.subs,
+                    OrderValues::Documents | OrderValues::FilteredDocuments => level = &found.subs,
                     OrderValues::Nothing => {
                         return Err(format!(
                             "Can't sort by a descendant of a [{}] aggregation [{next}]",
@@ -284,9 +279,9 @@ impl OrderPath {
                 (OrderValues::Nothing, _) => {
                     Err(format!("Can't sort a [{}] aggregation [{name}]", found.type_name))
                 }
-                (OrderValues::Documents, None | Some("doc_count"))
+                (OrderValues::Documents | OrderValues::FilteredDocuments, None | Some("doc_count"))
                 | (OrderValues::One, None | Some("value")) => Ok(()),
-                (OrderValues::Documents, Some(value)) => Err(format!(
+                (OrderValues::Documents | OrderValues::FilteredDocuments, Some(value)) => Err(format!(
                     "Unknown value key [{value}] for single-bucket aggregation [{name}]. Either use [doc_count] as key or drop the key all \
                      together."
                 )),

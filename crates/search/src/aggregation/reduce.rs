@@ -5,14 +5,10 @@ use limber_script::ContextScript;
 use limber_work as work;
 
 use super::bind::Shape;
-use super::bucket::{DateShape, Histogram};
 use super::collector::ShardAggregations;
-use super::metric::MetricState;
-use super::order::BucketOrder;
-use super::partial::{Bucket, KeyedBucket, Partial, TermsPartial};
+use super::partial::{Bucket, Partial};
 use super::pipeline;
 use super::source::Source;
-use super::terms::{compare_by, reduce_terms};
 use super::tree::{Aggregation, Aggregations, Kind};
 use crate::context::SearchContext;
 use crate::error::{Error, Result};
@@ -39,9 +35,8 @@ impl ReducedAggregations {
 
 /// Objects that the aggregations of one bucket are shown as, about; those with many members count as several.
 fn object_count(list: &[Aggregation]) -> u64 {
-    let own = |aggregation: &Aggregation| match &aggregation.kind {
-        Kind::Percentiles(_) => 3,
-        _ => 1,
+    let own = |aggregation: &Aggregation| {
+        aggregation.definition().map_or(1, |definition| definition.object_count())
     };
     list.iter().map(|aggregation| own(aggregation).max(object_count(&aggregation.subs))).sum()
 }
@@ -75,14 +70,8 @@ pub fn reduce(
 
 fn check_orders(list: &[Aggregation]) -> std::result::Result<(), RequestError> {
     for aggregation in list {
-        match &aggregation.kind {
-            Kind::Terms(terms) => terms.order.check(&aggregation.subs)?,
-            Kind::Histogram(histogram) => histogram.order.check(&aggregation.subs)?,
-            Kind::DateHistogram(histogram) => histogram.order.check(&aggregation.subs)?,
-            Kind::Own(definition) => {
-                definition.order().map_or(Ok(()), |order| order.check(&aggregation.subs))?;
-            }
-            _ => {}
+        if let Some(order) = aggregation.definition().and_then(|definition| definition.order()) {
+            order.check(&aggregation.subs)?;
         }
         check_orders(&aggregation.subs)?;
     }
@@ -163,7 +152,8 @@ impl Reducer<'_> {
         self.shape().and_then(|shape| shape.reduce_script.as_ref())
     }
 
-    fn shape(&self) -> Option<&Shape> {
+    /// What the shards know of the aggregation at hand.
+    pub fn shape(&self) -> Option<&Shape> {
         let (first, rest) = self.path.split_first()?;
         rest.iter().try_fold(self.shapes.get(*first)?, |shape, &place| shape.subs.get(place))
     }
@@ -190,67 +180,8 @@ impl Reducer<'_> {
     fn one(&mut self, aggregation: &Aggregation, parts: Vec<Partial>) -> Result<Partial> {
         work::check_beyond_deadline()?;
         match &aggregation.kind {
-            Kind::Metric(_) => {
-                let states = parts.iter().filter_map(|part| match part {
-                    Partial::Metric(state) => Some(state),
-                    _ => None,
-                });
-                Ok(Partial::Metric(MetricState::reduce(states)))
-            }
-            Kind::Cardinality(cardinality) => {
-                let mut merged = Box::new(cardinality.empty_sketch());
-                for part in parts {
-                    if let Partial::Cardinality(sketch) = part {
-                        merged.merge(&sketch);
-                    }
-                }
-                Ok(Partial::Cardinality(merged))
-            }
-            Kind::Percentiles(percentiles) => {
-                let shards = parts.into_iter().filter_map(|part| match part {
-                    Partial::Distribution(distribution) => Some(*distribution),
-                    _ => None,
-                });
-                Ok(Partial::Distribution(Box::new(percentiles.reduce(shards))))
-            }
-            Kind::Terms(terms) => {
-                let shards: Vec<TermsPartial> = parts
-                    .into_iter()
-                    .filter_map(|part| match part {
-                        Partial::Terms(terms) => Some(terms),
-                        _ => None,
-                    })
-                    .collect();
-                reduce_terms(terms, aggregation, shards, self).map(Partial::Terms)
-            }
-            Kind::Histogram(histogram) => {
-                let buckets = self.keyed(aggregation, parts, histogram.min_doc_count)?;
-                let filled = if histogram.min_doc_count == 0 {
-                    self.fill_histogram(aggregation, histogram, buckets)?
-                } else {
-                    buckets
-                };
-                Ok(Partial::Histogram(sorted(&histogram.order, aggregation, filled)))
-            }
-            Kind::DateHistogram(histogram) => {
-                let buckets = self.keyed(aggregation, parts, histogram.min_doc_count)?;
-                let shape = self.shape().and_then(|shape| shape.date.clone());
-                let filled = match shape {
-                    Some(shape) if histogram.min_doc_count == 0 => {
-                        self.fill_dates(aggregation, &shape, buckets)?
-                    }
-                    _ => buckets,
-                };
-                Ok(Partial::Histogram(sorted(&histogram.order, aggregation, filled)))
-            }
-            Kind::Pipeline(_) => Ok(Partial::Absent),
             Kind::Own(definition) => definition.reduce(aggregation, parts, self),
-            Kind::Filters(filters) => self.fixed(aggregation, parts, filters.bucket_count()),
-            Kind::Range(_) => {
-                let width = self.shape().map_or(0, |shape| shape.ranges.len());
-                self.fixed(aggregation, parts, width)
-            }
-            Kind::Filter(_) | Kind::Missing(_) => self.single(aggregation, parts),
+            Kind::Pipeline(_) => Ok(Partial::Absent),
         }
     }
 
@@ -275,118 +206,6 @@ impl Reducer<'_> {
             columns.into_iter().map(|column| self.merged(aggregation, column)).collect::<Result<_>>()?;
         Ok(Partial::Fixed(buckets))
     }
-
-    /// Buckets of equal keys put together, by ascending key; those with too few documents left out.
-    fn keyed(
-        &mut self,
-        aggregation: &Aggregation,
-        parts: Vec<Partial>,
-        min_doc_count: u64,
-    ) -> Result<Vec<KeyedBucket>> {
-        let mut all: Vec<KeyedBucket> = Vec::new();
-        for part in parts {
-            if let Partial::Histogram(buckets) = part {
-                all.extend(buckets);
-            }
-        }
-        all.sort_by_key(|bucket| bucket.key);
-        let mut merged = Vec::new();
-        let mut from = all.into_iter().peekable();
-        while let Some(first) = from.next() {
-            let (key, mut doc_count) = (first.key, first.doc_count);
-            let mut subs = vec![first.subs];
-            while let Some(next) = from.next_if(|next| next.key == key) {
-                doc_count += next.doc_count;
-                subs.push(next.subs);
-            }
-            if doc_count >= min_doc_count {
-                self.count_buckets(1)?;
-                merged.push(KeyedBucket { key, doc_count, subs: self.subs(&aggregation.subs, subs)? });
-            }
-        }
-        Ok(merged)
-    }
-
-    /// Puts empty buckets between `first` and `last` (both included) and the buckets that are there.
-    fn fill(
-        &mut self,
-        aggregation: &Aggregation,
-        buckets: Vec<KeyedBucket>,
-        range: Option<(i64, i64)>,
-        next: impl Fn(i64) -> i64,
-    ) -> Result<Vec<KeyedBucket>> {
-        let known = buckets.first().map(|first| first.key).zip(buckets.last().map(|last| last.key));
-        let (mut key, last) = match (range, known) {
-            (Some((first, last)), Some((least, most))) => (first.min(least), last.max(most)),
-            (Some(range), None) | (None, Some(range)) => range,
-            (None, None) => return Ok(buckets),
-        };
-        let empty = self.subs(&aggregation.subs, Vec::new())?;
-        let mut filled = Vec::with_capacity(buckets.len());
-        let mut from = buckets.into_iter().peekable();
-        while key <= last {
-            match from.next_if(|bucket| bucket.key <= key) {
-                Some(bucket) => {
-                    let own = bucket.key;
-                    filled.push(bucket);
-                    if own < key {
-                        continue;
-                    }
-                }
-                None => {
-                    self.count_buckets(1)?;
-                    filled.push(KeyedBucket { key, doc_count: 0, subs: empty.clone() });
-                }
-            }
-            let following = next(key);
-            if following <= key {
-                break;
-            }
-            key = following;
-        }
-        filled.extend(from);
-        Ok(filled)
-    }
-
-    fn fill_histogram(
-        &mut self,
-        aggregation: &Aggregation,
-        request: &Histogram,
-        buckets: Vec<KeyedBucket>,
-    ) -> Result<Vec<KeyedBucket>> {
-        let bounds = &request.extended_bounds;
-        let number = |end: Option<f64>| end.map(|end| request.number(end));
-        let range = bound_range(number(bounds.min), number(bounds.max), &buckets);
-        self.fill(aggregation, buckets, range, |key| key.saturating_add(1))
-    }
-
-    fn fill_dates(
-        &mut self,
-        aggregation: &Aggregation,
-        shape: &DateShape,
-        buckets: Vec<KeyedBucket>,
-    ) -> Result<Vec<KeyedBucket>> {
-        let bounds = &shape.extended_bounds;
-        let range = bound_range(bounds.min, bounds.max, &buckets);
-        self.fill(aggregation, buckets, range, |key| shape.rounding.next(key))
-    }
-}
-
-/// The range that extended bounds ask for; an open end is that of the buckets.
-fn bound_range(min: Option<i64>, max: Option<i64>, buckets: &[KeyedBucket]) -> Option<(i64, i64)> {
-    let first = buckets.first().map(|bucket| bucket.key);
-    let last = buckets.last().map(|bucket| bucket.key);
-    min.or(first).zip(max.or(last)).filter(|(min, max)| min <= max)
-}
-
-fn sorted(order: &BucketOrder, aggregation: &Aggregation, mut buckets: Vec<KeyedBucket>) -> Vec<KeyedBucket> {
-    if !order.is_key_ascending() {
-        buckets.sort_by(|left, right| {
-            let pair = ((left.doc_count, &left.subs), (right.doc_count, &right.subs));
-            compare_by(order, aggregation, pair, || left.key.cmp(&right.key))
-        });
-    }
-    buckets
 }
 
 /// A page of [composite] larger than all buckets may be.

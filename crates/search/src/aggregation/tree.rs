@@ -2,20 +2,17 @@
 //!
 //! Source: Elasticsearch's `AggregatorFactories.parseAggregators`.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::AGGREGATIONS;
-use super::bucket::{DateHistogram, Filters, Histogram, Ranges};
 use super::definition::Definition;
-use super::metric::{Cardinality, Metric, Percentiles};
-use super::options::{Options, ValuesOptions};
+use super::options::Options;
 use super::pipeline::{self, Pipeline};
-use super::terms::Terms;
 use crate::json;
-use crate::query::Query;
 
 /// Aggregations inside of aggregations.
 const DEPTH_MAX: usize = 50;
@@ -26,17 +23,7 @@ const COUNT_MAX: usize = 5_000;
 /// What one aggregation does.
 #[derive(Debug, Clone)]
 pub enum Kind {
-    Metric(Metric),
-    Cardinality(Cardinality),
-    Percentiles(Percentiles),
-    Terms(Terms),
-    Histogram(Histogram),
-    DateHistogram(Box<DateHistogram>),
-    Range(Ranges),
-    Filter(Query),
-    Filters(Filters),
-    Missing(ValuesOptions),
-    /// Any other, which says itself what it does.
+    /// Collects documents.
     Own(Arc<dyn Definition>),
     /// Looks at the results of others.
     Pipeline(Arc<dyn Pipeline>),
@@ -70,6 +57,25 @@ impl Aggregation {
     pub fn is_pipeline(&self) -> bool {
         matches!(self.kind, Kind::Pipeline(_))
     }
+
+    /// What it says about itself, unless it is a pipeline.
+    pub fn definition(&self) -> Option<&dyn Definition> {
+        match &self.kind {
+            Kind::Own(definition) => Some(&**definition),
+            Kind::Pipeline(_) => None,
+        }
+    }
+
+    /// What it asks for, if it is an aggregation of this type: for pipelines that go on with another's findings.
+    pub fn request<T: Definition>(&self) -> Option<&T> {
+        let definition: &dyn Any = self.definition()?;
+        definition.downcast_ref()
+    }
+
+    /// Whether aggregations may be below it.
+    pub fn takes_subs(&self) -> bool {
+        self.definition().is_some_and(|definition| definition.takes_subs())
+    }
 }
 
 /// All aggregations of one level, in the order of the request.
@@ -81,10 +87,7 @@ pub struct Aggregations {
 impl Aggregations {
     /// Whether an answer shows documents, or terms of documents, that the query does not match.
     pub(crate) fn must_visit_all_docs(&self) -> bool {
-        self.list.iter().any(|aggregation| match &aggregation.kind {
-            Kind::Terms(terms) => terms.min_doc_count == 0,
-            _ => aggregation.type_name == "global",
-        })
+        self.list.iter().filter_map(Aggregation::definition).any(|definition| definition.sees_all_docs())
     }
 
     /// Parses the body of `aggs`. Errors are `parsing_exception`s and `x_content_parse_exception`s, worded as Elasticsearch words them.
@@ -110,15 +113,15 @@ impl Aggregations {
 }
 
 fn needs_scores(list: &[Aggregation]) -> bool {
-    list.iter().any(|aggregation| match &aggregation.kind {
-        Kind::Own(definition) if definition.needs_scores() => true,
-        _ => needs_scores(&aggregation.subs),
+    list.iter().any(|aggregation| {
+        aggregation.definition().is_some_and(|definition| definition.needs_scores())
+            || needs_scores(&aggregation.subs)
     })
 }
 
 fn check_places<'a>(list: &'a [Aggregation], parents: &mut Vec<&'a Aggregation>) -> Result<(), RequestError> {
     for aggregation in list {
-        if let Kind::Own(definition) = &aggregation.kind {
+        if let Some(definition) = aggregation.definition() {
             definition.check_place(aggregation, parents)?;
         }
         parents.push(aggregation);
@@ -205,32 +208,15 @@ fn parse_one(
     let Some((type_name, kind)) = found else {
         return Err(RequestError::parsing(format!("Missing definition for aggregation [{name}]")));
     };
-    if !subs.is_empty() && matches!(kind, Kind::Pipeline(_)) {
-        return Err(RequestError::illegal_argument(format!(
-            "Aggregation [{name}] cannot define sub-aggregations"
-        )));
+    let aggregation = Aggregation { name: name.to_owned(), type_name, kind, meta, subs };
+    if !aggregation.subs.is_empty() && !aggregation.takes_subs() {
+        let reason = match aggregation.is_pipeline() {
+            true => format!("Aggregation [{name}] cannot define sub-aggregations"),
+            false => format!("Aggregator [{name}] of type [{type_name}] cannot accept sub-aggregations"),
+        };
+        return Err(RequestError::illegal_argument(reason));
     }
-    if !subs.is_empty() && !takes_subs(&kind) {
-        return Err(RequestError::illegal_argument(format!(
-            "Aggregator [{name}] of type [{type_name}] cannot accept sub-aggregations"
-        )));
-    }
-    Ok(Aggregation { name: name.to_owned(), type_name, kind, meta, subs })
-}
-
-fn takes_subs(kind: &Kind) -> bool {
-    match kind {
-        Kind::Metric(_) | Kind::Cardinality(_) | Kind::Percentiles(_) | Kind::Pipeline(_) => false,
-        Kind::Own(definition) => definition.takes_subs(),
-        _ => true,
-    }
-}
-
-impl Aggregation {
-    /// Whether aggregations may be below it.
-    pub fn takes_subs(&self) -> bool {
-        takes_subs(&self.kind)
-    }
+    Ok(aggregation)
 }
 
 fn expected_object(key: &str, value: &Value, name: &str) -> RequestError {

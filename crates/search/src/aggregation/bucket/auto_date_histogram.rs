@@ -178,6 +178,10 @@ fn instant(group: &Group) -> i64 {
 }
 
 impl Definition for AutoDateHistogram {
+    fn histogram_min_doc_count(&self) -> Option<u64> {
+        Some(0)
+    }
+
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Dates)]
     }

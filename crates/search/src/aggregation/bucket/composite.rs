@@ -12,7 +12,7 @@ use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
-use super::super::bind::{Bound, Width};
+use super::super::bind::{Bound, Shape, Width};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
@@ -174,8 +174,13 @@ impl Definition for Composite {
         }
     }
 
-    fn width(&self, own: &Aggregation, sources: &[Source]) -> Result<Option<Width>> {
-        let mut dated = self.sources.iter().zip(sources).filter(|(source, _)| source.is_dates());
+    /// As Elasticsearch has it, a page does not count.
+    fn has_several_buckets(&self) -> bool {
+        false
+    }
+
+    fn width(&self, own: &Aggregation, shape: &Shape) -> Result<Option<Width>> {
+        let mut dated = self.sources.iter().zip(&shape.sources).filter(|(source, _)| source.is_dates());
         if let (Some((request, source)), None) = (dated.next(), dated.next()) {
             return Ok(request.rounding(source)?.map(Width::Dates));
         }

@@ -5,25 +5,31 @@ use std::ops::RangeInclusive;
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use limber_segment::points::Points;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::super::bind::{Shape, Width};
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
 use super::super::entries::Entries;
 use super::super::findings::Findings;
 use super::super::format::{Format, zone};
 use super::super::keyed_buckets::KeyedBuckets;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::BucketOrder;
-use super::super::partial::Partial;
-use super::super::source::{NumberReader, Source};
-use super::super::tree::Kind;
+use super::super::partial::{KeyedBucket, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, NumberReader, Source};
+use super::super::tree::{Aggregation, Kind};
 use super::bounds::Bounds;
 use super::counting::{count_all_numbers, is_worth_counting};
 use super::date_buckets::{DateBuckets, Span};
 use super::histogram::min_doc_count;
 use super::histogram_collector::{keyed_partials, stored_range};
+use super::keyed::{filled_range, render_keyed, sorted};
+use super::range_histogram::{RangeHistogramCollector, RangeKeys};
 use super::rounding::{Interval, Rounding};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -63,7 +69,7 @@ impl DateHistogram {
         let order = BucketOrder::parse(options)?.unwrap_or_else(BucketOrder::key_ascending);
         let values = ValuesOptions::parse_with_zone(options)?;
         let name = options.name.clone();
-        Ok(Kind::DateHistogram(Box::new(DateHistogram {
+        Ok(Kind::own(DateHistogram {
             name,
             values,
             interval,
@@ -73,11 +79,11 @@ impl DateHistogram {
             hard_bounds,
             keyed,
             order,
-        })))
+        }))
     }
 
     /// Resolves interval, zone and bounds.
-    pub fn shape(&self, source: &Source) -> Result<DateShape> {
+    fn dates(&self, source: &Source) -> Result<DateShape> {
         let interval = self.interval;
         let interval = interval.ok_or_else(|| {
             RequestError::illegal_argument("Invalid interval specified, must be non-null and non-empty")
@@ -98,6 +104,67 @@ impl DateHistogram {
         let bounds = Bounds { min: instant(&bounds.min, source)?, max: instant(&bounds.max, source)? };
         bounds.check(name, &self.name, |end| end.to_string())?;
         Ok(bounds)
+    }
+}
+
+impl Definition for DateHistogram {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Dates)]
+    }
+
+    fn reads_ranges(&self) -> bool {
+        true
+    }
+
+    fn complete_shape(&self, shape: &mut Shape) -> Result<()> {
+        shape.date = Some(self.dates(&shape.sources[0])?);
+        Ok(())
+    }
+
+    fn width(&self, _: &Aggregation, shape: &Shape) -> Result<Option<Width>> {
+        Ok(shape.date.as_ref().map(|dates| Width::Dates(dates.rounding.clone())))
+    }
+
+    fn order(&self) -> Option<&BucketOrder> {
+        Some(&self.order)
+    }
+
+    fn histogram_min_doc_count(&self) -> Option<u64> {
+        Some(self.min_doc_count)
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, subs, shard, budget } = place;
+        let source = &bound.sources()[0];
+        let dates = bound.shape.date.as_ref().expect("the shape of a date histogram is bound with it");
+        Ok(match source.range_kind() {
+            Some(kind) => {
+                let keys = RangeKeys::of_dates(dates);
+                Box::new(RangeHistogramCollector::new(keys, kind, source, subs, budget))
+            }
+            None => Box::new(DateHistogramCollector::new(dates, source, subs, shard, budget)?),
+        })
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let mut buckets = reducer.keyed(own, parts, self.min_doc_count)?;
+        let dates = reducer.shape().and_then(|shape| shape.date.clone());
+        if let Some(dates) = dates.filter(|_| self.min_doc_count == 0) {
+            let bounds = &dates.extended_bounds;
+            let range = filled_range(bounds.min, bounds.max, &buckets);
+            buckets = reducer.fill(own, buckets, range, |key| dates.rounding.next(key))?;
+        }
+        Ok(Partial::Histogram(sorted(&self.order, own, buckets)))
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let format = &renderer.shape.format;
+        let key = |bucket: &KeyedBucket| (bucket.key.into(), format.text_of_long(bucket.key));
+        render_keyed(partial, self.keyed, key, renderer, out)
+    }
+
+    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+        "InternalHistogram"
     }
 }
 

@@ -4,15 +4,20 @@ use std::fmt;
 
 use limber_mapping::RequestError;
 use limber_segment::{DocId, SegmentView};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
+use super::super::bind::Shape;
 use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
 use super::super::entries::{Emitted, Entries};
 use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::Options;
+use super::super::order::OrderValues;
 use super::super::partial::{Bucket, Partial};
-use super::super::tree::Kind;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::tree::{Aggregation, Kind};
 use crate::error::Result;
 use crate::json;
 use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
@@ -20,10 +25,47 @@ use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
 /// Filters of one `filters` aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
 
-/// The body of `filter` is the query itself.
-pub fn parse_filter(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-    let query = Value::Object(options.take_all());
-    Ok(Kind::Filter(parse_query(&query, &QueryLimits::default())?))
+#[derive(Debug, Clone)]
+pub struct Filter {
+    query: Query,
+}
+
+impl Filter {
+    /// The body of `filter` is the query itself.
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let query = Value::Object(options.take_all());
+        Ok(Kind::own(Filter { query: parse_query(&query, &QueryLimits::default())? }))
+    }
+}
+
+impl Definition for Filter {
+    fn queries(&self) -> Vec<&Query> {
+        vec![&self.query]
+    }
+
+    fn is_single_bucket(&self) -> bool {
+        true
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(FilterCollector::new(&place.bound.queries[0], place.subs, place.budget)))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        reducer.single(own, parts)
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(partial, out)
+    }
+
+    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+        "InternalFilter"
+    }
+
+    fn order_values(&self) -> OrderValues {
+        OrderValues::FilteredDocuments
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -92,11 +134,63 @@ impl Filters {
         if is_named {
             filters.filters.sort_by(|left, right| left.0.cmp(&right.0));
         }
-        Ok(Kind::Filters(filters))
+        Ok(Kind::own(filters))
     }
 
-    pub fn bucket_count(&self) -> usize {
+    fn bucket_count(&self) -> usize {
         self.filters.len() + usize::from(self.other.is_some())
+    }
+
+    /// Those of the filters, then that of the other documents.
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.filters.iter().map(|(name, _)| name).chain(&self.other)
+    }
+}
+
+impl Definition for Filters {
+    fn queries(&self) -> Vec<&Query> {
+        self.filters.iter().map(|(_, query)| query).collect()
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, subs, budget, .. } = place;
+        Ok(Box::new(FiltersCollector::new(&bound.queries, self.other.is_some(), subs, budget)))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        reducer.fixed(own, parts, self.bucket_count())
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::Fixed(buckets) = partial else { return Ok(()) };
+        let body = |head, bucket: &Bucket| {
+            Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
+        };
+        let named = self.names().zip(buckets);
+        let shown = if !self.is_named {
+            buckets.iter().map(|bucket| body(Map::new(), bucket)).collect::<Result<_>>()?
+        } else if self.keyed {
+            let named = named.map(|(name, bucket)| Ok((name.clone(), body(Map::new(), bucket)?)));
+            Value::Object(named.collect::<Result<_>>()?)
+        } else {
+            let with_key = named.map(|(name, bucket)| {
+                body(Map::from_iter([("key".to_owned(), Value::from(name.as_str()))]), bucket)
+            });
+            with_key.collect::<Result<_>>()?
+        };
+        out.insert("buckets".into(), shown);
+        Ok(())
+    }
+
+    fn bucket_text(&self, place: usize, _: &Shape) -> Option<String> {
+        if !self.is_named {
+            return None;
+        }
+        self.names().nth(place).cloned()
+    }
+
+    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+        "InternalRange"
     }
 }
 

@@ -40,7 +40,7 @@ pub fn parse_geo_distance(options: &mut Options) -> Result<Kind> {
     };
     let from = ArcFrom::new(origin.latitude, origin.longitude);
     let origin = Some(Origin { from, kind, unit });
-    Ok(Kind::Range(Ranges { name, type_name: options.kind, values, ranges, keyed, origin }))
+    Ok(Kind::own(Ranges { name, has_dates: false, values, ranges, keyed, origin }))
 }
 
 /// Distances start at 0, and a range that does is called `*-to`.

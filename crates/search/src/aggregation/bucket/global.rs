@@ -26,6 +26,10 @@ impl Global {
 }
 
 impl Definition for Global {
+    fn sees_all_docs(&self) -> bool {
+        true
+    }
+
     fn is_single_bucket(&self) -> bool {
         true
     }

@@ -2,13 +2,26 @@
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::super::bind::Shape;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::format::double;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::BucketOrder;
+use super::super::partial::{KeyedBucket, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
 use super::bounds::Bounds;
+use super::histogram_collector::HistogramCollector;
+use super::keyed::{filled_range, render_keyed, sorted};
+use super::range_histogram::{RangeHistogramCollector, RangeKeys};
+use crate::error;
 use crate::json;
+use crate::query::Query;
 
 #[derive(Debug, Clone)]
 pub struct Histogram {
@@ -35,14 +48,6 @@ pub(super) fn min_doc_count(options: &mut Options) -> Result<u64, RequestError> 
 }
 
 impl Histogram {
-    /// A left out interval is found on the shard.
-    pub fn check_on_shard(&self, subs: &[Aggregation]) -> Result<(), RequestError> {
-        if self.interval == 0.0 {
-            return Err(RequestError::illegal_argument("interval must be positive, got: 0.0"));
-        }
-        self.order.check_on_shard(subs)
-    }
-
     pub fn parse(options: &mut Options) -> Result<Kind, RequestError> {
         let interval = options.double("interval")?;
         if let Some(interval) = interval
@@ -69,7 +74,7 @@ impl Histogram {
         let keyed = options.boolean("keyed")?.unwrap_or(false);
         let order = BucketOrder::parse(options)?.unwrap_or_else(BucketOrder::key_ascending);
         let values = ValuesOptions::parse(options)?;
-        Ok(Kind::Histogram(Histogram {
+        Ok(Kind::own(Histogram {
             values,
             interval: interval.unwrap_or(0.0),
             offset,
@@ -100,6 +105,81 @@ impl Histogram {
     pub fn allows(&self, number: i64) -> bool {
         let key = number as f64 * self.interval;
         self.hard_bounds.min.is_none_or(|min| key >= min) && self.hard_bounds.max.is_none_or(|max| key <= max)
+    }
+}
+
+impl Definition for Histogram {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Numbers)]
+    }
+
+    fn reads_ranges(&self) -> bool {
+        true
+    }
+
+    fn order(&self) -> Option<&BucketOrder> {
+        Some(&self.order)
+    }
+
+    /// A left out interval is found on the shard.
+    fn check_order(&self, own: &Aggregation, _: &Shape, _: Option<&Query>) -> Result<(), RequestError> {
+        if self.interval == 0.0 {
+            return Err(RequestError::illegal_argument("interval must be positive, got: 0.0"));
+        }
+        self.order.check_on_shard(&own.subs)
+    }
+
+    fn histogram_min_doc_count(&self) -> Option<u64> {
+        Some(self.min_doc_count)
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, subs, shard, budget } = place;
+        let source = &bound.sources()[0];
+        Ok(match source.range_kind() {
+            Some(kind) => {
+                let keys = RangeKeys::Numbers(self);
+                Box::new(RangeHistogramCollector::new(keys, kind, source, subs, budget))
+            }
+            None => Box::new(HistogramCollector::new(self, source, subs, shard, budget)?),
+        })
+    }
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<Partial>,
+        reducer: &mut Reducer<'_>,
+    ) -> error::Result<Partial> {
+        let mut buckets = reducer.keyed(own, parts, self.min_doc_count)?;
+        if self.min_doc_count == 0 {
+            let number = |end: Option<f64>| end.map(|end| self.number(end));
+            let bounds = &self.extended_bounds;
+            let range = filled_range(number(bounds.min), number(bounds.max), &buckets);
+            buckets = reducer.fill(own, buckets, range, |key| key.saturating_add(1))?;
+        }
+        Ok(Partial::Histogram(sorted(&self.order, own, buckets)))
+    }
+
+    fn render(
+        &self,
+        partial: &Partial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> error::Result<()> {
+        let key = |bucket: &KeyedBucket| {
+            let key = self.key(bucket.key);
+            (double(key), renderer.shape.format.text(key))
+        };
+        render_keyed(partial, self.keyed, key, renderer, out)
+    }
+
+    fn double_key(&self, number: i64) -> Option<f64> {
+        Some(self.key(number))
+    }
+
+    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+        "InternalHistogram"
     }
 }
 

@@ -5,6 +5,7 @@ use limber_mapping::ip::{self, IpBytes};
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
+use super::super::bind::Shape;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Definition, Place};
@@ -146,7 +147,7 @@ impl Definition for IpRanges {
         reducer.fixed(own, parts, self.ranges.len())
     }
 
-    fn bucket_text(&self, place: usize) -> Option<String> {
+    fn bucket_text(&self, place: usize, _: &Shape) -> Option<String> {
         self.ranges.get(place).map(|range| range.key.clone())
     }
 

@@ -3,21 +3,62 @@
 use limber_mapping::RequestError;
 use limber_segment::columns::{Batch, Presence};
 use limber_segment::{DocId, SegmentView};
+use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
+use super::super::definition::{Definition, Place};
 use super::super::entries::{Emitted, Entries};
 use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::Partial;
-use super::super::source::Source;
-use super::super::tree::Kind;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, Source};
+use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
 use crate::error::Result;
 use crate::runtime::{RuntimeReader, RuntimeTerms};
 
-pub fn parse_missing(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-    Ok(Kind::Missing(ValuesOptions::parse(options)?))
+#[derive(Debug, Clone)]
+pub struct Missing {
+    values: ValuesOptions,
+}
+
+impl Missing {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        Ok(Kind::own(Missing { values: ValuesOptions::parse(options)? }))
+    }
+}
+
+impl Definition for Missing {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Anything)]
+    }
+
+    fn reads_ranges(&self) -> bool {
+        true
+    }
+
+    fn is_single_bucket(&self) -> bool {
+        true
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(MissingCollector::new(&place.bound.sources()[0], place.subs, place.budget)))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        reducer.single(own, parts)
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(partial, out)
+    }
+
+    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+        "InternalFilter"
+    }
 }
 
 #[derive(Debug)]

@@ -4,13 +4,20 @@ use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::geo::{ArcFrom, DistanceKind, Unit};
 use limber_mapping::number::java_double;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::super::format::Format;
+use super::super::bind::Shape;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::format::{Format, double};
 use super::super::options::{Options, ValuesOptions, unknown_field};
-use super::super::source::Source;
-use super::super::tree::Kind;
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::{Renderer, shown};
+use super::super::source::{Accepts, Source};
+use super::super::tree::{Aggregation, Kind};
 use super::date_histogram::instant;
+use super::range_collector::RangeCollector;
 use crate::error::Result;
 use crate::json;
 
@@ -28,7 +35,8 @@ pub struct Range {
 #[derive(Debug, Clone)]
 pub struct Ranges {
     pub name: String,
-    pub type_name: &'static str,
+    /// `date_range`.
+    pub has_dates: bool,
     pub values: ValuesOptions,
     pub ranges: Vec<Range>,
     pub keyed: bool,
@@ -73,15 +81,15 @@ impl Ranges {
             .map(|range| parse_range(options, range))
             .collect::<std::result::Result<_, _>>()?;
         let keyed = options.boolean("keyed")?.unwrap_or(false);
-        let is_date = options.kind == "date_range";
+        let has_dates = options.kind == "date_range";
         let values =
-            if is_date { ValuesOptions::parse_with_zone(options)? } else { ValuesOptions::parse(options)? };
+            if has_dates { ValuesOptions::parse_with_zone(options)? } else { ValuesOptions::parse(options)? };
         let name = options.name.clone();
-        Ok(Kind::Range(Ranges { name, type_name: options.kind, values, ranges, keyed, origin: None }))
+        Ok(Kind::own(Ranges { name, has_dates, values, ranges, keyed, origin: None }))
     }
 
     /// The ranges as numbers, in the order of their ends.
-    pub fn shown(&self, source: &Source) -> Result<Vec<ShownRange>> {
+    fn bound(&self, source: &Source) -> Result<Vec<ShownRange>> {
         if self.ranges.is_empty() {
             return Err(RequestError::illegal_argument(format!(
                 "No [ranges] specified for the [{}] aggregation",
@@ -102,7 +110,7 @@ impl Ranges {
 
     /// An end as a number. The numbers of `date_range` are whole, and texts in the format of the dates.
     fn end(&self, value: &Option<Value>, source: &Source) -> Result<Option<f64>> {
-        let number = value.as_ref().filter(|_| self.type_name == "date_range").and_then(Value::as_f64);
+        let number = value.as_ref().filter(|_| self.has_dates).and_then(Value::as_f64);
         match number.filter(|number| number.is_finite()) {
             Some(number) if matches!(source.format, Format::Date { .. }) => {
                 end(&Some((number as i64).to_string().into()), source)
@@ -110,6 +118,68 @@ impl Ranges {
             Some(number) => Ok(Some(number.trunc())),
             None => end(value, source),
         }
+    }
+}
+
+impl Definition for Ranges {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        let accepts = match (self.has_dates, self.origin) {
+            (true, _) => Accepts::Dates,
+            (false, Some(_)) => Accepts::Places,
+            (false, None) => Accepts::Numbers,
+        };
+        vec![(&self.values, accepts)]
+    }
+
+    fn reads_ranges(&self) -> bool {
+        true
+    }
+
+    fn complete_shape(&self, shape: &mut Shape) -> Result<()> {
+        shape.ranges = self.bound(&shape.sources[0])?;
+        Ok(())
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, subs, budget, .. } = place;
+        let source = &bound.sources()[0];
+        Ok(Box::new(RangeCollector::new(self, &bound.shape.ranges, source, subs, budget)?))
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let width = reducer.shape().map_or(0, |shape| shape.ranges.len());
+        reducer.fixed(own, parts, width)
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::Fixed(buckets) = partial else { return Ok(()) };
+        let format = &renderer.shape.format;
+        let bodies = renderer.shape.ranges.iter().zip(buckets).map(|(range, bucket)| {
+            let key = range.key(format);
+            let mut head = Map::new();
+            if !self.keyed {
+                head.insert("key".into(), key.clone().into());
+            }
+            for (name, end) in [("from", range.from), ("to", range.to)] {
+                if end.is_finite() {
+                    head.insert(name.into(), double(end));
+                    if !format.is_raw() {
+                        head.insert(format!("{name}_as_string"), format.value(end));
+                    }
+                }
+            }
+            Ok((key, Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
+        });
+        out.insert("buckets".into(), shown(bodies, self.keyed)?);
+        Ok(())
+    }
+
+    fn bucket_text(&self, place: usize, shape: &Shape) -> Option<String> {
+        shape.ranges.get(place).map(|range| range.key(&shape.format))
+    }
+
+    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+        "InternalRange"
     }
 }
 

@@ -106,10 +106,8 @@ impl Definition for VariableWidthHistogram {
         own: &Aggregation,
         parents: &[&Aggregation],
     ) -> std::result::Result<(), RequestError> {
-        let is_single = |parent: &&Aggregation| match &parent.kind {
-            Kind::Filter(_) | Kind::Missing(_) => true,
-            Kind::Own(definition) => definition.is_single_bucket(),
-            _ => false,
+        let is_single = |parent: &&Aggregation| {
+            parent.definition().is_some_and(|definition| definition.is_single_bucket())
         };
         match parents.iter().all(is_single) {
             true => Ok(()),

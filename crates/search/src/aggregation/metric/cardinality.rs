@@ -2,16 +2,21 @@
 
 use limber_mapping::RequestError;
 use limber_segment::{Segment, SegmentView};
+use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
 use super::super::entries::{Entries, Values};
 use super::super::findings::Findings;
 use super::super::made::MadeTerms;
 use super::super::options::{Options, ValuesOptions, unknown_field};
+use super::super::order::OrderValues;
 use super::super::partial::Partial;
-use super::super::source::{NumberReader, OrdinalReader, Source};
-use super::super::tree::Kind;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, NumberReader, OrdinalReader, Source};
+use super::super::tree::{Aggregation, Kind};
 use super::hyperloglog::{Sketch, hash_number, hash_term, precision_of};
 use crate::error::Result;
 
@@ -42,7 +47,7 @@ impl Cardinality {
         if options.has("format") {
             return Err(unknown_field(options.kind, "format"));
         }
-        Ok(Kind::Cardinality(Cardinality {
+        Ok(Kind::own(Cardinality {
             values: ValuesOptions::parse(options)?,
             precision: precision_of(threshold as u64),
         }))
@@ -50,6 +55,52 @@ impl Cardinality {
 
     pub fn empty_sketch(&self) -> Sketch {
         Sketch::new(self.precision)
+    }
+}
+
+impl Definition for Cardinality {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Anything)]
+    }
+
+    fn reads_ranges(&self) -> bool {
+        true
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(CardinalityCollector::new(self, &place.bound.sources()[0], place.budget)?))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+        let mut merged = Box::new(self.empty_sketch());
+        for part in parts {
+            if let Partial::Cardinality(sketch) = part {
+                merged.merge(&sketch);
+            }
+        }
+        Ok(Partial::Cardinality(merged))
+    }
+
+    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        if let Partial::Cardinality(sketch) = partial {
+            out.insert("value".into(), sketch.cardinality().into());
+        }
+        Ok(())
+    }
+
+    fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
+        match partial {
+            Partial::Cardinality(sketch) => Some(sketch.cardinality() as f64),
+            _ => None,
+        }
+    }
+
+    fn order_values(&self) -> OrderValues {
+        OrderValues::One
     }
 }
 

@@ -25,15 +25,15 @@ mod top_metrics;
 mod weighted_avg;
 
 pub use boxplot::Boxplot;
-pub use cardinality::{Cardinality, CardinalityCollector};
+pub use cardinality::Cardinality;
 pub use geo_bounds::GeoBounds;
 pub use geo_centroid::GeoCentroid;
 pub use hyperloglog::{Sketch, hash_number, hash_term};
 pub use matrix_stats::MatrixStats;
 pub use median_absolute_deviation::MedianAbsoluteDeviation;
 pub use numeric::{Metric, MetricKind, MetricState};
-pub use numeric_collector::{MetricCollector, MetricFindings};
-pub use percentiles::{Distribution, Percentiles, PercentilesCollector};
+pub use numeric_collector::MetricFindings;
+pub use percentiles::{Distribution, Percentiles};
 pub use rate::Rate;
 pub use scripted::ScriptedMetric;
 pub use string_stats::StringStats;

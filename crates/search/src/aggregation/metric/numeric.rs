@@ -5,11 +5,19 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
 use super::super::format::{Format, double};
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
-use super::super::order::NameCheck;
-use super::super::tree::Kind;
+use super::super::order::{NameCheck, OrderValues};
+use super::super::partial::Partial;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::Accepts;
+use super::super::tree::{Aggregation, Kind};
+use super::numeric_collector::MetricCollector;
+use crate::error;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
@@ -43,7 +51,7 @@ impl Metric {
                 format!("[sigma] must be greater than or equal to 0. Found [{shown}] in [{}]", options.name);
             return Err(options.refused("sigma", reason));
         }
-        Ok(Kind::Metric(Metric { kind, values: ValuesOptions::parse(options)?, sigma }))
+        Ok(Kind::own(Metric { kind, values: ValuesOptions::parse(options)?, sigma }))
     }
 
     pub fn avg(options: &mut Options) -> Result<Kind, RequestError> {
@@ -74,12 +82,77 @@ impl Metric {
         Metric::parse(MetricKind::ValueCount, options)
     }
 
-    pub fn is_multi_value(&self) -> bool {
+    fn is_multi_value(&self) -> bool {
         matches!(self.kind, MetricKind::Stats | MetricKind::ExtendedStats)
+    }
+}
+
+impl Definition for Metric {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        let accepts = match self.kind {
+            MetricKind::ValueCount => Accepts::Anything,
+            _ => Accepts::Numbers,
+        };
+        vec![(&self.values, accepts)]
+    }
+
+    fn reads_ranges(&self) -> bool {
+        true
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(MetricCollector::new(self, &place.bound.sources()[0], place.budget)?))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> error::Result<Partial> {
+        let states = parts.iter().filter_map(|part| match part {
+            Partial::Metric(state) => Some(state),
+            _ => None,
+        });
+        Ok(Partial::Metric(MetricState::reduce(states)))
+    }
+
+    fn render(
+        &self,
+        partial: &Partial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> error::Result<()> {
+        if let Partial::Metric(state) = partial {
+            out.extend(state.to_json(self, &renderer.shape.format));
+        }
+        Ok(())
+    }
+
+    fn check_number(&self, own: &Aggregation, value: Option<&str>) -> Result<(), RequestError> {
+        if !self.is_multi_value() || value.is_some() {
+            return Ok(());
+        }
+        Err(RequestError::illegal_argument(format!(
+            "No enum constant org.elasticsearch.search.aggregations.metrics.Internal{}.Metrics.{}",
+            if self.kind == MetricKind::Stats { "Stats" } else { "ExtendedStats" },
+            own.name
+        )))
+    }
+
+    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
+        let Partial::Metric(state) = partial else { return None };
+        Some(state.order_value(self.kind, value.filter(|name| *name != "value"), self.sigma))
+    }
+
+    fn order_values(&self) -> OrderValues {
+        match self.is_multi_value() {
+            true => OrderValues::Several,
+            false => OrderValues::One,
+        }
     }
 
     /// Whether `stats` and `extended_stats` have a number of this name.
-    pub fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
+    fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
         let is_extended = self.kind == MetricKind::ExtendedStats && EXTENDED_NAMES.contains(&name);
         if is_extended || STATS_NAMES.contains(&name) {
             return NameCheck::known();

@@ -9,15 +9,19 @@ use limber_mapping::number::java_double;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
+use super::super::bind::Shape;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
 use super::super::entries::{Entries, Values};
 use super::super::format::{Format, double};
 use super::super::options::{Options, ValuesOptions};
-use super::super::order::NameCheck;
+use super::super::order::{NameCheck, OrderValues};
 use super::super::partial::Partial;
-use super::super::source::{NumberReader, Source};
-use super::super::tree::Kind;
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, NumberReader, Source};
+use super::super::tree::{Aggregation, Kind};
 use super::digest::Digest;
 use super::hdr::{DIGITS_MAX, Histogram};
 use crate::error::Result;
@@ -102,25 +106,16 @@ impl Percentiles {
     ) -> std::result::Result<Kind, RequestError> {
         let keyed = options.boolean("keyed")?.unwrap_or(true);
         let values = ValuesOptions::parse(options)?;
-        Ok(Kind::Percentiles(Percentiles { values, asked, points, keyed, method }))
+        Ok(Kind::own(Percentiles { values, asked, points, keyed, method }))
     }
 
     /// `tdigest_percentiles` and siblings.
-    pub fn typed_name(&self) -> &'static str {
+    pub fn full_name(&self) -> &'static str {
         match (self.method, self.asked) {
             (Method::Digest { .. }, Asked::Values) => "tdigest_percentiles",
             (Method::Digest { .. }, Asked::Ranks) => "tdigest_percentile_ranks",
             (Method::Hdr { .. }, Asked::Values) => "hdr_percentiles",
             (Method::Hdr { .. }, Asked::Ranks) => "hdr_percentile_ranks",
-        }
-    }
-
-    /// Whether buckets can be ordered by the number of this name: a shard knows the points asked for alone.
-    pub fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
-        match name.parse::<f64>() {
-            Err(_) => NameCheck::refused(format!("For input string: \"{name}\"")),
-            Ok(point) if self.points.contains(&point) => NameCheck::known(),
-            Ok(_) => NameCheck { in_reduce: Ok(()), ..NameCheck::unknown(own, name, String::new()) },
         }
     }
 
@@ -132,7 +127,7 @@ impl Percentiles {
     }
 
     /// Puts the shards' distributions together.
-    pub fn reduce(&self, parts: impl Iterator<Item = Distribution>) -> Distribution {
+    pub fn merged(&self, parts: impl Iterator<Item = Distribution>) -> Distribution {
         let mut all = self.empty();
         for part in parts {
             match (&mut all, part) {
@@ -146,7 +141,7 @@ impl Percentiles {
     }
 
     /// What buckets are ordered by: the answer for the point of this name.
-    pub fn order_value(&self, distribution: &Distribution, name: Option<&str>) -> f64 {
+    fn order_value(&self, distribution: &Distribution, name: Option<&str>) -> f64 {
         let point = name.and_then(|name| name.parse().ok());
         point.map_or(f64::NAN, |point| self.answer(distribution, point))
     }
@@ -189,6 +184,82 @@ impl Percentiles {
             answers.map(one).collect()
         };
         Map::from_iter([("values".to_owned(), values)])
+    }
+}
+
+impl Definition for Percentiles {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Numbers)]
+    }
+
+    fn reads_ranges(&self) -> bool {
+        true
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(PercentilesCollector::new(self, &place.bound.sources()[0], place.budget)?))
+    }
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+        let shards = parts.into_iter().filter_map(|part| match part {
+            Partial::Distribution(distribution) => Some(*distribution),
+            _ => None,
+        });
+        Ok(Partial::Distribution(Box::new(self.merged(shards))))
+    }
+
+    fn object_count(&self) -> u64 {
+        3
+    }
+
+    fn typed_name(&self, _: &Aggregation, _: &Partial, _: &Shape) -> String {
+        self.full_name().to_owned()
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        if let Partial::Distribution(distribution) = partial {
+            out.extend(self.to_json(distribution, &renderer.shape.format));
+        }
+        Ok(())
+    }
+
+    fn check_number(
+        &self,
+        own: &Aggregation,
+        value: Option<&str>,
+    ) -> std::result::Result<(), RequestError> {
+        match value {
+            Some(_) => Ok(()),
+            None => Err(RequestError::illegal_argument(format!(
+                "buckets_path must reference either a number value or a single value numeric metric aggregation, but [{}] contains multiple \
+                 values. Please specify which to use.",
+                own.name
+            ))),
+        }
+    }
+
+    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
+        match partial {
+            Partial::Distribution(distribution) => Some(self.order_value(distribution, value)),
+            _ => None,
+        }
+    }
+
+    fn order_values(&self) -> OrderValues {
+        OrderValues::Several
+    }
+
+    /// A shard knows the points asked for alone.
+    fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
+        match name.parse::<f64>() {
+            Err(_) => NameCheck::refused(format!("For input string: \"{name}\"")),
+            Ok(point) if self.points.contains(&point) => NameCheck::known(),
+            Ok(_) => NameCheck { in_reduce: Ok(()), ..NameCheck::unknown(own, name, String::new()) },
+        }
     }
 }
 

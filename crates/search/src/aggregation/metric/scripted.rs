@@ -91,6 +91,10 @@ struct Found {
 }
 
 impl Definition for ScriptedMetric {
+    fn goes_below_filters(&self) -> bool {
+        false
+    }
+
     fn takes_subs(&self) -> bool {
         false
     }

@@ -101,6 +101,10 @@ impl TopHits {
 }
 
 impl Definition for TopHits {
+    fn goes_below_filters(&self) -> bool {
+        false
+    }
+
     fn takes_subs(&self) -> bool {
         false
     }

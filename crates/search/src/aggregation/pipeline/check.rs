@@ -101,15 +101,11 @@ pub fn sequential_parent(own: &Aggregation, parent: Option<&Aggregation>) -> Opt
             "{kind} aggregation [{name}] must have a histogram, date_histogram or auto_date_histogram as parent"
         ));
     };
-    let min_doc_count = match &parent.kind {
-        Kind::Histogram(histogram) => histogram.min_doc_count,
-        Kind::DateHistogram(histogram) => histogram.min_doc_count,
-        _ if parent.type_name == "auto_date_histogram" => 0,
-        _ => {
-            return Some(format!(
-                "{kind} aggregation [{name}] must have a histogram, date_histogram or auto_date_histogram as parent"
-            ));
-        }
+    let min_doc_count = parent.definition().and_then(|definition| definition.histogram_min_doc_count());
+    let Some(min_doc_count) = min_doc_count else {
+        return Some(format!(
+            "{kind} aggregation [{name}] must have a histogram, date_histogram or auto_date_histogram as parent"
+        ));
     };
     (min_doc_count > 0)
         .then(|| format!("parent histogram of {kind} aggregation [{name}] must have min_doc_count of 0"))
@@ -134,7 +130,8 @@ pub fn several_buckets(own: &Aggregation, path: &BucketsPath, siblings: &[Aggreg
             return None;
         }
         // Only through single buckets, or one bucket of several, does the path lead on.
-        if step.key.is_none() && (!level[place].takes_subs() || level[place].type_name == "composite") {
+        let is_single = level[place].definition().is_some_and(|definition| definition.is_single_bucket());
+        if step.key.is_none() && !is_single {
             break;
         }
         level = &level[place].subs;
@@ -149,16 +146,7 @@ pub fn several_buckets(own: &Aggregation, path: &BucketsPath, siblings: &[Aggreg
 }
 
 pub fn has_several_buckets(aggregation: &Aggregation) -> bool {
-    match &aggregation.kind {
-        Kind::Terms(_) | Kind::Histogram(_) | Kind::DateHistogram(_) | Kind::Range(_) | Kind::Filters(_) => {
-            true
-        }
-        // As Elasticsearch has it, a composite's page does not count.
-        Kind::Own(definition) => {
-            definition.takes_subs() && !definition.is_single_bucket() && aggregation.type_name != "composite"
-        }
-        _ => false,
-    }
+    aggregation.definition().is_some_and(|definition| definition.has_several_buckets())
 }
 
 /// The Java class that builds an aggregation of this type.

@@ -4,6 +4,7 @@
 use limber_mapping::RequestError;
 
 use super::super::format::Format;
+use super::super::metric::Cardinality;
 use super::super::options::Options;
 use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
@@ -42,8 +43,8 @@ impl Pipeline for CumulativeCardinality {
             [only] => find(&own.subs, &only.name).map(|(place, _)| place),
             _ => None,
         };
-        let cardinality = place.filter(|&place| matches!(own.subs[place].kind, Kind::Cardinality(_)));
-        let Some(place) = cardinality else {
+        let cardinality = place.and_then(|place| Some((place, own.subs[place].request::<Cardinality>()?)));
+        let Some((place, request)) = cardinality else {
             return Err(RequestError::new(
                 400,
                 "aggregation_execution_exception",
@@ -54,7 +55,6 @@ impl Pipeline for CumulativeCardinality {
             )
             .into());
         };
-        let Kind::Cardinality(request) = &own.subs[place].kind else { return Ok(()) };
         let mut all = request.empty_sketch();
         let mut counts = Vec::new();
         for row in rows(own, work.shape, partial) {

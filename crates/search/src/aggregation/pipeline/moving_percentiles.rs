@@ -3,7 +3,7 @@
 
 use limber_mapping::RequestError;
 
-use super::super::metric::Distribution;
+use super::super::metric::{Distribution, Percentiles};
 use super::super::options::Options;
 use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
@@ -49,10 +49,7 @@ impl Pipeline for MovingPercentiles {
             [only] => find(&own.subs, &only.name).map(|(place, _)| place),
             _ => None,
         };
-        let percentiles = place.and_then(|place| match &own.subs[place].kind {
-            Kind::Percentiles(percentiles) => Some((place, percentiles)),
-            _ => None,
-        });
+        let percentiles = place.and_then(|place| Some((place, own.subs[place].request::<Percentiles>()?)));
         let Some((place, percentiles)) = percentiles else {
             return Err(RequestError::new(
                 400,
@@ -74,10 +71,10 @@ impl Pipeline for MovingPercentiles {
         let format = work.shape.subs.get(place).map(|shape| shape.format.clone());
         for (bucket, subs) in subs_mut(own, partial).into_iter().enumerate() {
             check_request()?;
-            let merged = percentiles.reduce(slice(&found, bucket, self.window, self.shift).iter().cloned());
+            let merged = percentiles.merged(slice(&found, bucket, self.window, self.shift).iter().cloned());
             let format = format.clone().unwrap_or(super::super::format::Format::Raw);
             subs[work.place] = PipelineValue {
-                typed_name: percentiles.typed_name(),
+                typed_name: percentiles.full_name(),
                 body: percentiles.to_json(&merged, &format),
                 numbers: percentiles.numbers(&merged),
             }

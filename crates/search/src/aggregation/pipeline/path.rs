@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 
 use super::super::bind::Shape;
 use super::super::partial::Partial;
-use super::super::tree::{Aggregation, Kind};
+use super::super::tree::Aggregation;
 use super::definition::Enclosing;
 use super::options::GapPolicy;
 use super::rows::{Row, rows};
@@ -135,65 +135,25 @@ pub fn number_at(
 
 /// The only bucket of an aggregation that has one.
 pub fn single<'p>(own: &'p Aggregation, partial: &'p Partial) -> Option<&'p super::super::partial::Bucket> {
-    match (partial, &own.kind) {
-        (Partial::Single(bucket), _) => Some(bucket),
-        (partial, Kind::Own(definition)) => definition.single(partial),
-        _ => None,
+    match partial {
+        Partial::Single(bucket) => Some(bucket),
+        partial => own.definition()?.single(partial),
     }
 }
 
 fn number(own: &Aggregation, partial: &Partial, value: Option<&str>) -> Result<f64> {
-    let found = match (partial, &own.kind) {
-        (Partial::Metric(state), Kind::Metric(metric)) => {
-            if metric.is_multi_value() && value.is_none() {
-                return Err(RequestError::illegal_argument(format!(
-                    "No enum constant org.elasticsearch.search.aggregations.metrics.Internal{}.Metrics.{}",
-                    if own.type_name == "stats" { "Stats" } else { "ExtendedStats" },
-                    own.name
-                ))
-                .into());
-            }
-            Some(state.order_value(metric.kind, value.filter(|name| *name != "value"), metric.sigma))
-        }
+    let found = match (partial, own.definition()) {
         (Partial::Single(bucket), _) if value == Some("_count") => Some(bucket.doc_count as f64),
-        (Partial::Cardinality(sketch), _) => Some(sketch.cardinality() as f64),
-        (Partial::Distribution(_), _) if value.is_none() => {
-            return Err(RequestError::illegal_argument(format!(
-                "buckets_path must reference either a number value or a single value numeric metric aggregation, but [{}] contains multiple \
-                 values. Please specify which to use.",
-                own.name
-            ))
-            .into());
-        }
-        (Partial::Distribution(distribution), Kind::Percentiles(percentiles)) => {
-            Some(percentiles.order_value(distribution, value))
-        }
         (Partial::Pipeline(made), _) => Some(made.number(value).unwrap_or(f64::NAN)),
-        (Partial::Absent, _) => Some(f64::NAN),
-        (partial, Kind::Own(definition)) => definition.number(partial, value),
-        _ => None,
+        (Partial::Absent, _) | (_, None) => Some(f64::NAN),
+        (partial, Some(definition)) => {
+            definition.check_number(own, value)?;
+            definition.number(partial, value)
+        }
     };
-    found.ok_or_else(|| match &own.kind {
-        Kind::Own(definition) => wrong(definition.java_name(partial, value), &own.name),
-        _ => wrong(java_name(partial), &own.name),
-    })
-}
-
-/// What Elasticsearch calls a result of this kind.
-fn java_name(partial: &Partial) -> &'static str {
-    use super::super::partial::TermKey;
-    match partial {
-        Partial::Terms(terms) => match terms.buckets.first().map(|bucket| &bucket.key) {
-            Some(TermKey::Long(_)) => "LongTerms",
-            Some(TermKey::Double(_)) => "DoubleTerms",
-            Some(TermKey::Several(_)) => "InternalMultiTerms",
-            _ => "StringTerms",
-        },
-        Partial::Histogram(_) => "InternalHistogram",
-        Partial::Fixed(_) => "InternalRange",
-        Partial::Single(_) => "InternalFilter",
-        _ => "Object[]",
-    }
+    let name =
+        || own.definition().map_or("Object[]", |definition| definition.java_name(partial, value));
+    found.ok_or_else(|| wrong(name(), &own.name))
 }
 
 pub fn wrong(found: &str, at: &str) -> crate::error::Error {

@@ -5,7 +5,7 @@ use super::super::format::Format;
 use super::super::list::key_text;
 use super::super::partial::{Partial, TermKey};
 use super::super::render::term_text;
-use super::super::tree::{Aggregation, Kind};
+use super::super::tree::Aggregation;
 
 /// One bucket. `text` is its key as `key_as_string` would show it.
 #[derive(Debug)]
@@ -19,9 +19,9 @@ pub struct Row<'p> {
 
 /// The buckets in order; none for metrics.
 pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<Row<'p>> {
-    let format = &shape.format;
-    match (partial, &own.kind) {
-        (Partial::Terms(terms), _) => terms
+    let (format, definition) = (&shape.format, own.definition());
+    match partial {
+        Partial::Terms(terms) => terms
             .buckets
             .iter()
             .map(|bucket| Row {
@@ -48,29 +48,18 @@ pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<R
                 subs: &bucket.subs,
             })
             .collect(),
-        (Partial::Histogram(buckets), kind) => buckets
+        Partial::Histogram(buckets) => buckets
             .iter()
             .map(|bucket| {
-                let (key, text) = match kind {
-                    Kind::Histogram(request) => {
-                        let key = request.key(bucket.key);
-                        (key, format.text(key))
-                    }
-                    _ => (bucket.key as f64, format.text_of_long(bucket.key)),
+                let (key, text) = match definition.and_then(|definition| definition.double_key(bucket.key)) {
+                    Some(key) => (key, format.text(key)),
+                    None => (bucket.key as f64, format.text_of_long(bucket.key)),
                 };
                 Row { key, text, doc_count: bucket.doc_count, subs: &bucket.subs }
             })
             .collect(),
-        (Partial::Fixed(buckets), kind) => {
-            let text = |place: usize| match kind {
-                Kind::Range(_) => shape.ranges.get(place).map(|range| range.key(format)),
-                Kind::Filters(filters) if filters.is_named => {
-                    let names = filters.filters.iter().map(|(name, _)| name).chain(&filters.other);
-                    names.into_iter().nth(place).cloned()
-                }
-                Kind::Own(definition) => definition.bucket_text(place),
-                _ => None,
-            };
+        Partial::Fixed(buckets) => {
+            let text = |place: usize| definition?.bucket_text(place, shape);
             let row = |(place, bucket): (usize, &'p super::super::partial::Bucket)| Row {
                 key: f64::NAN,
                 text: text(place).unwrap_or_else(|| place.to_string()),
@@ -79,7 +68,7 @@ pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<R
             };
             buckets.iter().enumerate().map(row).collect()
         }
-        (Partial::List(list), _) => list
+        Partial::List(list) => list
             .buckets
             .iter()
             .map(|bucket| {
@@ -107,10 +96,7 @@ pub fn subs_mut<'p>(own: &Aggregation, partial: &'p mut Partial) -> Vec<&'p mut 
         Partial::Fixed(buckets) => buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
         Partial::List(list) => list.buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
         Partial::Single(bucket) => vec![&mut bucket.subs],
-        partial => match &own.kind {
-            Kind::Own(definition) => definition.buckets_mut(partial),
-            _ => Vec::new(),
-        },
+        partial => own.definition().map_or_else(Vec::new, |definition| definition.buckets_mut(partial)),
     }
 }
 

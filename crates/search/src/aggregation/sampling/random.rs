@@ -84,8 +84,7 @@ impl RandomSampler {
 
 fn check_below(own: &Aggregation, list: &[Aggregation]) -> std::result::Result<(), RequestError> {
     for below in list {
-        let is_pipeline = matches!(below.kind, Kind::Pipeline(_));
-        if !is_pipeline && !SCALABLE.contains(&below.type_name) {
+        if !below.is_pipeline() && !SCALABLE.contains(&below.type_name) {
             return Err(RequestError::illegal_argument(format!(
                 "[random_sampler] aggregation [{}] does not support sampling [{}] aggregation [{}]",
                 own.name, below.type_name, below.name

@@ -1,5 +1,6 @@
 //! `terms`: a bucket for every value, the largest first.
 
+mod definition;
 mod include;
 mod keyword;
 mod made;
@@ -13,12 +14,10 @@ mod request;
 mod select;
 
 pub use include::{Include, TermFilter};
-pub use keyword::{KeywordTerms, TermsFindings};
-pub use made::MadeTermsCollector;
+pub use keyword::TermsFindings;
 pub use multi::MultiTerms;
-pub use number::NumberTerms;
 pub use pool::TermPool;
 pub use rare::RareTerms;
-pub use reduce::{compare_by, reduce_terms};
+pub use reduce::compare_by;
 pub use request::{Terms, count, positive};
 pub use select::compare_values;

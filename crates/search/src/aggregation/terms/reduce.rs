@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::order::{BucketOrder, OrderBy, OrderPath};
 use super::super::partial::{Partial, TermBucket, TermKey, TermsPartial};
 use super::super::reduce::Reducer;
-use super::super::tree::{Aggregation, Kind};
+use super::super::tree::Aggregation;
 use super::request::Terms;
 use super::select::compare_values;
 use crate::error::Result;
@@ -125,19 +125,12 @@ fn value_at(path: &OrderPath, aggregation: &Aggregation, subs: &[Partial]) -> f6
     for (position, name) in path.names.iter().enumerate() {
         let Some(place) = level.iter().position(|sub| sub.name == *name) else { return f64::NAN };
         let is_last = position + 1 == path.names.len();
-        match (&level[place].kind, results.get(place)) {
+        match (level[place].definition(), results.get(place)) {
             (_, Some(Partial::Single(bucket))) if is_last => return bucket.doc_count as f64,
             (_, Some(Partial::Single(bucket))) => (level, results) = (&level[place].subs, &bucket.subs),
-            (Kind::Metric(metric), Some(Partial::Metric(state))) => {
-                return state.order_value(metric.kind, path.value.as_deref(), metric.sigma);
-            }
-            (Kind::Percentiles(percentiles), Some(Partial::Distribution(distribution))) => {
-                return percentiles.order_value(distribution, path.value.as_deref());
-            }
-            (Kind::Own(definition), Some(partial)) => {
+            (Some(definition), Some(partial)) => {
                 return definition.number(partial, path.value.as_deref()).unwrap_or(f64::NAN);
             }
-            (_, Some(Partial::Cardinality(sketch))) => return sketch.cardinality() as f64,
             _ => return f64::NAN,
         }
     }

@@ -12,7 +12,6 @@ const SIZE: i32 = 10;
 
 #[derive(Debug, Clone)]
 pub struct Terms {
-    pub name: String,
     pub values: ValuesOptions,
     pub size: usize,
     /// Buckets that a shard hands in.
@@ -28,7 +27,7 @@ pub struct Terms {
 impl Terms {
     pub fn parse(options: &mut Options) -> Result<Kind, RequestError> {
         let values = ValuesOptions::parse(options)?;
-        Ok(Kind::Terms(Terms::read(options, values)?))
+        Ok(Kind::own(Terms::read(options, values)?))
     }
 
     /// Everything but where the values come from.
@@ -66,7 +65,6 @@ impl Terms {
         let suggested = if order.is_key() { size } else { size + size / 2 + 10 };
         let shard_size = shard_size.unwrap_or(suggested).max(size);
         Ok(Terms {
-            name: options.name.clone(),
             values,
             size,
             shard_size,

@@ -1,0 +1,126 @@
+//! The buckets of histograms put together and shown: equal keys merged, gaps filled, in the order asked for.
+//!
+//! Source: Elasticsearch's `InternalHistogram`, `InternalDateHistogram`.
+
+use serde_json::{Map, Value};
+
+use super::super::order::BucketOrder;
+use super::super::partial::{KeyedBucket, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::{Renderer, shown};
+use super::super::terms::compare_by;
+use super::super::tree::Aggregation;
+use crate::error::Result;
+
+impl Reducer<'_> {
+    /// Buckets of equal keys put together, by ascending key; those with too few documents left out.
+    pub fn keyed(
+        &mut self,
+        aggregation: &Aggregation,
+        parts: Vec<Partial>,
+        min_doc_count: u64,
+    ) -> Result<Vec<KeyedBucket>> {
+        let mut all: Vec<KeyedBucket> = Vec::new();
+        for part in parts {
+            if let Partial::Histogram(buckets) = part {
+                all.extend(buckets);
+            }
+        }
+        all.sort_by_key(|bucket| bucket.key);
+        let mut merged = Vec::new();
+        let mut from = all.into_iter().peekable();
+        while let Some(first) = from.next() {
+            let (key, mut doc_count) = (first.key, first.doc_count);
+            let mut subs = vec![first.subs];
+            while let Some(next) = from.next_if(|next| next.key == key) {
+                doc_count += next.doc_count;
+                subs.push(next.subs);
+            }
+            if doc_count >= min_doc_count {
+                self.count_buckets(1)?;
+                merged.push(KeyedBucket { key, doc_count, subs: self.subs(&aggregation.subs, subs)? });
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Puts empty buckets between `first` and `last` (both included) and the buckets that are there.
+    pub fn fill(
+        &mut self,
+        aggregation: &Aggregation,
+        buckets: Vec<KeyedBucket>,
+        range: Option<(i64, i64)>,
+        next: impl Fn(i64) -> i64,
+    ) -> Result<Vec<KeyedBucket>> {
+        let known = buckets.first().map(|first| first.key).zip(buckets.last().map(|last| last.key));
+        let (mut key, last) = match (range, known) {
+            (Some((first, last)), Some((least, most))) => (first.min(least), last.max(most)),
+            (Some(range), None) | (None, Some(range)) => range,
+            (None, None) => return Ok(buckets),
+        };
+        let empty = self.subs(&aggregation.subs, Vec::new())?;
+        let mut filled = Vec::with_capacity(buckets.len());
+        let mut from = buckets.into_iter().peekable();
+        while key <= last {
+            match from.next_if(|bucket| bucket.key <= key) {
+                Some(bucket) => {
+                    let own = bucket.key;
+                    filled.push(bucket);
+                    if own < key {
+                        continue;
+                    }
+                }
+                None => {
+                    self.count_buckets(1)?;
+                    filled.push(KeyedBucket { key, doc_count: 0, subs: empty.clone() });
+                }
+            }
+            let following = next(key);
+            if following <= key {
+                break;
+            }
+            key = following;
+        }
+        filled.extend(from);
+        Ok(filled)
+    }
+}
+
+/// The range that extended bounds ask for; an open end is that of the buckets.
+pub fn filled_range(min: Option<i64>, max: Option<i64>, buckets: &[KeyedBucket]) -> Option<(i64, i64)> {
+    let first = buckets.first().map(|bucket| bucket.key);
+    let last = buckets.last().map(|bucket| bucket.key);
+    min.or(first).zip(max.or(last)).filter(|(min, max)| min <= max)
+}
+
+pub fn sorted(order: &BucketOrder, aggregation: &Aggregation, mut buckets: Vec<KeyedBucket>) -> Vec<KeyedBucket> {
+    if !order.is_key_ascending() {
+        buckets.sort_by(|left, right| {
+            let pair = ((left.doc_count, &left.subs), (right.doc_count, &right.subs));
+            compare_by(order, aggregation, pair, || left.key.cmp(&right.key))
+        });
+    }
+    buckets
+}
+
+/// Writes the buckets of a histogram; `key` is a bucket's key, and the same as text.
+pub fn render_keyed(
+    partial: &Partial,
+    keyed: bool,
+    key: impl Fn(&KeyedBucket) -> (Value, String),
+    renderer: &Renderer<'_>,
+    out: &mut Map<String, Value>,
+) -> Result<()> {
+    let Partial::Histogram(buckets) = partial else { return Ok(()) };
+    let bodies = buckets.iter().map(|bucket| {
+        let (shown, text) = key(bucket);
+        let mut head = Map::new();
+        if !renderer.shape.format.is_raw() {
+            head.insert("key_as_string".into(), text.clone().into());
+        }
+        head.insert("key".into(), shown);
+        Ok((text, Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
+    });
+    out.insert("buckets".into(), shown(bodies, keyed)?);
+    Ok(())
+}

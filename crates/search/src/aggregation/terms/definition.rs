@@ -1,0 +1,154 @@
+//! How `terms` is bound, collected, reduced and shown. Source: Elasticsearch's `TermsAggregatorFactory`, `InternalMappedTerms`.
+
+use limber_mapping::RequestError;
+use limber_work as work;
+use serde_json::{Map, Value};
+
+use super::super::bind::Shape;
+use super::super::collector::Collector;
+use super::super::definition::{Definition, Place};
+use super::super::format::double;
+use super::super::options::ValuesOptions;
+use super::super::order::BucketOrder;
+use super::super::partial::{Partial, TermBucket, TermKey};
+use super::super::reduce::Reducer;
+use super::super::render::{Renderer, term_text};
+use super::super::source::{Accepts, Source};
+use super::super::tree::Aggregation;
+use super::include::Include;
+use super::keyword::KeywordTerms;
+use super::made::MadeTermsCollector;
+use super::number::NumberTerms;
+use super::reduce::reduce_terms;
+use super::request::Terms;
+use crate::error::Result;
+use crate::query::Query;
+
+impl Definition for Terms {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.values, Accepts::Keys)]
+    }
+
+    fn reads_ranges(&self) -> bool {
+        true
+    }
+
+    fn sees_all_docs(&self) -> bool {
+        self.min_doc_count == 0
+    }
+
+    fn includes(&self) -> (&Option<Include>, &Option<Include>) {
+        (&self.include, &self.exclude)
+    }
+
+    fn order(&self) -> Option<&BucketOrder> {
+        Some(&self.order)
+    }
+
+    /// Elasticsearch counts terms of all documents by filters, which check paths once shards are put together.
+    fn check_order(
+        &self,
+        own: &Aggregation,
+        shape: &Shape,
+        search_query: Option<&Query>,
+    ) -> std::result::Result<(), RequestError> {
+        let below = own.subs.iter().filter_map(Aggregation::definition);
+        let is_by_filters = !shape.sources.iter().any(Source::is_numeric)
+            && search_query.is_none_or(Query::is_match_all)
+            && below.into_iter().all(|definition| definition.goes_below_filters());
+        match is_by_filters {
+            true => self.order.check(&own.subs),
+            false => self.order.check_on_shard(&own.subs),
+        }
+    }
+
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let Place { bound, subs, shard, budget } = place;
+        let source = &bound.sources()[0];
+        Ok(if source.is_numeric() {
+            Box::new(NumberTerms::new(self, &bound.filter, source, subs, shard, budget)?)
+        } else if source.makes_terms() {
+            Box::new(MadeTermsCollector::new(self, &bound.filter, source, subs, budget)?)
+        } else {
+            Box::new(KeywordTerms::new(self, &bound.filter, source, subs, shard, budget)?)
+        })
+    }
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let terms = |part| match part {
+            Partial::Terms(terms) => Some(terms),
+            _ => None,
+        };
+        let shards = parts.into_iter().filter_map(terms).collect();
+        reduce_terms(self, own, shards, reducer).map(Partial::Terms)
+    }
+
+    fn typed_name(&self, _: &Aggregation, partial: &Partial, shape: &Shape) -> String {
+        let name = match first_key(partial) {
+            Some(TermKey::Long(_)) => "lterms",
+            Some(TermKey::Double(_)) => "dterms",
+            Some(TermKey::Term(_) | TermKey::Several(_)) => "sterms",
+            None if !shape.is_mapped => "umterms",
+            None if shape.sources.iter().any(Source::is_floating) => "dterms",
+            None if shape.sources.iter().any(Source::is_numeric) => "lterms",
+            None => "sterms",
+        };
+        name.to_owned()
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let Partial::Terms(terms) = partial else { return Ok(()) };
+        out.insert("doc_count_error_upper_bound".into(), terms.error.into());
+        out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
+        let buckets = terms.buckets.iter().map(|bucket| self.bucket(bucket, renderer));
+        out.insert("buckets".into(), buckets.collect::<Result<_>>()?);
+        Ok(())
+    }
+
+    fn java_name(&self, partial: &Partial, _: Option<&str>) -> &'static str {
+        match first_key(partial) {
+            Some(TermKey::Long(_)) => "LongTerms",
+            Some(TermKey::Double(_)) => "DoubleTerms",
+            _ => "StringTerms",
+        }
+    }
+}
+
+fn first_key(partial: &Partial) -> Option<&TermKey> {
+    match partial {
+        Partial::Terms(terms) => terms.buckets.first().map(|bucket| &bucket.key),
+        _ => None,
+    }
+}
+
+impl Terms {
+    fn bucket(&self, bucket: &TermBucket, renderer: &Renderer<'_>) -> Result<Value> {
+        work::check_beyond_deadline()?;
+        let format = &renderer.shape.format;
+        let mut head = Map::new();
+        let text = match &bucket.key {
+            TermKey::Long(key) => {
+                head.insert("key".into(), format.long(*key));
+                (!format.is_raw()).then(|| format.text_of_long(*key))
+            }
+            TermKey::Double(key) => {
+                head.insert("key".into(), double(*key));
+                (!format.is_raw()).then(|| format.text(*key))
+            }
+            TermKey::Several(_) => None,
+            TermKey::Term(term) => {
+                head.insert("key".into(), term_text(term, format).into());
+                None
+            }
+        };
+        if let Some(text) = text {
+            head.insert("key_as_string".into(), text.into());
+        }
+        head.insert("doc_count".into(), bucket.doc_count.into());
+        if self.show_error {
+            head.insert("doc_count_error_upper_bound".into(), bucket.error.into());
+        }
+        renderer.subs(&bucket.subs, &mut head)?;
+        Ok(Value::Object(head))
+    }
+}
