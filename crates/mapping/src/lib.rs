@@ -12,6 +12,7 @@ pub mod date;
 mod definition;
 pub mod document;
 mod error;
+mod feature;
 mod field;
 mod field_type;
 pub mod geo;
@@ -35,10 +36,11 @@ pub use copied::claim_tree;
 pub use definition::data_stream::add_timestamp;
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};
+pub use feature::RankFeature;
 pub use field::{
     DateContext, Ends, Field, FieldId, FieldSink, Flattened, IntegerWidth, KEY_END, KEYED_PATH_END, Nested,
     NumberForm, Precision, RangeEnd, RangeKind, RangeRelation, RangesWanted, Representation, RuntimeScript,
-    Selection, SpaceId, TermCodec, ValueKind, keyed_path,
+    Selection, SpaceId, TermCodec, TextParts, TextPrefixes, TextShingles, ValueKind, keyed_path,
 };
 pub use join::Relations;
 pub use mapping::{Mapping, field_of_type, shown_mapping};

@@ -104,6 +104,17 @@ pub fn fed(mapping: &Value, document: &Value) -> Vec<String> {
     sink.lines()
 }
 
+/// Why a document is refused under a mapping.
+///
+/// # Panics
+/// Where the document is taken.
+pub fn refused(mapping: &Value, document: &Value) -> crate::RequestError {
+    let mapping = Mapping::parse(mapping, &MappingSettings::default()).expect("a mapping");
+    let mut sink = RecordingSink::default();
+    document::parse(&mapping, document.to_string().as_bytes(), &mut Scratch::new(), &mut sink)
+        .expect_err("a refused document")
+}
+
 /// Forgets everything; counts calls and folds the values, so that the optimizer keeps them.
 #[derive(Debug, Default)]
 pub struct NullSink {

@@ -246,11 +246,13 @@ impl Tree {
         let field = intern.field(leaf, path)?;
         let number = self.leaves.len() as u32;
         self.leaves.push(Leaf::new(field, space));
-        let multi_fields = leaf
-            .fields
-            .iter()
-            .map(|(name, sub)| self.leaf(sub, &format!("{path}.{name}"), space, intern))
-            .collect::<Result<Box<[u32]>, _>>()?;
+        let mut multi_fields = Vec::new();
+        for (name, sub) in &leaf.beside() {
+            let sub = self.leaf(sub, &format!("{path}.{name}"), space, intern)?;
+            multi_fields.push(sub);
+            // Those that a multi-field has beside it are fed with it.
+            multi_fields.extend_from_slice(&self.leaves[sub as usize].multi_fields);
+        }
         if let Some(keyed) = leaf.keyed() {
             let keyed = self.leaf(&keyed, &keyed_path(path), space, intern)?;
             self.leaves[number as usize].keyed = Some(keyed);
@@ -273,7 +275,7 @@ impl Tree {
         let leaf = &mut self.leaves[number as usize];
         leaf.once = if is_dimension { Once::Dimension } else { Once::No };
         leaf.is_plain &= multi_fields.is_empty() && !is_dimension;
-        leaf.multi_fields = multi_fields;
+        leaf.multi_fields = multi_fields.into();
         Ok(number)
     }
 

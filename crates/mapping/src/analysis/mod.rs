@@ -11,6 +11,7 @@ mod ascii;
 mod chain;
 mod char_filter;
 mod context;
+mod derived;
 mod filter;
 mod java_pattern;
 mod language;

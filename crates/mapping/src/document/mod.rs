@@ -4,6 +4,7 @@
 
 mod completion;
 mod error;
+mod feature;
 mod flattened;
 mod infer;
 mod join;

@@ -1,5 +1,7 @@
 //! What one thread keeps between documents, so that the next one costs no allocation.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::mapping::Mapping;
 
 /// Buffers and predictions of one thread. Bound to a mapping by its first use; another mapping resets it.
@@ -18,6 +20,8 @@ pub struct Scratch {
     pub(super) document: u32,
     /// As `named`, for fields that a document has once.
     pub(super) single: Vec<u32>,
+    /// The named features of the document, by leaf.
+    features: (u32, HashMap<u32, HashSet<String>>),
     /// Values of `@timestamp` in the document of a data stream.
     pub(super) timestamps: u32,
     /// Numbers given so far: nested documents have numbers of their own.
@@ -65,6 +69,16 @@ impl Scratch {
         self.nested_objects = 0;
         self.timestamps = 0;
         self.strangers.clear();
+    }
+
+    /// The names of the features that a leaf has had in the document.
+    pub(super) fn features_of(&mut self, leaf: u32) -> &mut HashSet<String> {
+        let (document, by_leaf) = &mut self.features;
+        if *document != self.document {
+            *document = self.document;
+            by_leaf.clear();
+        }
+        by_leaf.entry(leaf).or_default()
     }
 
     /// Another document's values follow.

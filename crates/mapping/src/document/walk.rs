@@ -552,6 +552,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             Some(b'{') if node.reads == Reads::Ranges => self.range(leaf, at),
             Some(b'{') if node.reads == Reads::Inputs => self.completion(leaf, at),
             Some(b'{') if node.reads == Reads::Relation => self.join(leaf, at),
+            Some(b'{') if node.reads == Reads::Features => self.features(leaf, at),
             Some(b'{') if node.reads == Reads::Query => self.query(leaf, at),
             Some(b'{') if node.reads == Reads::Flattened => self.flattened(leaf, at),
             Some(b'{') => {

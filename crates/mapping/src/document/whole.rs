@@ -218,6 +218,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 let cause = RequestError::parsing("[_na] query malformed, must start with start_object");
                 Err(self.unreadable(node, at, cause))
             }
+            (Reads::Feature, _) => self.put_feature(node, leaf, scalar, at),
+            (Reads::Features, _) => Err(self.not_features(scalar, at)),
             (Reads::Flattened, _) => Err(self.not_flattened(node, scalar, at)),
             _ => self.put_bytes(node, leaf, scalar, at),
         }

@@ -41,6 +41,12 @@ impl Leaf {
         Some(Leaf { kind, params: self.params.clone(), fields: BTreeMap::new(), copy_to: Vec::new() })
     }
 
+    /// Its multi-fields, and the fields that its type has beside it, by the ends of their names.
+    pub fn beside(&self) -> Vec<(String, Leaf)> {
+        let declared = self.fields.iter().map(|(name, leaf)| (name.clone(), leaf.clone()));
+        declared.chain(self.kind.parts(self)).collect()
+    }
+
     pub fn flag(&self, name: &str) -> bool {
         self.param(name).as_bool().unwrap_or(false)
     }

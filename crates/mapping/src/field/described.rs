@@ -114,6 +114,11 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         None
     }
 
+    /// The fields that a field has beside itself, by the ends of their names, fed with the same values.
+    fn parts(&self, _leaf: &Leaf) -> Vec<(String, Leaf)> {
+        Vec::new()
+    }
+
     // Documents.
 
     /// How its values are read from a document.
@@ -218,7 +223,17 @@ pub(crate) trait FieldType: Debug + Send + Sync {
         }
     }
 
+    /// Refuses `exists` queries.
+    fn check_exists(&self, _field: &Field) -> Result<(), RequestError> {
+        Ok(())
+    }
+
     // Columns.
+
+    /// Refuses whatever asks for a column, where there is more to say than that there is none.
+    fn check_column(&self, _field: &Field) -> Result<(), RequestError> {
+        Ok(())
+    }
 
     /// Refuses sorts (and aggregations by keys) over a column that has no order of its own.
     fn check_sortable(&self, _field: &Field) -> Result<(), RequestError> {
@@ -330,6 +345,22 @@ impl Field {
     /// The name under which `_field_caps` counts its type.
     pub fn family_name(&self) -> &'static str {
         self.of.family()
+    }
+
+    /// Refuses whatever asks for a column of a type that never has one.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub fn check_column(&self) -> Result<(), RequestError> {
+        self.of.check_column(self)
+    }
+
+    /// Refuses `exists` queries.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub fn check_exists(&self) -> Result<(), RequestError> {
+        self.of.check_exists(self)
     }
 
     /// Refuses sorts and aggregations by key over fields whose column has no order of its own.

@@ -7,6 +7,7 @@ use super::described::FieldType;
 use super::value_kind::ValueKind;
 use crate::analysis::{Analyzer, Normalizer};
 use crate::completion::Completion;
+use crate::feature::RankFeature;
 use crate::join::Relations;
 use crate::similarity::Similarity;
 
@@ -88,16 +89,59 @@ pub struct Field {
     pub copy_to: Vec<Arc<str>>,
     /// Multi-fields (`fields`), fed with the same values.
     pub multi_fields: Vec<FieldId>,
+    /// Text: where the terms are that it has beside its own.
+    pub parts: TextParts,
+    /// Text: one of the terms that another text has beside its own.
+    pub is_part: bool,
+    /// No name and no pattern finds it.
+    pub is_hidden: bool,
     /// Which documents belong to which others: of a field of type `join`.
     pub relations: Option<Arc<Relations>>,
     /// What inputs there are, and under which contexts: of a field of type `completion`.
     pub completion: Option<Arc<Completion>>,
+    /// What its terms say of features: of the types `rank_feature` and `rank_features`.
+    pub feature: Option<RankFeature>,
     /// Part of a field of type `flattened`.
     pub flattened: Option<Flattened>,
     /// A field that no segment holds: its values are made while a search runs. Its id means nothing.
     pub runtime: Option<RuntimeScript>,
     /// Makes the values that a segment holds, when a document is written. Documents have none of their own.
     pub script: Option<RuntimeScript>,
+}
+
+/// The terms that a text has beside its own, each kind in a field of its own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TextParts {
+    /// The beginnings of terms.
+    pub prefixes: Option<TextPrefixes>,
+    /// Neighbouring terms as one; the shortest first.
+    pub shingles: Vec<TextShingles>,
+}
+
+/// Beginnings of terms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextPrefixes {
+    pub path: Arc<str>,
+    /// Whether they are those of neighbouring terms, too (`search_as_you_type`).
+    pub of_shingles: bool,
+    /// Characters that they have.
+    pub least: usize,
+    pub most: usize,
+}
+
+impl TextPrefixes {
+    /// Whether they hold every term that begins so.
+    pub fn hold(&self, prefix: &str) -> bool {
+        (self.least..=self.most).contains(&prefix.chars().count())
+    }
+}
+
+/// Neighbouring terms as one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextShingles {
+    pub path: Arc<str>,
+    /// How many terms.
+    pub size: usize,
 }
 
 /// Which part of a field of type `flattened` a field is. All are keywords.
@@ -170,8 +214,12 @@ impl Field {
             ignore_z: false,
             copy_to: Vec::new(),
             multi_fields: Vec::new(),
+            parts: TextParts::default(),
+            is_part: false,
+            is_hidden: false,
             relations: None,
             completion: None,
+            feature: None,
             flattened: None,
             runtime: None,
             script: None,
@@ -207,6 +255,7 @@ impl Field {
     /// Whether documents name it in `_field_names`: nothing else tells which have it.
     pub fn is_named(&self) -> bool {
         let has_norms = self.norms && self.has_texts();
-        (self.index || self.store) && !self.doc_values && !has_norms
+        let is_prefixes = self.is_part && !self.norms;
+        (self.index || self.store) && !self.doc_values && !has_norms && !is_prefixes
     }
 }

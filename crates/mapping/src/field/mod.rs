@@ -19,7 +19,8 @@ mod value_kind;
 pub(crate) use declaration::Leaf;
 pub(crate) use described::{Dimension, FieldType, KeptIn, Place};
 pub use mapped::{
-    Field, FieldId, Flattened, KEY_END, KEYED_PATH_END, Representation, RuntimeScript, keyed_path,
+    Field, FieldId, Flattened, KEY_END, KEYED_PATH_END, Representation, RuntimeScript, TextParts,
+    TextPrefixes, TextShingles, keyed_path,
 };
 pub(crate) use number_range::{number_range, numbers};
 pub(crate) use params::*;

@@ -92,6 +92,10 @@ pub(crate) enum Reads {
     Inputs,
     /// A relation, and the parent's id.
     Relation,
+    /// A number that becomes a term.
+    Feature,
+    /// An object of such numbers by name.
+    Features,
     /// The object of a query.
     Query,
     /// An object whose keys are not mapped.
@@ -109,6 +113,8 @@ impl Reads {
                 | Reads::Bytes
                 | Reads::Inputs
                 | Reads::Relation
+                | Reads::Feature
+                | Reads::Features
                 | Reads::Query
                 | Reads::Flattened
         )

@@ -15,7 +15,9 @@ use super::keyword::Keyword;
 use super::match_only_text::MatchOnlyText;
 use super::percolator::Percolator;
 use super::range::{RangeType, Ranges};
+use super::rank_feature::{RankFeature, RankFeatures};
 use super::scaled_float::ScaledFloat;
+use super::search_as_you_type::SearchAsYouType;
 use super::text::Text;
 use super::token_count::TokenCount;
 use super::unsigned_long::UnsignedLong;
@@ -29,6 +31,7 @@ use crate::field::{FieldType, IntegerWidth, Precision};
 pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &Text,
     &MatchOnlyText,
+    &SearchAsYouType,
     &Keyword,
     &Wildcard,
     &ConstantKeyword,
@@ -57,6 +60,8 @@ pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &Completion,
     &Join,
     &Percolator,
+    &RankFeature,
+    &RankFeatures,
     &Flattened,
     &TokenCount,
     &Version,
@@ -74,10 +79,7 @@ pub(crate) static MISSING: &[&str] = &[
     "murmur3",
     "passthrough",
     "point",
-    "rank_feature",
-    "rank_features",
     "rank_vectors",
-    "search_as_you_type",
     "semantic_text",
     "shape",
     "sparse_vector",

@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
+use super::text_part::{PHRASE_SIZE, PHRASES, PREFIXES, hidden_phrases, hidden_prefixes};
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{
     Cause, Check, DateContext, EAGER_ORDINALS, Field, FieldType, INDEX, KEEP, KeptIn, Leaf, META, Param,
-    RangeEnd, Reads, SIMILARITY, STORE, Scalar, Selection, Typed, Update, ValueKind, Wanted, param,
+    Place, RangeEnd, Reads, SIMILARITY, STORE, Scalar, Selection, TextPrefixes, TextShingles, Typed, Update,
+    ValueKind, Wanted, param,
 };
 
 #[derive(Debug)]
@@ -28,8 +30,6 @@ static PARAMS: &[Param] = &[
     // Kept and answered by `Mapping::parameter`; whoever aggregates over text must look at it.
     param("fielddata", Check::Bool, Update::Always, "false"),
     param("fielddata_frequency_filter", Check::OnlyDefault, Update::Always, "null"),
-    // Elasticsearch keeps terms of their own for both, so that prefixes and phrases are found sooner; here the field's own terms and
-    // positions find the same documents.
     param("index_prefixes", Check::Prefixes, Update::Never, "null"),
     param("index_phrases", Check::Bool, Update::Never, "false"),
     META,
@@ -43,6 +43,44 @@ impl FieldType for Text {
 
     fn params(&self) -> &'static [Param] {
         PARAMS
+    }
+
+    fn check(&self, leaf: &Leaf, place: &Place<'_>) -> Result<(), RequestError> {
+        let refuse = |what: &str, why: &str| {
+            let reason = format!("Cannot set {what} on {why}");
+            Err(RequestError::illegal_argument(reason))
+        };
+        let name = place.name();
+        for what in ["index_prefixes", "index_phrases"] {
+            if leaf.params.contains_key(what) && !leaf.flag("index") {
+                return refuse(what, &format!("unindexed field [{name}]"));
+            }
+        }
+        let has_positions = matches!(leaf.param("index_options").as_str(), Some("positions" | "offsets"));
+        match leaf.flag("index_phrases") && !has_positions {
+            true => refuse("index_phrases", &format!("field [{name}] if positions are not enabled")),
+            false => Ok(()),
+        }
+    }
+
+    fn finish(&self, leaf: &Leaf, field: &mut Field) {
+        let path = &field.path;
+        field.parts.prefixes = prefix_chars(leaf).map(|(least, most)| TextPrefixes {
+            path: format!("{path}.{PREFIXES}").into(),
+            of_shingles: false,
+            least,
+            most,
+        });
+        if leaf.flag("index_phrases") {
+            let path = format!("{path}.{PHRASES}").into();
+            field.parts.shingles.push(TextShingles { path, size: PHRASE_SIZE });
+        }
+    }
+
+    fn parts(&self, leaf: &Leaf) -> Vec<(String, Leaf)> {
+        let prefixes = prefix_chars(leaf).map(|(least, most)| hidden_prefixes(leaf, least, most));
+        let phrases = leaf.flag("index_phrases").then(|| hidden_phrases(leaf));
+        prefixes.into_iter().chain(phrases).collect()
     }
 
     fn values(&self, _: &Leaf) -> Result<ValueKind, RequestError> {
@@ -92,4 +130,10 @@ impl FieldType for Text {
     fn is_aggregatable(&self, _: &Field, has_fielddata: bool) -> bool {
         has_fielddata
     }
+}
+
+/// How many characters the beginnings of terms have that are indexed (`index_prefixes`).
+fn prefix_chars(leaf: &Leaf) -> Option<(usize, usize)> {
+    let given = leaf.params.get("index_prefixes")?;
+    Some((given["min_chars"].as_u64()? as usize, given["max_chars"].as_u64()? as usize))
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::RequestError;
 use crate::analysis::Analyzer;
 use crate::definition::script_of;
-use crate::field::{Field, FieldId, Leaf, OwnedScalar, ValueKind, check_scalar};
+use crate::field::{Field, FieldId, Leaf, OwnedScalar, TextParts, ValueKind, check_scalar};
 use crate::field_type;
 use crate::settings::MappingSettings;
 use crate::similarity::Similarity;
@@ -83,6 +83,7 @@ pub(super) fn build(
             .and_then(|name| settings.analyzers.normalizer(name).cloned()),
         relations: None,
         completion: None,
+        feature: None,
         flattened: None,
         splits_queries: leaf.flag("split_queries_on_whitespace"),
         position_increment_gap,
@@ -93,6 +94,9 @@ pub(super) fn build(
         ignore_z: explicit("ignore_z_value", true),
         copy_to: leaf.copy_to.iter().map(|path| Arc::from(path.as_str())).collect(),
         multi_fields: Vec::new(),
+        parts: TextParts::default(),
+        is_part: false,
+        is_hidden: false,
         runtime: None,
         script: script_of(leaf),
     };

@@ -313,7 +313,7 @@ impl Mapping {
     ) -> Result<Arc<Field>, RequestError> {
         let id = self.ids.get(path).copied().unwrap_or(FieldId(self.fields.len() as u32));
         let mut field = build(leaf, id, path, settings)?;
-        for (name, sub) in &leaf.fields {
+        for (name, sub) in &leaf.beside() {
             let sub_path = format!("{path}.{name}");
             // The parent takes its id first, so that a field's number is below its multi-fields'.
             if !self.ids.contains_key(path) {

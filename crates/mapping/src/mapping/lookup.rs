@@ -25,7 +25,7 @@ impl Mapping {
     /// for.
     pub fn field(&self, path: &str) -> Option<Arc<Field>> {
         let own = self.own_field(path).or_else(|| self.own_field(self.alias(path)?));
-        let own = own.filter(|field| field.flattened != Some(Flattened::Keyed));
+        let own = own.filter(|field| !is_hidden(field));
         let own = own.or_else(|| self.index_field.as_ref().filter(|field| *field.path == *path));
         own.cloned().or_else(|| self.key(path))
     }
@@ -153,10 +153,8 @@ impl Mapping {
         let is_pattern = pattern.contains('*');
         let exact = if is_pattern { None } else { self.field(pattern) };
         let mapped = if is_pattern { &self.fields[reserved::COUNT..] } else { &[] };
-        let is_hidden = |field: &Field| {
-            self.runtime.contains_key(&field.path) || field.flattened == Some(Flattened::Keyed)
-        };
-        let mapped = mapped.iter().filter(move |field| !is_hidden(field));
+        let is_passed_over = |field: &Field| self.runtime.contains_key(&field.path) || is_hidden(field);
+        let mapped = mapped.iter().filter(move |field| !is_passed_over(field));
         let runtime = is_pattern.then(|| self.runtime.values()).into_iter().flatten();
         let fits = move |field: &&Arc<Field>| wildcard::matches(pattern, &field.path);
         exact.into_iter().chain(mapped.chain(runtime).filter(fits).cloned())
@@ -257,6 +255,13 @@ impl Mapping {
     pub(crate) fn total_fields(&self) -> usize {
         let tree = &self.tree;
         let keyed = tree.leaves.iter().filter(|leaf| leaf.keyed.is_some()).count();
-        tree.leaves.len() - keyed + tree.aliases.len() + tree.objects.len() - 1 + self.root.runtime.len()
+        let parts = tree.leaves.iter().filter(|leaf| leaf.field.is_part).count();
+        tree.leaves.len() - keyed - parts + tree.aliases.len() + tree.objects.len() - 1
+            + self.root.runtime.len()
     }
+}
+
+/// Whether no name finds a field.
+fn is_hidden(field: &Field) -> bool {
+    field.is_hidden || field.flattened == Some(Flattened::Keyed)
 }

@@ -502,6 +502,7 @@ pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()>
 /// Refuses fields without a column, in Elasticsearch's words.
 pub(crate) fn check_column(field: &Field, shard: &ShardSnapshot) -> Result<()> {
     let path = &field.path;
+    field.check_column()?;
     if field.match_only {
         return Err(RequestError::illegal_argument(
             "match_only_text fields do not support sorting and aggregations",

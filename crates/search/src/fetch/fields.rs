@@ -245,7 +245,7 @@ fn source_values(
         ValueKind::Shape { .. } => return source_shapes(source, field, path, wanted),
         _ => {}
     }
-    if field.flattened.is_some() {
+    if field.flattened.is_some() || field.feature.is_some_and(|feature| feature.is_named) {
         return source_keys(source, field, path, wanted);
     }
     let format = date_format(field, wanted)?;

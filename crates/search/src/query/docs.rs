@@ -261,7 +261,7 @@ fn word_parts<'q>(docs: &'q Docs, boost: f32, found: &mut Vec<WeightedPart<'q>>)
 }
 
 /// See [`BoundNode::write_key`].
-fn write_key(docs: &Docs, key: &mut KeyWriter) -> bool {
+pub(super) fn write_key(docs: &Docs, key: &mut KeyWriter) -> bool {
     let end = |end: &TermEnd, key: &mut KeyWriter| match end {
         None => key.tag(0),
         Some((term, is_included)) => {

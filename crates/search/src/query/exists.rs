@@ -44,6 +44,7 @@ impl QueryNode for Exists {
         }
         if let Some(field) = binder.shard().mapping.field(&self.field) {
             binder.check_runtime_field(&field)?;
+            field.check_exists()?;
         }
         let paths = binder.paths_with_values(&self.field);
         let text = |path: &str| format!("ConstantScore(FieldExistsQuery [field={path}])");

@@ -15,6 +15,7 @@ use super::cached::FREQUENCY_OF_OTHERS;
 use super::constant_score::ConstantNode;
 use super::match_text::{AnalysedTerm, analyse, any_of, no_terms, zero_terms};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, single_field};
+use super::phrase_parts;
 use super::required_terms::RequiredTerms;
 use super::scoring::norm_of;
 use crate::cache::KeyWriter;
@@ -137,6 +138,9 @@ impl QueryNode for MatchPhrase {
             );
             return Err(RequestError::illegal_argument(reason).into());
         }
+        if let Some(bound) = self.bind_parts(&field, &terms, boost, binder)? {
+            return Ok(bound);
+        }
         if terms.len() == 1 {
             let only = &terms[0].0;
             return match self.expansions_max {
@@ -174,6 +178,24 @@ impl MatchPhrase {
             1 => node.should.remove(0),
             _ => node.into(),
         })
+    }
+
+    /// By the terms that the field has beside its own, where those know the phrase.
+    fn bind_parts(
+        &self,
+        field: &Arc<Field>,
+        terms: &[AnalysedTerm],
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<Option<BoundQuery>, Error> {
+        if self.slop > 0 || (field.parts.shingles.is_empty() && field.parts.prefixes.is_none()) {
+            return Ok(None);
+        }
+        let slots = phrase_parts::slots_of(terms);
+        match self.expansions_max {
+            None => phrase_parts::bind_phrase(field, &slots, boost, binder),
+            Some(_) => phrase_parts::bind_prefix_phrase(field, &slots, boost, binder),
+        }
     }
 
     fn bind_slots(

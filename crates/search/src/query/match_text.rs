@@ -336,7 +336,7 @@ impl Match {
         if let Some((term, _)) = last {
             let text = String::from_utf8_lossy(&term).into_owned();
             binder.check_expensive("[prefix] queries")?;
-            bound.push(prefix::bind_prefix(field, &text, boost));
+            bound.push(prefix::bind_prefix(binder, field, &text, boost));
         }
         if bound.len() == 1 && min_should_match <= 1 {
             return Ok(bound.remove(0));

@@ -75,7 +75,7 @@ impl QueryNode for Prefix {
         let Some(field) = term_field(binder, &self.field, "prefix")? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        Ok(bind_prefix(&field, &field.normalize(&self.value), boost))
+        Ok(bind_prefix(binder, &field, &field.normalize(&self.value), boost))
     }
 
     fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
@@ -87,12 +87,26 @@ impl MultiTermQuery for Prefix {
     /// Elasticsearch passes over `case_insensitive` here.
     fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
         let Some(field) = term_field(binder, &self.field, "prefix")? else { return Ok(Expansion::Unmapped) };
-        let docs = prefix_docs(&field, &field.normalize(&self.value));
-        Ok(Expansion::All(field, docs))
+        let prefix = field.normalize(&self.value);
+        Ok(match indexed_prefixes(binder, &field, &prefix) {
+            Some(prefixes) => Expansion::Indexed { prefixes, prefix: prefix.as_bytes().into(), field },
+            None => Expansion::All(field.clone(), prefix_docs(&field, &prefix)),
+        })
     }
 }
 
-pub(super) fn bind_prefix(field: &Arc<Field>, prefix: &str, boost: f32) -> BoundQuery {
+/// Where a field's terms are that begin so, as terms of their own (`index_prefixes`).
+pub(super) fn indexed_prefixes(binder: &Binder<'_>, field: &Field, prefix: &str) -> Option<Arc<Field>> {
+    let prefixes = field.parts.prefixes.as_ref().filter(|prefixes| prefixes.hold(prefix))?;
+    binder.shard().mapping.mapped_field(&prefixes.path).cloned()
+}
+
+pub(super) fn bind_prefix(binder: &Binder<'_>, field: &Arc<Field>, prefix: &str, boost: f32) -> BoundQuery {
+    if let Some(prefixes) = indexed_prefixes(binder, field, prefix) {
+        let text = format!("ConstantScore({}:{prefix})", prefixes.path);
+        let docs = Docs::Terms { field: prefixes, terms: [prefix.as_bytes().into()].into() };
+        return BoundQuery::constant(docs, boost, text);
+    }
     let text = format!("{}:{prefix}*", field.path);
     BoundQuery::constant(prefix_docs(field, prefix), boost, text)
 }

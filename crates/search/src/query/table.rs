@@ -8,7 +8,8 @@ use super::{
     bool_query, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score,
     fuzzy, geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, intervals, join, match_all,
     match_phrase, match_text, more_like_this, multi_match, nested, percolate, prefix, query_string, range,
-    regexp, script, script_score, simple_query_string, spans, term, terms, terms_set, wildcard, wrapper,
+    rank_feature, regexp, script, script_score, simple_query_string, spans, term, terms, terms_set, wildcard,
+    wrapper,
 };
 
 /// Parses the object after a query's name.
@@ -48,6 +49,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("prefix", prefix::parse),
     ("query_string", query_string::parse),
     ("range", range::parse),
+    ("rank_feature", rank_feature::parse),
     ("regexp", regexp::parse),
     ("script", script::parse),
     ("script_score", script_score::parse),
@@ -70,14 +72,5 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 ];
 
 /// Elasticsearch's other queries, refused by name.
-pub(super) const UNSUPPORTED: &[&str] = &[
-    "knn",
-    "pinned",
-    "rank_feature",
-    "rule",
-    "semantic",
-    "shape",
-    "sparse_vector",
-    "text_expansion",
-    "weighted_tokens",
-];
+pub(super) const UNSUPPORTED: &[&str] =
+    &["knn", "pinned", "rule", "semantic", "shape", "sparse_vector", "text_expansion", "weighted_tokens"];

@@ -11,6 +11,7 @@ mod delimited_payload;
 mod dictionary_decompounder;
 mod elision;
 mod fingerprint;
+mod fixed_shingle;
 mod folding;
 mod keep;
 mod keyword_marker;
@@ -44,7 +45,9 @@ use crate::RequestError;
 
 pub(super) use elision::articles;
 pub(super) use fingerprint::of as fingerprint_of;
+pub(super) use fixed_shingle::of as shingles_of;
 pub(super) use keyword_marker::of as keyword_marker_of;
+pub(super) use ngram::edges as edges_of;
 pub(super) use stemmer::of as stem_of;
 pub(super) use stop::{of as stop_of, read_stopwords as stop_set};
 pub(super) use words::Words;

@@ -57,6 +57,11 @@ fn of(settings: &Settings<'_>, min: i32, max: i32, from: From) -> Result<Filter,
     Ok(Filter::stream(NGram { min, max, from, keeps_original }).parsing(Parsing::Refused))
 }
 
+/// The beginnings of a token that have so many characters; `keeps_original`: a longer or shorter one itself, too.
+pub fn edges(min: usize, max: usize, keeps_original: bool) -> Filter {
+    Filter::stream(NGram { min, max, from: From::Front, keeps_original })
+}
+
 impl Stream for NGram {
     fn start(&self) -> Box<dyn Stage + '_> {
         Box::new(Grams { own: self, skipped: 0 })

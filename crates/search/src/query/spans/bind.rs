@@ -33,7 +33,11 @@ impl<S: SpanQuery> QueryNode for Spanned<S> {
     }
 }
 
-fn bind_span(mut span: SpanTree, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+pub(in crate::query) fn bind_span(
+    mut span: SpanTree,
+    boost: f32,
+    binder: &Binder<'_>,
+) -> Result<BoundQuery, Error> {
     // By itself it is scored as what it is.
     while let SpanTree::Masked { span: inner, .. } = span {
         span = *inner;

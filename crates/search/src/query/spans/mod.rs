@@ -17,7 +17,7 @@ mod not;
 mod or;
 mod term;
 
-pub(in crate::query) use bind::SpanQuery;
+pub(in crate::query) use bind::{SpanQuery, bind_span};
 pub(super) use contained::{parse_containing, parse_within};
 pub(super) use first::parse as parse_first;
 pub(super) use gap::parse as parse_gap;

@@ -28,6 +28,8 @@ pub(in crate::query) enum Expansion {
     NoTerms(&'static str),
     /// All of these.
     All(Arc<Field>, Docs),
+    /// All that begin with `prefix`, which is a term of `prefixes`.
+    Indexed { field: Arc<Field>, prefixes: Arc<Field>, prefix: Box<[u8]> },
     /// These, each with how near it is to what was asked for.
     Best(Arc<Field>, BTreeMap<Box<[u8]>, f32>),
 }
@@ -82,6 +84,10 @@ impl SpanQuery for SpanMulti {
                 check_positions(&field)?;
                 let terms = all_terms(&docs, binder)?;
                 (field, terms.into_iter().collect())
+            }
+            Expansion::Indexed { field, prefixes, prefix } => {
+                check_positions(&field)?;
+                return Ok(SpanTree::masked_term(&prefixes, &prefix, &field));
             }
             Expansion::Best(field, terms) => {
                 check_positions(&field)?;

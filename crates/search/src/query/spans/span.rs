@@ -57,6 +57,12 @@ pub(crate) enum SpanTree {
 }
 
 impl SpanTree {
+    /// A term of one field that passes for one of another.
+    pub fn masked_term(own: &Arc<Field>, term: &[u8], other: &Arc<Field>) -> SpanTree {
+        let span = SpanTree::Term { field: own.clone(), term: term.into() };
+        SpanTree::Masked { span: Box::new(span), path: other.path.clone() }
+    }
+
     /// The field that it passes for; `None`: any.
     pub fn path(&self) -> Option<&Arc<str>> {
         match self {

@@ -1,0 +1,188 @@
+//! Terms that a text has beside its own: beginnings of terms, and neighbouring terms as one. No mapping names these
+//! types: `index_prefixes`, `index_phrases` and `search_as_you_type` make fields of them.
+//!
+//! Source: the `PrefixFieldMapper` and `PhraseFieldMapper` of Elasticsearch's `TextFieldMapper`, and the
+//! `PrefixFieldMapper` and `ShingleFieldMapper` of its `SearchAsYouTypeFieldMapper`.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::text::Text;
+use crate::RequestError;
+use crate::analysis::Analyzer;
+use crate::field::{Check, Field, FieldType, KeptIn, Leaf, Param, SIMILARITY, TextPrefixes, Update, param};
+
+/// Beginnings of terms, which no name and no pattern finds.
+#[derive(Debug)]
+pub(super) struct HiddenPrefixes;
+
+/// Two neighbouring terms as one, which no name and no pattern finds.
+#[derive(Debug)]
+pub(super) struct HiddenPhrases;
+
+/// Neighbouring terms as one.
+#[derive(Debug)]
+pub(super) struct Shingles;
+
+/// The beginnings of neighbouring terms.
+#[derive(Debug)]
+pub(super) struct ShinglePrefixes;
+
+/// What follows the path of the text.
+pub(super) const PREFIXES: &str = "_index_prefix";
+pub(super) const PHRASES: &str = "_index_phrase";
+
+/// Terms of a phrase that are looked up as one.
+pub(super) const PHRASE_SIZE: usize = 2;
+/// Characters of the beginnings that `search_as_you_type` indexes.
+pub(super) const SHINGLE_PREFIX_CHARS: (usize, usize) = (1, 20);
+
+const SIZE: &str = "shingle_size";
+const MIN_CHARS: &str = "min_chars";
+const MAX_CHARS: &str = "max_chars";
+
+static PARAMS: &[Param] = &[
+    param("index_options", Check::TextIndexOptions, Update::Never, "\"positions\""),
+    param("norms", Check::Bool, Update::Off, "true"),
+    param("analyzer", Check::Analyzer, Update::Never, ""),
+    param("search_analyzer", Check::Analyzer, Update::Always, ""),
+    param("position_increment_gap", Check::Count, Update::Never, ""),
+    SIMILARITY,
+];
+
+/// A part of `leaf`: it has what the text says of terms, and a number of its own.
+pub(super) fn part(kind: &'static dyn FieldType, leaf: &Leaf, own: &[(&'static str, usize)]) -> Leaf {
+    let mut part = Leaf::of(kind);
+    for param in PARAMS {
+        if let Some(value) = leaf.params.get(param.name) {
+            part.params.insert(param.name, value.clone());
+        }
+    }
+    part.params.extend(own.iter().map(|(name, number)| (*name, Value::from(*number))));
+    part
+}
+
+/// Of a text with `index_prefixes`.
+pub(super) fn hidden_prefixes(leaf: &Leaf, least: usize, most: usize) -> (String, Leaf) {
+    (PREFIXES.to_owned(), part(&HiddenPrefixes, leaf, &[(MIN_CHARS, least), (MAX_CHARS, most)]))
+}
+
+/// Of a text with `index_phrases`.
+pub(super) fn hidden_phrases(leaf: &Leaf) -> (String, Leaf) {
+    (PHRASES.to_owned(), part(&HiddenPhrases, leaf, &[(SIZE, PHRASE_SIZE)]))
+}
+
+/// Of a `search_as_you_type`.
+pub(super) fn shingles(leaf: &Leaf, size: usize) -> (String, Leaf) {
+    (shingles_name(size), part(&Shingles, leaf, &[(SIZE, size)]))
+}
+
+pub(super) fn shingles_name(size: usize) -> String {
+    format!("_{size}gram")
+}
+
+/// Of a `search_as_you_type`; `size`: of its longest shingles.
+pub(super) fn shingle_prefixes(leaf: &Leaf, size: usize) -> (String, Leaf) {
+    (PREFIXES.to_owned(), part(&ShinglePrefixes, leaf, &[(SIZE, size)]))
+}
+
+fn number(leaf: &Leaf, name: &str) -> usize {
+    leaf.params.get(name).and_then(Value::as_u64).unwrap_or(1) as usize
+}
+
+fn derive(analyzer: &mut Option<Arc<Analyzer>>, make: impl Fn(&Analyzer) -> Analyzer) {
+    if let Some(own) = analyzer.as_mut() {
+        *own = Arc::new(make(own));
+    }
+}
+
+/// What all parts have in common.
+macro_rules! like_text {
+    ($name:literal) => {
+        fn name(&self) -> &'static str {
+            $name
+        }
+
+        fn params(&self) -> &'static [Param] {
+            PARAMS
+        }
+
+        fn like(&self) -> Option<&'static dyn FieldType> {
+            Some(&Text)
+        }
+
+        fn takes_script(&self) -> bool {
+            false
+        }
+
+        fn kept_in(&self, _: &Field) -> KeptIn {
+            KeptIn::Nothing
+        }
+
+        fn check_column(&self, field: &Field) -> Result<(), RequestError> {
+            Err(no_fielddata(field))
+        }
+    };
+}
+
+/// Of whatever has no columns and never will.
+pub(super) fn no_fielddata(field: &Field) -> RequestError {
+    RequestError::illegal_argument(format!(
+        "Fielddata is not supported on field [{}] of type [{}]",
+        field.path,
+        field.type_name()
+    ))
+}
+
+impl FieldType for HiddenPrefixes {
+    like_text!("prefix");
+
+    fn finish(&self, leaf: &Leaf, field: &mut Field) {
+        let (least, most) = (number(leaf, MIN_CHARS), number(leaf, MAX_CHARS));
+        derive(&mut field.analyzer, |analyzer| analyzer.prefixes(least, most));
+        (field.index, field.norms, field.is_part, field.is_hidden) = (true, false, true, true);
+    }
+}
+
+impl FieldType for HiddenPhrases {
+    like_text!("phrase");
+
+    fn finish(&self, leaf: &Leaf, field: &mut Field) {
+        let size = number(leaf, SIZE);
+        derive(&mut field.analyzer, |analyzer| analyzer.shingled(size, "_"));
+        (field.index, field.is_part, field.is_hidden) = (true, true, true);
+    }
+}
+
+impl FieldType for Shingles {
+    like_text!("search_as_you_type");
+
+    fn finish(&self, leaf: &Leaf, field: &mut Field) {
+        let size = number(leaf, SIZE);
+        derive(&mut field.analyzer, |analyzer| analyzer.shingled(size, ""));
+        derive(&mut field.search_analyzer, |analyzer| analyzer.shingled(size, ""));
+        (field.index, field.is_part) = (true, true);
+        if let Some((root, _)) = field.path.rsplit_once('.') {
+            field.parts.prefixes = Some(shingle_prefixes_at(root));
+        }
+    }
+}
+
+/// Where the beginnings of the `search_as_you_type` at `root` are.
+pub(super) fn shingle_prefixes_at(root: &str) -> TextPrefixes {
+    let (least, most) = SHINGLE_PREFIX_CHARS;
+    TextPrefixes { path: format!("{root}.{PREFIXES}").into(), of_shingles: true, least, most }
+}
+
+impl FieldType for ShinglePrefixes {
+    like_text!("prefix");
+
+    fn finish(&self, leaf: &Leaf, field: &mut Field) {
+        let size = number(leaf, SIZE);
+        let (least, most) = SHINGLE_PREFIX_CHARS;
+        derive(&mut field.analyzer, |analyzer| analyzer.shingle_prefixes(size, least, most));
+        derive(&mut field.search_analyzer, |analyzer| analyzer.shingled(size, ""));
+        (field.index, field.norms, field.is_part) = (true, false, true);
+    }
+}
