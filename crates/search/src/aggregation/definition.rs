@@ -1,5 +1,7 @@
-//! What an aggregation type says about itself: "which fields and queries does it need, how does it collect, and how is it put together and
-//! shown?"
+//! What an aggregation type says about itself, in four parts: what it [asks for](Request), how it [collects](Collect) a shard, how findings
+//! are [put together](Reduce), and how the answer is [shown](Render).
+//!
+//! Findings are of the aggregation's own type ([`Reduce::Finding`]); [`Definition`] is the same behind one type for all.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -13,7 +15,7 @@ use super::budget::Budget;
 use super::collector::{Collector, Subs};
 use super::options::ValuesOptions;
 use super::order::{BucketOrder, NameCheck, OrderValues};
-use super::partial::{Bucket, Partial};
+use super::partial::{Finding, Partial};
 use super::reduce::Reducer;
 use super::render::Renderer;
 use super::source::Accepts;
@@ -23,8 +25,8 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::Query;
 
-/// One aggregation as asked for.
-pub trait Definition: Any + Debug + Send + Sync {
+/// One aggregation as asked for: what it reads, where it may stand, what is wrong with it.
+pub trait Request: Any + Debug + Send + Sync {
     /// The fields it reads; [`Bound::sources`] and [`Shape::sources`] are in this order.
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         Vec::new()
@@ -113,7 +115,7 @@ pub trait Definition: Any + Debug + Send + Sync {
         true
     }
 
-    /// Whether a shard has what it looks at, where that is not one of [`Definition::values`].
+    /// Whether a shard has what it looks at, where that is not one of [`Request::values`].
     fn is_mapped(&self, _shard: &ShardSnapshot) -> bool {
         true
     }
@@ -156,57 +158,13 @@ pub trait Definition: Any + Debug + Send + Sync {
         Ok(())
     }
 
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>>;
-
-    /// Puts the findings of shards (or of buckets that become one) together. No parts: an empty bucket.
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial>;
-
-    /// Objects that its body is shown as, about: what an answer takes is charged by it.
-    fn object_count(&self) -> u64 {
-        1
-    }
-
-    /// The type's name in `type#name`.
-    fn typed_name(&self, own: &Aggregation, _partial: &Partial, _shape: &Shape) -> String {
-        own.type_name.to_owned()
-    }
-
-    /// Writes the body of the answer. Buckets are written by [`Renderer::bucket`], which refuses what there is no memory for.
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()>;
-
-    /// The results below each of its buckets, in a finding of its own form.
-    fn buckets_mut<'p>(&self, _partial: &'p mut Partial) -> Vec<&'p mut Vec<Partial>> {
-        Vec::new()
-    }
-
-    /// The key of the bucket at a place, where buckets are known by their place.
-    fn bucket_text(&self, _place: usize, _shape: &Shape) -> Option<String> {
-        None
-    }
-
-    /// The key that a histogram's bucket of this number has, where that is no whole number.
-    fn double_key(&self, _number: i64) -> Option<f64> {
-        None
-    }
-
-    /// Its only bucket, in a finding of its own form.
-    fn single<'p>(&self, _partial: &'p Partial) -> Option<&'p Bucket> {
-        None
-    }
-
     /// What is wrong with a path that ends here, at the number of this name.
-    fn check_number(&self, _own: &Aggregation, _value: Option<&str>) -> std::result::Result<(), RequestError> {
+    fn check_number(
+        &self,
+        _own: &Aggregation,
+        _value: Option<&str>,
+    ) -> std::result::Result<(), RequestError> {
         Ok(())
-    }
-
-    /// The number that a path such as `name` or `name.value` leads to.
-    fn number(&self, _partial: &Partial, _value: Option<&str>) -> Option<f64> {
-        None
-    }
-
-    /// What Elasticsearch calls the result that a path leads to, where that is no number.
-    fn java_name(&self, _partial: &Partial, _value: Option<&str>) -> &'static str {
-        "Object[]"
     }
 
     /// What the buckets around it can be ordered by.
@@ -223,6 +181,120 @@ pub trait Definition: Any + Debug + Send + Sync {
     }
 }
 
+/// How it collects the documents of a shard.
+pub trait Collect {
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>>;
+}
+
+/// How the findings of shards (or of buckets that become one) are put together.
+pub trait Reduce {
+    /// What is found in one bucket of the parent.
+    type Finding: Finding;
+
+    /// No parts: an empty bucket.
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<Self::Finding>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<Self::Finding>;
+}
+
+/// How the answer is shown: as JSON, and as the numbers that paths lead to.
+pub trait Render: Reduce {
+    /// Writes the body of the answer. Buckets are written by [`Renderer::bucket`], which refuses what there is no memory for.
+    fn render(
+        &self,
+        finding: &Self::Finding,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()>;
+
+    /// The type's name in `type#name`.
+    fn typed_name(&self, own: &Aggregation, _finding: &Self::Finding, _shape: &Shape) -> String {
+        own.type_name.to_owned()
+    }
+
+    /// Objects that its body is shown as, about: what an answer takes is charged by it.
+    fn object_count(&self) -> u64 {
+        1
+    }
+
+    /// The number that a path such as `name` or `name.value` leads to.
+    fn number(&self, _finding: &Self::Finding, _value: Option<&str>) -> Option<f64> {
+        None
+    }
+
+    /// What Elasticsearch calls the result that a path leads to, where that is no number.
+    fn java_name(&self, _finding: &Self::Finding, _value: Option<&str>) -> &'static str {
+        "Object[]"
+    }
+
+    /// The key of the bucket at a place, where buckets are known by their place.
+    fn bucket_text(&self, _place: usize, _shape: &Shape) -> Option<String> {
+        None
+    }
+
+    /// The key that a histogram's bucket of this number has, where that is no whole number.
+    fn double_key(&self, _number: i64) -> Option<f64> {
+        None
+    }
+}
+
+/// Any aggregation that collects documents. Its methods are those of [`Reduce`] and [`Render`] over [`Partial`].
+pub trait Definition: Request + Collect {
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial>;
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()>;
+    fn typed_name(&self, own: &Aggregation, partial: &Partial, shape: &Shape) -> String;
+    fn object_count(&self) -> u64;
+    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64>;
+    fn java_name(&self, partial: &Partial, value: Option<&str>) -> &'static str;
+    fn bucket_text(&self, place: usize, shape: &Shape) -> Option<String>;
+    fn double_key(&self, number: i64) -> Option<f64>;
+}
+
+impl<T: Request + Collect + Render> Definition for T {
+    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+        let parts = parts.into_iter().filter_map(T::Finding::from_partial).collect();
+        Ok(Reduce::reduce(self, own, parts, reducer)?.into_partial())
+    }
+
+    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        match T::Finding::in_partial(partial) {
+            Some(finding) => Render::render(self, finding, renderer, out),
+            None => Ok(()),
+        }
+    }
+
+    fn typed_name(&self, own: &Aggregation, partial: &Partial, shape: &Shape) -> String {
+        match T::Finding::in_partial(partial) {
+            Some(finding) => Render::typed_name(self, own, finding, shape),
+            None => own.type_name.to_owned(),
+        }
+    }
+
+    fn object_count(&self) -> u64 {
+        Render::object_count(self)
+    }
+
+    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
+        Render::number(self, T::Finding::in_partial(partial)?, value)
+    }
+
+    fn java_name(&self, partial: &Partial, value: Option<&str>) -> &'static str {
+        let finding = T::Finding::in_partial(partial);
+        finding.map_or("Object[]", |finding| Render::java_name(self, finding, value))
+    }
+
+    fn bucket_text(&self, place: usize, shape: &Shape) -> Option<String> {
+        Render::bucket_text(self, place, shape)
+    }
+
+    fn double_key(&self, number: i64) -> Option<f64> {
+        Render::double_key(self, number)
+    }
+}
+
 /// Where a collector works.
 #[derive(Debug)]
 pub struct Place<'s> {
@@ -230,64 +302,4 @@ pub struct Place<'s> {
     pub subs: Subs<'s>,
     pub shard: &'s ShardSnapshot,
     pub budget: &'s Budget,
-}
-
-/// What one shard found, in a form that only its [`Definition`] knows.
-pub trait Found: Any + Debug + Send + Sync {
-    fn clone_found(&self) -> Box<dyn Found>;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
-}
-
-impl<T: Any + Clone + Debug + Send + Sync> Found for T {
-    fn clone_found(&self) -> Box<dyn Found> {
-        Box::new(self.clone())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
-}
-
-impl Clone for Box<dyn Found> {
-    fn clone(&self) -> Box<dyn Found> {
-        (**self).clone_found()
-    }
-}
-
-impl Partial {
-    /// A finding of a [`Definition`].
-    pub fn own<T: Found>(found: T) -> Partial {
-        Partial::Own(Box::new(found))
-    }
-
-    pub fn as_own<T: Found>(&self) -> Option<&T> {
-        match self {
-            Partial::Own(found) => (**found).as_any().downcast_ref(),
-            _ => None,
-        }
-    }
-
-    pub fn as_own_mut<T: Found>(&mut self) -> Option<&mut T> {
-        match self {
-            Partial::Own(found) => (**found).as_any_mut().downcast_mut(),
-            _ => None,
-        }
-    }
-
-    pub fn into_own<T: Found>(self) -> Option<T> {
-        match self {
-            Partial::Own(found) => found.into_any().downcast().ok().map(|found| *found),
-            _ => None,
-        }
-    }
 }

@@ -17,15 +17,6 @@ pub struct Group {
     pub parts: Vec<Vec<Partial>>,
 }
 
-/// The lists among `parts`.
-pub fn lists(parts: Vec<Partial>) -> Vec<ListPartial> {
-    let list = |part| match part {
-        Partial::List(list) => Some(list),
-        _ => None,
-    };
-    parts.into_iter().filter_map(list).collect()
-}
-
 /// Buckets of equal keys together, by ascending key. Documents, background and errors are added up.
 pub fn groups(buckets: impl Iterator<Item = ListBucket>) -> Vec<Group> {
     let mut all: Vec<ListBucket> = buckets.collect();

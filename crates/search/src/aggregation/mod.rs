@@ -6,8 +6,8 @@
 //! **Invariants**: columns are read for a whole batch of documents; buckets are numbers, and what is kept of them are arrays by that number;
 //! memory is charged to the ledger as buckets are made, and the answer's buckets are counted before they are.
 //!
-//! Adding one is a file with its request, which says in its [`definition::Definition`] how it is bound, collected, reduced and shown, and a
-//! line in [`AGGREGATIONS`].
+//! Adding one is a file with its request, which says in the four parts of a [`definition::Definition`] what it asks for, how it collects,
+//! how findings are put together and how they are shown, and a line in [`AGGREGATIONS`] (`CONTRIBUTING.md`, "An aggregation, step by step").
 
 mod bind;
 mod bucket;

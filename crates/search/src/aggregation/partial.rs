@@ -1,6 +1,8 @@
 //! What one shard found, and what is left after all shards are put together.
 
-use super::definition::Found;
+use std::any::Any;
+use std::fmt::Debug;
+
 use super::metric::{Distribution, MetricState, Sketch};
 use super::pipeline::PipelineValue;
 
@@ -159,10 +161,119 @@ pub enum Partial {
     Single(Bucket),
     /// Buckets that say of themselves what they are.
     List(ListPartial),
-    /// What only the aggregation's definition knows.
-    Own(Box<dyn Found>),
+    /// A finding that only its aggregation knows.
+    Own(Box<dyn AnyFinding>),
     /// What a pipeline made of others.
     Pipeline(Box<PipelineValue>),
     /// Nothing is shown.
     Absent,
+}
+
+/// What an aggregation finds and puts together, in its own type; [`Partial`] holds any of them.
+pub trait Finding: Sized {
+    fn into_partial(self) -> Partial;
+    /// The finding in a partial result; nothing where that is of another type.
+    fn from_partial(partial: Partial) -> Option<Self>;
+    fn in_partial(partial: &Partial) -> Option<&Self>;
+}
+
+macro_rules! finding {
+    ($($type:ty => $variant:ident),* $(,)?) => {$(
+        impl Finding for $type {
+            fn into_partial(self) -> Partial {
+                Partial::$variant(self)
+            }
+
+            fn from_partial(partial: Partial) -> Option<Self> {
+                match partial {
+                    Partial::$variant(finding) => Some(finding),
+                    _ => None,
+                }
+            }
+
+            fn in_partial(partial: &Partial) -> Option<&Self> {
+                match partial {
+                    Partial::$variant(finding) => Some(finding),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+finding! {
+    MetricState => Metric,
+    Box<Sketch> => Cardinality,
+    Box<Distribution> => Distribution,
+    TermsPartial => Terms,
+    Vec<KeyedBucket> => Histogram,
+    Vec<Bucket> => Fixed,
+    Bucket => Single,
+    ListPartial => List,
+}
+
+/// A finding of one aggregation alone.
+pub trait OwnFinding: Any + Clone + Debug + Send + Sync {
+    /// Its only bucket, where paths lead through it.
+    fn single(&self) -> Option<&Bucket> {
+        None
+    }
+
+    /// The results below each of its buckets.
+    fn buckets_mut(&mut self) -> Vec<&mut Vec<Partial>> {
+        Vec::new()
+    }
+
+    /// Makes counts of a sample those of everything: `probability` is a document's of being in the sample.
+    fn scale(&mut self, _probability: f64) {}
+}
+
+/// An [`OwnFinding`] whose type only its aggregation knows.
+pub trait AnyFinding: Any + Debug + Send + Sync {
+    fn boxed_clone(&self) -> Box<dyn AnyFinding>;
+    fn single(&self) -> Option<&Bucket>;
+    fn buckets_mut(&mut self) -> Vec<&mut Vec<Partial>>;
+    fn scale(&mut self, probability: f64);
+}
+
+impl<T: OwnFinding> AnyFinding for T {
+    fn boxed_clone(&self) -> Box<dyn AnyFinding> {
+        Box::new(self.clone())
+    }
+
+    fn single(&self) -> Option<&Bucket> {
+        OwnFinding::single(self)
+    }
+
+    fn buckets_mut(&mut self) -> Vec<&mut Vec<Partial>> {
+        OwnFinding::buckets_mut(self)
+    }
+
+    fn scale(&mut self, probability: f64) {
+        OwnFinding::scale(self, probability);
+    }
+}
+
+impl Clone for Box<dyn AnyFinding> {
+    fn clone(&self) -> Box<dyn AnyFinding> {
+        (**self).boxed_clone()
+    }
+}
+
+impl<T: OwnFinding> Finding for T {
+    fn into_partial(self) -> Partial {
+        Partial::Own(Box::new(self))
+    }
+
+    fn from_partial(partial: Partial) -> Option<T> {
+        let Partial::Own(finding) = partial else { return None };
+        let any: Box<dyn Any> = finding;
+        any.downcast().ok().map(|finding| *finding)
+    }
+
+    fn in_partial(partial: &Partial) -> Option<&T> {
+        let Partial::Own(finding) = partial else { return None };
+        let any: &dyn Any = &**finding;
+        any.downcast_ref()
+    }
 }

@@ -137,16 +137,6 @@ impl Reducer<'_> {
         }
     }
 
-    /// One bucket of all shards.
-    pub fn single(&mut self, aggregation: &Aggregation, parts: Vec<Partial>) -> Result<Partial> {
-        let bucket = |part| match part {
-            Partial::Single(bucket) => Some(bucket),
-            _ => None,
-        };
-        let buckets = parts.into_iter().filter_map(bucket).collect();
-        self.merged(aggregation, buckets).map(Partial::Single)
-    }
-
     /// [`Shape::reduce_script`] of the aggregation at hand.
     pub fn script(&self) -> Option<&std::result::Result<ContextScript, RequestError>> {
         self.shape().and_then(|shape| shape.reduce_script.as_ref())
@@ -186,25 +176,26 @@ impl Reducer<'_> {
     }
 
     /// One bucket of several.
-    fn merged(&mut self, aggregation: &Aggregation, buckets: Vec<Bucket>) -> Result<Bucket> {
+    pub fn bucket(&mut self, aggregation: &Aggregation, buckets: Vec<Bucket>) -> Result<Bucket> {
         let doc_count = buckets.iter().map(|bucket| bucket.doc_count).sum();
         let subs = buckets.into_iter().map(|bucket| bucket.subs).collect();
         Ok(Bucket { doc_count, subs: self.subs(&aggregation.subs, subs)? })
     }
 
     /// Buckets by their place, of which there are `width`.
-    pub fn fixed(&mut self, aggregation: &Aggregation, parts: Vec<Partial>, width: usize) -> Result<Partial> {
+    pub fn fixed(
+        &mut self,
+        aggregation: &Aggregation,
+        parts: Vec<Vec<Bucket>>,
+        width: usize,
+    ) -> Result<Vec<Bucket>> {
         // Without any part (a bucket that only fills a histogram's gap) all buckets are empty.
         let mut columns: Vec<Vec<Bucket>> = vec![Vec::new(); width];
         for part in parts {
-            if let Partial::Fixed(buckets) = part {
-                columns.iter_mut().zip(buckets).for_each(|(column, bucket)| column.push(bucket));
-            }
+            columns.iter_mut().zip(part).for_each(|(column, bucket)| column.push(bucket));
         }
         self.count_buckets(columns.len())?;
-        let buckets =
-            columns.into_iter().map(|column| self.merged(aggregation, column)).collect::<Result<_>>()?;
-        Ok(Partial::Fixed(buckets))
+        columns.into_iter().map(|column| self.bucket(aggregation, column)).collect()
     }
 }
 

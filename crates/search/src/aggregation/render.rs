@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Shape;
 use super::format::Format;
-use super::partial::Partial;
+use super::partial::{Bucket, Partial};
 use super::reduce::ReducedAggregations;
 use super::tree::{Aggregation, Aggregations};
 use crate::error::Result;
@@ -89,10 +89,8 @@ impl Renderer<'_> {
     ///
     /// # Errors
     /// As [`Renderer::bucket`].
-    pub fn single(&self, partial: &Partial, out: &mut Map<String, Value>) -> Result<()> {
-        if let Partial::Single(bucket) = partial {
-            out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs)?);
-        }
+    pub fn single(&self, bucket: &Bucket, out: &mut Map<String, Value>) -> Result<()> {
+        out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs)?);
         Ok(())
     }
 

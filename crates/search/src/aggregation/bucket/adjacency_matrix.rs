@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
-use super::super::list::{groups, lists, push_key, render_buckets};
+use super::super::list::{groups, push_key, render_buckets};
 use super::super::options::Options;
 use super::super::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
-use super::filter::FilterMarks;
+use super::filter_marks::FilterMarks;
 use crate::error::Result;
 use crate::query::{Query, QueryLimits, parse_query};
 
@@ -80,11 +80,13 @@ impl AdjacencyMatrix {
     }
 }
 
-impl Definition for AdjacencyMatrix {
+impl Request for AdjacencyMatrix {
     fn queries(&self) -> Vec<&Query> {
         self.filters.iter().map(|(_, query)| query).collect()
     }
+}
 
+impl Collect for AdjacencyMatrix {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(MatrixCollector {
             definition: self,
@@ -95,15 +97,30 @@ impl Definition for AdjacencyMatrix {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let all = groups(lists(parts).into_iter().flat_map(|list| list.buckets));
+impl Reduce for AdjacencyMatrix {
+    type Finding = ListPartial;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<ListPartial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<ListPartial> {
+        let all = groups(parts.into_iter().flat_map(|list| list.buckets));
         let buckets = reducer.buckets_of(own, all)?;
-        Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
+        Ok(ListPartial { buckets, ..ListPartial::default() })
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::List(list) = partial else { return Ok(()) };
+impl Render for AdjacencyMatrix {
+    fn render(
+        &self,
+        list: &ListPartial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         render_buckets(list, renderer, out, |bucket, head| push_key(head, &bucket.keys[0], None))
     }
 }

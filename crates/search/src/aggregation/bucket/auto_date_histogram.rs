@@ -14,10 +14,10 @@ use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::deferred::Deferred;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::format::zone;
-use super::super::list::{Group, groups, lists, push_key, render_buckets};
+use super::super::list::{Group, groups, push_key, render_buckets};
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::reduce::Reducer;
@@ -177,7 +177,7 @@ fn instant(group: &Group) -> i64 {
     }
 }
 
-impl Definition for AutoDateHistogram {
+impl Request for AutoDateHistogram {
     fn histogram_min_doc_count(&self) -> Option<u64> {
         Some(0)
     }
@@ -185,7 +185,9 @@ impl Definition for AutoDateHistogram {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Dates)]
     }
+}
 
+impl Collect for AutoDateHistogram {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
         let range = stored_range(source, place.shard, None)?;
@@ -206,12 +208,21 @@ impl Definition for AutoDateHistogram {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for AutoDateHistogram {
+    type Finding = ListPartial;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<ListPartial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<ListPartial> {
         let Some(source) = reducer.sources().first().cloned() else {
-            return Ok(Partial::List(ListPartial::default()));
+            return Ok(ListPartial::default());
         };
-        let lists = lists(parts);
+        let lists = parts;
         let mut rung = lists.iter().map(|list| list.background as usize).max().unwrap_or(0);
         let mut rounding = self.rounding(rung, &source)?;
         let mut all = rounded(groups(lists.into_iter().flat_map(|list| list.buckets)), &rounding);
@@ -258,16 +269,17 @@ impl Definition for AutoDateHistogram {
             }
         }
         let buckets = reducer.buckets_of(own, merged)?;
-        Ok(Partial::List(ListPartial {
-            buckets,
-            number: step,
-            background: rung as u64,
-            ..ListPartial::default()
-        }))
+        Ok(ListPartial { buckets, number: step, background: rung as u64, ..ListPartial::default() })
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::List(list) = partial else { return Ok(()) };
+impl Render for AutoDateHistogram {
+    fn render(
+        &self,
+        list: &ListPartial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         render_buckets(list, renderer, out, |bucket, head| {
             let mut key = Map::new();
             push_key(&mut key, &bucket.keys[0], renderer.shape.sources.first());

@@ -15,9 +15,9 @@ use serde_json::{Map, Value};
 use super::super::bind::{Bound, Shape, Width};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries, IdColumn};
-use super::super::list::{groups, lists, render_buckets};
+use super::super::list::{groups, render_buckets};
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::reduce::{Reducer, too_many_composite_buckets};
@@ -148,7 +148,7 @@ impl Composite {
     }
 }
 
-impl Definition for Composite {
+impl Request for Composite {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         self.sources.iter().map(|source| (&source.values, source.accepts().0)).collect()
     }
@@ -197,7 +197,9 @@ impl Definition for Composite {
         }
         self.after_keys(bound.sources()).map(drop)
     }
+}
 
+impl Collect for Composite {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, subs, shard, budget } = place;
         let max_buckets = budget.context.max_buckets as usize;
@@ -237,17 +239,32 @@ impl Definition for Composite {
             budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let mut all = groups(lists(parts).into_iter().flat_map(|list| list.buckets));
+impl Reduce for Composite {
+    type Finding = ListPartial;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<ListPartial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<ListPartial> {
+        let mut all = groups(parts.into_iter().flat_map(|list| list.buckets));
         all.sort_by(|left, right| self.compare(&left.bucket.keys, &right.bucket.keys));
         all.truncate(self.size);
         let buckets = reducer.buckets_of(own, all)?;
-        Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
+        Ok(ListPartial { buckets, ..ListPartial::default() })
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::List(list) = partial else { return Ok(()) };
+impl Render for Composite {
+    fn render(
+        &self,
+        list: &ListPartial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let sources = &renderer.shape.sources;
         if let Some(last) = list.buckets.last() {
             out.insert("after_key".into(), self.key_json(&last.keys, sources));

@@ -18,7 +18,7 @@ use super::super::partial::Key;
 use super::super::render::term_text;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::date_buckets::{DateBuckets, Span};
-use super::date_histogram::{calendar_or_fixed, offset_millis};
+use super::date_options::{calendar_or_fixed, offset_millis};
 use super::grid_cells::{CellMemory, GridCells};
 use super::histogram_collector::stored_range;
 use super::rounding::{Interval, Rounding};

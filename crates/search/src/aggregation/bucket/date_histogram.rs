@@ -11,10 +11,10 @@ use super::super::bind::{Shape, Width};
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::findings::Findings;
-use super::super::format::{Format, zone};
+use super::super::format::zone;
 use super::super::keyed_buckets::KeyedBuckets;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::BucketOrder;
@@ -26,6 +26,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::bounds::Bounds;
 use super::counting::{count_all_numbers, is_worth_counting};
 use super::date_buckets::{DateBuckets, Span};
+use super::date_options::{calendar_or_fixed, instant, offset_millis};
 use super::histogram::min_doc_count;
 use super::histogram_collector::{keyed_partials, stored_range};
 use super::keyed::{filled_range, render_keyed, sorted};
@@ -33,7 +34,6 @@ use super::range_histogram::{RangeHistogramCollector, RangeKeys};
 use super::rounding::{Interval, Rounding};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::json;
 
 #[derive(Debug, Clone)]
 pub struct DateHistogram {
@@ -107,7 +107,7 @@ impl DateHistogram {
     }
 }
 
-impl Definition for DateHistogram {
+impl Request for DateHistogram {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Dates)]
     }
@@ -132,7 +132,9 @@ impl Definition for DateHistogram {
     fn histogram_min_doc_count(&self) -> Option<u64> {
         Some(self.min_doc_count)
     }
+}
 
+impl Collect for DateHistogram {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, subs, shard, budget } = place;
         let source = &bound.sources()[0];
@@ -145,8 +147,17 @@ impl Definition for DateHistogram {
             None => Box::new(DateHistogramCollector::new(dates, source, subs, shard, budget)?),
         })
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for DateHistogram {
+    type Finding = Vec<KeyedBucket>;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<Vec<KeyedBucket>>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<Vec<KeyedBucket>> {
         let mut buckets = reducer.keyed(own, parts, self.min_doc_count)?;
         let dates = reducer.shape().and_then(|shape| shape.date.clone());
         if let Some(dates) = dates.filter(|_| self.min_doc_count == 0) {
@@ -154,100 +165,24 @@ impl Definition for DateHistogram {
             let range = filled_range(bounds.min, bounds.max, &buckets);
             buckets = reducer.fill(own, buckets, range, |key| dates.rounding.next(key))?;
         }
-        Ok(Partial::Histogram(sorted(&self.order, own, buckets)))
+        Ok(sorted(&self.order, own, buckets))
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+impl Render for DateHistogram {
+    fn render(
+        &self,
+        finding: &Vec<KeyedBucket>,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let format = &renderer.shape.format;
         let key = |bucket: &KeyedBucket| (bucket.key.into(), format.text_of_long(bucket.key));
-        render_keyed(partial, self.keyed, key, renderer, out)
+        render_keyed(finding, self.keyed, key, renderer, out)
     }
 
-    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+    fn java_name(&self, _: &Vec<KeyedBucket>, _: Option<&str>) -> &'static str {
         "InternalHistogram"
-    }
-}
-
-/// An instant as a number of milliseconds or a text with date math.
-pub(super) fn instant(value: &Option<Value>, source: &Source) -> Result<Option<i64>> {
-    let Some(value) = value else { return Ok(None) };
-    if let Some(number) = value.as_i64() {
-        return Ok(Some(number));
-    }
-    if let Some(number) = value.as_f64() {
-        return Ok(Some(number as i64));
-    }
-    let text = json::scalar_text(value).unwrap_or_default();
-    match &source.format {
-        Format::Date { format, zone } => {
-            Ok(Some(format.parse_with_math(&text, source.now_millis, false, zone)?))
-        }
-        _ => {
-            let format = limber_mapping::date::default_format();
-            Ok(Some(format.parse_with_math(
-                &text,
-                source.now_millis,
-                false,
-                &limber_mapping::date::Zone::Utc,
-            )?))
-        }
-    }
-}
-
-/// The interval of `calendar_interval` or `fixed_interval`; `None`: neither is given.
-pub(super) fn calendar_or_fixed(
-    options: &mut Options,
-) -> std::result::Result<Option<Interval>, RequestError> {
-    let calendar = options.text("calendar_interval")?;
-    let fixed = options.text("fixed_interval")?;
-    if options.has("interval") {
-        return Err(RequestError::new(
-            400,
-            "x_content_parse_exception",
-            "[date_histogram] unknown field [interval] did you mean [fixed_interval]?",
-        ));
-    }
-    Ok(match (&calendar, &fixed) {
-        (Some(_), Some(_)) => {
-            let reason = "Cannot use [calendar_interval] with [fixed_interval] configuration option.";
-            return Err(options.refused("calendar_interval", reason));
-        }
-        (Some(text), None) => Some(Interval::calendar(text).ok_or_else(|| {
-            let reason =
-                format!("The supplied interval [{text}] could not be parsed as a calendar interval.");
-            options.refused("calendar_interval", reason)
-        })?),
-        (None, Some(text)) => Some(fixed_interval(options, text)?),
-        (None, None) => None,
-    })
-}
-
-/// Reads `offset`, a time that may have a sign.
-pub(super) fn offset_millis(options: &mut Options) -> std::result::Result<i64, RequestError> {
-    Ok(match options.take_typed("offset")? {
-        None => 0,
-        Some(Value::Number(number)) => number.as_i64().unwrap_or(0),
-        Some(value) => {
-            let text = json::scalar_text(&value).unwrap_or_default();
-            let (sign, rest) = match text.strip_prefix('-') {
-                Some(rest) => (-1, rest),
-                None => (1, text.strip_prefix('+').unwrap_or(&text)),
-            };
-            let millis = json::time_millis(rest, "DateHistogramAggregationBuilder.parseOffset");
-            let millis = millis.map_err(|cause| options.failed("offset", cause))?.unwrap_or(0);
-            sign * i64::try_from(millis).unwrap_or(i64::MAX)
-        }
-    })
-}
-
-fn fixed_interval(options: &Options, text: &str) -> std::result::Result<Interval, RequestError> {
-    // An upper-case M means months, which are no fixed interval.
-    let checked = if text.ends_with('M') { "unit" } else { text };
-    let millis = json::time_millis(checked, "date_histogram.fixedInterval")
-        .map_err(|cause| options.failed("fixed_interval", cause))?;
-    match millis.and_then(|millis| i64::try_from(millis).ok()).filter(|&millis| millis > 0) {
-        Some(millis) => Ok(Interval::FixedMillis(millis)),
-        None => Err(options.refused("fixed_interval", "Zero or negative time interval not supported")),
     }
 }
 

@@ -1,15 +1,13 @@
 //! `filter` and `filters`: the documents that match a query. Source: Elasticsearch's `FilterAggregator`, `FiltersAggregator`.
 
-use std::fmt;
-
 use limber_mapping::RequestError;
 use limber_segment::{DocId, SegmentView};
 use serde_json::{Map, Value};
 
-use super::super::budget::Budget;
 use super::super::bind::Shape;
+use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::Options;
@@ -18,6 +16,7 @@ use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
+use super::filter_marks::{Docs, FilterMarks, mark};
 use crate::error::Result;
 use crate::json;
 use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
@@ -38,7 +37,7 @@ impl Filter {
     }
 }
 
-impl Definition for Filter {
+impl Request for Filter {
     fn queries(&self) -> Vec<&Query> {
         vec![&self.query]
     }
@@ -47,24 +46,32 @@ impl Definition for Filter {
         true
     }
 
+    fn order_values(&self) -> OrderValues {
+        OrderValues::FilteredDocuments
+    }
+}
+
+impl Collect for Filter {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(FilterCollector::new(&place.bound.queries[0], place.subs, place.budget)))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        reducer.single(own, parts)
+impl Reduce for Filter {
+    type Finding = Bucket;
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Bucket>, reducer: &mut Reducer<'_>) -> Result<Bucket> {
+        reducer.bucket(own, parts)
+    }
+}
+
+impl Render for Filter {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(bucket, out)
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        renderer.single(partial, out)
-    }
-
-    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+    fn java_name(&self, _: &Bucket, _: Option<&str>) -> &'static str {
         "InternalFilter"
-    }
-
-    fn order_values(&self) -> OrderValues {
-        OrderValues::FilteredDocuments
     }
 }
 
@@ -147,22 +154,39 @@ impl Filters {
     }
 }
 
-impl Definition for Filters {
+impl Request for Filters {
     fn queries(&self) -> Vec<&Query> {
         self.filters.iter().map(|(_, query)| query).collect()
     }
+}
 
+impl Collect for Filters {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, subs, budget, .. } = place;
         Ok(Box::new(FiltersCollector::new(&bound.queries, self.other.is_some(), subs, budget)))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for Filters {
+    type Finding = Vec<Bucket>;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<Vec<Bucket>>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<Vec<Bucket>> {
         reducer.fixed(own, parts, self.bucket_count())
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::Fixed(buckets) = partial else { return Ok(()) };
+impl Render for Filters {
+    fn render(
+        &self,
+        buckets: &Vec<Bucket>,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let body = |head, bucket: &Bucket| {
             Ok(Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?))
         };
@@ -189,28 +213,8 @@ impl Definition for Filters {
         self.names().nth(place).cloned()
     }
 
-    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+    fn java_name(&self, _: &Vec<Bucket>, _: Option<&str>) -> &'static str {
         "InternalRange"
-    }
-}
-
-/// A matcher that can be shown in debug output.
-pub struct Docs<'s>(pub Option<MatchingDocs<'s>>);
-
-impl fmt::Debug for Docs<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("MatchingDocs")
-    }
-}
-
-/// Whether each of `docs` is in `matching`; both ascending.
-pub fn mark(docs: &[DocId], matching: &[DocId], marks: &mut Vec<bool>) {
-    marks.clear();
-    let mut next = 0;
-    for doc in docs {
-        let is_match = matching.get(next) == Some(doc);
-        next += usize::from(is_match);
-        marks.push(is_match);
     }
 }
 
@@ -318,55 +322,6 @@ pub fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> 
         .zip(results)
         .map(|(&bucket, subs)| Partial::Single(Bucket { doc_count: count(bucket), subs }));
     Ok(partials.collect())
-}
-
-/// Which of several filters each document of a batch matches.
-#[derive(Debug)]
-pub struct FilterMarks<'s> {
-    queries: &'s [BoundQuery],
-    docs: Vec<Docs<'s>>,
-    matching: Vec<DocId>,
-    /// By filter: whether each document matches.
-    marks: Vec<Vec<bool>>,
-}
-
-impl<'s> FilterMarks<'s> {
-    pub fn new(queries: &'s [BoundQuery]) -> FilterMarks<'s> {
-        FilterMarks {
-            queries,
-            docs: Vec::new(),
-            matching: Vec::new(),
-            marks: queries.iter().map(|_| Vec::new()).collect(),
-        }
-    }
-
-    pub fn filter_count(&self) -> usize {
-        self.queries.len()
-    }
-
-    pub fn open(&mut self, view: &'s SegmentView) -> Result<()> {
-        self.docs.clear();
-        for query in self.queries {
-            self.docs.push(Docs(Some(MatchingDocs::open(query, &view.segment)?)));
-        }
-        Ok(())
-    }
-
-    /// Looks at a batch; [`FilterMarks::of`] then speaks of it.
-    pub fn mark(&mut self, batch: &[DocId]) -> Result<()> {
-        for (docs, marks) in self.docs.iter_mut().zip(&mut self.marks) {
-            if let Docs(Some(docs)) = docs {
-                docs.retain(batch, &mut self.matching)?;
-                mark(batch, &self.matching, marks);
-            }
-        }
-        Ok(())
-    }
-
-    /// The filters that the document at a place of the batch matches, ascending.
-    pub fn of(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.marks.len()).filter(move |&filter| self.marks[filter][position])
-    }
 }
 
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::super::bucket_table::BucketTable;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::keyed_buckets::KeyedBuckets;
 use super::super::options::{Options, ValuesOptions};
@@ -52,11 +52,13 @@ impl GeoGrid {
     }
 }
 
-impl Definition for GeoGrid {
+impl Request for GeoGrid {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Places)]
     }
+}
 
+impl Collect for GeoGrid {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
         Ok(Box::new(GeoGridCollector {
@@ -67,15 +69,19 @@ impl Definition for GeoGrid {
             buckets: KeyedBuckets::new(BucketTable::default(), place.subs, place.budget),
         }))
     }
+}
+
+impl Reduce for GeoGrid {
+    type Finding = Vec<KeyedBucket>;
 
     /// Cells put together: those of most documents first, then those of the largest number.
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let mut all: Vec<KeyedBucket> = Vec::new();
-        for part in parts {
-            if let Partial::Histogram(buckets) = part {
-                all.extend(buckets);
-            }
-        }
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<Vec<KeyedBucket>>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<Vec<KeyedBucket>> {
+        let mut all: Vec<KeyedBucket> = parts.into_iter().flatten().collect();
         // Stable: subs of equal keys stay in the order of the shards.
         all.sort_by_key(|bucket| bucket.key);
         let mut cells: Vec<(u64, i64, Vec<Vec<Partial>>)> = Vec::new();
@@ -94,11 +100,17 @@ impl Definition for GeoGrid {
         let made = cells.into_iter().map(|(doc_count, key, subs)| {
             Ok(KeyedBucket { key, doc_count, subs: reducer.subs(&own.subs, subs)? })
         });
-        Ok(Partial::Histogram(made.collect::<Result<_>>()?))
+        made.collect()
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::Histogram(buckets) = partial else { return Ok(()) };
+impl Render for GeoGrid {
+    fn render(
+        &self,
+        buckets: &Vec<KeyedBucket>,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let bodies = buckets.iter().map(|bucket| {
             let name = self.cells.grid.name(bucket.key as u64);
             let head = Map::from_iter([("key".to_owned(), Value::from(name))]);

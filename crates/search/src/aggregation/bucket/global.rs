@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::options::Options;
 use super::super::partial::{Bucket, Partial};
@@ -25,7 +25,7 @@ impl Global {
     }
 }
 
-impl Definition for Global {
+impl Request for Global {
     fn sees_all_docs(&self) -> bool {
         true
     }
@@ -53,17 +53,25 @@ impl Definition for Global {
             )),
         }
     }
+}
 
+impl Collect for Global {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(GlobalCollector { shard: place.shard, subs: place.subs, budget: place.budget }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        reducer.single(own, parts)
+impl Reduce for Global {
+    type Finding = Bucket;
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Bucket>, reducer: &mut Reducer<'_>) -> Result<Bucket> {
+        reducer.bucket(own, parts)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        renderer.single(partial, out)
+impl Render for Global {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(bucket, out)
     }
 }
 

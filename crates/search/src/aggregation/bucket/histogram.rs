@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::super::bind::Shape;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::format::double;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::BucketOrder;
-use super::super::partial::{KeyedBucket, Partial};
+use super::super::partial::KeyedBucket;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
@@ -108,7 +108,7 @@ impl Histogram {
     }
 }
 
-impl Definition for Histogram {
+impl Request for Histogram {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Numbers)]
     }
@@ -132,7 +132,9 @@ impl Definition for Histogram {
     fn histogram_min_doc_count(&self) -> Option<u64> {
         Some(self.min_doc_count)
     }
+}
 
+impl Collect for Histogram {
     fn collector<'s>(&'s self, place: Place<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, subs, shard, budget } = place;
         let source = &bound.sources()[0];
@@ -144,13 +146,17 @@ impl Definition for Histogram {
             None => Box::new(HistogramCollector::new(self, source, subs, shard, budget)?),
         })
     }
+}
+
+impl Reduce for Histogram {
+    type Finding = Vec<KeyedBucket>;
 
     fn reduce(
         &self,
         own: &Aggregation,
-        parts: Vec<Partial>,
+        parts: Vec<Vec<KeyedBucket>>,
         reducer: &mut Reducer<'_>,
-    ) -> error::Result<Partial> {
+    ) -> error::Result<Vec<KeyedBucket>> {
         let mut buckets = reducer.keyed(own, parts, self.min_doc_count)?;
         if self.min_doc_count == 0 {
             let number = |end: Option<f64>| end.map(|end| self.number(end));
@@ -158,12 +164,14 @@ impl Definition for Histogram {
             let range = filled_range(number(bounds.min), number(bounds.max), &buckets);
             buckets = reducer.fill(own, buckets, range, |key| key.saturating_add(1))?;
         }
-        Ok(Partial::Histogram(sorted(&self.order, own, buckets)))
+        Ok(sorted(&self.order, own, buckets))
     }
+}
 
+impl Render for Histogram {
     fn render(
         &self,
-        partial: &Partial,
+        finding: &Vec<KeyedBucket>,
         renderer: &Renderer<'_>,
         out: &mut Map<String, Value>,
     ) -> error::Result<()> {
@@ -171,14 +179,14 @@ impl Definition for Histogram {
             let key = self.key(bucket.key);
             (double(key), renderer.shape.format.text(key))
         };
-        render_keyed(partial, self.keyed, key, renderer, out)
+        render_keyed(finding, self.keyed, key, renderer, out)
     }
 
     fn double_key(&self, number: i64) -> Option<f64> {
         Some(self.key(number))
     }
 
-    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+    fn java_name(&self, _: &Vec<KeyedBucket>, _: Option<&str>) -> &'static str {
         "InternalHistogram"
     }
 }

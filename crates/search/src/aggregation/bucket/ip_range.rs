@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use super::super::bind::Shape;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries, Values};
 use super::super::made::MadeTerms;
 use super::super::options::{Options, ValuesOptions, unknown_field};
-use super::super::partial::Partial;
+use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, OrdinalReader, Source};
@@ -116,11 +116,13 @@ impl IpRange {
     }
 }
 
-impl Definition for IpRanges {
+impl Request for IpRanges {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Addresses)]
     }
+}
 
+impl Collect for IpRanges {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
         let missing = source.missing_term()?;
@@ -142,17 +144,32 @@ impl Definition for IpRanges {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for IpRanges {
+    type Finding = Vec<Bucket>;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<Vec<Bucket>>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<Vec<Bucket>> {
         reducer.fixed(own, parts, self.ranges.len())
     }
+}
 
+impl Render for IpRanges {
     fn bucket_text(&self, place: usize, _: &Shape) -> Option<String> {
         self.ranges.get(place).map(|range| range.key.clone())
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::Fixed(buckets) = partial else { return Ok(()) };
+    fn render(
+        &self,
+        buckets: &Vec<Bucket>,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let bodies = self.ranges.iter().zip(buckets).map(|(range, bucket)| {
             let mut head = Map::new();
             if !self.keyed {

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::super::order::BucketOrder;
-use super::super::partial::{KeyedBucket, Partial};
+use super::super::partial::KeyedBucket;
 use super::super::reduce::Reducer;
 use super::super::render::{Renderer, shown};
 use super::super::terms::compare_by;
@@ -17,15 +17,10 @@ impl Reducer<'_> {
     pub fn keyed(
         &mut self,
         aggregation: &Aggregation,
-        parts: Vec<Partial>,
+        parts: Vec<Vec<KeyedBucket>>,
         min_doc_count: u64,
     ) -> Result<Vec<KeyedBucket>> {
-        let mut all: Vec<KeyedBucket> = Vec::new();
-        for part in parts {
-            if let Partial::Histogram(buckets) = part {
-                all.extend(buckets);
-            }
-        }
+        let mut all: Vec<KeyedBucket> = parts.into_iter().flatten().collect();
         all.sort_by_key(|bucket| bucket.key);
         let mut merged = Vec::new();
         let mut from = all.into_iter().peekable();
@@ -93,7 +88,11 @@ pub fn filled_range(min: Option<i64>, max: Option<i64>, buckets: &[KeyedBucket])
     min.or(first).zip(max.or(last)).filter(|(min, max)| min <= max)
 }
 
-pub fn sorted(order: &BucketOrder, aggregation: &Aggregation, mut buckets: Vec<KeyedBucket>) -> Vec<KeyedBucket> {
+pub fn sorted(
+    order: &BucketOrder,
+    aggregation: &Aggregation,
+    mut buckets: Vec<KeyedBucket>,
+) -> Vec<KeyedBucket> {
     if !order.is_key_ascending() {
         buckets.sort_by(|left, right| {
             let pair = ((left.doc_count, &left.subs), (right.doc_count, &right.subs));
@@ -105,13 +104,12 @@ pub fn sorted(order: &BucketOrder, aggregation: &Aggregation, mut buckets: Vec<K
 
 /// Writes the buckets of a histogram; `key` is a bucket's key, and the same as text.
 pub fn render_keyed(
-    partial: &Partial,
+    buckets: &[KeyedBucket],
     keyed: bool,
     key: impl Fn(&KeyedBucket) -> (Value, String),
     renderer: &Renderer<'_>,
     out: &mut Map<String, Value>,
 ) -> Result<()> {
-    let Partial::Histogram(buckets) = partial else { return Ok(()) };
     let bodies = buckets.iter().map(|bucket| {
         let (shown, text) = key(bucket);
         let mut head = Map::new();

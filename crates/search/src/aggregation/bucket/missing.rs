@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::Partial;
+use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
@@ -31,7 +31,7 @@ impl Missing {
     }
 }
 
-impl Definition for Missing {
+impl Request for Missing {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Anything)]
     }
@@ -43,20 +43,28 @@ impl Definition for Missing {
     fn is_single_bucket(&self) -> bool {
         true
     }
+}
 
+impl Collect for Missing {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(MissingCollector::new(&place.bound.sources()[0], place.subs, place.budget)))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        reducer.single(own, parts)
+impl Reduce for Missing {
+    type Finding = Bucket;
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Bucket>, reducer: &mut Reducer<'_>) -> Result<Bucket> {
+        reducer.bucket(own, parts)
+    }
+}
+
+impl Render for Missing {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(bucket, out)
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        renderer.single(partial, out)
-    }
-
-    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+    fn java_name(&self, _: &Bucket, _: Option<&str>) -> &'static str {
         "InternalFilter"
     }
 }

@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::options::Options;
-use super::super::partial::Partial;
+use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
@@ -82,7 +82,7 @@ impl ReverseNested {
     }
 }
 
-impl Definition for Nested {
+impl Request for Nested {
     fn is_single_bucket(&self) -> bool {
         true
     }
@@ -90,7 +90,9 @@ impl Definition for Nested {
     fn scope(&self, _: &Aggregation, shard: &ShardSnapshot) -> Result<Option<ShardSnapshot>> {
         Ok(Some(shard.within(&self.object(shard))))
     }
+}
 
+impl Collect for Nested {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, subs, shard, budget } = place;
         let inner = bound.inner.as_ref().expect("bound with its documents");
@@ -103,17 +105,23 @@ impl Definition for Nested {
             out: Out::new(subs, budget),
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        reducer.single(own, parts)
-    }
+impl Reduce for Nested {
+    type Finding = Bucket;
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        renderer.single(partial, out)
+    fn reduce(&self, own: &Aggregation, parts: Vec<Bucket>, reducer: &mut Reducer<'_>) -> Result<Bucket> {
+        reducer.bucket(own, parts)
     }
 }
 
-impl Definition for ReverseNested {
+impl Render for Nested {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(bucket, out)
+    }
+}
+
+impl Request for ReverseNested {
     fn is_single_bucket(&self) -> bool {
         true
     }
@@ -137,7 +145,9 @@ impl Definition for ReverseNested {
             .into()),
         }
     }
+}
 
+impl Collect for ReverseNested {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, subs, shard, budget } = place;
         let outer = bound.inner.as_ref().expect("bound with its documents");
@@ -153,13 +163,19 @@ impl Definition for ReverseNested {
             out: Out::new(subs, budget),
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        reducer.single(own, parts)
+impl Reduce for ReverseNested {
+    type Finding = Bucket;
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Bucket>, reducer: &mut Reducer<'_>) -> Result<Bucket> {
+        reducer.bucket(own, parts)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        renderer.single(partial, out)
+impl Render for ReverseNested {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(bucket, out)
     }
 }
 

@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 
 use super::super::bind::Shape;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::format::{Format, double};
 use super::super::options::{Options, ValuesOptions, unknown_field};
-use super::super::partial::Partial;
+use super::super::partial::Bucket;
 use super::super::reduce::Reducer;
 use super::super::render::{Renderer, shown};
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
-use super::date_histogram::instant;
+use super::date_options::instant;
 use super::range_collector::RangeCollector;
 use crate::error::Result;
 use crate::json;
@@ -121,7 +121,7 @@ impl Ranges {
     }
 }
 
-impl Definition for Ranges {
+impl Request for Ranges {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         let accepts = match (self.has_dates, self.origin) {
             (true, _) => Accepts::Dates,
@@ -139,20 +139,37 @@ impl Definition for Ranges {
         shape.ranges = self.bound(&shape.sources[0])?;
         Ok(())
     }
+}
 
+impl Collect for Ranges {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, subs, budget, .. } = place;
         let source = &bound.sources()[0];
         Ok(Box::new(RangeCollector::new(self, &bound.shape.ranges, source, subs, budget)?))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for Ranges {
+    type Finding = Vec<Bucket>;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<Vec<Bucket>>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<Vec<Bucket>> {
         let width = reducer.shape().map_or(0, |shape| shape.ranges.len());
         reducer.fixed(own, parts, width)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::Fixed(buckets) = partial else { return Ok(()) };
+impl Render for Ranges {
+    fn render(
+        &self,
+        buckets: &Vec<Bucket>,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let format = &renderer.shape.format;
         let bodies = renderer.shape.ranges.iter().zip(buckets).map(|(range, bucket)| {
             let key = range.key(format);
@@ -178,7 +195,7 @@ impl Definition for Ranges {
         shape.ranges.get(place).map(|range| range.key(&shape.format))
     }
 
-    fn java_name(&self, _: &Partial, _: Option<&str>) -> &'static str {
+    fn java_name(&self, _: &Vec<Bucket>, _: Option<&str>) -> &'static str {
         "InternalRange"
     }
 }

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::deferred::Deferred;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries, Values};
 use super::super::format::double;
-use super::super::list::{Group, lists};
+use super::super::list::Group;
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::reduce::Reducer;
@@ -96,7 +96,7 @@ fn set_span(bucket: &mut ListBucket, span: [f64; 3]) {
     bucket.keys = span.map(Key::Double).into();
 }
 
-impl Definition for VariableWidthHistogram {
+impl Request for VariableWidthHistogram {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Quantities)]
     }
@@ -117,7 +117,9 @@ impl Definition for VariableWidthHistogram {
             ))),
         }
     }
+}
 
+impl Collect for VariableWidthHistogram {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
         Ok(Box::new(VariableWidthCollector {
@@ -139,9 +141,18 @@ impl Definition for VariableWidthHistogram {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let mut buckets: Vec<ListBucket> = lists(parts).into_iter().flat_map(|list| list.buckets).collect();
+impl Reduce for VariableWidthHistogram {
+    type Finding = ListPartial;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<ListPartial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<ListPartial> {
+        let mut buckets: Vec<ListBucket> = parts.into_iter().flat_map(|list| list.buckets).collect();
         buckets.sort_by(|left, right| span(left)[0].total_cmp(&span(right)[0]));
         let mut all: Vec<Group> = Vec::new();
         for mut bucket in buckets {
@@ -182,11 +193,17 @@ impl Definition for VariableWidthHistogram {
             }
         }
         let buckets = reducer.buckets_of(own, kept)?;
-        Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
+        Ok(ListPartial { buckets, ..ListPartial::default() })
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::List(list) = partial else { return Ok(()) };
+impl Render for VariableWidthHistogram {
+    fn render(
+        &self,
+        list: &ListPartial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let format = &renderer.shape.format;
         let bodies = list.buckets.iter().map(|bucket| {
             let [centre, min, max] = span(bucket);

@@ -10,10 +10,11 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::entries::{Entries, IdColumn};
 use super::super::key_reader::KeyReader;
-use super::super::partial::{Key, Partial};
+use super::super::partial::{Finding, Key, Partial};
 use super::super::source::Source;
 use super::super::terms::TermFilter;
 use super::database::item_key;
+use super::request::FrequentFinding;
 use super::transactions::{Item, TransactionTable, Transactions};
 use crate::error::Result;
 use crate::query::{BoundQuery, MatchingDocs};
@@ -190,7 +191,8 @@ impl<'s> Collector<'s> for FrequentCollector<'s> {
             let owner = |&transaction: &u32| self.table.owner(transaction as usize);
             let from = by_owner.partition_point(|transaction| owner(transaction) < bucket);
             let to = by_owner.partition_point(|transaction| owner(transaction) <= bucket);
-            self.part(bucket, &by_owner[from..to], &mut places).map(Partial::own)
+            self.part(bucket, &by_owner[from..to], &mut places)
+                .map(|found| FrequentFinding::Shard(found).into_partial())
         };
         buckets.iter().map(part).collect()
     }

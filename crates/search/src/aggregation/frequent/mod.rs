@@ -9,4 +9,4 @@ mod miner;
 mod request;
 mod transactions;
 
-pub use request::{FrequentItemSets, FrequentSets};
+pub use request::FrequentItemSets;

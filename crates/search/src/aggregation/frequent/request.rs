@@ -10,13 +10,14 @@ use serde_json::{Map, Value};
 
 use super::super::bind::Shape;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::format::double;
 use super::super::list::part_json;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::Partial;
+use super::super::partial::OwnFinding;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
+use super::super::sampling::scaled;
 use super::super::source::Accepts;
 use super::super::terms::{Include, TermFilter};
 use super::super::tree::{Aggregation, Kind};
@@ -197,7 +198,7 @@ fn check(
         .caused_by(RequestError::illegal_argument(reason)))
 }
 
-impl Definition for FrequentItemSets {
+impl Request for FrequentItemSets {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         self.fields.iter().map(|field| (&field.values, Accepts::Keys)).collect()
     }
@@ -213,7 +214,9 @@ impl Definition for FrequentItemSets {
     fn takes_subs(&self) -> bool {
         false
     }
+}
 
+impl Collect for FrequentItemSets {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let pairs = place.bound.sources().iter().zip(&self.fields);
         let fields = pairs.map(|(source, field)| {
@@ -222,21 +225,41 @@ impl Definition for FrequentItemSets {
         let fields = fields.collect::<Result<_>>()?;
         Ok(Box::new(FrequentCollector::new(fields, place.bound.queries.first(), place.budget)?))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let parts: Vec<Transactions> = parts.into_iter().filter_map(Partial::into_own).collect();
+impl Reduce for FrequentItemSets {
+    type Finding = FrequentFinding;
+
+    fn reduce(
+        &self,
+        _: &Aggregation,
+        parts: Vec<FrequentFinding>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<FrequentFinding> {
+        let shard = |part| match part {
+            FrequentFinding::Shard(transactions) => Some(transactions),
+            FrequentFinding::Reduced(_) => None,
+        };
+        let parts: Vec<Transactions> = parts.into_iter().filter_map(shard).collect();
         let found = self.mine(&parts, reducer.context())?;
         reducer.count_buckets(found.sets.len())?;
         reducer.count_bytes(found.sets.iter().map(|set| set.items.len() as u64).sum::<u64>() * VALUE_BYTES);
-        Ok(Partial::own(found))
+        Ok(FrequentFinding::Reduced(found))
     }
+}
 
-    fn typed_name(&self, _: &Aggregation, _: &Partial, _: &Shape) -> String {
+impl Render for FrequentItemSets {
+    fn typed_name(&self, _: &Aggregation, _: &FrequentFinding, _: &Shape) -> String {
         NAME.to_owned()
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Some(found) = partial.as_own::<FrequentSets>() else { return Ok(()) };
+    fn render(
+        &self,
+        finding: &FrequentFinding,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
+        let FrequentFinding::Reduced(found) = finding else { return Ok(()) };
         let bucket = |set: &ShownSet| {
             let mut items: Vec<&Item> = set.items.iter().map(|&rank| &found.items[rank as usize]).collect();
             // Stable: the values of a field stay in the order of their frequency.
@@ -258,6 +281,21 @@ impl Definition for FrequentItemSets {
     }
 }
 
+/// What shards find, and what all of it comes to.
+#[derive(Debug, Clone)]
+pub enum FrequentFinding {
+    Shard(Transactions),
+    Reduced(FrequentSets),
+}
+
+impl OwnFinding for FrequentFinding {
+    fn scale(&mut self, probability: f64) {
+        if let FrequentFinding::Reduced(found) = self {
+            found.sets.iter_mut().for_each(|set| set.doc_count = scaled(set.doc_count, probability));
+        }
+    }
+}
+
 /// The closed sets of all shards, the best first.
 #[derive(Debug, Clone, Default)]
 pub struct FrequentSets {
@@ -272,11 +310,4 @@ struct ShownSet {
     items: Vec<u32>,
     doc_count: u64,
     support: f64,
-}
-
-impl FrequentSets {
-    /// The counts of documents, which a sample scales up.
-    pub fn counts_mut(&mut self) -> impl Iterator<Item = &mut u64> {
-        self.sets.iter_mut().map(|set| &mut set.doc_count)
-    }
 }

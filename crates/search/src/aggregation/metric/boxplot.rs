@@ -4,11 +4,10 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::format::double;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::{NameCheck, OrderValues};
-use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
@@ -51,44 +50,13 @@ fn numbers(digest: &Digest) -> [f64; NAMES.len()] {
     [first.0, last.0, q1, q2, q3, lower, upper]
 }
 
-impl Definition for Boxplot {
+impl Request for Boxplot {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Quantities)]
     }
 
     fn takes_subs(&self) -> bool {
         false
-    }
-
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(DigestCollector::new(
-            self.compression,
-            place,
-            Numbers { names: &NAMES, of: |digest| numbers(digest).into() },
-        )?))
-    }
-
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
-        Ok(Partial::own(merged(parts, self.compression)))
-    }
-
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Some(digest) = partial.as_own::<Digest>() else { return Ok(()) };
-        let (numbers, format) = (numbers(digest), &renderer.shape.format);
-        for (name, number) in NAMES.iter().zip(numbers) {
-            out.insert((*name).into(), double(number));
-        }
-        if !format.is_raw() {
-            for (name, number) in NAMES.iter().zip(numbers) {
-                out.insert(format!("{name}_as_string"), format.text(number).into());
-            }
-        }
-        Ok(())
-    }
-
-    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
-        let place = NAMES.iter().position(|name| Some(*name) == value)?;
-        partial.as_own::<Digest>().map(|digest| numbers(digest)[place])
     }
 
     fn order_values(&self) -> OrderValues {
@@ -104,6 +72,44 @@ impl Definition for Boxplot {
             "No enum constant org.elasticsearch.xpack.analytics.boxplot.InternalBoxplot.Metrics.{constant}"
         );
         NameCheck::unknown(own, name, reason)
+    }
+}
+
+impl Collect for Boxplot {
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(DigestCollector::new(
+            self.compression,
+            place,
+            Numbers { names: &NAMES, of: |digest| numbers(digest).into() },
+        )?))
+    }
+}
+
+impl Reduce for Boxplot {
+    type Finding = Digest;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Digest>, _: &mut Reducer<'_>) -> Result<Digest> {
+        Ok(merged(parts, self.compression))
+    }
+}
+
+impl Render for Boxplot {
+    fn render(&self, digest: &Digest, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let (numbers, format) = (numbers(digest), &renderer.shape.format);
+        for (name, number) in NAMES.iter().zip(numbers) {
+            out.insert((*name).into(), double(number));
+        }
+        if !format.is_raw() {
+            for (name, number) in NAMES.iter().zip(numbers) {
+                out.insert(format!("{name}_as_string"), format.text(number).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&self, finding: &Digest, value: Option<&str>) -> Option<f64> {
+        let place = NAMES.iter().position(|name| Some(*name) == value)?;
+        Some(numbers(finding)[place])
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Entries, Values};
 use super::super::findings::Findings;
 use super::super::made::MadeTerms;
@@ -58,7 +58,7 @@ impl Cardinality {
     }
 }
 
-impl Definition for Cardinality {
+impl Request for Cardinality {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Anything)]
     }
@@ -71,36 +71,35 @@ impl Definition for Cardinality {
         false
     }
 
+    fn order_values(&self) -> OrderValues {
+        OrderValues::One
+    }
+}
+
+impl Collect for Cardinality {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(CardinalityCollector::new(self, &place.bound.sources()[0], place.budget)?))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for Cardinality {
+    type Finding = Box<Sketch>;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Box<Sketch>>, _: &mut Reducer<'_>) -> Result<Box<Sketch>> {
         let mut merged = Box::new(self.empty_sketch());
-        for part in parts {
-            if let Partial::Cardinality(sketch) = part {
-                merged.merge(&sketch);
-            }
-        }
-        Ok(Partial::Cardinality(merged))
+        parts.iter().for_each(|sketch| merged.merge(sketch));
+        Ok(merged)
     }
+}
 
-    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        if let Partial::Cardinality(sketch) = partial {
-            out.insert("value".into(), sketch.cardinality().into());
-        }
+impl Render for Cardinality {
+    fn render(&self, sketch: &Box<Sketch>, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        out.insert("value".into(), sketch.cardinality().into());
         Ok(())
     }
 
-    fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
-        match partial {
-            Partial::Cardinality(sketch) => Some(sketch.cardinality() as f64),
-            _ => None,
-        }
-    }
-
-    fn order_values(&self) -> OrderValues {
-        OrderValues::One
+    fn number(&self, finding: &Box<Sketch>, _: Option<&str>) -> Option<f64> {
+        Some(finding.cardinality() as f64)
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::collector::Collector;
 use super::super::definition::Place;
 use super::super::entries::{Entries, Values};
 use super::super::options::Options;
-use super::super::partial::Partial;
+use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::source::{NumberReader, Source};
 use super::digest::Digest;
 use crate::error::Result;
@@ -39,10 +39,12 @@ pub fn compression(options: &mut Options, default: f64) -> std::result::Result<f
     }
 }
 
+impl OwnFinding for Digest {}
+
 /// The digests of shards as one.
-pub fn merged(parts: Vec<Partial>, compression: f64) -> Digest {
+pub fn merged(parts: Vec<Digest>, compression: f64) -> Digest {
     let mut all = Digest::new(compression);
-    parts.into_iter().filter_map(Partial::into_own::<Digest>).for_each(|part| all.merge(part));
+    parts.into_iter().for_each(|part| all.merge(part));
     all.prepare();
     all
 }
@@ -135,6 +137,6 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let mut take = |bucket: u32| self.digests.get_mut(bucket as usize).and_then(Option::take);
         let empty = || Box::new(Digest::new(self.compression));
-        Ok(buckets.iter().map(|&bucket| Partial::own(*take(bucket).unwrap_or_else(empty))).collect())
+        Ok(buckets.iter().map(|&bucket| Finding::into_partial(*take(bucket).unwrap_or_else(empty))).collect())
     }
 }

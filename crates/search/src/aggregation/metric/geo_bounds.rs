@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::Partial;
+use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
@@ -62,7 +62,7 @@ impl GeoBounds {
     }
 }
 
-impl Definition for GeoBounds {
+impl Request for GeoBounds {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Places)]
     }
@@ -70,22 +70,28 @@ impl Definition for GeoBounds {
     fn takes_subs(&self) -> bool {
         false
     }
+}
 
+impl Collect for GeoBounds {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         match place.bound.sources()[0].has_shapes() {
             true => Ok(Box::new(ShapesCollector::new(&place))),
             false => Ok(Box::new(PlacesCollector::<BoundsState>::new(&place)?)),
         }
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
-        Ok(places::merged::<BoundsState>(&parts))
+impl Reduce for GeoBounds {
+    type Finding = BoundsState;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<BoundsState>, _: &mut Reducer<'_>) -> Result<BoundsState> {
+        Ok(places::merged(&parts))
     }
+}
 
-    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        if let Some(state) = partial.as_own::<BoundsState>() {
-            out.extend(self.to_json(state));
-        }
+impl Render for GeoBounds {
+    fn render(&self, state: &BoundsState, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        out.extend(self.to_json(state));
         Ok(())
     }
 }
@@ -113,11 +119,13 @@ impl Ends {
 
 /// Ends of latitudes, and of longitudes on either side of Greenwich.
 #[derive(Debug, Clone, Copy)]
-struct BoundsState {
+pub struct BoundsState {
     latitudes: Ends,
     west: Ends,
     east: Ends,
 }
+
+impl OwnFinding for BoundsState {}
 
 impl Default for BoundsState {
     fn default() -> BoundsState {
@@ -235,7 +243,7 @@ impl<'s> Collector<'s> for ShapesCollector<'s> {
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let state = |bucket: &u32| self.states.get(*bucket as usize).copied().unwrap_or_default();
-        Ok(buckets.iter().map(|bucket| Partial::own(state(bucket))).collect())
+        Ok(buckets.iter().map(|bucket| Finding::into_partial(state(bucket))).collect())
     }
 }
 

@@ -5,10 +5,10 @@ use limber_mapping::geo::GeoPoint;
 use serde_json::{Map, Value, json};
 
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::Partial;
+use super::super::partial::OwnFinding;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
@@ -28,7 +28,7 @@ impl GeoCentroid {
     }
 }
 
-impl Definition for GeoCentroid {
+impl Request for GeoCentroid {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Places)]
     }
@@ -36,30 +36,43 @@ impl Definition for GeoCentroid {
     fn takes_subs(&self) -> bool {
         false
     }
+}
 
+impl Collect for GeoCentroid {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(PlacesCollector::<CentroidState>::new(&place)?))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
-        Ok(places::merged::<CentroidState>(&parts))
+impl Reduce for GeoCentroid {
+    type Finding = CentroidState;
+
+    fn reduce(
+        &self,
+        _: &Aggregation,
+        parts: Vec<CentroidState>,
+        _: &mut Reducer<'_>,
+    ) -> Result<CentroidState> {
+        Ok(places::merged(&parts))
     }
+}
 
-    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        if let Some(state) = partial.as_own::<CentroidState>() {
-            out.extend(state.to_json());
-        }
+impl Render for GeoCentroid {
+    fn render(&self, state: &CentroidState, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        out.extend(state.to_json());
         Ok(())
     }
 }
 
 /// Sums of coordinates in degrees.
 #[derive(Debug, Clone, Copy, Default)]
-struct CentroidState {
+pub struct CentroidState {
     latitudes: KahanSum,
     longitudes: KahanSum,
     count: u64,
 }
+
+impl OwnFinding for CentroidState {}
 
 impl PlacesState for CentroidState {
     #[inline]

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::format::double;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::Partial;
+use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
@@ -92,7 +92,7 @@ impl MatrixStats {
 
 /// Moments of one bucket's documents that have all fields which the shard knows.
 #[derive(Debug, Clone)]
-struct Moments {
+pub struct Moments {
     doc_count: u64,
     /// Documents by field; 0 for a field that no shard knows.
     counts: Vec<f64>,
@@ -102,6 +102,8 @@ struct Moments {
     /// Sums of products of distances, by `first * width + second`, where first is before second.
     products: Vec<f64>,
 }
+
+impl OwnFinding for Moments {}
 
 impl Moments {
     fn new(width: usize) -> Moments {
@@ -171,7 +173,7 @@ impl Moments {
     }
 }
 
-impl Definition for MatrixStats {
+impl Request for MatrixStats {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         self.fields.iter().map(|values| (values, Accepts::Numbers)).collect()
     }
@@ -179,7 +181,9 @@ impl Definition for MatrixStats {
     fn takes_subs(&self) -> bool {
         false
     }
+}
 
+impl Collect for MatrixStats {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let sources = place.bound.sources();
         let readers: Result<Vec<_>> =
@@ -193,15 +197,20 @@ impl Definition for MatrixStats {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for MatrixStats {
+    type Finding = Moments;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Moments>, _: &mut Reducer<'_>) -> Result<Moments> {
         let mut all = Moments::new(self.fields.len());
-        parts.iter().filter_map(Partial::as_own::<Moments>).for_each(|part| all.merge(part));
-        Ok(Partial::own(all))
+        parts.iter().for_each(|part| all.merge(part));
+        Ok(all)
     }
+}
 
-    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Some(moments) = partial.as_own::<Moments>() else { return Ok(()) };
+impl Render for MatrixStats {
+    fn render(&self, moments: &Moments, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         let doc_count = if self.fields.is_empty() { 0 } else { moments.doc_count };
         out.insert("doc_count".into(), doc_count.into());
         if doc_count == 0 {
@@ -315,6 +324,6 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
         let width = self.readers.len();
         let mut take = |bucket: u32| self.moments.get_mut(bucket as usize).and_then(Option::take);
         let empty = || Box::new(Moments::new(width));
-        Ok(buckets.iter().map(|&bucket| Partial::own(*take(bucket).unwrap_or_else(empty))).collect())
+        Ok(buckets.iter().map(|&bucket| Finding::into_partial(*take(bucket).unwrap_or_else(empty))).collect())
     }
 }

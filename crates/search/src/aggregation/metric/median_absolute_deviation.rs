@@ -4,10 +4,9 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::OrderValues;
-use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
@@ -36,7 +35,7 @@ fn deviation(digest: &Digest) -> f64 {
     if digest.count() == 0 { f64::NAN } else { digest.deviations().quantile(0.5) }
 }
 
-impl Definition for MedianAbsoluteDeviation {
+impl Request for MedianAbsoluteDeviation {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Quantities)]
     }
@@ -45,6 +44,12 @@ impl Definition for MedianAbsoluteDeviation {
         false
     }
 
+    fn order_values(&self) -> OrderValues {
+        OrderValues::One
+    }
+}
+
+impl Collect for MedianAbsoluteDeviation {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(DigestCollector::new(
             self.compression,
@@ -52,22 +57,24 @@ impl Definition for MedianAbsoluteDeviation {
             Numbers { names: &["value"], of: |digest| [deviation(digest)].into() },
         )?))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
-        Ok(Partial::own(merged(parts, self.compression)))
+impl Reduce for MedianAbsoluteDeviation {
+    type Finding = Digest;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Digest>, _: &mut Reducer<'_>) -> Result<Digest> {
+        Ok(merged(parts, self.compression))
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let value = partial.as_own::<Digest>().map_or(f64::NAN, deviation);
+impl Render for MedianAbsoluteDeviation {
+    fn render(&self, finding: &Digest, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let value = deviation(finding);
         single(out, value, !value.is_nan(), &renderer.shape.format);
         Ok(())
     }
 
-    fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
-        partial.as_own::<Digest>().map(deviation)
-    }
-
-    fn order_values(&self) -> OrderValues {
-        OrderValues::One
+    fn number(&self, finding: &Digest, _: Option<&str>) -> Option<f64> {
+        Some(deviation(finding))
     }
 }

@@ -6,12 +6,11 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::format::{Format, double};
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::{NameCheck, OrderValues};
-use super::super::partial::Partial;
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
@@ -87,7 +86,7 @@ impl Metric {
     }
 }
 
-impl Definition for Metric {
+impl Request for Metric {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         let accepts = match self.kind {
             MetricKind::ValueCount => Accepts::Anything,
@@ -104,30 +103,6 @@ impl Definition for Metric {
         false
     }
 
-    fn collector<'s>(&'s self, place: Place<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(MetricCollector::new(self, &place.bound.sources()[0], place.budget)?))
-    }
-
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> error::Result<Partial> {
-        let states = parts.iter().filter_map(|part| match part {
-            Partial::Metric(state) => Some(state),
-            _ => None,
-        });
-        Ok(Partial::Metric(MetricState::reduce(states)))
-    }
-
-    fn render(
-        &self,
-        partial: &Partial,
-        renderer: &Renderer<'_>,
-        out: &mut Map<String, Value>,
-    ) -> error::Result<()> {
-        if let Partial::Metric(state) = partial {
-            out.extend(state.to_json(self, &renderer.shape.format));
-        }
-        Ok(())
-    }
-
     fn check_number(&self, own: &Aggregation, value: Option<&str>) -> Result<(), RequestError> {
         if !self.is_multi_value() || value.is_some() {
             return Ok(());
@@ -137,11 +112,6 @@ impl Definition for Metric {
             if self.kind == MetricKind::Stats { "Stats" } else { "ExtendedStats" },
             own.name
         )))
-    }
-
-    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
-        let Partial::Metric(state) = partial else { return None };
-        Some(state.order_value(self.kind, value.filter(|name| *name != "value"), self.sigma))
     }
 
     fn order_values(&self) -> OrderValues {
@@ -161,6 +131,41 @@ impl Definition for Metric {
             "No enum constant org.elasticsearch.search.aggregations.metrics.InternalStats.Metrics.{name}"
         );
         NameCheck::unknown(own, name, reason)
+    }
+}
+
+impl Collect for Metric {
+    fn collector<'s>(&'s self, place: Place<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(MetricCollector::new(self, &place.bound.sources()[0], place.budget)?))
+    }
+}
+
+impl Reduce for Metric {
+    type Finding = MetricState;
+
+    fn reduce(
+        &self,
+        _: &Aggregation,
+        parts: Vec<MetricState>,
+        _: &mut Reducer<'_>,
+    ) -> error::Result<MetricState> {
+        Ok(MetricState::reduce(parts.iter()))
+    }
+}
+
+impl Render for Metric {
+    fn render(
+        &self,
+        state: &MetricState,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> error::Result<()> {
+        out.extend(state.to_json(self, &renderer.shape.format));
+        Ok(())
+    }
+
+    fn number(&self, state: &MetricState, value: Option<&str>) -> Option<f64> {
+        Some(state.order_value(self.kind, value.filter(|name| *name != "value"), self.sigma))
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::super::bind::Shape;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Entries, Values};
 use super::super::format::{Format, double};
 use super::super::options::{Options, ValuesOptions};
@@ -23,6 +23,7 @@ use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::digest::Digest;
+use super::distribution::Distribution;
 use super::hdr::{DIGITS_MAX, Histogram};
 use crate::error::Result;
 use crate::json;
@@ -187,7 +188,7 @@ impl Percentiles {
     }
 }
 
-impl Definition for Percentiles {
+impl Request for Percentiles {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Numbers)]
     }
@@ -200,38 +201,7 @@ impl Definition for Percentiles {
         false
     }
 
-    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(PercentilesCollector::new(self, &place.bound.sources()[0], place.budget)?))
-    }
-
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
-        let shards = parts.into_iter().filter_map(|part| match part {
-            Partial::Distribution(distribution) => Some(*distribution),
-            _ => None,
-        });
-        Ok(Partial::Distribution(Box::new(self.merged(shards))))
-    }
-
-    fn object_count(&self) -> u64 {
-        3
-    }
-
-    fn typed_name(&self, _: &Aggregation, _: &Partial, _: &Shape) -> String {
-        self.full_name().to_owned()
-    }
-
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        if let Partial::Distribution(distribution) = partial {
-            out.extend(self.to_json(distribution, &renderer.shape.format));
-        }
-        Ok(())
-    }
-
-    fn check_number(
-        &self,
-        own: &Aggregation,
-        value: Option<&str>,
-    ) -> std::result::Result<(), RequestError> {
+    fn check_number(&self, own: &Aggregation, value: Option<&str>) -> std::result::Result<(), RequestError> {
         match value {
             Some(_) => Ok(()),
             None => Err(RequestError::illegal_argument(format!(
@@ -239,13 +209,6 @@ impl Definition for Percentiles {
                  values. Please specify which to use.",
                 own.name
             ))),
-        }
-    }
-
-    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
-        match partial {
-            Partial::Distribution(distribution) => Some(self.order_value(distribution, value)),
-            _ => None,
         }
     }
 
@@ -260,6 +223,49 @@ impl Definition for Percentiles {
             Ok(point) if self.points.contains(&point) => NameCheck::known(),
             Ok(_) => NameCheck { in_reduce: Ok(()), ..NameCheck::unknown(own, name, String::new()) },
         }
+    }
+}
+
+impl Collect for Percentiles {
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        Ok(Box::new(PercentilesCollector::new(self, &place.bound.sources()[0], place.budget)?))
+    }
+}
+
+impl Reduce for Percentiles {
+    type Finding = Box<Distribution>;
+
+    fn reduce(
+        &self,
+        _: &Aggregation,
+        parts: Vec<Box<Distribution>>,
+        _: &mut Reducer<'_>,
+    ) -> Result<Box<Distribution>> {
+        Ok(Box::new(self.merged(parts.into_iter().map(|part| *part))))
+    }
+}
+
+impl Render for Percentiles {
+    fn object_count(&self) -> u64 {
+        3
+    }
+
+    fn typed_name(&self, _: &Aggregation, _: &Box<Distribution>, _: &Shape) -> String {
+        self.full_name().to_owned()
+    }
+
+    fn render(
+        &self,
+        distribution: &Box<Distribution>,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
+        out.extend(self.to_json(distribution, &renderer.shape.format));
+        Ok(())
+    }
+
+    fn number(&self, finding: &Box<Distribution>, value: Option<&str>) -> Option<f64> {
+        Some(self.order_value(finding, value))
     }
 }
 
@@ -337,51 +343,6 @@ fn not_built(options: &Options) -> RequestError {
 fn unbuilt(options: &Options, reason: &str) -> RequestError {
     let cause = RequestError::illegal_argument(format!("{reason}: [{}]", options.name));
     not_built(options).caused_by(cause)
-}
-
-/// What is kept of the values of one bucket.
-#[derive(Debug, Clone)]
-pub enum Distribution {
-    Digest(Digest),
-    Hdr(Histogram),
-}
-
-impl Distribution {
-    fn prepare(&mut self) {
-        if let Distribution::Digest(digest) = self {
-            digest.prepare();
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        match self {
-            Distribution::Digest(digest) => digest.bytes(),
-            Distribution::Hdr(histogram) => histogram.bytes(),
-        }
-    }
-
-    /// False: a value cannot be kept.
-    fn add_all(&mut self, values: &[f64]) -> bool {
-        match self {
-            Distribution::Digest(digest) => {
-                digest.add_all(values);
-                true
-            }
-            Distribution::Hdr(histogram) => values.iter().all(|value| histogram.add(*value)),
-        }
-    }
-
-    /// False: the value cannot be kept.
-    #[inline]
-    fn add(&mut self, value: f64) -> bool {
-        match self {
-            Distribution::Digest(digest) => {
-                digest.add(value);
-                true
-            }
-            Distribution::Hdr(histogram) => histogram.add(value),
-        }
-    }
 }
 
 #[derive(Debug)]

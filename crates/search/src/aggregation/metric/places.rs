@@ -7,23 +7,23 @@ use limber_segment::SegmentView;
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Found, Place};
+use super::super::definition::Place;
 use super::super::entries::Entries;
-use super::super::partial::Partial;
+use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::source::{NumberReader, Source};
 use crate::error::Result;
 
 /// What is known of the places of one bucket.
-pub(super) trait PlacesState: Found + Copy + Default {
+pub trait PlacesState: OwnFinding + Copy + Default {
     fn add(&mut self, place: GeoPoint);
     fn merge(&mut self, other: &Self);
 }
 
 /// Puts the states of shards together.
-pub(super) fn merged<S: PlacesState>(parts: &[Partial]) -> Partial {
+pub(super) fn merged<S: PlacesState>(parts: &[S]) -> S {
     let mut merged = S::default();
-    parts.iter().filter_map(Partial::as_own).for_each(|state| merged.merge(state));
-    Partial::own(merged)
+    parts.iter().for_each(|state| merged.merge(state));
+    merged
 }
 
 #[derive(Debug)]
@@ -64,6 +64,6 @@ impl<'s, S: PlacesState> Collector<'s> for PlacesCollector<'s, S> {
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let state = |bucket: &u32| self.states.get(*bucket as usize).copied().unwrap_or_default();
-        Ok(buckets.iter().map(|bucket| Partial::own(state(bucket))).collect())
+        Ok(buckets.iter().map(|bucket| Finding::into_partial(state(bucket))).collect())
     }
 }

@@ -12,12 +12,12 @@ use super::super::bind::{Bound, Width};
 use super::super::bucket::Interval;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::OrderValues;
-use super::super::partial::Partial;
+use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
@@ -63,19 +63,21 @@ impl Rate {
 
 /// Of one bucket.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+pub struct RateFinding {
     sum: f64,
     /// How many units the bucket is long; `None`: no shard knows.
     divisor: Option<f64>,
 }
 
-impl Found {
+impl OwnFinding for RateFinding {}
+
+impl RateFinding {
     fn rate(&self) -> f64 {
         self.sum / self.divisor.unwrap_or(1.0)
     }
 }
 
-impl Definition for Rate {
+impl Request for Rate {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         self.metric.iter().map(|metric| (&metric.values, Accepts::Quantities)).collect()
     }
@@ -94,6 +96,12 @@ impl Definition for Rate {
         }
     }
 
+    fn order_values(&self) -> OrderValues {
+        OrderValues::One
+    }
+}
+
+impl Collect for Rate {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, budget, .. } = place;
         let values = match (&self.metric, bound.sources().first()) {
@@ -105,28 +113,34 @@ impl Definition for Rate {
         let is_mapped = bound.sources().iter().all(|source| source.is_mapped() || source.missing.is_some());
         Ok(Box::new(RateCollector { unit: self.unit, bound, is_mapped, values, starts: Vec::new(), budget }))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for Rate {
+    type Finding = RateFinding;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<RateFinding>, _: &mut Reducer<'_>) -> Result<RateFinding> {
         let (mut sum, mut divisor) = (KahanSum::default(), None);
-        for found in parts.iter().filter_map(Partial::as_own::<Found>) {
+        for found in parts.iter() {
             sum.add(found.sum);
             divisor = divisor.or(found.divisor);
         }
-        Ok(Partial::own(Found { sum: sum.value, divisor }))
+        Ok(RateFinding { sum: sum.value, divisor })
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Some(found) = partial.as_own::<Found>() else { return Ok(()) };
+impl Render for Rate {
+    fn render(
+        &self,
+        found: &RateFinding,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         single(out, found.rate(), true, &renderer.shape.format);
         Ok(())
     }
 
-    fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
-        partial.as_own::<Found>().map(Found::rate)
-    }
-
-    fn order_values(&self) -> OrderValues {
-        OrderValues::One
+    fn number(&self, finding: &RateFinding, _: Option<&str>) -> Option<f64> {
+        Some(finding.rate())
     }
 }
 
@@ -218,7 +232,7 @@ impl<'s> Collector<'s> for RateCollector<'s> {
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let found = |&bucket: &u32| {
             let divisor = if self.is_mapped { Some(self.divisor(bucket)?) } else { None };
-            Ok(Partial::own(Found { sum: self.sum(bucket), divisor }))
+            Ok(Finding::into_partial(RateFinding { sum: self.sum(bucket), divisor }))
         };
         buckets.iter().map(found).collect()
     }

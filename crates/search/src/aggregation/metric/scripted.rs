@@ -15,10 +15,10 @@ use serde_json::{Map, Value as Json};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::options::Options;
-use super::super::partial::Partial;
+use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::{Reducer, in_reduce};
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
@@ -83,14 +83,16 @@ impl ScriptedMetric {
 
 /// Of one bucket.
 #[derive(Debug, Clone)]
-struct Found {
+pub struct ScriptedFinding {
     /// What `combine_script` gave, one a shard.
     states: Vec<Settled>,
     /// What `reduce_script` gave; null before it ran.
     value: Json,
 }
 
-impl Definition for ScriptedMetric {
+impl OwnFinding for ScriptedFinding {}
+
+impl Request for ScriptedMetric {
     fn goes_below_filters(&self) -> bool {
         false
     }
@@ -143,7 +145,9 @@ impl Definition for ScriptedMetric {
             }),
         )
     }
+}
 
+impl Collect for ScriptedMetric {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, budget, .. } = place;
         let [map, combine, init @ ..] = bound.scripts.as_slice() else {
@@ -160,9 +164,18 @@ impl Definition for ScriptedMetric {
             budget,
         }))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let found = parts.into_iter().filter_map(Partial::into_own::<Found>);
+impl Reduce for ScriptedMetric {
+    type Finding = ScriptedFinding;
+
+    fn reduce(
+        &self,
+        _: &Aggregation,
+        parts: Vec<ScriptedFinding>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<ScriptedFinding> {
+        let found = parts.into_iter();
         let mut states: Vec<Settled> = found.flat_map(|found| found.states).collect();
         if states.is_empty() {
             // A bucket that no shard has.
@@ -173,27 +186,26 @@ impl Definition for ScriptedMetric {
             Some(Ok(script)) => script.reduce(&states).map_err(in_reduce)?,
             Some(Err(error)) => return Err(in_reduce(error.clone()).into()),
         };
-        Ok(Partial::own(Found { states, value }))
+        Ok(ScriptedFinding { states, value })
     }
+}
 
-    fn render(&self, partial: &Partial, _: &Renderer<'_>, out: &mut Map<String, Json>) -> Result<()> {
-        if let Some(found) = partial.as_own::<Found>() {
-            out.insert("value".into(), found.value.clone());
-        }
+impl Render for ScriptedMetric {
+    fn render(&self, found: &ScriptedFinding, _: &Renderer<'_>, out: &mut Map<String, Json>) -> Result<()> {
+        out.insert("value".into(), found.value.clone());
         Ok(())
     }
 
-    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
-        let found = partial.as_own::<Found>().filter(|_| value == Some("value"))?;
-        found.value.as_f64()
+    fn number(&self, finding: &ScriptedFinding, value: Option<&str>) -> Option<f64> {
+        finding.value.as_f64().filter(|_| value == Some("value"))
     }
 
-    fn java_name(&self, partial: &Partial, value: Option<&str>) -> &'static str {
-        match (value, partial.as_own::<Found>().map(|found| &found.value)) {
-            (Some("value"), Some(Json::String(_))) => "String",
-            (Some("value"), Some(Json::Bool(_))) => "Boolean",
-            (Some("value"), Some(Json::Array(_))) => "ArrayList",
-            (Some("value"), Some(Json::Object(_))) => "HashMap",
+    fn java_name(&self, finding: &ScriptedFinding, value: Option<&str>) -> &'static str {
+        match (value, &finding.value) {
+            (Some("value"), Json::String(_)) => "String",
+            (Some("value"), Json::Bool(_)) => "Boolean",
+            (Some("value"), Json::Array(_)) => "ArrayList",
+            (Some("value"), Json::Object(_)) => "HashMap",
             _ => "InternalScriptedMetric",
         }
     }
@@ -326,7 +338,7 @@ impl<'s> Collector<'s> for ScriptedCollector<'s> {
         for &bucket in buckets {
             self.budget.check()?;
             let states = vec![self.combined(bucket)?];
-            partials.push(Partial::own(Found { states, value: Json::Null }));
+            partials.push(Finding::into_partial(ScriptedFinding { states, value: Json::Null }));
             self.account()?;
         }
         Ok(partials)

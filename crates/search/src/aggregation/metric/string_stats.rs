@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::format::double;
 use super::super::key_reader::KeyReader;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Key, Partial};
+use super::super::partial::{Finding, Key, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Accepts;
@@ -38,7 +38,7 @@ impl StringStats {
 
 /// Of one bucket. Lengths are in UTF-16 code units, as Java counts.
 #[derive(Debug, Clone, Default)]
-struct Found {
+pub struct StringFinding {
     count: u64,
     total_length: u64,
     min_length: u64,
@@ -47,7 +47,9 @@ struct Found {
     chars: BTreeMap<char, u64>,
 }
 
-impl Found {
+impl OwnFinding for StringFinding {}
+
+impl StringFinding {
     fn add(&mut self, text: &str, times: u64) {
         let length = text.encode_utf16().count() as u64;
         self.min_length = if self.count == 0 { length } else { self.min_length.min(length) };
@@ -57,7 +59,7 @@ impl Found {
         text.chars().for_each(|char| *self.chars.entry(char).or_default() += times);
     }
 
-    fn merge(&mut self, other: Found) {
+    fn merge(&mut self, other: StringFinding) {
         if other.count == 0 {
             return;
         }
@@ -97,7 +99,7 @@ impl Found {
     }
 }
 
-impl Definition for StringStats {
+impl Request for StringStats {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Terms)]
     }
@@ -105,7 +107,9 @@ impl Definition for StringStats {
     fn takes_subs(&self) -> bool {
         false
     }
+}
 
+impl Collect for StringStats {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(StringCollector {
             keys: KeyReader::new(&place.bound.sources()[0], None)?,
@@ -114,15 +118,30 @@ impl Definition for StringStats {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
-        let mut all = Found::default();
-        parts.into_iter().filter_map(Partial::into_own::<Found>).for_each(|part| all.merge(part));
-        Ok(Partial::own(all))
+impl Reduce for StringStats {
+    type Finding = StringFinding;
+
+    fn reduce(
+        &self,
+        _: &Aggregation,
+        parts: Vec<StringFinding>,
+        _: &mut Reducer<'_>,
+    ) -> Result<StringFinding> {
+        let mut all = StringFinding::default();
+        parts.into_iter().for_each(|part| all.merge(part));
+        Ok(all)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Some(found) = partial.as_own::<Found>() else { return Ok(()) };
+impl Render for StringStats {
+    fn render(
+        &self,
+        found: &StringFinding,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let format = &renderer.shape.format;
         out.insert("count".into(), found.count.into());
         if found.count == 0 {
@@ -150,8 +169,8 @@ impl Definition for StringStats {
         Ok(())
     }
 
-    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
-        partial.as_own::<Found>()?.number(value?)
+    fn number(&self, finding: &StringFinding, value: Option<&str>) -> Option<f64> {
+        finding.number(value?)
     }
 }
 
@@ -179,7 +198,7 @@ impl<'s> Collector<'s> for StringCollector<'s> {
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
-        let mut all: Vec<Found> = vec![Found::default(); buckets.len()];
+        let mut all: Vec<StringFinding> = vec![StringFinding::default(); buckets.len()];
         for (&(bucket, id), &times) in &self.counts {
             if let Ok(place) = buckets.binary_search(&bucket)
                 && let Key::Term(term) = self.keys.key(id)
@@ -187,7 +206,7 @@ impl<'s> Collector<'s> for StringCollector<'s> {
                 all[place].add(&String::from_utf8_lossy(&term), times);
             }
         }
-        Ok(all.into_iter().map(Partial::own).collect())
+        Ok(all.into_iter().map(Finding::into_partial).collect())
     }
 }
 
@@ -197,12 +216,12 @@ mod tests {
 
     #[test]
     fn lengths_and_entropy() {
-        let mut found = Found::default();
+        let mut found = StringFinding::default();
         found.add("ab", 1);
         found.add("aabb", 1);
         assert_eq!((found.count, found.min_length, found.max_length, found.total_length), (2, 2, 4, 6));
         assert_eq!(found.entropy(), 1.0);
-        let mut other = Found::default();
+        let mut other = StringFinding::default();
         other.add("a", 2);
         found.merge(other);
         assert_eq!((found.count, found.min_length, found.distribution()[0]), (4, 1, ('a', 5.0 / 8.0)));

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::super::bucket::{Docs, mark};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Entries, Values};
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::Partial;
+use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
@@ -71,7 +71,7 @@ impl TTest {
 
 /// Values of one population, around their mean.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sample {
+pub struct Sample {
     count: f64,
     mean: f64,
     squares: f64,
@@ -99,7 +99,9 @@ impl Sample {
 }
 
 /// Of one bucket: both populations, or the differences in the first.
-type Samples = [Sample; 2];
+pub type Samples = [Sample; 2];
+
+impl OwnFinding for Samples {}
 
 fn probability([a, b]: &Samples, kind: TestType) -> f64 {
     if a.count < 2.0 || (kind != TestType::Paired && b.count < 2.0) {
@@ -123,7 +125,7 @@ fn probability([a, b]: &Samples, kind: TestType) -> f64 {
     }
 }
 
-impl Definition for TTest {
+impl Request for TTest {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         self.populations.iter().map(|values| (values, Accepts::Numbers)).collect()
     }
@@ -135,7 +137,9 @@ impl Definition for TTest {
     fn takes_subs(&self) -> bool {
         false
     }
+}
 
+impl Collect for TTest {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let mut queries = place.bound.queries.iter();
         let mut populations = Vec::with_capacity(2);
@@ -159,23 +163,29 @@ impl Definition for TTest {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for TTest {
+    type Finding = Samples;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Samples>, _: &mut Reducer<'_>) -> Result<Samples> {
         let mut all = Samples::default();
-        for part in parts.iter().filter_map(Partial::as_own::<Samples>) {
+        for part in parts.iter() {
             all.iter_mut().zip(part).for_each(|(own, other)| own.merge(*other));
         }
-        Ok(Partial::own(all))
+        Ok(all)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let value = partial.as_own::<Samples>().map_or(f64::NAN, |samples| probability(samples, self.kind));
+impl Render for TTest {
+    fn render(&self, finding: &Samples, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let value = probability(finding, self.kind);
         single(out, value, !value.is_nan(), &renderer.shape.format);
         Ok(())
     }
 
-    fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
-        partial.as_own::<Samples>().map(|samples| probability(samples, self.kind))
+    fn number(&self, finding: &Samples, _: Option<&str>) -> Option<f64> {
+        Some(probability(finding, self.kind))
     }
 }
 
@@ -260,7 +270,7 @@ impl<'s> Collector<'s> for TTestCollector<'s> {
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let samples = |bucket: u32| self.samples.get(bucket as usize).copied().unwrap_or_default();
-        Ok(buckets.iter().map(|&bucket| Partial::own(samples(bucket))).collect())
+        Ok(buckets.iter().map(|&bucket| Finding::into_partial(samples(bucket))).collect())
     }
 }
 

@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 use super::super::bind::Bound;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::options::Options;
-use super::super::partial::Partial;
+use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
@@ -100,7 +100,7 @@ impl TopHits {
     }
 }
 
-impl Definition for TopHits {
+impl Request for TopHits {
     fn goes_below_filters(&self) -> bool {
         false
     }
@@ -131,14 +131,20 @@ impl Definition for TopHits {
         ))
         .into())
     }
+}
 
+impl Collect for TopHits {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(self.open(place)?))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for TopHits {
+    type Finding = TopHitsFound;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<TopHitsFound>, _: &mut Reducer<'_>) -> Result<TopHitsFound> {
         let mut all = TopHitsFound::default();
-        for part in parts.into_iter().filter_map(Partial::into_own::<TopHitsFound>) {
+        for part in parts.into_iter() {
             all.total += part.total;
             all.max_score = all.max_score.max(part.max_score);
             if all.sorts.is_empty() {
@@ -154,11 +160,17 @@ impl Definition for TopHits {
         });
         let from = self.request.from() as usize;
         all.hits = all.hits.into_iter().skip(from).take(self.request.size() as usize).collect();
-        Ok(Partial::own(all))
+        Ok(all)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Some(found) = partial.as_own::<TopHitsFound>() else { return Ok(()) };
+impl Render for TopHits {
+    fn render(
+        &self,
+        found: &TopHitsFound,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let max_score = match found.max_score.is_finite() {
             true => float_to_json(found.max_score),
             false => Value::Null,
@@ -188,7 +200,7 @@ pub(super) struct FoundHit {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct TopHitsFound {
+pub struct TopHitsFound {
     total: u64,
     /// Negative infinity: no scores.
     max_score: f32,
@@ -196,6 +208,8 @@ pub(super) struct TopHitsFound {
     pub(super) hits: Vec<FoundHit>,
     sorts: Vec<BoundSort>,
 }
+
+impl OwnFinding for TopHitsFound {}
 
 impl Default for TopHitsFound {
     fn default() -> TopHitsFound {
@@ -335,7 +349,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
         for &bucket in buckets {
             let best = self.buckets.get_mut(bucket as usize);
             let Some(best) = best else {
-                partials.push(Partial::own(TopHitsFound::default()));
+                partials.push(Finding::into_partial(TopHitsFound::default()));
                 continue;
             };
             let searched =
@@ -347,7 +361,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
             let bytes = |hit: &SearchHit| fetch::HIT_BYTES + 2 * hit.source_bytes();
             self.budget.spend(fetched.iter().map(bytes).sum())?;
             let hits = hits.into_iter().zip(fetched);
-            partials.push(Partial::own(TopHitsFound {
+            partials.push(Finding::into_partial(TopHitsFound {
                 total: best.total,
                 max_score: best.max_score,
                 hits: hits

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::format::{Format, double};
 use super::super::options::{Options, ValuesOptions};
@@ -105,7 +105,7 @@ impl TopMetrics {
     }
 }
 
-impl Definition for TopMetrics {
+impl Request for TopMetrics {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         self.fields.iter().map(|values| (values, Accepts::Anything)).collect()
     }
@@ -122,6 +122,25 @@ impl Definition for TopMetrics {
         true
     }
 
+    fn order_values(&self) -> OrderValues {
+        OrderValues::Several
+    }
+
+    fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
+        let size = self.hits.request.size();
+        if size != 1 {
+            return NameCheck::refused(format!(
+                "[top_metrics] can only the be target if [size] is [1] but was [{size}]"
+            ));
+        }
+        if self.fields[..self.metric_count].iter().any(|values| values.field == name) {
+            return NameCheck::known();
+        }
+        NameCheck::unknown(own, name, format!("unknown metric [{name}]"))
+    }
+}
+
+impl Collect for TopMetrics {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let sources = &place.bound.sources()[..self.metric_count];
         let (shard, budget) = (place.shard, place.budget);
@@ -135,13 +154,28 @@ impl Definition for TopMetrics {
             budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for TopMetrics {
+    type Finding = TopHitsFound;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<TopHitsFound>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<TopHitsFound> {
         self.hits.reduce(own, parts, reducer)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Some(found) = partial.as_own::<TopHitsFound>() else { return Ok(()) };
+impl Render for TopMetrics {
+    fn render(
+        &self,
+        found: &TopHitsFound,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         let sort_source = renderer.shape.sources.get(self.metric_count);
         let top = found.hits.iter().map(|hit| {
             let shown = |value: &Value| match (value.as_i64(), sort_source) {
@@ -170,27 +204,10 @@ impl Definition for TopMetrics {
         Ok(())
     }
 
-    fn number(&self, partial: &Partial, value: Option<&str>) -> Option<f64> {
-        let hit = partial.as_own::<TopHitsFound>()?.hits.first()?;
+    fn number(&self, finding: &TopHitsFound, value: Option<&str>) -> Option<f64> {
+        let hit = finding.hits.first()?;
         let name = value.or_else(|| self.fields.first().map(|values| values.field.as_str()))?;
         middle(hit.fetched.fields.as_ref()?.get(name)?).as_f64()
-    }
-
-    fn order_values(&self) -> OrderValues {
-        OrderValues::Several
-    }
-
-    fn check_order_name(&self, own: &str, name: &str) -> NameCheck {
-        let size = self.hits.request.size();
-        if size != 1 {
-            return NameCheck::refused(format!(
-                "[top_metrics] can only the be target if [size] is [1] but was [{size}]"
-            ));
-        }
-        if self.fields[..self.metric_count].iter().any(|values| values.field == name) {
-            return NameCheck::known();
-        }
-        NameCheck::unknown(own, name, format!("unknown metric [{name}]"))
     }
 }
 

@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use super::super::bind::Bound;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Entries, Values};
 use super::super::findings::Findings;
 use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::OrderValues;
-use super::super::partial::Partial;
+use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
@@ -63,13 +63,15 @@ pub struct WeightedSums {
     weights: KahanSum,
 }
 
+impl OwnFinding for WeightedSums {}
+
 impl WeightedSums {
     fn avg(&self) -> f64 {
         self.weighted.value / self.weights.value
     }
 }
 
-impl Definition for WeightedAvg {
+impl Request for WeightedAvg {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.value, Accepts::Anything), (&self.weight, Accepts::Anything)]
     }
@@ -91,6 +93,12 @@ impl Definition for WeightedAvg {
         false
     }
 
+    fn order_values(&self) -> OrderValues {
+        OrderValues::One
+    }
+}
+
+impl Collect for WeightedAvg {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let [value, weight] = [0, 1].map(|part| &place.bound.sources()[part]);
         Ok(Box::new(WeightedCollector {
@@ -103,28 +111,35 @@ impl Definition for WeightedAvg {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, _: &Aggregation, parts: Vec<Partial>, _: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for WeightedAvg {
+    type Finding = WeightedSums;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<WeightedSums>, _: &mut Reducer<'_>) -> Result<WeightedSums> {
         let mut all = WeightedSums::default();
-        for part in parts.into_iter().filter_map(Partial::into_own::<WeightedSums>) {
+        for part in parts.into_iter() {
             all.weighted.add(part.weighted.value);
             all.weights.add(part.weights.value);
         }
-        Ok(Partial::own(all))
+        Ok(all)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let avg = partial.as_own::<WeightedSums>().map_or(f64::NAN, WeightedSums::avg);
+impl Render for WeightedAvg {
+    fn render(
+        &self,
+        finding: &WeightedSums,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
+        let avg = finding.avg();
         single(out, avg, !avg.is_nan(), &renderer.shape.format);
         Ok(())
     }
 
-    fn number(&self, partial: &Partial, _: Option<&str>) -> Option<f64> {
-        partial.as_own::<WeightedSums>().map(WeightedSums::avg)
-    }
-
-    fn order_values(&self) -> OrderValues {
-        OrderValues::One
+    fn number(&self, finding: &WeightedSums, _: Option<&str>) -> Option<f64> {
+        Some(finding.avg())
     }
 }
 
@@ -231,6 +246,6 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let sums = |bucket: u32| self.sums.get(bucket as usize).copied().unwrap_or_default();
-        Ok(buckets.iter().map(|&bucket| Partial::own(sums(bucket))).collect())
+        Ok(buckets.iter().map(|&bucket| Finding::into_partial(sums(bucket))).collect())
     }
 }

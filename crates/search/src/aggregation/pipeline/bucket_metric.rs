@@ -110,7 +110,7 @@ fn collect(
     let rest = rest.as_slice();
     let (own, shape, partial) = (&level.list[place], &level.shapes[place], &level.partials[place]);
     let below = (own.subs.as_slice(), shape.subs.as_slice());
-    if let Some(bucket) = single(own, partial) {
+    if let Some(bucket) = single(partial) {
         let inside = Level { list: below.0, shapes: below.1, partials: &bucket.subs };
         return collect(rest, gaps, &inside, out);
     }

@@ -122,7 +122,7 @@ impl Pipeline for BucketScript {
 
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let outcomes = self.scripted.outcomes(work, partial, true)?;
-        for (subs, outcome) in subs_mut(work.aggregation, partial).into_iter().zip(outcomes) {
+        for (subs, outcome) in subs_mut(partial).into_iter().zip(outcomes) {
             check_request()?;
             if let Some(value) = outcome.filter(|value| !value.is_null()) {
                 subs[work.place] = PipelineValue::simple(value.f64(), &self.format).into_partial();

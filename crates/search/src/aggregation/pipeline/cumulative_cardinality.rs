@@ -68,7 +68,7 @@ impl Pipeline for CumulativeCardinality {
             made.body.insert("value".into(), count.into());
             counts.push(made.into_partial());
         }
-        subs_mut(own, partial).into_iter().zip(counts).for_each(|(subs, count)| subs[work.place] = count);
+        subs_mut(partial).into_iter().zip(counts).for_each(|(subs, count)| subs[work.place] = count);
         Ok(())
     }
 }

@@ -38,7 +38,7 @@ impl Pipeline for CumulativeSum {
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let values = values_of(&self.path, GapPolicy::InsertZeros, work, partial)?;
         let mut sum = 0.0;
-        for (subs, value) in subs_mut(work.aggregation, partial).into_iter().zip(values) {
+        for (subs, value) in subs_mut(partial).into_iter().zip(values) {
             check_request()?;
             if value.is_finite() {
                 sum += value;

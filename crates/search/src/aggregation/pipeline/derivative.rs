@@ -82,7 +82,7 @@ impl Pipeline for Derivative {
             });
             last = value.map(|value| (row.key, value));
         }
-        subs_mut(own, partial).into_iter().zip(made).for_each(|(subs, made)| subs[work.place] = made);
+        subs_mut(partial).into_iter().zip(made).for_each(|(subs, made)| subs[work.place] = made);
         Ok(())
     }
 }

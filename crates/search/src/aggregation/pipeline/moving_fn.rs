@@ -186,7 +186,7 @@ impl Pipeline for MovingFn {
         let all = values_of(&self.path, self.gaps, work, partial)?;
         let values: Vec<f64> = all.iter().copied().filter(|value| !value.is_nan()).collect();
         let mut place = 0;
-        for (subs, value) in subs_mut(work.aggregation, partial).into_iter().zip(&all) {
+        for (subs, value) in subs_mut(partial).into_iter().zip(&all) {
             check_request()?;
             if !value.is_nan() {
                 self.function.check(slice(&values, place, self.window, self.shift))?;

@@ -69,7 +69,7 @@ impl Pipeline for MovingPercentiles {
             })
             .collect();
         let format = work.shape.subs.get(place).map(|shape| shape.format.clone());
-        for (bucket, subs) in subs_mut(own, partial).into_iter().enumerate() {
+        for (bucket, subs) in subs_mut(partial).into_iter().enumerate() {
             check_request()?;
             let merged = percentiles.merged(slice(&found, bucket, self.window, self.shift).iter().cloned());
             let format = format.clone().unwrap_or(super::super::format::Format::Raw);

@@ -85,7 +85,7 @@ impl Pipeline for Normalize {
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let values = values_of(&self.path, GapPolicy::Skip, work, partial)?;
         let made = normalized(self.method, &values);
-        for (subs, value) in subs_mut(work.aggregation, partial).into_iter().zip(made) {
+        for (subs, value) in subs_mut(partial).into_iter().zip(made) {
             check_request()?;
             subs[work.place] = PipelineValue::simple(value, &self.format).into_partial();
         }

@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 
 use super::super::bind::Shape;
-use super::super::partial::Partial;
+use super::super::partial::{Bucket, Partial};
 use super::super::tree::Aggregation;
 use super::definition::Enclosing;
 use super::options::GapPolicy;
@@ -115,7 +115,7 @@ pub fn number_at(
             _ => number(own, partial, value).map(Some),
         };
     }
-    if let Some(bucket) = single(own, partial) {
+    if let Some(bucket) = single(partial) {
         return match rest {
             [last] if last.name == "_count" => Ok(Some(bucket.doc_count as f64)),
             _ => number_at(rest, below, &bucket.subs, &own.name),
@@ -134,10 +134,11 @@ pub fn number_at(
 }
 
 /// The only bucket of an aggregation that has one.
-pub fn single<'p>(own: &'p Aggregation, partial: &'p Partial) -> Option<&'p super::super::partial::Bucket> {
+pub fn single(partial: &Partial) -> Option<&Bucket> {
     match partial {
         Partial::Single(bucket) => Some(bucket),
-        partial => own.definition()?.single(partial),
+        Partial::Own(finding) => finding.single(),
+        _ => None,
     }
 }
 
@@ -151,8 +152,7 @@ fn number(own: &Aggregation, partial: &Partial, value: Option<&str>) -> Result<f
             definition.number(partial, value)
         }
     };
-    let name =
-        || own.definition().map_or("Object[]", |definition| definition.java_name(partial, value));
+    let name = || own.definition().map_or("Object[]", |definition| definition.java_name(partial, value));
     found.ok_or_else(|| wrong(name(), &own.name))
 }
 

@@ -38,7 +38,7 @@ fn level(list: &[Aggregation], shapes: &[Shape], partials: &mut [Partial]) -> Re
 }
 
 fn inside(own: &Aggregation, shape: &Shape, partial: &mut Partial) -> Result<()> {
-    for subs in subs_mut(own, partial) {
+    for subs in subs_mut(partial) {
         check_request()?;
         level(&own.subs, &shape.subs, subs)?;
     }
@@ -47,7 +47,7 @@ fn inside(own: &Aggregation, shape: &Shape, partial: &mut Partial) -> Result<()>
             pipeline.over_buckets(&Enclosing { aggregation: own, shape, place }, partial)?;
             continue;
         }
-        for subs in subs_mut(own, partial) {
+        for subs in subs_mut(partial) {
             check_request()?;
             let made = pipeline.beside(&Level { list: &own.subs, shapes: &shape.subs, partials: subs })?;
             subs[place] = made;

@@ -89,14 +89,15 @@ pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<R
 }
 
 /// The results below every bucket, single ones included.
-pub fn subs_mut<'p>(own: &Aggregation, partial: &'p mut Partial) -> Vec<&'p mut Vec<Partial>> {
+pub fn subs_mut(partial: &mut Partial) -> Vec<&mut Vec<Partial>> {
     match partial {
         Partial::Terms(terms) => terms.buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
         Partial::Histogram(buckets) => buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
         Partial::Fixed(buckets) => buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
         Partial::List(list) => list.buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
         Partial::Single(bucket) => vec![&mut bucket.subs],
-        partial => own.definition().map_or_else(Vec::new, |definition| definition.buckets_mut(partial)),
+        Partial::Own(finding) => finding.buckets_mut(),
+        _ => Vec::new(),
     }
 }
 

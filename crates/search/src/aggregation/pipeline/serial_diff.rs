@@ -49,7 +49,7 @@ impl Pipeline for SerialDiff {
 
     fn over_buckets(&self, work: &Enclosing<'_>, partial: &mut Partial) -> Result<()> {
         let values = values_of(&self.path, self.gaps, work, partial)?;
-        for (place, subs) in subs_mut(work.aggregation, partial).into_iter().enumerate() {
+        for (place, subs) in subs_mut(partial).into_iter().enumerate() {
             check_request()?;
             let before = place.checked_sub(self.lag).map_or(f64::NAN, |before| values[before]);
             if !values[place].is_nan() && !before.is_nan() {

@@ -13,11 +13,11 @@ use super::super::bind::{Bound, Shape};
 use super::super::bucket::single_partials;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::key_reader::KeyReader;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::Partial;
+use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
@@ -64,7 +64,7 @@ impl DiversifiedSampler {
     }
 }
 
-impl Definition for DiversifiedSampler {
+impl Request for DiversifiedSampler {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Anything)]
     }
@@ -77,6 +77,15 @@ impl Definition for DiversifiedSampler {
         true
     }
 
+    fn check_subs(&self, own: &Aggregation, bound: &Bound) -> std::result::Result<(), RequestError> {
+        match bound.shape.is_mapped {
+            true => check_subs(own),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Collect for DiversifiedSampler {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
         Ok(Box::new(DiversifiedCollector {
@@ -94,30 +103,27 @@ impl Definition for DiversifiedSampler {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        reducer.single(own, parts)
+impl Reduce for DiversifiedSampler {
+    type Finding = Bucket;
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Bucket>, reducer: &mut Reducer<'_>) -> Result<Bucket> {
+        reducer.bucket(own, parts)
     }
+}
 
-    fn typed_name(&self, _: &Aggregation, _: &Partial, _: &Shape) -> String {
+impl Render for DiversifiedSampler {
+    fn typed_name(&self, _: &Aggregation, _: &Bucket, _: &Shape) -> String {
         "sampler".to_owned()
     }
 
-    fn check_subs(&self, own: &Aggregation, bound: &Bound) -> std::result::Result<(), RequestError> {
-        match bound.shape.is_mapped {
-            true => check_subs(own),
-            false => Ok(()),
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        if renderer.shape.is_mapped {
+            return renderer.single(bucket, out);
         }
-    }
-
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        match (renderer.shape.is_mapped, partial) {
-            // Without the field there is no sample to look into.
-            (false, Partial::Single(sample)) => {
-                out.insert("doc_count".into(), sample.doc_count.into());
-            }
-            _ => renderer.single(partial, out)?,
-        }
+        // Without the field there is no sample to look into.
+        out.insert("doc_count".into(), bucket.doc_count.into());
         Ok(())
     }
 }

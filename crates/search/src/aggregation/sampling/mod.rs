@@ -6,5 +6,5 @@ mod random;
 mod sampler;
 
 pub use diversified::DiversifiedSampler;
-pub use random::RandomSampler;
+pub use random::{RandomSampler, scaled};
 pub use sampler::Sampler;

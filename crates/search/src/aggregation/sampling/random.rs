@@ -10,12 +10,11 @@ use limber_store::random::{INCREMENT, mix};
 use serde_json::{Map, Value};
 
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::format::double;
-use super::super::frequent::FrequentSets;
 use super::super::options::Options;
-use super::super::partial::{Bucket, Partial};
+use super::super::partial::{Bucket, Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
@@ -95,7 +94,7 @@ fn check_below(own: &Aggregation, list: &[Aggregation]) -> std::result::Result<(
     Ok(())
 }
 
-impl Definition for RandomSampler {
+impl Request for RandomSampler {
     fn is_single_bucket(&self) -> bool {
         true
     }
@@ -119,7 +118,9 @@ impl Definition for RandomSampler {
         }
         check_below(own, &own.subs)
     }
+}
 
+impl Collect for RandomSampler {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let seed = self.seed.unwrap_or(place.budget.context.now_millis as i32);
         let shard = match self.shard_seed {
@@ -139,33 +140,29 @@ impl Definition for RandomSampler {
             emitted: Emitted::default(),
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let samples: Vec<Sample> = parts.into_iter().filter_map(Partial::into_own).collect();
-        let seed = samples.first().map_or(0, |sample| sample.seed);
-        let singles = samples.into_iter().map(|sample| Partial::Single(sample.bucket)).collect();
-        let Partial::Single(mut bucket) = reducer.single(own, singles)? else { return Ok(Partial::Absent) };
+impl Reduce for RandomSampler {
+    type Finding = Sample;
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Sample>, reducer: &mut Reducer<'_>) -> Result<Sample> {
+        let seed = parts.first().map_or(0, |sample| sample.seed);
+        let buckets = parts.into_iter().map(|sample| sample.bucket).collect();
+        let mut bucket = reducer.bucket(own, buckets)?;
         if self.probability < 1.0 {
             bucket.doc_count = scaled(bucket.doc_count, self.probability);
             bucket.subs.iter_mut().for_each(|sub| sub.scale(self.probability));
         }
-        Ok(Partial::own(Sample { seed, bucket }))
+        Ok(Sample { seed, bucket })
     }
+}
 
-    fn typed_name(&self, _: &Aggregation, _: &Partial, _: &super::super::bind::Shape) -> String {
+impl Render for RandomSampler {
+    fn typed_name(&self, _: &Aggregation, _: &Sample, _: &super::super::bind::Shape) -> String {
         "random_sampler".to_owned()
     }
 
-    fn buckets_mut<'p>(&self, partial: &'p mut Partial) -> Vec<&'p mut Vec<Partial>> {
-        partial.as_own_mut::<Sample>().map(|sample| &mut sample.bucket.subs).into_iter().collect()
-    }
-
-    fn single<'p>(&self, partial: &'p Partial) -> Option<&'p Bucket> {
-        partial.as_own::<Sample>().map(|sample| &sample.bucket)
-    }
-
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Some(sample) = partial.as_own::<Sample>() else { return Ok(()) };
+    fn render(&self, sample: &Sample, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
         out.insert("seed".into(), sample.seed.into());
         out.insert("probability".into(), double(self.probability));
         out.extend(renderer.bucket(Map::new(), sample.bucket.doc_count, &sample.bucket.subs)?);
@@ -174,9 +171,19 @@ impl Definition for RandomSampler {
 }
 
 #[derive(Debug, Clone)]
-struct Sample {
+pub struct Sample {
     seed: i32,
     bucket: Bucket,
+}
+
+impl OwnFinding for Sample {
+    fn single(&self) -> Option<&Bucket> {
+        Some(&self.bucket)
+    }
+
+    fn buckets_mut(&mut self) -> Vec<&mut Vec<Partial>> {
+        vec![&mut self.bucket.subs]
+    }
 }
 
 /// A count of a sample as one of everything.
@@ -232,11 +239,7 @@ impl Partial {
                     below(&mut bucket.subs);
                 }
             }
-            Partial::Own(_) => {
-                if let Some(sets) = self.as_own_mut::<FrequentSets>() {
-                    sets.counts_mut().for_each(count);
-                }
-            }
+            Partial::Own(finding) => finding.scale(probability),
             Partial::Cardinality(_) | Partial::Distribution(_) | Partial::Pipeline(_) | Partial::Absent => {}
         }
     }
@@ -295,7 +298,7 @@ impl<'s> Collector<'s> for RandomCollector<'s> {
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let (seed, doc_count) = (self.seed, self.doc_count);
-        let sample = |subs| Partial::own(Sample { seed, bucket: Bucket { doc_count, subs } });
+        let sample = |subs| Finding::into_partial(Sample { seed, bucket: Bucket { doc_count, subs } });
         Ok(self.subs.finish(buckets)?.into_iter().map(sample).collect())
     }
 }

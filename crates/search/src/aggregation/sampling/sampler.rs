@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::super::bucket::single_partials;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::options::Options;
-use super::super::partial::Partial;
+use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
@@ -65,7 +65,7 @@ pub fn shard_size(size: i32) -> Result<usize> {
     }
 }
 
-impl Definition for Sampler {
+impl Request for Sampler {
     fn needs_scores(&self) -> bool {
         true
     }
@@ -77,7 +77,9 @@ impl Definition for Sampler {
     fn check_place(&self, own: &Aggregation, _: &[&Aggregation]) -> std::result::Result<(), RequestError> {
         check_subs(own)
     }
+}
 
+impl Collect for Sampler {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(SamplerCollector {
             shard_size: shard_size(self.shard_size)?,
@@ -88,13 +90,19 @@ impl Definition for Sampler {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        reducer.single(own, parts)
+impl Reduce for Sampler {
+    type Finding = Bucket;
+
+    fn reduce(&self, own: &Aggregation, parts: Vec<Bucket>, reducer: &mut Reducer<'_>) -> Result<Bucket> {
+        reducer.bucket(own, parts)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        renderer.single(partial, out)
+impl Render for Sampler {
+    fn render(&self, bucket: &Bucket, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        renderer.single(bucket, out)
     }
 }
 

@@ -6,9 +6,9 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::super::format::{Format, double};
-use super::super::list::{groups, lists, push_key};
+use super::super::list::{groups, push_key};
 use super::super::options::Options;
-use super::super::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::partial::{Key, ListBucket, ListPartial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::Source;
@@ -101,10 +101,9 @@ impl Significance {
     pub fn reduce(
         &self,
         own: &Aggregation,
-        parts: Vec<Partial>,
+        lists: Vec<ListPartial>,
         reducer: &mut Reducer<'_>,
-    ) -> Result<Partial> {
-        let lists = lists(parts);
+    ) -> Result<ListPartial> {
         let doc_count = lists.iter().map(|list| list.doc_count).sum();
         let background = lists.iter().map(|list| list.background).sum();
         let mut all = groups(lists.into_iter().flat_map(|list| list.buckets));
@@ -121,16 +120,15 @@ impl Significance {
         all.sort_by(|left, right| right.bucket.score.total_cmp(&left.bucket.score));
         all.truncate(self.size);
         let buckets = reducer.buckets_of(own, all)?;
-        Ok(Partial::List(ListPartial { buckets, doc_count, background, ..ListPartial::default() }))
+        Ok(ListPartial { buckets, doc_count, background, ..ListPartial::default() })
     }
 
     pub fn render(
         &self,
-        partial: &Partial,
+        list: &ListPartial,
         renderer: &Renderer<'_>,
         out: &mut Map<String, Value>,
     ) -> Result<()> {
-        let Partial::List(list) = partial else { return Ok(()) };
         if renderer.shape.is_mapped {
             out.insert("doc_count".into(), list.doc_count.into());
             out.insert("bg_count".into(), list.background.into());

@@ -10,11 +10,11 @@ use super::super::bind::{Bound, Shape};
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::key_reader::KeyReader;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::Partial;
+use super::super::partial::{ListPartial, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
@@ -53,7 +53,7 @@ impl SignificantTerms {
     }
 }
 
-impl Definition for SignificantTerms {
+impl Request for SignificantTerms {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Keys)]
     }
@@ -77,7 +77,9 @@ impl Definition for SignificantTerms {
             false => Ok(()),
         }
     }
+}
 
+impl Collect for SignificantTerms {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
         Ok(Box::new(SignificantCollector {
@@ -94,18 +96,34 @@ impl Definition for SignificantTerms {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for SignificantTerms {
+    type Finding = ListPartial;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<ListPartial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<ListPartial> {
         self.request.reduce(own, parts, reducer)
     }
+}
 
-    fn typed_name(&self, _: &Aggregation, _: &Partial, shape: &Shape) -> String {
+impl Render for SignificantTerms {
+    fn typed_name(&self, _: &Aggregation, _: &ListPartial, shape: &Shape) -> String {
         let is_number = shape.sources.iter().any(Source::is_numeric);
         (if is_number { "siglterms" } else { "sigsterms" }).to_owned()
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        self.request.render(partial, renderer, out)
+    fn render(
+        &self,
+        finding: &ListPartial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
+        self.request.render(finding, renderer, out)
     }
 }
 

@@ -14,10 +14,10 @@ use super::super::bind::{Bound, Shape};
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::options::Options;
-use super::super::partial::{Key, Partial};
+use super::super::partial::{Key, ListPartial, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::terms::{TermFilter, TermPool};
@@ -73,7 +73,7 @@ impl SignificantText {
     }
 }
 
-impl Definition for SignificantText {
+impl Request for SignificantText {
     fn queries(&self) -> Vec<&Query> {
         self.request.background_filter.iter().collect()
     }
@@ -96,7 +96,9 @@ impl Definition for SignificantText {
             _ => Ok(()),
         }
     }
+}
 
+impl Collect for SignificantText {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let field = place.shard.mapping.field(&self.field);
         let filter = TermFilter::bind_text(&self.request.include, &self.request.exclude, &self.field)?;
@@ -121,17 +123,33 @@ impl Definition for SignificantText {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
+impl Reduce for SignificantText {
+    type Finding = ListPartial;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<ListPartial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<ListPartial> {
         self.request.reduce(own, parts, reducer)
     }
+}
 
-    fn typed_name(&self, _: &Aggregation, _: &Partial, _: &Shape) -> String {
+impl Render for SignificantText {
+    fn typed_name(&self, _: &Aggregation, _: &ListPartial, _: &Shape) -> String {
         "sigsterms".to_owned()
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        self.request.render(partial, renderer, out)
+    fn render(
+        &self,
+        finding: &ListPartial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
+        self.request.render(finding, renderer, out)
     }
 }
 

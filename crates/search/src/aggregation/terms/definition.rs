@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::super::bind::Shape;
 use super::super::collector::Collector;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::format::double;
 use super::super::options::ValuesOptions;
 use super::super::order::BucketOrder;
-use super::super::partial::{Partial, TermBucket, TermKey};
+use super::super::partial::{TermBucket, TermKey, TermsPartial};
 use super::super::reduce::Reducer;
 use super::super::render::{Renderer, term_text};
 use super::super::source::{Accepts, Source};
@@ -24,7 +24,7 @@ use super::request::Terms;
 use crate::error::Result;
 use crate::query::Query;
 
-impl Definition for Terms {
+impl Request for Terms {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Keys)]
     }
@@ -61,7 +61,9 @@ impl Definition for Terms {
             false => self.order.check_on_shard(&own.subs),
         }
     }
+}
 
+impl Collect for Terms {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let Place { bound, subs, shard, budget } = place;
         let source = &bound.sources()[0];
@@ -73,18 +75,24 @@ impl Definition for Terms {
             Box::new(KeywordTerms::new(self, &bound.filter, source, subs, shard, budget)?)
         })
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let terms = |part| match part {
-            Partial::Terms(terms) => Some(terms),
-            _ => None,
-        };
-        let shards = parts.into_iter().filter_map(terms).collect();
-        reduce_terms(self, own, shards, reducer).map(Partial::Terms)
+impl Reduce for Terms {
+    type Finding = TermsPartial;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<TermsPartial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<TermsPartial> {
+        reduce_terms(self, own, parts, reducer)
     }
+}
 
-    fn typed_name(&self, _: &Aggregation, partial: &Partial, shape: &Shape) -> String {
-        let name = match first_key(partial) {
+impl Render for Terms {
+    fn typed_name(&self, _: &Aggregation, finding: &TermsPartial, shape: &Shape) -> String {
+        let name = match first_key(finding) {
             Some(TermKey::Long(_)) => "lterms",
             Some(TermKey::Double(_)) => "dterms",
             Some(TermKey::Term(_) | TermKey::Several(_)) => "sterms",
@@ -96,8 +104,12 @@ impl Definition for Terms {
         name.to_owned()
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::Terms(terms) = partial else { return Ok(()) };
+    fn render(
+        &self,
+        terms: &TermsPartial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         out.insert("doc_count_error_upper_bound".into(), terms.error.into());
         out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
         let buckets = terms.buckets.iter().map(|bucket| self.bucket(bucket, renderer));
@@ -105,8 +117,8 @@ impl Definition for Terms {
         Ok(())
     }
 
-    fn java_name(&self, partial: &Partial, _: Option<&str>) -> &'static str {
-        match first_key(partial) {
+    fn java_name(&self, finding: &TermsPartial, _: Option<&str>) -> &'static str {
+        match first_key(finding) {
             Some(TermKey::Long(_)) => "LongTerms",
             Some(TermKey::Double(_)) => "DoubleTerms",
             _ => "StringTerms",
@@ -114,11 +126,8 @@ impl Definition for Terms {
     }
 }
 
-fn first_key(partial: &Partial) -> Option<&TermKey> {
-    match partial {
-        Partial::Terms(terms) => terms.buckets.first().map(|bucket| &bucket.key),
-        _ => None,
-    }
+fn first_key(terms: &TermsPartial) -> Option<&TermKey> {
+    terms.buckets.first().map(|bucket| &bucket.key)
 }
 
 impl Terms {

@@ -14,14 +14,14 @@ use serde_json::{Map, Value};
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries, IdColumn};
 use super::super::format::Format;
 use super::super::key_reader::KeyReader;
 use super::super::list::{key_text, part_json};
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::BucketOrder;
-use super::super::partial::{Partial, TermKey};
+use super::super::partial::{Partial, TermKey, TermsPartial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
@@ -69,7 +69,7 @@ impl MultiTerms {
     }
 }
 
-impl Definition for MultiTerms {
+impl Request for MultiTerms {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         self.fields.iter().map(|values| (values, Accepts::Anything)).collect()
     }
@@ -77,7 +77,9 @@ impl Definition for MultiTerms {
     fn order(&self) -> Option<&BucketOrder> {
         Some(&self.request.order)
     }
+}
 
+impl Collect for MultiTerms {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let sources = place.bound.sources().iter();
         let readers: Vec<KeyReader<'s>> =
@@ -96,18 +98,28 @@ impl Definition for MultiTerms {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let terms = |part| match part {
-            Partial::Terms(terms) => Some(terms),
-            _ => None,
-        };
-        let shards = parts.into_iter().filter_map(terms).collect();
-        reduce_terms(&self.request, own, shards, reducer).map(Partial::Terms)
+impl Reduce for MultiTerms {
+    type Finding = TermsPartial;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<TermsPartial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<TermsPartial> {
+        reduce_terms(&self.request, own, parts, reducer)
     }
+}
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::Terms(terms) = partial else { return Ok(()) };
+impl Render for MultiTerms {
+    fn render(
+        &self,
+        terms: &TermsPartial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         out.insert("doc_count_error_upper_bound".into(), terms.error.into());
         out.insert("sum_other_doc_count".into(), terms.other_doc_count.into());
         let sources = &renderer.shape.sources;

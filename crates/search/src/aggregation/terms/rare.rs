@@ -14,10 +14,10 @@ use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::deferred::Deferred;
-use super::super::definition::{Definition, Place};
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::key_reader::KeyReader;
-use super::super::list::{groups, lists, push_key, render_buckets};
+use super::super::list::{groups, push_key, render_buckets};
 use super::super::metric::{hash_number, hash_term};
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Key, ListBucket, ListPartial, Partial};
@@ -73,7 +73,7 @@ fn hash(key: &Key) -> u64 {
     }
 }
 
-impl Definition for RareTerms {
+impl Request for RareTerms {
     fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
         vec![(&self.values, Accepts::Keys)]
     }
@@ -91,7 +91,9 @@ impl Definition for RareTerms {
             false => Ok(()),
         }
     }
+}
 
+impl Collect for RareTerms {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         Ok(Box::new(RareCollector {
             max_doc_count: self.max_doc_count,
@@ -104,9 +106,18 @@ impl Definition for RareTerms {
             budget: place.budget,
         }))
     }
+}
 
-    fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial> {
-        let lists = lists(parts);
+impl Reduce for RareTerms {
+    type Finding = ListPartial;
+
+    fn reduce(
+        &self,
+        own: &Aggregation,
+        parts: Vec<ListPartial>,
+        reducer: &mut Reducer<'_>,
+    ) -> Result<ListPartial> {
+        let lists = parts;
         let frequent: HashSet<u64> = lists.iter().flat_map(|list| &list.refused).copied().collect();
         let mut all = groups(lists.into_iter().flat_map(|list| list.buckets));
         all.retain(|group| {
@@ -114,15 +125,15 @@ impl Definition for RareTerms {
         });
         all.sort_by_key(|group| group.bucket.doc_count);
         let buckets = reducer.buckets_of(own, all)?;
-        Ok(Partial::List(ListPartial { buckets, ..ListPartial::default() }))
+        Ok(ListPartial { buckets, ..ListPartial::default() })
     }
+}
 
-    fn typed_name(&self, _: &Aggregation, partial: &Partial, shape: &Shape) -> String {
-        let is_number = match partial {
-            Partial::List(list) if !list.buckets.is_empty() => {
-                matches!(list.buckets[0].keys[0], Key::Long(_))
-            }
-            _ => shape.sources.first().is_some_and(|source| source.is_numeric()),
+impl Render for RareTerms {
+    fn typed_name(&self, _: &Aggregation, finding: &ListPartial, shape: &Shape) -> String {
+        let is_number = match finding.buckets.first() {
+            Some(bucket) => matches!(bucket.keys[0], Key::Long(_)),
+            None => shape.sources.first().is_some_and(|source| source.is_numeric()),
         };
         let name = match (shape.is_mapped, is_number) {
             // As Elasticsearch has it.
@@ -133,8 +144,12 @@ impl Definition for RareTerms {
         name.to_owned()
     }
 
-    fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
-        let Partial::List(list) = partial else { return Ok(()) };
+    fn render(
+        &self,
+        list: &ListPartial,
+        renderer: &Renderer<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<()> {
         render_buckets(list, renderer, out, |bucket, head| {
             push_key(head, &bucket.keys[0], renderer.shape.sources.first());
         })

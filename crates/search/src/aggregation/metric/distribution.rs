@@ -1,0 +1,49 @@
+//! How the values of a bucket are distributed, by either of the ways to keep that.
+
+use super::digest::Digest;
+use super::hdr::Histogram;
+
+/// What is kept of the values of one bucket.
+#[derive(Debug, Clone)]
+pub enum Distribution {
+    Digest(Digest),
+    Hdr(Histogram),
+}
+
+impl Distribution {
+    pub fn prepare(&mut self) {
+        if let Distribution::Digest(digest) = self {
+            digest.prepare();
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Distribution::Digest(digest) => digest.bytes(),
+            Distribution::Hdr(histogram) => histogram.bytes(),
+        }
+    }
+
+    /// False: a value cannot be kept.
+    pub fn add_all(&mut self, values: &[f64]) -> bool {
+        match self {
+            Distribution::Digest(digest) => {
+                digest.add_all(values);
+                true
+            }
+            Distribution::Hdr(histogram) => values.iter().all(|value| histogram.add(*value)),
+        }
+    }
+
+    /// False: the value cannot be kept.
+    #[inline]
+    pub fn add(&mut self, value: f64) -> bool {
+        match self {
+            Distribution::Digest(digest) => {
+                digest.add(value);
+                true
+            }
+            Distribution::Hdr(histogram) => histogram.add(value),
+        }
+    }
+}

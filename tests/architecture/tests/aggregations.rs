@@ -1,0 +1,74 @@
+//! An aggregation describes itself: the worked example of `CONTRIBUTING.md` needs the files that it names and no other, and nobody asks by
+//! name which aggregation is in hand.
+
+use std::collections::BTreeSet;
+
+use limber_architecture::crates::{self, Crate};
+use limber_architecture::source::{SourceFile, workspace};
+
+const OWN_FILE: &str = "aggregation/metric/boxplot.rs";
+
+/// Files that know other aggregations by their names today. **This list may only shrink.**
+const KNOWN_BY_NAME: [&str; 2] = ["aggregation/bucket/composite.rs", "aggregation/sampling/random.rs"];
+
+#[test]
+fn the_example_is_its_file_a_line_of_the_table_and_a_module() {
+    let search = search();
+    let naming: BTreeSet<String> = search
+        .files
+        .iter()
+        .filter(|file| file.code.contains("boxplot") || file.code.contains("Boxplot"))
+        .map(path)
+        .collect();
+    let expected = [OWN_FILE, "aggregation/metric/mod.rs", "aggregation/mod.rs"].map(str::to_owned);
+    assert_eq!(naming, BTreeSet::from(expected), "the example is named in other files");
+    let guide = std::fs::read_to_string(workspace().join("CONTRIBUTING.md")).expect("there is a guide");
+    for said in [OWN_FILE, "mod boxplot;", "(\"boxplot\", metric::Boxplot::parse),"] {
+        assert!(guide.contains(said), "CONTRIBUTING.md does not say {said}");
+    }
+}
+
+#[test]
+fn every_aggregation_has_all_four_parts() {
+    let search = search();
+    let with = |part: &str| -> BTreeSet<String> {
+        let implementation = format!("impl {part} for ");
+        let files = search.files.iter().flat_map(|file| file.code.split(&implementation).skip(1));
+        files
+            .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric()).collect::<String>())
+            .filter(|name| name != "T")
+            .collect()
+    };
+    let collecting = with("Collect");
+    assert!(collecting.len() >= 39, "{collecting:?}");
+    for part in ["Request", "Reduce", "Render"] {
+        assert_eq!(with(part), collecting, "{part}");
+    }
+}
+
+#[test]
+fn nobody_asks_by_name_which_aggregation_it_is() {
+    let search = search();
+    let asking: BTreeSet<String> = search
+        .files
+        .iter()
+        .filter(|file| path(file).starts_with("aggregation/"))
+        .filter(|file| {
+            let code = &file.code;
+            code.contains("type_name ==")
+                || code.contains("matches!(parent.type_name")
+                || code.contains(".contains(&below.type_name)")
+        })
+        .map(path)
+        .collect();
+    assert_eq!(asking, BTreeSet::from(KNOWN_BY_NAME.map(str::to_owned)));
+}
+
+fn search() -> Crate {
+    let crates = crates::read().expect("the sources are readable");
+    crates.into_iter().find(|c| c.name == "search").expect("there is a crate search")
+}
+
+fn path(file: &SourceFile) -> String {
+    file.path.display().to_string()
+}
