@@ -14,6 +14,8 @@ pub mod document;
 mod error;
 mod feature;
 mod field;
+mod field_build;
+mod field_script;
 mod field_type;
 pub mod geo;
 pub mod ip;
@@ -42,8 +44,9 @@ pub use field::{
     NumberForm, Precision, RangeEnd, RangeKind, RangeRelation, RangesWanted, Representation, RuntimeScript,
     Selection, SpaceId, TermCodec, TextParts, TextPrefixes, TextShingles, ValueKind, keyed_path,
 };
+pub use field_build::field_of_type;
 pub use join::Relations;
-pub use mapping::{Mapping, field_of_type, shown_mapping};
+pub use mapping::{Mapping, shown_mapping};
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};
 pub use similarity::{Similarities, Similarity};
 pub use synthetic::{Rebuilt, Residue, SyntheticPlan};

@@ -132,7 +132,7 @@ pub(super) fn checked(
             let contexts = crate::completion::Completion::parse_contexts(value)?;
             Ok(contexts.iter().map(crate::completion::CompletionContext::to_json).collect())
         }
-        Check::Script => super::script::long_form(value, field),
+        Check::Script => crate::field_script::long_form(value, field),
         Check::ScriptError => match value.as_str() {
             Some("fail" | "continue") => Ok(value.clone()),
             _ => Err(mapper_parsing(format!(

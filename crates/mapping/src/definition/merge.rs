@@ -192,7 +192,7 @@ fn leaves(present: &Leaf, update: &Leaf, path: &str) -> Result<Leaf, RequestErro
 fn shown(value: &Value, name: &str) -> String {
     match value {
         Value::Null if name == "analyzer" => "default".to_owned(),
-        Value::Object(_) if name == "script" => super::script::shown(value),
+        Value::Object(_) if name == "script" => crate::field_script::shown(value),
         other => java_text(other),
     }
 }

@@ -9,7 +9,6 @@ mod merge;
 mod parse;
 mod render;
 pub(crate) mod runtime;
-mod script;
 mod source;
 mod templates;
 mod time_series;
@@ -21,7 +20,6 @@ pub(crate) use parse::{
 };
 pub(crate) use render::render;
 pub(crate) use runtime::RuntimeFields;
-pub(crate) use script::script_of;
 pub use source::SourceRule;
 pub(crate) use templates::Template;
 pub use tree::Dynamic;

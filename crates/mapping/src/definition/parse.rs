@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use super::check::checked;
 use super::data_stream;
 use super::runtime;
-use super::script::check_script;
 use super::source::SourceSection;
 use super::templates::Template;
 use super::time_series;
@@ -15,6 +14,7 @@ use super::tree::{Dynamic, Includes, Node, Object, Root};
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::field::{Check, FieldType, Leaf, Place};
+use crate::field_script::check_script;
 use crate::field_type;
 use crate::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{Keep, MappingSettings};
@@ -491,7 +491,7 @@ fn leaf(
             "Cannot set position_increment_gap on field [{last}] without positions enabled"
         )));
     }
-    crate::mapping::check_leaf(&leaf, path, settings)?;
+    crate::field_build::check_leaf(&leaf, path, settings)?;
     Ok(leaf)
 }
 

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
-use super::build::build;
 use super::visible::Visible;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::definition::{self, Root, SourceRule};
 use crate::field::{Field, FieldId, Leaf, Nested, SpaceId};
+use crate::field_build::build;
 use crate::reserved;
 use crate::settings::{MappingSettings, SourceMode};
 use crate::synthetic::SyntheticPlan;

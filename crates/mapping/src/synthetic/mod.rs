@@ -8,5 +8,6 @@
 mod plan;
 mod residue;
 
+pub(crate) use plan::{How, PlanNode};
 pub use plan::{Rebuilt, SyntheticPlan};
 pub use residue::Residue;

@@ -12,7 +12,7 @@ use crate::java::{java_text, mapper_parsing};
 const PRECLUDED: &[&str] = &["ignore_malformed", "coerce", "null_value", "ignore_z_value"];
 
 /// A script as `{"source", "lang", "params"}`, the last where there are some.
-pub(super) fn long_form(value: &Value, field: &str) -> Result<Value, RequestError> {
+pub(crate) fn long_form(value: &Value, field: &str) -> Result<Value, RequestError> {
     let refused = |reason: String| Err(RequestError::illegal_argument(reason));
     let mut long = Map::new();
     let members = match value {
@@ -57,7 +57,7 @@ pub(super) fn long_form(value: &Value, field: &str) -> Result<Value, RequestErro
 }
 
 /// The long form as Java prints a script.
-pub(super) fn shown(script: &Value) -> String {
+pub(crate) fn shown(script: &Value) -> String {
     let member = |name: &str| script[name].as_str().unwrap_or_default();
     let params = match &script["params"] {
         Value::Null => "{}".to_owned(),
@@ -71,7 +71,7 @@ pub(super) fn shown(script: &Value) -> String {
 }
 
 /// Whether a field with a script may be what else it says of itself.
-pub(super) fn check_script(leaf: &Leaf, name: &str) -> Result<(), RequestError> {
+pub(crate) fn check_script(leaf: &Leaf, name: &str) -> Result<(), RequestError> {
     let illegal = |reason: String| Err(RequestError::illegal_argument(reason));
     if !leaf.params.contains_key("script") {
         return match leaf.params.get("on_script_error") {

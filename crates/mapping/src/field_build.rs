@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::RequestError;
 use crate::analysis::Analyzer;
-use crate::definition::script_of;
 use crate::field::{Field, FieldId, Leaf, OwnedScalar, TextParts, ValueKind, check_scalar};
+use crate::field_script::script_of;
 use crate::field_type;
 use crate::settings::MappingSettings;
 use crate::similarity::Similarity;
@@ -36,7 +36,7 @@ pub(crate) fn check_leaf(leaf: &Leaf, path: &str, settings: &MappingSettings) ->
 ///
 /// # Errors
 /// Formats of dates that are none, types that are not there.
-pub(super) fn build(
+pub(crate) fn build(
     leaf: &Leaf,
     id: FieldId,
     path: &str,
