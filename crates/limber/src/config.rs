@@ -172,7 +172,14 @@ impl Config {
                 .clone()
                 .or(data_path.map(PathBuf::from))
                 .unwrap_or_else(|| "data".into()),
-            http_address: overrides.http.clone().unwrap_or_else(|| format!("{host}:{port}")),
+            http_address: match overrides.http.as_deref() {
+                None => format!("{host}:{port}"),
+                // A port alone is one of the host that is set.
+                Some(port) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
+                    format!("{host}:{port}")
+                }
+                Some(address) => address.to_owned(),
+            },
             insecure_network,
             log_format,
             memory_limit_bytes,
@@ -465,6 +472,9 @@ mod tests {
             .collect();
         assert!(unknown.is_empty(), "{unknown:?} are no settings");
         assert_eq!(config.http_address, "127.0.0.1:9200");
+        let port = Overrides { http: Some("9300".into()), ..Overrides::default() };
+        let config = Config::from_settings(Map::new(), &port, 4 << 30).expect("valid");
+        assert_eq!(config.http_address, "127.0.0.1:9300");
     }
 
     #[test]

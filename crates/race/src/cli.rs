@@ -370,10 +370,11 @@ impl RaceCommand {
     }
 
     fn refuse_unsupported(&self) -> Result<(), RaceError> {
+        self.rally.refuse()?;
         if self.rally.wants_running_host() && self.hosts.is_empty() {
             return Err(RaceError::Arguments("--pipeline benchmark-only needs --target-hosts".into()));
         }
-        self.rally.refuse()
+        Ok(())
     }
 }
 

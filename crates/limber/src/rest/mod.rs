@@ -18,6 +18,8 @@ mod dangling;
 mod data_stream;
 mod data_stream_lifecycle;
 mod document;
+#[cfg(test)]
+mod endpoints;
 mod explain;
 mod field_caps;
 mod health_report;
