@@ -37,6 +37,8 @@ pub struct IndexMetadata {
     pub lifecycle: LifecycleState,
     /// Counts changes, for `_cluster/state`; of two states of an index the one with the higher version is newer.
     pub version: u64,
+    /// It is being filled with the documents of another index, and deleted when that ends before it is whole.
+    pub is_unfinished: bool,
     /// Why its metadata could not be read. Name, uuid and aliases are what the node's state says then; nothing else is known, and only
     /// deleting it is possible.
     pub damage: Option<Arc<RequestError>>,
@@ -55,7 +57,7 @@ impl IndexMetadata {
     pub(crate) fn to_json(&self) -> Value {
         let aliases: Map<String, Value> =
             self.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect();
-        json!({
+        let mut json = json!({
             "name": &*self.name,
             "uuid": &*self.uuid,
             "creation_date_ms": self.creation_date_ms,
@@ -67,7 +69,11 @@ impl IndexMetadata {
             "mappings": &*self.mappings,
             "rollover_info": self.rollover_info,
             "lifecycle": self.lifecycle.to_json(),
-        })
+        });
+        if self.is_unfinished {
+            json["unfinished"] = true.into();
+        }
+        json
     }
 
     /// Reads `index.json`.
@@ -102,6 +108,7 @@ impl IndexMetadata {
             rollover_info: Map::new(),
             lifecycle: LifecycleState::default(),
             version: 0,
+            is_unfinished: false,
             damage: Some(Arc::new(why)),
         })
     }
@@ -129,6 +136,7 @@ impl IndexMetadata {
             lifecycle: LifecycleState::from_json(&value["lifecycle"]),
             open: value["open"].as_bool().unwrap_or(true),
             version: value["version"].as_u64().unwrap_or(1),
+            is_unfinished: value["unfinished"].as_bool().unwrap_or(false),
             damage: None,
         })
     }

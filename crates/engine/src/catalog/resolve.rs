@@ -438,6 +438,7 @@ mod tests {
                 rollover_info: Map::new(),
                 lifecycle: LifecycleState::default(),
                 version: 1,
+                is_unfinished: false,
                 damage: None,
             };
             catalog.indices.insert(index.name.clone(), Arc::new(index));

@@ -155,7 +155,10 @@ impl Node {
             Round::Flush => self.flush_round(),
             Round::Recovery => self.recovery_round(),
             Round::Disk => self.watch_disk(),
-            Round::Metadata => self.metadata_round(),
+            Round::Metadata => {
+                self.metadata_round();
+                self.remove_unfinished_copies();
+            }
             Round::Expiry => self.expiry_round(),
             Round::Merge => self.merge_round(),
             Round::Lifecycle => {

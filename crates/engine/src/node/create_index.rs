@@ -20,6 +20,16 @@ use crate::shard::create_files;
 impl Node {
     /// `PUT /{index}`; `body` is the whole body (`settings`, `mappings`, `aliases`) or `{}`.
     pub fn create_index(&self, name: &str, body: &Value) -> Result<CreateIndexResponse> {
+        self.create_index_marked(name, body, false)
+    }
+
+    /// As [`Node::create_index`]; an unfinished one is deleted unless it is [finished](Node::finish_copy).
+    pub(super) fn create_index_marked(
+        &self,
+        name: &str,
+        body: &Value,
+        is_unfinished: bool,
+    ) -> Result<CreateIndexResponse> {
         let mut given = TemplateBody::default();
         for (key, value) in optional_members(body)?.into_iter().flatten() {
             if !given.read(key, value)? {
@@ -34,7 +44,8 @@ impl Node {
         let name = dated.as_str();
         self.check_creation(name, &given)?;
         let _creating = self.names.lock(name);
-        self.create_named(name, &given)?;
+        let metadata = IndexMetadata { is_unfinished, ..self.plan_index(name, &given)? };
+        self.install(metadata, |catalog, metadata| self.with_new_index(catalog, metadata))?;
         Ok(CreateIndexResponse { index: name.into(), shards_acknowledged: true })
     }
 
@@ -209,6 +220,7 @@ impl Node {
             rollover_info: Map::new(),
             lifecycle: LifecycleState::default(),
             version: 1,
+            is_unfinished: false,
             damage: None,
         })
     }

@@ -78,6 +78,8 @@ pub struct Node {
     pub(super) index_files: IndexFiles,
     /// Charges of what requests leave behind.
     pub(super) kept: Kept,
+    /// Names of indices that are being filled from others.
+    pub(super) copying: Mutex<HashSet<Arc<str>>>,
     pub(super) dangling: Mutex<BTreeMap<Arc<str>, Dangling>>,
     /// Why open indices have no shards, by uuid.
     pub(super) not_opened: Mutex<HashMap<Arc<str>, RequestError>>,
@@ -185,6 +187,7 @@ impl Node {
             buried: Mutex::default(),
             index_files: IndexFiles::default(),
             kept,
+            copying: Mutex::default(),
             dangling: Mutex::default(),
             not_opened: Mutex::default(),
             tasks: Tasks::new(state_node_id.clone(), environment.clock.clone()),
@@ -214,6 +217,7 @@ impl Node {
             scrub: Scrub::default(),
         });
         node.recover_indices(origin)?;
+        node.remove_unfinished_copies();
         if node.config.background_threads {
             *node.background.lock() = Some(Background::start(&node));
         }

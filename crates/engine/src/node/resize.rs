@@ -14,10 +14,39 @@ use serde_json::{Map, Value, json};
 use super::Node;
 use super::by_query::{ByQueryRequest, Change, CopyDestination, CopyRouting, Slices};
 use crate::api::{CreateIndexResponse, IndexInfo, IndicesOptions, OperationKind, Result, VersionType};
+use crate::catalog::IndexMetadata;
+use crate::catalog::names::index_not_found;
 use crate::settings::{flatten, normalize_index_keys};
 
 /// Documents that are copied at a time.
 const BATCH_SIZE: u32 = 1000;
+
+/// The name of a resize's target, for as long as documents are copied to it.
+struct Copying<'n> {
+    node: &'n Node,
+    target: Arc<str>,
+}
+
+impl<'n> Copying<'n> {
+    fn begin(node: &'n Node, target: &str) -> Result<Copying<'n>> {
+        let target: Arc<str> = node.catalog.load().dated(target)?.into();
+        match node.copying.lock().insert(target.clone()) {
+            true => Ok(Copying { node, target }),
+            false => Err(RequestError::new(
+                400,
+                "resource_already_exists_exception",
+                format!("index [{target}] is being made by another request"),
+            )),
+        }
+    }
+}
+
+impl Drop for Copying<'_> {
+    fn drop(&mut self) {
+        self.node.copying.lock().remove(&self.target);
+        self.node.remove_unfinished_copies();
+    }
+}
 
 /// How the number of shards changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,17 +110,47 @@ impl Node {
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
         settings.retain(|key, _| !is_late(key));
-        let created = self.create_index(
-            target,
-            &json!({"settings": settings, "mappings": info.mappings, "aliases": aliases}),
-        )?;
-        match self.copy_documents(&info, &created, late, cancelled) {
-            Ok(()) => Ok(created),
-            Err(error) => {
-                if let Err(left) = self.delete_index(&created.index, IndicesOptions::DELETE) {
-                    tracing::warn!(index = %created.index, error = %left.reason, "what is left of a resize");
+        let body = json!({"settings": settings, "mappings": info.mappings, "aliases": aliases});
+        // Documents are copied as a search finds them, and the source is written to no more: now all of them are found.
+        let refreshed = self.refresh(&info.name, IndicesOptions::BROADCAST)?;
+        if refreshed.failed > 0 {
+            let reason = format!("not all shards of [{}] could be read", info.name);
+            return Err(RequestError::new(503, "unavailable_shards_exception", reason));
+        }
+        // Whatever ends this before the target is finished, the target goes.
+        let _copying = Copying::begin(self, target)?;
+        let created = self.create_index_marked(target, &body, true)?;
+        self.copy_documents(&info, &created, late, cancelled)?;
+        self.finish_copy(&created.index)?;
+        Ok(created)
+    }
+
+    /// From now on the target of a resize is an index like any other.
+    fn finish_copy(&self, target: &str) -> Result<()> {
+        self.change_catalog(|catalog| {
+            let metadata = catalog.indices.get(target).ok_or_else(|| index_not_found(target))?;
+            let finished = IndexMetadata { is_unfinished: false, ..(**metadata).clone() };
+            Ok((catalog.with_index(Arc::new(finished)), ()))
+        })
+    }
+
+    /// Deletes targets of resizes that ended before they were whole, such as by the end of the process. What the disk refuses is tried again.
+    pub(super) fn remove_unfinished_copies(&self) {
+        let names: Vec<Arc<str>> = {
+            let (catalog, copying) = (self.catalog.load(), self.copying.lock());
+            let unfinished = catalog.indices.values().filter(|index| index.is_unfinished);
+            unfinished.map(|index| index.name.clone()).filter(|name| !copying.contains(name)).collect()
+        };
+        for name in names {
+            let removed = self.change_catalog(|catalog| {
+                let is_there = catalog.indices.get(&name).is_some_and(|index| index.is_unfinished);
+                Ok((if is_there { catalog.without_index(&name) } else { catalog.clone() }, ()))
+            });
+            match removed {
+                Ok(()) => tracing::info!(index = %name, "a copy that was not finished is deleted"),
+                Err(error) => {
+                    tracing::warn!(index = %name, error = %error.reason, "what is left of a resize")
                 }
-                Err(error)
             }
         }
     }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::archive::archive;
 use crate::changes::{flush, jump, map, roll, rounds, swap};
+use crate::copies::{SOURCE, copy};
 use crate::model::{Key, State, Written, objection};
 use crate::world::World;
 use limber_store::random::SplitMix64;
@@ -36,6 +37,7 @@ pub fn set_up(node: &Node) -> Result<()> {
     create(ONE, 1, Value::Null)?;
     create(MANY, 3, json!({"mappings": {"dynamic": true}}))?;
     create(ASYNC, 1, Value::Null)?;
+    create(SOURCE, 2, Value::Null)?;
     create("x-a", 1, json!({"aliases": {ALIAS: {}}}))?;
     create("x-b", 1, Value::Null)?;
     create("rolled-000001", 1, json!({"aliases": {ROLLED: {"is_write_index": true}}}))?;
@@ -57,7 +59,7 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         ("churn", churn),
         ("appender", append),
     ];
-    let others: [Role; 10] = [
+    let others: [Role; 11] = [
         ("reader", read),
         ("refresh", |world, random| rounds(world, random, &[Round::Refresh, Round::Sync])),
         ("upkeep", |world, random| {
@@ -82,6 +84,7 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         ("mapper", map),
         ("clock", jump),
         ("archivist", archive),
+        ("copier", copy),
     ];
     world.writers.store(writers.len(), Ordering::SeqCst);
     for (name, act) in writers {
@@ -175,7 +178,7 @@ fn send(world: &World, planned: &[Planned], is_promised: bool) -> bool {
         match outcome {
             Ok(outcome) => {
                 sync::note(|| format!("acknowledged {:?} {:?} {:?}", one.key, one.source, written(&outcome)));
-                let has_one_shard = one.key.0 != MANY;
+                let has_one_shard = ![MANY, SOURCE].contains(&&*one.key.0);
                 let noted = world.model.acknowledge(
                     &one.key,
                     one.source.clone(),
@@ -223,6 +226,20 @@ pub fn state_of(response: GetResponse) -> State {
             written: Some((found.seq_no, found.version, found.primary_term)),
         },
         None => State { source: None, written: None },
+    }
+}
+
+/// A few writes to one index; ids begin with `prefix`.
+pub fn write_some(world: &World, random: &mut SplitMix64, index: &str, prefix: &str) {
+    for _ in 0..random.below(4) {
+        if world.disk.is_off() {
+            return;
+        }
+        let id = format!("{prefix}-{}", random.below(6));
+        let planned = Planned::draw(world, random, index, id);
+        let key = planned.key.clone();
+        send(world, &[planned], true);
+        check_get(world, &key);
     }
 }
 

@@ -9,6 +9,7 @@ mod archive;
 mod changes;
 #[path = "../common/mod.rs"]
 mod common;
+mod copies;
 mod coverage;
 mod model;
 mod points;

@@ -61,6 +61,9 @@ pub struct Known {
     pub restores_done: u64,
     /// What the index that was restored last holds, if it is there.
     pub restored: Expected,
+    /// What the index that was copied last holds, if it is there.
+    pub copied: Expected,
+    pub copies_done: u64,
     last_number: u64,
 }
 

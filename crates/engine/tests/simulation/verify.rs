@@ -6,6 +6,7 @@ use limber_engine::*;
 
 use crate::actors::{self, ALIAS, ASYNC, CHURN, MANY, ONE, ROLLED, STREAM};
 use crate::archive::{RESTORED, verify_archive};
+use crate::copies::{SOURCE, TARGET, verify_copies};
 use crate::model::State;
 use crate::world::World;
 
@@ -15,6 +16,7 @@ pub fn verify(world: &World) {
     verify_documents(world);
     verify_aliases(world);
     verify_archive(world);
+    verify_copies(world);
     let health =
         world.ask(|node| node.cluster_health(&HealthRequest { timeout_ms: 0, ..HealthRequest::default() }));
     match health {
@@ -43,7 +45,7 @@ fn verify_documents(world: &World) {
     let options = IndicesOptions::LENIENT;
     let indices = world.want("names", |node| node.resolve("*", options)).unwrap_or_default();
     let mut found = BTreeMap::new();
-    for index in indices.iter().filter(|index| index.open && &*index.name != RESTORED) {
+    for index in indices.iter().filter(|index| index.open && ![RESTORED, TARGET].contains(&&*index.name)) {
         let refreshed = world.want("a refresh", |node| node.refresh(&index.name, options));
         if let Some(refreshed) = refreshed {
             world.check(refreshed.failed == 0, || format!("not refreshed: {:?}", refreshed.failures));
@@ -84,7 +86,7 @@ fn verify_aliases(world: &World) {
     world.check(names.len() == 1 && allowed.contains(&names[0]), || {
         format!("the alias is on {names:?}, allowed is one of {allowed:?}")
     });
-    for index in [ONE, MANY, ASYNC, ROLLED, STREAM] {
+    for index in [ONE, MANY, ASYNC, ROLLED, STREAM, SOURCE] {
         let resolved = world.want(index, |node| node.resolve(index, IndicesOptions::METADATA));
         world.check(resolved.is_some_and(|resolved| !resolved.is_empty()), || format!("{index} is gone"));
     }

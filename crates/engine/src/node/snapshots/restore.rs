@@ -213,6 +213,7 @@ impl Node {
             rollover_info: body.rollover_info.clone(),
             lifecycle: LifecycleState::from_json(&body.lifecycle),
             version: 1,
+            is_unfinished: false,
             damage: None,
         })
     }
