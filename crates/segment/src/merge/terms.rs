@@ -211,6 +211,8 @@ struct PostingsCopier<'m> {
 
 /// Documents with positions that are handed over at once.
 const POSITIONS_BATCH_DOCS: usize = 128;
+/// Positions after which documents are handed over, however few they are: a document may have millions.
+const POSITIONS_BATCH: usize = 64 << 10;
 
 impl<'m> PostingsCopier<'m> {
     fn new(map: &'m DocIdMap, options: IndexOptions) -> PostingsCopier<'m> {
@@ -256,7 +258,7 @@ impl<'m> PostingsCopier<'m> {
                 self.docs.push(new);
                 self.freqs.push(self.of_doc.len() as u32);
                 self.positions.append(&mut self.of_doc);
-                if self.docs.len() == POSITIONS_BATCH_DOCS {
+                if self.is_batch() {
                     self.hand_over(field)?;
                 }
                 postings.next();
@@ -297,7 +299,7 @@ impl<'m> PostingsCopier<'m> {
                 } else if self.options.frequencies {
                     self.freqs.push(stream.postings.freq());
                 }
-                if self.docs.len() == POSITIONS_BATCH_DOCS {
+                if self.is_batch() {
                     self.hand_over(field)?;
                 }
                 stream.postings.next();
@@ -322,6 +324,10 @@ impl<'m> PostingsCopier<'m> {
             self.hand_over(field)?;
         }
         Ok(())
+    }
+
+    fn is_batch(&self) -> bool {
+        self.docs.len() == POSITIONS_BATCH_DOCS || self.positions.len() >= POSITIONS_BATCH
     }
 
     fn hand_over(&mut self, field: &mut FieldWriter<'_>) -> Result<()> {

@@ -220,6 +220,16 @@ proptest! {
     }
 }
 
+/// A block of such documents is packed in parts, so that its positions are never held together.
+#[test]
+fn documents_with_very_many_positions() {
+    let options = IndexOptions { frequencies: true, positions: true };
+    let long = |doc: u32, count: u32| (doc, (0..count).map(|n| n * 3 + doc % 2).collect::<Vec<u32>>());
+    let term: Occurrences =
+        (0..140).map(|doc| long(doc * 5, if doc % 9 == 0 { 70_001 } else { 3 })).collect();
+    check(&[term, vec![long(7, 65_536 + 5)], vec![long(9, 1), long(11, 131_072)]], options);
+}
+
 #[test]
 fn a_short_list_is_these_bytes() {
     let term: Occurrences = vec![(2, vec![4]), (3, vec![0, 9]), (300, vec![1])];

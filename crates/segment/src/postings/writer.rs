@@ -12,6 +12,8 @@ use crate::{DocId, Error, Result, Sink};
 
 /// Bytes collected before they go to a sink.
 const PENDING_BYTES: usize = 64 << 10;
+/// Position gaps of the documents of a block that are kept before they are packed.
+const POSITION_GAPS_MAX: usize = 64 << 10;
 
 /// Writes the postings of a field, term by term: any number of [`PostingsWriter::push`], then [`PostingsWriter::end_term`].
 pub struct PostingsWriter<'s> {
@@ -123,7 +125,8 @@ impl<'s> PostingsWriter<'s> {
             if self.options.frequencies {
                 self.freqs[range.clone()].copy_from_slice(&freqs[..take]);
                 freqs = &freqs[take..];
-                for &freq in &self.freqs[range] {
+                for at in range {
+                    let freq = self.freqs[at];
                     self.total_term_freq += freq as u64;
                     if self.options.positions {
                         let (of_doc, rest) = positions.split_at(freq as usize);
@@ -133,6 +136,7 @@ impl<'s> PostingsWriter<'s> {
                             previous = position;
                         }
                         positions = rest;
+                        self.bound_position_gaps()?;
                     }
                 }
             }
@@ -161,7 +165,7 @@ impl<'s> PostingsWriter<'s> {
                     continue;
                 }
             }
-            let taken = self.take_occurrences(first, occurrences);
+            let taken = self.take_occurrences(first, occurrences)?;
             occurrences = &occurrences[taken..];
             if self.len == BLOCK_DOCS {
                 self.write_block()?;
@@ -172,7 +176,7 @@ impl<'s> PostingsWriter<'s> {
 
     /// Fills the block document by document, up to the last occurrence in its last; how many there were. `first`:
     /// `occurrences[0]`.
-    fn take_occurrences(&mut self, first: u64, occurrences: &[u64]) -> usize {
+    fn take_occurrences(&mut self, first: u64, occurrences: &[u64]) -> Result<usize> {
         let (mut doc, mut freq, mut previous) = (doc_of(first), 0, 0);
         let mut taken = occurrences.len();
         let start = self.len;
@@ -182,6 +186,7 @@ impl<'s> PostingsWriter<'s> {
                 (self.docs[self.len], self.freqs[self.len]) = (doc, freq);
                 self.len += 1;
                 (doc, freq, previous) = (doc_of(occurrence), 0, 0);
+                self.bound_position_gaps()?;
                 if self.len == BLOCK_DOCS {
                     taken = at;
                     break;
@@ -198,7 +203,7 @@ impl<'s> PostingsWriter<'s> {
             self.len += 1;
         }
         self.doc_freq += (self.len - start) as u32;
-        taken
+        Ok(taken)
     }
 
     /// Writes a block of `docs` in each of which the term occurs once, at `occurrences`: most blocks of frequent terms.
@@ -319,6 +324,20 @@ impl<'s> PostingsWriter<'s> {
                 varint::write_u32(out, freq);
             }
         }
+    }
+
+    /// Writes what is whole of the run so far once it is long: the documents of one run may have millions of positions each.
+    fn bound_position_gaps(&mut self) -> Result<()> {
+        if self.position_gaps.len() < POSITION_GAPS_MAX {
+            return Ok(());
+        }
+        let (blocks, rest) = self.position_gaps.as_chunks::<BLOCK_DOCS>();
+        for block in blocks {
+            block128::pack_patched(block, &mut self.positions.pending);
+        }
+        let whole = self.position_gaps.len() - rest.len();
+        self.position_gaps.drain(..whole);
+        self.positions.flush_above(PENDING_BYTES)
     }
 
     /// Writes the run of position gaps of the documents not written yet.
