@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use limber_work as work;
 use serde_json::Value;
 
 use crate::RequestError;
@@ -42,6 +43,7 @@ pub(crate) fn build(
     path: &str,
     settings: &MappingSettings,
 ) -> Result<Field, RequestError> {
+    work::check()?;
     let values = leaf.kind.values(leaf)?;
     let is_analyzed = values == ValueKind::Text || leaf.kind.param("analyzer").is_some();
     let (analyzer, search_analyzer) = match is_analyzed {

@@ -3,6 +3,8 @@
 //! A document has the name of its relation in the field itself, and its parent's id (of a parent: its own) in `field#parent`.
 //! Source: Elasticsearch's `ParentJoinFieldMapper`, `ParentIdFieldMapper`, `Joiner`.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use crate::RequestError;
@@ -22,6 +24,7 @@ impl Relations {
             return Err(refuse("[relations] must be an object".to_owned()));
         };
         let mut relations: Vec<(String, Vec<String>)> = Vec::new();
+        let mut taken: HashSet<&str> = HashSet::new();
         for (parent, children) in members {
             let list = children.as_array().map_or(std::slice::from_ref(children), Vec::as_slice);
             let mut named = Vec::new();
@@ -29,9 +32,7 @@ impl Relations {
                 let child = child
                     .as_str()
                     .ok_or_else(|| refuse(format!("the children of [{parent}] must be names")))?;
-                let is_taken =
-                    |(_, others): &(String, Vec<String>)| others.iter().any(|other| other == child);
-                if relations.iter().any(is_taken) || named.iter().any(|other| other == child) {
+                if !taken.insert(child) {
                     return Err(refuse(format!("[{child}] cannot have multiple parents")));
                 }
                 named.push(child.to_owned());

@@ -1,5 +1,8 @@
 //! A list of date formats.
 
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
 use super::civil::{MILLIS_PER_DAY, days_from_common_era, days_in_month};
 use super::instant::{Instant, NANOS_PER_MILLI};
 use super::item::{Digits, Item, Sign, Unit};
@@ -10,6 +13,11 @@ use super::read::{Reading, read, resolve};
 use super::write::write;
 use super::zone::Zone;
 use crate::RequestError;
+
+thread_local! {
+    /// The list that this thread read last: many fields of a mapping have the same.
+    static READ_LAST: RefCell<Weak<DateFormat>> = const { RefCell::new(Weak::new()) };
+}
 
 /// A parsed `format` list such as `strict_date_optional_time||epoch_millis`.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +46,20 @@ enum Alternative {
 }
 
 impl DateFormat {
+    /// As [`DateFormat::parse_list`]; the same again while the last one is in use.
+    ///
+    /// # Errors
+    /// Those of [`DateFormat::parse_list`].
+    pub fn shared(list: &str) -> Result<Arc<DateFormat>, RequestError> {
+        let known = READ_LAST.with_borrow(Weak::upgrade).filter(|known| known.pattern == list);
+        if let Some(format) = known {
+            return Ok(format);
+        }
+        let format = Arc::new(DateFormat::parse_list(list)?);
+        READ_LAST.set(Arc::downgrade(&format));
+        Ok(format)
+    }
+
     /// Parses a `||` list of built-in names and `java.time` patterns.
     ///
     /// Error: `illegal_argument_exception` "Invalid format: [...]: ...".

@@ -103,7 +103,7 @@ pub(super) fn checked(
         },
         Check::DateFormat => {
             let format = value.as_str().ok_or_else(|| conversion("a date format"))?;
-            DateFormat::parse_list(format).map_err(|error| {
+            DateFormat::shared(format).map_err(|error| {
                 mapper_parsing(format!("Error parsing [format] on field [{field}]: {}", error.reason))
                     .caused_by(error)
             })?;

@@ -142,7 +142,7 @@ fn dynamic_date_formats(value: &Value) -> Result<Vec<String>, RequestError> {
         if format.starts_with("epoch_") {
             return Err(mapper_parsing(format!("Epoch [{format}] is not supported as dynamic date format")));
         }
-        DateFormat::parse_list(format)?;
+        DateFormat::shared(format)?;
     }
     Ok(formats)
 }

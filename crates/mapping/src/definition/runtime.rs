@@ -126,7 +126,7 @@ fn field(name: &str, body: &Map<String, Value>) -> Result<RuntimeField, RequestE
             },
             "format" if parameters.contains(&"format") => {
                 let format = java_text(value);
-                DateFormat::parse_list(&format)?;
+                DateFormat::shared(&format)?;
                 field.format = Some(format);
             }
             "locale" if parameters.contains(&"locale") => {

@@ -130,7 +130,7 @@ pub(super) fn format_of(leaf: &Leaf) -> Result<Arc<DateFormat>, RequestError> {
     match leaf.param("format").as_str() {
         None | Some(MILLIS_FORMAT) => Ok(crate::date::default_format()),
         Some(NANOS_FORMAT) => Ok(crate::date::default_nanos_format()),
-        Some(pattern) => Ok(Arc::new(DateFormat::parse_list(pattern)?)),
+        Some(pattern) => DateFormat::shared(pattern),
     }
 }
 

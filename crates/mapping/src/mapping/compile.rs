@@ -10,7 +10,7 @@ use super::visible::Visible;
 use crate::RequestError;
 use crate::date::DateFormat;
 use crate::definition::{self, Root, SourceRule};
-use crate::field::{Field, FieldId, Leaf, Nested, SpaceId};
+use crate::field::{Field, FieldId, Flattened, Leaf, Nested, SpaceId};
 use crate::field_build::build;
 use crate::reserved;
 use crate::settings::{MappingSettings, SourceMode};
@@ -47,6 +47,8 @@ pub struct Mapping {
     pub(super) identity: u64,
     /// Of somebody who may not see all fields.
     pub(super) visible: Option<Visible>,
+    /// See [`Mapping::longest_root`].
+    pub(super) root_bytes_max: usize,
 }
 
 /// Formats that `date_detection` tries when `dynamic_date_formats` is not set (Elasticsearch's
@@ -259,8 +261,10 @@ impl Mapping {
             seen_by_scripts: None,
             identity: IDENTITY.fetch_add(1, Ordering::Relaxed),
             visible: None,
+            root_bytes_max: 0,
         };
         mapping.tree = Arc::new(Tree::grow(&root, &mut mapping)?);
+        mapping.root_bytes_max = mapping.longest_root();
         let formats: Vec<String> = match &root.dynamic_date_formats {
             Some(formats) => formats.clone(),
             None => DYNAMIC_DATE_FORMATS.iter().map(|format| (*format).to_owned()).collect(),
@@ -285,6 +289,16 @@ impl Mapping {
         mapping.check_limits(previous)?;
         mapping.find_scripted()?;
         Ok(mapping)
+    }
+
+    /// Bytes of the longest name that a flattened field or an alias has; 0 where no field has keys.
+    fn longest_root(&self) -> usize {
+        let is_root = |field: &&Arc<Field>| matches!(field.flattened, Some(Flattened::Root { .. }));
+        let roots = self.fields.iter().filter(is_root).map(|field| field.path.len());
+        match roots.max() {
+            None => 0,
+            Some(longest) => self.tree.aliases.keys().map(|name| name.len()).max().unwrap_or(0).max(longest),
+        }
     }
 
     /// Counts may be above their limits where they were before.

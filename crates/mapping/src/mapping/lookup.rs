@@ -35,7 +35,9 @@ impl Mapping {
         if path.as_bytes().contains(&KEY_END) {
             return None;
         }
-        let mut parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
+        // A name may have as many dots as bytes, and each part of it is hashed anew: those that are longer than any root are not looked up.
+        let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
+        let mut parents = parents.take_while(|(parent, _)| parent.len() <= self.root_bytes_max);
         parents.find_map(|(parent, key)| {
             let root = self.own_field(parent).or_else(|| self.own_field(self.alias(parent)?))?;
             if !matches!(root.flattened, Some(Flattened::Root { .. })) {

@@ -86,26 +86,45 @@ pub struct Regexp {
     prefix: Vec<u8>,
 }
 
+/// What became of a pattern.
+enum Compiled {
+    /// As long as somebody uses it.
+    Regexp(Weak<Regexp>),
+    Refused(Error),
+}
+
 thread_local! {
-    /// The pattern that this thread compiled last, as long as somebody uses it: a query may ask for it in each of many fields.
-    static COMPILED_LAST: RefCell<(String, RegexpOptions, Weak<Regexp>)> = RefCell::default();
+    /// The pattern that this thread compiled last: a query may ask for it in each of many fields, and be refused in each.
+    static COMPILED_LAST: RefCell<Option<(String, RegexpOptions, Compiled)>> = const { RefCell::new(None) };
 }
 
 impl Regexp {
-    /// As [`Regexp::parse`]; the same again while the last one is in use.
+    /// As [`Regexp::parse`]; the same again while the last one is in use, and the same refusal.
     ///
     /// # Errors
     /// Those of [`Regexp::parse`].
     pub fn shared(pattern: &str, options: RegexpOptions) -> Result<Arc<Regexp>> {
-        let known = COMPILED_LAST.with_borrow(|(last, last_options, regexp)| {
-            regexp.upgrade().filter(|_| last == pattern && *last_options == options)
+        let known = COMPILED_LAST.with_borrow(|last| match last {
+            Some((last, last_options, compiled)) if last == pattern && *last_options == options => {
+                match compiled {
+                    Compiled::Regexp(regexp) => regexp.upgrade().map(Ok),
+                    Compiled::Refused(error) => Some(Err(error.clone())),
+                }
+            }
+            _ => None,
         });
-        if let Some(regexp) = known {
-            return Ok(regexp);
+        if let Some(outcome) = known {
+            return outcome;
         }
-        let regexp = Arc::new(Regexp::parse(pattern, options)?);
-        COMPILED_LAST.set((pattern.to_owned(), options, Arc::downgrade(&regexp)));
-        Ok(regexp)
+        let outcome = Regexp::parse(pattern, options).map(Arc::new);
+        let compiled = match &outcome {
+            Ok(regexp) => Compiled::Regexp(Arc::downgrade(regexp)),
+            // That says nothing of the pattern.
+            Err(Error::Stopped(_)) => return outcome,
+            Err(error) => Compiled::Refused(error.clone()),
+        };
+        COMPILED_LAST.set(Some((pattern.to_owned(), options, compiled)));
+        outcome
     }
 
     /// # Errors
@@ -641,6 +660,27 @@ mod tests {
                 inner.prop_map(|inner| format!("({inner}){{1,2}}")),
             ]
         })
+    }
+
+    #[test]
+    fn levels_are_limited_whatever_makes_them() {
+        for deep in
+            ["a".to_owned() + &"*".repeat(200_000), "(".repeat(5_000) + "a", "~".repeat(200_000) + "a"]
+        {
+            assert!(Regexp::parse(&deep, RegexpOptions::default()).is_err());
+        }
+        let few = "a".to_owned() + &"*".repeat(50);
+        assert!(Regexp::parse(&few, RegexpOptions::default()).is_ok());
+    }
+
+    #[test]
+    fn what_was_refused_is_refused_again_without_work() {
+        let pattern = "(a|b)*a(a|b){30}";
+        let first = Regexp::shared(pattern, RegexpOptions::default()).expect_err("too many states");
+        assert_eq!(Regexp::shared(pattern, RegexpOptions::default()).expect_err("the same"), first);
+        let other = RegexpOptions { states_max: 5, ..RegexpOptions::default() };
+        assert_ne!(Regexp::shared(pattern, other).expect_err("fewer states"), first);
+        assert!(Regexp::shared("a", RegexpOptions::default()).is_ok());
     }
 
     proptest! {

@@ -132,7 +132,13 @@ impl Reader {
 
     fn repeat(&mut self) -> Result<Tree> {
         let mut tree = self.complement()?;
+        let mut repeats = self.depth;
         while self.peek("?*+{") {
+            // Each is a level of the tree, as a parenthesis is.
+            repeats += 1;
+            if repeats > DEPTH_MAX {
+                return Err(wrong(format!("a regular expression is nested at most {DEPTH_MAX} deep")));
+            }
             let (least, most) = match self.next()? {
                 '?' => (0, Some(1)),
                 '*' => (0, None),

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::map::{Look, Outputs, SYNONYM, SynonymMap};
+use super::map::{Look, Looked, Outputs, SYNONYM, SynonymMap};
 use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
@@ -15,6 +15,7 @@ pub struct Flat(pub Arc<SynonymMap>);
 struct Walk<'a> {
     map: &'a SynonymMap,
     waiting: VecDeque<TokenBuf>,
+    looked: Looked,
     /// What stands at the positions from the first waiting token on: text, position length, and the end of the whole match where it is one token.
     outputs: VecDeque<Vec<(String, u32, Option<u32>)>>,
     /// Offsets of the last token that was read.
@@ -23,14 +24,23 @@ struct Walk<'a> {
 
 impl Stream for Flat {
     fn start(&self) -> Box<dyn Stage + '_> {
-        Box::new(Walk { map: &self.0, waiting: VecDeque::new(), outputs: VecDeque::new(), last: (0, 0) })
+        Box::new(Walk {
+            map: &self.0,
+            waiting: VecDeque::new(),
+            looked: Looked::default(),
+            outputs: VecDeque::new(),
+            last: (0, 0),
+        })
     }
 }
 
 impl Walk<'_> {
     fn drain(&mut self, is_all: bool, emit: Emit<'_>) -> bool {
         while !self.waiting.is_empty() {
-            let (count, keeps) = match self.map.look(&self.waiting, is_all) {
+            if !self.looked.goes_on() {
+                return false;
+            }
+            let (count, keeps) = match self.map.look(&self.waiting, is_all, &mut self.looked) {
                 Look::Open => return true,
                 Look::Nothing => (1, true),
                 Look::Match(count, outputs) => {

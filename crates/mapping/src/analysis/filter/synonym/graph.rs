@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::map::{Look, Outputs, SYNONYM, SynonymMap};
+use super::map::{Look, Looked, Outputs, SYNONYM, SynonymMap};
 use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
@@ -15,6 +15,7 @@ pub struct Graph(pub Arc<SynonymMap>);
 struct Walk<'a> {
     map: &'a SynonymMap,
     waiting: VecDeque<TokenBuf>,
+    looked: Looked,
     /// Node that the last token came out at, and the one that the next begins at.
     last: i64,
     next: i64,
@@ -22,14 +23,23 @@ struct Walk<'a> {
 
 impl Stream for Graph {
     fn start(&self) -> Box<dyn Stage + '_> {
-        Box::new(Walk { map: &self.0, waiting: VecDeque::new(), last: -1, next: 0 })
+        Box::new(Walk {
+            map: &self.0,
+            waiting: VecDeque::new(),
+            looked: Looked::default(),
+            last: -1,
+            next: 0,
+        })
     }
 }
 
 impl Walk<'_> {
     fn drain(&mut self, is_all: bool, emit: Emit<'_>) -> bool {
         while !self.waiting.is_empty() {
-            match self.map.look(&self.waiting, is_all) {
+            if !self.looked.goes_on() {
+                return false;
+            }
+            match self.map.look(&self.waiting, is_all, &mut self.looked) {
                 Look::Open => return true,
                 Look::Nothing => {
                     let Some(mut token) = self.waiting.pop_front() else { return true };

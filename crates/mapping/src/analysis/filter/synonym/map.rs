@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hashbrown::HashMap;
 
@@ -13,7 +14,8 @@ pub const SYNONYM: &str = "SYNONYM";
 
 #[derive(Debug, Default)]
 struct Node {
-    children: HashMap<String, Node>,
+    /// Places among the nodes: a tree of boxes would be as deep as a rule is long, and so would be the calls that drop it.
+    children: HashMap<String, u32>,
     found: Option<Arc<Outputs>>,
 }
 
@@ -25,9 +27,10 @@ pub struct Outputs {
     pub keeps_original: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SynonymMap {
-    root: Node,
+    /// The first one is the root.
+    nodes: Vec<Node>,
     ignores_case: bool,
     /// Bytes of all rules.
     bytes: usize,
@@ -35,6 +38,10 @@ pub struct SynonymMap {
 
 /// Bytes that the rules of one filter may have when they are spread out: a line of n words is n times n of them.
 const BYTES_MAX: usize = 64 << 20;
+/// Tokens that may stand before `=>` in a rule: as many are looked at again for each token of a text.
+const INPUT_TOKENS_MAX: usize = 256;
+/// Tokens between two questions whether the text takes too long.
+const TOKENS_PER_CHECK: u32 = 256;
 
 /// What a look from the first token on finds.
 pub enum Look {
@@ -45,50 +52,93 @@ pub enum Look {
     Match(usize, Arc<Outputs>),
 }
 
-impl SynonymMap {
-    pub fn new(ignores_case: bool) -> SynonymMap {
-        SynonymMap { ignores_case, ..SynonymMap::default() }
+/// How far the tokens that wait were looked at.
+#[derive(Debug)]
+pub struct Looked {
+    node: u32,
+    count: usize,
+    found: Option<(usize, Arc<Outputs>)>,
+    token_count: u32,
+    since: Instant,
+}
+
+impl Default for Looked {
+    fn default() -> Looked {
+        Looked { node: 0, count: 0, found: None, token_count: 0, since: Instant::now() }
+    }
+}
+
+impl Looked {
+    /// Looks begin with the first token that waits.
+    fn restart(&mut self) {
+        (self.node, self.count, self.found) = (0, 0, None);
     }
 
-    /// False: there is no room for so many.
-    pub fn add(&mut self, input: &[String], output: &[String], keeps_original: bool) -> bool {
+    /// Whether the text may take more time, asked for each token.
+    pub fn goes_on(&mut self) -> bool {
+        self.token_count = self.token_count.wrapping_add(1);
+        !self.token_count.is_multiple_of(TOKENS_PER_CHECK) || limber_work::goes_on(&mut self.since)
+    }
+}
+
+impl SynonymMap {
+    pub fn new(ignores_case: bool) -> SynonymMap {
+        SynonymMap { nodes: vec![Node::default()], ignores_case, bytes: 0 }
+    }
+
+    /// # Errors
+    /// There is no room for so many, or the rule is too long.
+    pub fn add(&mut self, input: &[String], output: &[String], keeps_original: bool) -> Result<(), String> {
         let bytes = |words: &[String]| words.iter().map(|word| word.len() + 24).sum::<usize>();
         self.bytes += bytes(input) + bytes(output);
-        if self.bytes > BYTES_MAX {
-            return false;
+        // The caller asks why.
+        if self.bytes > BYTES_MAX || limber_work::check().is_err() {
+            return Err("there are too many synonyms".to_owned());
         }
-        let mut node = &mut self.root;
+        if input.len() > INPUT_TOKENS_MAX {
+            return Err(format!("a rule stands for more than [{INPUT_TOKENS_MAX}] tokens"));
+        }
+        let mut at = 0;
         for word in input {
             let word = if self.ignores_case { lower(word) } else { word.clone() };
-            node = node.children.entry(word).or_default();
+            let next = self.nodes.len() as u32;
+            at = *self.nodes[at as usize].children.entry(word).or_insert(next);
+            if at == next {
+                self.nodes.push(Node::default());
+            }
         }
-        let found = Arc::make_mut(node.found.get_or_insert_default());
+        let found = Arc::make_mut(self.nodes[at as usize].found.get_or_insert_default());
         if !found.paths.iter().any(|path| path == output) {
             found.paths.push(output.to_vec());
         }
         found.keeps_original |= keeps_original;
-        true
+        Ok(())
     }
 
-    /// Looks from the first of `tokens` on; `is_all`: no more will come.
-    pub fn look(&self, tokens: &VecDeque<TokenBuf>, is_all: bool) -> Look {
-        let mut node = &self.root;
-        let mut found = Look::Nothing;
-        for (count, token) in (1..).zip(tokens) {
+    /// Goes on looking from the first of `tokens` on; `is_all`: no more will come. After anything but [`Look::Open`] the first ones are to go.
+    pub fn look(&self, tokens: &VecDeque<TokenBuf>, is_all: bool, looked: &mut Looked) -> Look {
+        let found = |looked: &mut Looked| {
+            let found = looked.found.take();
+            looked.restart();
+            found.map_or(Look::Nothing, |(count, outputs)| Look::Match(count, outputs))
+        };
+        while let Some(token) = tokens.get(looked.count) {
+            let children = &self.nodes[looked.node as usize].children;
             let next = match self.ignores_case {
-                true => node.children.get(&lower(&token.text)),
-                false => node.children.get(&token.text),
+                true => children.get(&lower(&token.text)),
+                false => children.get(&token.text),
             };
-            let Some(next) = next else { return found };
-            if let Some(outputs) = &next.found {
-                found = Look::Match(count, outputs.clone());
+            let Some(next) = next else { return found(looked) };
+            (looked.node, looked.count) = (*next, looked.count + 1);
+            let node = &self.nodes[*next as usize];
+            if let Some(outputs) = &node.found {
+                looked.found = Some((looked.count, outputs.clone()));
             }
-            if next.children.is_empty() {
-                return found;
+            if node.children.is_empty() {
+                return found(looked);
             }
-            node = next;
         }
-        if is_all { found } else { Look::Open }
+        if is_all { found(looked) } else { Look::Open }
     }
 }
 
@@ -96,4 +146,41 @@ fn lower(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     lowercase_into(word, &mut out);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(count: usize) -> Vec<String> {
+        vec!["a".to_owned(); count]
+    }
+
+    #[test]
+    fn rules_are_as_long_as_is_looked_at_again() {
+        let mut map = SynonymMap::new(false);
+        assert!(map.add(&words(INPUT_TOKENS_MAX), &words(1), false).is_ok());
+        assert!(map.add(&words(INPUT_TOKENS_MAX + 1), &words(1), false).is_err());
+        assert!(map.add(&words(1), &words(200_000), false).is_ok(), "what stands for it may be long");
+        assert!(map.add(&words(1), &vec!["x".repeat(1 << 20); 70], false).is_err(), "there is an end to it");
+    }
+
+    #[test]
+    fn looks_go_on_where_they_ended() {
+        let mut map = SynonymMap::new(false);
+        map.add(&words(2), &["b".to_owned()], false).expect("room");
+        map.add(&words(4), &["c".to_owned()], false).expect("room");
+        let token = || TokenBuf { text: "a".to_owned(), ..TokenBuf::default() };
+        let (mut waiting, mut looked) = (VecDeque::new(), Looked::default());
+        for _ in 0..3 {
+            waiting.push_back(token());
+            assert!(matches!(map.look(&waiting, false, &mut looked), Look::Open));
+        }
+        assert!(matches!(map.look(&waiting, true, &mut looked), Look::Match(2, _)), "the longest so far");
+        waiting.truncate(1);
+        assert!(
+            matches!(map.look(&waiting, true, &mut looked), Look::Nothing),
+            "from the first one on again"
+        );
+    }
 }

@@ -27,7 +27,9 @@ pub fn read_solr(
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        solr_rule(line, reading, analyze, map).map_err(|reason| invalid(number, &reason))?;
+        let outcome = solr_rule(line, reading, analyze, map);
+        limber_work::check()?;
+        outcome.map_err(|reason| invalid(number, &reason))?;
     }
     Ok(())
 }
@@ -51,10 +53,7 @@ fn solr_rule(line: &str, reading: Reading, analyze: Analyze<'_>, map: &mut Synon
         }
         Ok(words)
     };
-    let mut add = |input: &[String], output: &[String], keeps: bool| match map.add(input, output, keeps) {
-        true => Ok(()),
-        false => Err("there are too many synonyms".to_owned()),
-    };
+    let mut add = |input: &[String], output: &[String], keeps: bool| map.add(input, output, keeps);
     match &sides[..] {
         [] => {}
         [all] => {
@@ -95,15 +94,16 @@ pub fn read_wordnet(
     let mut last = "";
     let add_set = |set: &mut Vec<Vec<String>>, map: &mut SynonymMap| {
         for (i, input) in set.iter().enumerate() {
-            for (j, output) in set.iter().enumerate() {
-                match reading.expand {
-                    true if i != j => map.add(input, output, true),
-                    false => j > 0 || map.add(input, &set[0], false),
-                    true => true,
-                };
+            if !reading.expand {
+                map.add(input, &set[0], false)?;
+                continue;
+            }
+            for (_, output) in set.iter().enumerate().filter(|(j, _)| i != *j) {
+                map.add(input, output, true)?;
             }
         }
         set.clear();
+        Ok::<(), String>(())
     };
     for (number, line) in (1..).zip(lines).filter(|(_, line)| !line.is_empty()) {
         limber_work::check()?;
@@ -117,7 +117,9 @@ pub fn read_wordnet(
             })
             .ok_or_else(|| invalid(number, "no word of a set"))?;
         if id != last {
-            add_set(&mut set, map);
+            let outcome = add_set(&mut set, map);
+            limber_work::check()?;
+            outcome.map_err(|reason| invalid(number, &reason))?;
             last = id;
         }
         match analyze(&word) {
@@ -126,8 +128,9 @@ pub fn read_wordnet(
             Err(reason) => return Err(invalid(number, &reason)),
         }
     }
-    add_set(&mut set, map);
-    Ok(())
+    let outcome = add_set(&mut set, map);
+    limber_work::check()?;
+    outcome.map_err(|reason| invalid(lines.len(), &reason))
 }
 
 /// The parts between separators that no backslash stands before; empty parts are passed over.
