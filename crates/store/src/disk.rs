@@ -110,24 +110,32 @@ impl Disk for FsDisk {
     }
 
     fn space(&self) -> Result<DiskSpace> {
-        use std::os::unix::ffi::OsStrExt;
-        let path = std::ffi::CString::new(self.root.as_os_str().as_bytes())
-            .map_err(|e| Error::io("statvfs", &self.root, std::io::Error::other(e)))?;
-        let mut stat = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-        // SAFETY: `path` is a NUL-terminated string and `stat` points to room for one `statvfs`, both alive for the call.
-        let status = unsafe { libc::statvfs(path.as_ptr(), stat.as_mut_ptr()) };
-        if status != 0 {
-            return Err(Error::io("statvfs", &self.root, std::io::Error::last_os_error()));
-        }
-        // SAFETY: the call succeeded, so the kernel has filled the whole structure.
-        let stat = unsafe { stat.assume_init() };
-        let unit = stat.f_frsize;
-        Ok(DiskSpace { total_bytes: stat.f_blocks * unit, available_bytes: stat.f_bavail * unit })
+        space_of(&self.root)
     }
 
     fn root(&self) -> &Path {
         &self.root
     }
+}
+
+/// The space of the file system that holds `path`, which must exist.
+///
+/// # Errors
+/// The system does not tell.
+pub fn space_of(path: &Path) -> Result<DiskSpace> {
+    use std::os::unix::ffi::OsStrExt;
+    let name = std::ffi::CString::new(path.as_os_str().as_bytes())
+        .map_err(|e| Error::io("statvfs", path, std::io::Error::other(e)))?;
+    let mut stat = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: `name` is a NUL-terminated string and `stat` points to room for one `statvfs`, both alive for the call.
+    let status = unsafe { libc::statvfs(name.as_ptr(), stat.as_mut_ptr()) };
+    if status != 0 {
+        return Err(Error::io("statvfs", path, std::io::Error::last_os_error()));
+    }
+    // SAFETY: the call succeeded, so the kernel has filled the whole structure.
+    let stat = unsafe { stat.assume_init() };
+    let unit = stat.f_frsize;
+    Ok(DiskSpace { total_bytes: stat.f_blocks * unit, available_bytes: stat.f_bavail * unit })
 }
 
 #[cfg(test)]

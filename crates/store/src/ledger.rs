@@ -6,114 +6,16 @@
 //! Each pool has its limit, and all of them together have one (the [`Parent`], Elasticsearch's parent breaker): the limits of the pools
 //! add up to more than there is, so that one kind of work may use what the others leave.
 
+mod gauge;
+mod parent;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use limber_work::{Account, Meter, NoRoom, note_charged};
 
+use self::gauge::Gauge;
+pub use self::parent::{Parent, Process};
 use crate::Result;
-
-/// A limit, and what is used of it.
-#[derive(Debug)]
-struct Gauge {
-    limit_bytes: AtomicU64,
-    used_bytes: AtomicU64,
-    tripped_count: AtomicU64,
-}
-
-impl Gauge {
-    fn new(limit_bytes: u64) -> Gauge {
-        let (used_bytes, tripped_count) = (AtomicU64::new(0), AtomicU64::new(0));
-        Gauge { limit_bytes: AtomicU64::new(limit_bytes), used_bytes, tripped_count }
-    }
-
-    fn limit(&self) -> u64 {
-        self.limit_bytes.load(Ordering::Relaxed)
-    }
-
-    fn set_limit(&self, bytes: u64) {
-        self.limit_bytes.store(bytes, Ordering::Relaxed);
-    }
-
-    fn used(&self) -> u64 {
-        self.used_bytes.load(Ordering::Relaxed)
-    }
-
-    fn tripped(&self) -> u64 {
-        self.tripped_count.load(Ordering::Relaxed)
-    }
-
-    fn trip(&self) {
-        self.tripped_count.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn add(&self, bytes: u64) {
-        self.used_bytes.fetch_add(bytes, Ordering::AcqRel);
-    }
-
-    /// Adds when what is used then stays within `limit_bytes`. `Err` has what is used.
-    fn add_within(&self, bytes: u64, limit_bytes: u64) -> std::result::Result<(), u64> {
-        let outcome = self.used_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, |used| {
-            used.checked_add(bytes).filter(|&wanted| wanted <= limit_bytes)
-        });
-        outcome.map(drop)
-    }
-
-    fn subtract(&self, bytes: u64) {
-        self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
-    }
-}
-
-/// What all pools may use together. What the process holds beyond them (the allocator's free pages, stacks, code, and whatever nobody
-/// charged) is measured from outside, and takes its place from them when it is more than what is set aside for it.
-#[derive(Debug)]
-pub struct Parent {
-    memory_limit_bytes: u64,
-    gauge: Gauge,
-    unexplained_bytes: AtomicU64,
-}
-
-/// Left free between what is known to be used and `memory.limit`: what may come between two measurements.
-const MARGIN_PERCENT: u64 = 5;
-
-impl Parent {
-    fn new(memory_limit_bytes: u64, limit_bytes: u64) -> Arc<Parent> {
-        let (gauge, unexplained_bytes) = (Gauge::new(limit_bytes), AtomicU64::new(0));
-        Arc::new(Parent { memory_limit_bytes, gauge, unexplained_bytes })
-    }
-
-    /// What the pools may use together now.
-    pub fn limit_bytes(&self) -> u64 {
-        let margin = self.memory_limit_bytes / 100 * MARGIN_PERCENT;
-        let left = self.memory_limit_bytes.saturating_sub(margin + self.unexplained_bytes());
-        left.min(self.gauge.limit())
-    }
-
-    /// `indices.breaker.total.limit`.
-    pub fn set_limit_bytes(&self, limit_bytes: u64) {
-        self.gauge.set_limit(limit_bytes);
-    }
-
-    /// Bytes of all pools together.
-    pub fn used_bytes(&self) -> u64 {
-        self.gauge.used()
-    }
-
-    /// How often a charge was refused that its own pool had room for.
-    pub fn tripped_count(&self) -> u64 {
-        self.gauge.tripped()
-    }
-
-    /// Measured memory that is in no pool.
-    pub fn unexplained_bytes(&self) -> u64 {
-        self.unexplained_bytes.load(Ordering::Relaxed)
-    }
-
-    /// `process_bytes`: memory of the process that the system cannot take back, just measured.
-    pub fn measure(&self, process_bytes: u64) {
-        self.unexplained_bytes.store(process_bytes.saturating_sub(self.used_bytes()), Ordering::Relaxed);
-    }
-}
 
 /// One named budget. What [`Pool::charge`] grants never exceeds `limit`, not even for a moment.
 #[derive(Debug)]
@@ -199,7 +101,7 @@ impl Pool {
         note_charged(bytes as i64);
         self.gauge.add(bytes);
         if let Some(parent) = &self.parent {
-            parent.gauge.add(bytes);
+            parent.add(bytes);
         }
     }
 
@@ -208,7 +110,7 @@ impl Pool {
         note_charged(-(bytes as i64));
         self.gauge.subtract(bytes);
         if let Some(parent) = &self.parent {
-            parent.gauge.subtract(bytes);
+            parent.subtract(bytes);
         }
     }
 
@@ -216,13 +118,10 @@ impl Pool {
         self.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| Refusal::Own { used_bytes })?;
         let outcome = match &self.parent {
             None => Ok(()),
-            Some(parent) => {
-                let limit_bytes = parent.limit_bytes();
-                parent.gauge.add_within(bytes, limit_bytes).map_err(|used_bytes| {
-                    self.gauge.subtract(bytes);
-                    Refusal::Parent { used_bytes, limit_bytes }
-                })
-            }
+            Some(parent) => parent.add_within(bytes).map_err(|(used_bytes, limit_bytes)| {
+                self.gauge.subtract(bytes);
+                Refusal::Parent { used_bytes, limit_bytes }
+            }),
         };
         if outcome.is_ok() {
             note_charged(bytes as i64);
@@ -242,7 +141,7 @@ impl Pool {
             Refusal::Own { used_bytes } => (self.name, used_bytes, own_limit_bytes),
             Refusal::Parent { used_bytes, limit_bytes } => {
                 if let Some(parent) = &self.parent {
-                    parent.gauge.trip();
+                    parent.trip();
                 }
                 ("parent", used_bytes, limit_bytes)
             }

@@ -46,6 +46,8 @@ struct Places {
 static BLOCKS: AtomicPtr<Places> = AtomicPtr::new(std::ptr::null_mut());
 /// Places that are free again. Never touched by the handler.
 static FREE: Mutex<Vec<&'static Place>> = Mutex::new(Vec::new());
+/// Held while pages are let go: no map goes meanwhile, so that nothing else can have come to its address.
+static LETTING_GO: Mutex<()> = Mutex::new(());
 /// Maps that were damaged since the process began.
 static FAULTS: AtomicU64 = AtomicU64::new(0);
 static INSTALLED: Once = Once::new();
@@ -128,6 +130,7 @@ impl MappedFile {
 
 impl Drop for MappedFile {
     fn drop(&mut self) {
+        let _not_let_go = LETTING_GO.lock();
         let version = self.place.version.load(Ordering::Relaxed);
         self.place.version.store(version + 1, Ordering::Relaxed);
         fence(Ordering::Release);
@@ -136,6 +139,27 @@ impl Drop for MappedFile {
         self.place.version.store(version + 2, Ordering::Release);
         FREE.lock().push(self.place);
         // The map itself goes after this; nobody reads it any more.
+    }
+}
+
+/// Lets go of all pages of all maps: they stay in the system's cache, and come back when they are read.
+pub fn let_go_of_pages() {
+    let _letting_go = LETTING_GO.lock();
+    let mut block = BLOCKS.load(Ordering::Acquire);
+    // SAFETY: blocks are leaked, so that a pointer which is not null is valid for ever.
+    while let Some(places) = unsafe { block.as_ref() } {
+        for place in &places.places {
+            let version = place.version.load(Ordering::Acquire);
+            let (start, end) = (place.start.load(Ordering::Relaxed), place.end.load(Ordering::Relaxed));
+            fence(Ordering::Acquire);
+            let is_whole = version.is_multiple_of(2) && place.version.load(Ordering::Relaxed) == version;
+            if is_whole && start < end {
+                // SAFETY: a map of a file, or of zeros that stand for it, which nobody writes to, from its first page to its last: what is
+                // read again is the same. It is still there, as a map that goes waits for the lock before its place is cleared.
+                unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+            }
+        }
+        block = places.next.load(Ordering::Acquire);
     }
 }
 
@@ -312,6 +336,27 @@ mod tests {
         // The place is used again, for a file that is sound.
         let again = directory.open("whole").expect("opens");
         assert_eq!(again.damage(), None);
+    }
+
+    #[test]
+    fn pages_that_were_let_go_read_as_before() {
+        let temporary = tempfile::tempdir().expect("tempdir");
+        let directory = FsDirectory::open(temporary.path()).expect("opens");
+        written(&directory, "one", 100_000);
+        let bytes = directory.open("one").expect("opens");
+        let before = bytes.to_vec();
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..200).for_each(|_| let_go_of_pages()));
+            scope.spawn(|| (0..200).for_each(|_| assert_eq!(bytes[..], before[..])));
+            scope.spawn(|| {
+                for round in 0..50 {
+                    let name = format!("other{round}");
+                    written(&directory, &name, 50_000);
+                    assert_eq!(directory.open(&name).expect("opens")[..50_000], before[..50_000]);
+                }
+            });
+        });
+        assert_eq!((bytes.damage(), &bytes[..]), (None, &before[..]));
     }
 
     #[test]

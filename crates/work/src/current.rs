@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::document::Document;
-use crate::measured::{Meter, uncharged_bytes};
+use crate::measured::{Meter, allocated_bytes, uncharged_bytes};
 use crate::stop::Stop;
 
 /// A request whose thread has worked for this long gives its turn to others ([`Entered::when_long`]).
@@ -86,6 +86,7 @@ impl Drop for Entered {
             let left = std::mem::replace(current, self.before.take());
             if let Some(current) = current {
                 current.seen_bytes = now_bytes;
+                current.seen_allocated_bytes = allocated_bytes();
             }
             left
         });
@@ -108,6 +109,8 @@ pub(crate) struct Current {
     pub(crate) work: Work,
     /// [`uncharged_bytes`] when it was looked at last.
     seen_bytes: i64,
+    /// [`allocated_bytes`] when it was looked at last.
+    seen_allocated_bytes: i64,
     /// Whether what is made now is counted elsewhere.
     is_aside: bool,
     pub(crate) document: Document,
@@ -126,6 +129,7 @@ impl Current {
         Current {
             work,
             seen_bytes: uncharged_bytes(),
+            seen_allocated_bytes: allocated_bytes(),
             is_aside: false,
             document: Document::default(),
             pattern_time: None,
@@ -140,10 +144,13 @@ impl Current {
     /// Notes what this thread allocated since, without asking whether there is room.
     fn look(&mut self, now_bytes: i64) {
         let more_bytes = now_bytes.wrapping_sub(std::mem::replace(&mut self.seen_bytes, now_bytes));
+        let allocated_bytes = allocated_bytes();
+        let before_bytes = std::mem::replace(&mut self.seen_allocated_bytes, allocated_bytes);
         if let Some(meter) = &self.work.meter
             && !self.is_aside
         {
             meter.note(more_bytes);
+            meter.note_allocated(allocated_bytes.wrapping_sub(before_bytes));
         }
     }
 
@@ -225,7 +232,7 @@ pub fn claim(bytes: u64) -> Result<(), Stop> {
         return Ok(());
     }
     match Work::current().and_then(|work| work.meter) {
-        Some(meter) => Ok(meter.ask(bytes)?),
+        Some(meter) => Ok(meter.reserve(bytes)?),
         None => Ok(()),
     }
 }
@@ -270,6 +277,7 @@ impl Drop for Back {
     fn drop(&mut self) {
         with_current(|current| {
             current.seen_bytes = uncharged_bytes();
+            current.seen_allocated_bytes = allocated_bytes();
             current.is_aside = false;
         });
     }

@@ -74,6 +74,8 @@ pub trait Account: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub struct Meter {
     held_bytes: AtomicI64,
+    /// The same with what is charged by hand.
+    allocated_bytes: AtomicI64,
     account: Mutex<Box<dyn Account>>,
     /// What `account` has, read without the lock.
     charged_bytes: AtomicI64,
@@ -84,6 +86,7 @@ impl Meter {
     pub fn new(account: Box<dyn Account>) -> Meter {
         Meter {
             held_bytes: AtomicI64::new(0),
+            allocated_bytes: AtomicI64::new(0),
             account: Mutex::new(account),
             charged_bytes: AtomicI64::new(0),
         }
@@ -116,6 +119,20 @@ impl Meter {
         }
     }
 
+    pub(crate) fn note_allocated(&self, more_bytes: i64) {
+        self.allocated_bytes.fetch_add(more_bytes, Ordering::Relaxed);
+    }
+
+    /// All that its threads have allocated and not freed, whoever counts it: how much of the process's memory it is to blame for.
+    pub fn allocated_bytes(&self) -> u64 {
+        self.allocated_bytes.load(Ordering::Relaxed).max(0) as u64
+    }
+
+    /// So much more is held for it by threads that do not work for it.
+    pub fn blame(&self, bytes: i64) {
+        self.note_allocated(bytes);
+    }
+
     /// Charges what is held.
     pub(crate) fn settle(&self) -> Result<(), NoRoom> {
         let held_bytes = self.held_bytes.load(Ordering::Relaxed);
@@ -138,9 +155,14 @@ impl Meter {
         Ok(())
     }
 
-    /// Whether there is room for `bytes` more, which are not held yet.
-    pub(crate) fn ask(&self, bytes: u64) -> Result<(), NoRoom> {
-        self.lock().empty().grow(bytes)
+    /// Reserves room for `bytes` more, which are not held yet; the next [`Meter::settle`] gives back what did not become memory. What only
+    /// looked whether there is room would let many requests in at once.
+    pub(crate) fn reserve(&self, bytes: u64) -> Result<(), NoRoom> {
+        let mut account = self.lock();
+        account.grow(bytes)?;
+        note_charged(-(bytes as i64));
+        self.charged_bytes.store(account.bytes() as i64, Ordering::Relaxed);
+        Ok(())
     }
 }
 
