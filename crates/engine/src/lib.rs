@@ -16,6 +16,7 @@ mod contexts;
 mod cron;
 mod data_folder;
 pub mod environment;
+mod indexing_pressure;
 pub mod ingest;
 mod inspect;
 pub mod lifecycle;
@@ -36,6 +37,7 @@ pub use api_health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, S
 pub use async_search::{AsyncSearch, AsyncSearchEnd};
 pub use check::{DataFolderReport, check_data_folder};
 pub use environment::format_utc_millis;
+pub use indexing_pressure::{IndexingPressure, IndexingPressureStats, PendingWrite};
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
     BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,

@@ -40,8 +40,7 @@ impl Node {
         // Long names and what is wrong with each operation; nothing is written yet.
         work::check()?;
         for group in &mut groups {
-            // Buffers and the translog are charged where they grow.
-            work::aside(|| self.write_group(group, &mut steps, &targets, &ids, &arena));
+            self.write_group(group, &mut steps, &targets, &ids, &arena);
         }
         for group in &groups {
             if let Err(error) = group.unsynced.iter().try_for_each(|unsynced| group.shard.sync(unsynced)) {
@@ -360,7 +359,11 @@ impl Node {
         while let Some(first) = rest.first() {
             if is_update(&steps[*first]) {
                 rest = &rest[1..];
-                self.write_update(group, &mut steps[*first], destination, ids, arena);
+                // Sources that are asked for are held until all are answered.
+                match work::check_beyond_deadline() {
+                    Ok(()) => self.write_update(group, &mut steps[*first], destination, ids, arena),
+                    Err(stop) => steps[*first].outcome = Some(Err(stop.into())),
+                }
                 continue;
             }
             let count = rest.iter().take_while(|number| !is_update(&steps[**number])).count();
@@ -436,7 +439,8 @@ impl Node {
             })
             .collect();
         let mut results = Vec::with_capacity(operations.len());
-        let outcome = group.shard.write(&operations, &mut results);
+        // Buffers and the translog are charged where they grow.
+        let outcome = work::aside(|| group.shard.write(&operations, &mut results));
         drop(operations);
         match outcome {
             Ok(unsynced) => {
@@ -458,7 +462,7 @@ impl Node {
         for group in groups.iter().filter(|group| !group.unsynced.is_empty()) {
             let forced = match policy {
                 RefreshPolicy::WaitFor => self.wait_for_refresh(&group.shard),
-                _ => group.shard.refresh().is_ok(),
+                _ => work::aside(|| group.shard.refresh()).is_ok(),
             };
             for step in &group.steps {
                 if let Some(Ok(outcome)) = &mut steps[*step].outcome {

@@ -34,6 +34,7 @@ use crate::async_search::AsyncSearches;
 use crate::catalog::{Catalog, DataStream, IndexMetadata, NameClock};
 use crate::contexts::Contexts;
 use crate::environment::Environment;
+use crate::indexing_pressure::IndexingPressure;
 use crate::ingest::{Registry, Resources};
 use crate::settings::ClusterSettings;
 use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
@@ -66,6 +67,7 @@ pub struct Node {
     pub(super) config: NodeConfig,
     pub(super) environment: Environment,
     pub(super) ledger: Ledger,
+    indexing_pressure: Arc<IndexingPressure>,
     pub(super) term_index: Arc<TermIndexCache>,
     pub(super) this: Weak<Node>,
     /// As it is on disk; see [`super::changes`] for all locks of what changes.
@@ -197,6 +199,9 @@ impl Node {
             workers,
             config,
             environment,
+            indexing_pressure: IndexingPressure::new(
+                settings.bytes_of("indexing_pressure.memory.limit", ledger.limit_bytes),
+            ),
             ledger,
             term_index,
             this: this.clone(),
@@ -255,6 +260,11 @@ impl Node {
 
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// Writes that have arrived and are not answered.
+    pub fn indexing_pressure(&self) -> &Arc<IndexingPressure> {
+        &self.indexing_pressure
     }
 
     /// Running requests, for `_tasks`.

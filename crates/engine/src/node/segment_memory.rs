@@ -73,7 +73,9 @@ impl Node {
         let figures = self.term_index_figures();
         let mut rows = BTreeMap::new();
         for (metadata, live) in self.live_of(expression, options)? {
-            let of_fields = of_fields(&live.shards, &figures).into_iter();
+            let limits = live.shards.first().map(|shard| shard.limits()).transpose()?.flatten();
+            let is_seen = |path: &str| limits.as_ref().is_none_or(|limits| limits.allows_field(path));
+            let of_fields = of_fields(&live.shards, &figures).into_iter().filter(|(path, _)| is_seen(path));
             rows.extend(of_fields.map(|(path, row)| ((metadata.name.clone(), path), row)));
         }
         Ok(rows)

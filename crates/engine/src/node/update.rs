@@ -5,6 +5,7 @@
 use limber_mapping::RequestError;
 use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::Node;
@@ -165,7 +166,8 @@ impl Node {
             let routing = routing.or(found.as_ref().and_then(|found| found.routing.as_deref()));
             let write = ShardOperation { kind, id, is_generated: false, routing, source: &source, condition };
             let mut results = Vec::with_capacity(1);
-            let unsynced = shard.write(&[write], &mut results)?;
+            // Buffers and the translog are charged where they grow.
+            let unsynced = work::aside(|| shard.write(&[write], &mut results))?;
             match results.pop() {
                 Some(Ok(written)) => {
                     let mut outcome = outcome_of(written);

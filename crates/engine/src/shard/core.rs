@@ -293,6 +293,7 @@ impl Shard {
             documents: Some(self.services.documents.clone()),
             caches: Some(self.caches(&core, &published)),
             nested: None,
+            hides_documents: false,
         })
     }
 
@@ -309,6 +310,7 @@ impl Shard {
             documents: None,
             caches: None,
             nested: None,
+            hides_documents: false,
         }
     }
 
