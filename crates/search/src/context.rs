@@ -79,6 +79,8 @@ pub struct ShardSnapshot {
     pub caches: Option<ShardCaches>,
     /// `Some`: the documents are nested ones.
     pub nested: Option<NestedScope>,
+    /// Somebody may not see all documents: what is hidden is deleted here, and values that no document left has must not be told of.
+    pub hides_documents: bool,
 }
 
 /// Whose documents a snapshot has, where they are nested in others.

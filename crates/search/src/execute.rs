@@ -37,6 +37,7 @@ pub fn execute(
     request: &SearchRequest,
     context: &SearchContext,
 ) -> Result<SearchResponse> {
+    check_limits(shards, request)?;
     let shards = with_runtime_mappings(shards, request, context)?;
     match &request.fusion {
         Some(fusion) => fusion::fuse(&shards, (request, fusion), context, execute),
@@ -54,6 +55,17 @@ pub fn execute_page(
     context: &SearchContext,
 ) -> Result<SearchResponse> {
     run(&with_runtime_mappings(shards, request, context)?, request, cursor, true, context)
+}
+
+/// Refuses what would tell of documents that are hidden: suggesters read the terms of all.
+///
+/// Source: `SearchRequestInterceptor`.
+fn check_limits(shards: &[ShardSnapshot], request: &SearchRequest) -> Result<()> {
+    if request.suggest.is_some() && shards.iter().any(|shard| shard.hides_documents) {
+        let reason = "Suggest isn't supported if document level security is enabled";
+        return Err(RequestError::new(400, "security_exception", reason).into());
+    }
+    Ok(())
 }
 
 /// The shards under the mapping that the request adds to.

@@ -21,7 +21,7 @@ pub fn only_matching(shard: ShardSnapshot, query: &Value, now_millis: i64) -> Re
     let query = parse_query(query, &QueryLimits::default())?;
     let bound = bind(&query, &shard, now_millis)?;
     let segments = shard.segments.iter().map(|view| limited(view, &bound)).collect::<Result<_>>()?;
-    Ok(ShardSnapshot { segments, caches: None, ..shard })
+    Ok(ShardSnapshot { segments, caches: None, hides_documents: true, ..shard })
 }
 
 fn limited(view: &SegmentView, query: &BoundQuery) -> Result<SegmentView> {

@@ -73,6 +73,7 @@ pub(crate) fn hold_with(
         documents: None,
         caches: None,
         nested: None,
+        hides_documents: false,
         ..shard.clone()
     })
 }

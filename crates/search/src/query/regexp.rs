@@ -67,7 +67,7 @@ impl QueryNode for RegexpQuery {
         }
         let Some(field) = binder.searchable_field(&self.field)? else {
             // Read all the same, so that a fault in it is told.
-            Regexp::parse(&self.pattern, self.options)?;
+            Regexp::shared(&self.pattern, self.options)?;
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
         if !field.has_patterns() {

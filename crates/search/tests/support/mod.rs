@@ -81,6 +81,7 @@ impl Shards {
             documents: None,
             caches: None,
             nested: None,
+            hides_documents: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `terms` over keywords and addresses: counting by ordinal, naming terms as late as possible.
 
-use limber_segment::{Segment, SegmentView};
+use limber_segment::columns::Batch;
+use limber_segment::{DocId, Segment, SegmentView};
 
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
@@ -181,9 +182,11 @@ impl<'s> KeywordTerms<'s> {
         }
         for view in &self.shard.segments {
             let Some(terms) = view.segment.terms(self.source.path())? else { continue };
+            let visible = self.visible_ordinals(view, terms.len() as usize)?;
             let mut cursor = terms.cursor();
             while cursor.advance()? {
-                if !self.filter.allows_term(cursor.term()) {
+                let is_hidden = visible.as_ref().is_some_and(|visible| !visible.has(cursor.ord() as usize));
+                if is_hidden || !self.filter.allows_term(cursor.term()) {
                     continue;
                 }
                 let number = self.numbers.pool.number(cursor.term(), self.budget)?;
@@ -195,9 +198,51 @@ impl<'s> KeywordTerms<'s> {
         Ok(())
     }
 
+    /// The terms that documents have which may be seen; `None`: all of them.
+    ///
+    /// Source: `TermsAggregationBuilder#excludeDeletedDocs`, which document level security sets.
+    fn visible_ordinals(&self, view: &SegmentView, term_count: usize) -> Result<Option<Ordinals>> {
+        if !self.shard.hides_documents {
+            return Ok(None);
+        }
+        self.budget.spend(term_count as u64 / 8)?;
+        let mut visible = Ordinals(vec![0; term_count.div_ceil(64)]);
+        let Some(column) = view.segment.ordinals(self.source.path())? else { return Ok(Some(visible)) };
+        let mut batch = Batch::default();
+        for docs in visible_docs(view) {
+            column.gather(&docs, &mut batch)?;
+            batch.values.iter().for_each(|ordinal| visible.add(*ordinal as usize));
+        }
+        Ok(Some(visible))
+    }
+
     fn is_counting_only(&self, entries: &Entries<'_>) -> bool {
         self.buckets.subs.is_empty() && entries.bucket_count == 1
     }
+}
+
+/// A set of a segment's ordinals, a bit each.
+struct Ordinals(Vec<u64>);
+
+impl Ordinals {
+    fn add(&mut self, ordinal: usize) {
+        if let Some(word) = self.0.get_mut(ordinal / 64) {
+            *word |= 1 << (ordinal % 64);
+        }
+    }
+
+    fn has(&self, ordinal: usize) -> bool {
+        self.0.get(ordinal / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1)
+    }
+}
+
+/// The documents of a segment that are live, some thousands at a time.
+pub(super) fn visible_docs(view: &SegmentView) -> impl Iterator<Item = Vec<DocId>> {
+    const DOCS_AT_ONCE: u32 = 4096;
+    let count = view.doc_count();
+    let starts = (0..count).step_by(DOCS_AT_ONCE as usize);
+    starts
+        .map(move |start| (start..count.min(start + DOCS_AT_ONCE)).filter(|doc| view.is_live(*doc)).collect())
 }
 
 impl<'s> Collector<'s> for KeywordTerms<'s> {

@@ -1,6 +1,7 @@
 //! `terms` over numbers, booleans and dates.
 
 use limber_segment::SegmentView;
+use limber_segment::columns::Batch;
 
 use super::super::bucket::stored_range;
 use super::super::bucket_table::BucketTable;
@@ -12,6 +13,7 @@ use super::super::keyed_buckets::KeyedBuckets;
 use super::super::partial::{Partial, TermKey};
 use super::super::source::{NumberReader, Source};
 use super::include::TermFilter;
+use super::keyword::visible_docs;
 use super::request::Terms;
 use super::select::{finish_kept, select_all, terms_partials};
 use crate::context::ShardSnapshot;
@@ -75,17 +77,31 @@ impl<'s> NumberTerms<'s> {
             return Ok(());
         }
         let mut buffer = Box::new([0i64; 128]);
-        for view in &self.shard.segments {
+        let shard = self.shard;
+        for view in &shard.segments {
             let Some(column) = view.segment.numbers(self.source.path())? else { continue };
+            if shard.hides_documents {
+                let mut batch = Batch::default();
+                for docs in visible_docs(view) {
+                    column.gather(&docs, &mut batch)?;
+                    self.add_values(&batch.values, parents)?;
+                }
+                continue;
+            }
             for block in 0..column.block_count() {
                 let count = column.read_block(block, &mut buffer)?;
-                let resolution = self.source.resolution();
-                let values = buffer[..count].iter().map(|&value| resolution.millis(value));
-                for value in values.filter(|&value| self.filter.allows_number(value)) {
-                    for &parent in parents {
-                        self.buckets.table.bucket(parent, value, self.budget)?;
-                    }
-                }
+                self.add_values(&buffer[..count], parents)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_values(&mut self, stored: &[i64], parents: &[u32]) -> Result<()> {
+        let resolution = self.source.resolution();
+        let values = stored.iter().map(|&value| resolution.millis(value));
+        for value in values.filter(|&value| self.filter.allows_number(value)) {
+            for &parent in parents {
+                self.buckets.table.bucket(parent, value, self.budget)?;
             }
         }
         Ok(())
