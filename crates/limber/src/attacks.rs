@@ -1,6 +1,8 @@
 //! Somebody with rights on `a*` tries to reach `b` by every route there is: the list is made from the table of routes, so that new ones are
 //! tried too.
 
+mod limits;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;

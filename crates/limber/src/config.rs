@@ -11,6 +11,7 @@ use anyhow::{Context, Error, Result, bail};
 use limber_engine::settings::ClusterSettings;
 use serde_json::{Map, Value};
 
+use crate::elasticsearch_yml::{self, Note};
 use crate::http::config::Compression;
 use crate::http::request::parse_time_ms;
 use crate::log::Form;
@@ -49,6 +50,8 @@ pub struct Config {
     pub is_page_enabled: bool,
     /// What is left for the engine: flat keys, checked there.
     pub engine_settings: Map<String, Value>,
+    /// Settings that change nothing, and why.
+    pub notes: Vec<Note>,
 }
 
 /// Flags of `limber serve`, as given.
@@ -84,9 +87,10 @@ impl Config {
             settings.insert(key.trim().to_owned(), Value::String(value.trim().to_owned()));
         }
         add_s3_account(&mut settings, |name| std::env::var(name).ok());
+        let notes = elasticsearch_yml::settle(&mut settings)?;
         let config = Config::from_settings(settings, overrides, machine::usable_memory_bytes())?;
         check_engine_settings(&config.engine_settings)?;
-        Ok(config)
+        Ok(Config { notes, ..config })
     }
 
     /// `usable_bytes`: what percentages and the default of `memory.limit` are of.
@@ -196,6 +200,7 @@ impl Config {
             security,
             is_page_enabled,
             engine_settings: settings,
+            notes: Vec::new(),
         })
     }
 }

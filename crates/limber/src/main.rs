@@ -4,8 +4,10 @@
 mod attacks;
 mod check;
 mod config;
+mod doctor;
 #[cfg(test)]
 mod documented_commands;
+mod elasticsearch_yml;
 mod http;
 mod import;
 mod inspect;
@@ -78,6 +80,7 @@ enum Command {
     Tune(Box<TuneCommand>),
     ExportTrack(ExportCommand),
     Check(check::CheckCommand),
+    Doctor(doctor::DoctorCommand),
     Inspect(inspect::InspectCommand),
     ResetPassword(reset_password::ResetPasswordCommand),
     Completion(CompletionCommand),
@@ -133,6 +136,7 @@ fn main() -> ExitCode {
     let outcome = match command {
         Command::Serve(serve) => return report(serve.run()),
         Command::Check(check) => return check.run().unwrap_or_else(|error| report(Err(error))),
+        Command::Doctor(doctor) => return doctor.run(),
         Command::Inspect(inspect) => return report(inspect.run()),
         Command::ResetPassword(reset) => return report(reset.run()),
         Command::Completion(completion) => {
@@ -211,6 +215,9 @@ impl ServeCommand {
         println!("listening on {}", server.address);
         if self.secure {
             secure_start::tell(server.node(), authority.as_deref())?;
+        }
+        for note in &config.notes {
+            tracing::info!(setting = note.key, why = note.why, "a setting changes nothing here");
         }
         tracing::info!(
             address = %server.address,

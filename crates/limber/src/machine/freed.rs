@@ -6,6 +6,7 @@
 //!
 //! Source: jemalloc's manual, `arena.<i>.dirty_decay_ms`.
 
+use std::sync::atomic::{AtomicIsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tikv_jemalloc_ctl::{arenas, raw};
@@ -20,6 +21,9 @@ const TIGHT_UNTIL_PERCENT: u64 = 25;
 /// Longer is for ever.
 const KEEP_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 const FOREVER: isize = -1;
+
+/// What the allocator was told last.
+static DECAY_MS: AtomicIsize = AtomicIsize::new(FOREVER);
 
 /// Above this share of `memory.limit` what is freed goes back at once, again and again.
 const PURGE_FROM_PERCENT: u64 = 75;
@@ -52,16 +56,28 @@ impl FreedMemory {
         let is_nearly_full = held_bytes > self.limit_bytes / 100 * PURGE_FROM_PERCENT;
         if is_nearly_full && self.purged.is_none_or(|purged| purged.elapsed() >= PURGE_EVERY) {
             self.purged = Some(Instant::now());
-            // No time at all gives back what is free now.
-            set_decay(Duration::ZERO);
             set_decay(self.keep.min(KEEP_TIGHT));
+            give_back_freed();
         }
     }
+}
+
+/// Gives back all that is free now. Milliseconds for 100 MB.
+pub fn give_back_freed() {
+    let decay_ms = DECAY_MS.load(Ordering::Relaxed);
+    // No time at all gives back what is free now.
+    set_decay_ms(0);
+    set_decay_ms(decay_ms);
 }
 
 /// For all arenas, and those still to come. An arena that does not exist yet refuses, and takes the default when it comes.
 fn set_decay(keep: Duration) {
     let decay_ms = if keep > KEEP_MAX { FOREVER } else { keep.as_millis() as isize };
+    DECAY_MS.store(decay_ms, Ordering::Relaxed);
+    set_decay_ms(decay_ms);
+}
+
+fn set_decay_ms(decay_ms: isize) {
     let write = |name: &str| {
         // SAFETY: jemalloc's manual gives these names the type `ssize_t`; the name ends with a zero.
         unsafe { raw::write(name.as_bytes(), decay_ms) }

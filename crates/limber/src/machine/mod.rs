@@ -5,6 +5,7 @@
 mod allocated;
 mod descriptors;
 mod freed;
+mod mapped;
 mod memory;
 mod scheduling;
 mod threads;
@@ -14,9 +15,13 @@ use std::path::Path;
 
 pub use allocated::allocated_bytes;
 pub use descriptors::{open_count as open_descriptor_count, raise_limit as raise_descriptor_limit};
-pub use freed::FreedMemory;
+pub use freed::{FreedMemory, give_back_freed};
+pub use mapped::MappedMemory;
 pub use scheduling::prefer_short_turns;
 pub use threads::{ThreadTime, thread_times};
+
+/// Of the machines that Limber runs on.
+const PAGE_BYTES: u64 = 4096;
 
 /// The memory this process may use: the machine's, or the least limit of its cgroups.
 pub fn usable_memory_bytes() -> u64 {
@@ -38,7 +43,27 @@ pub struct ProcessStats {
 
 /// Memory of this process that the system cannot take back without swapping: heap, stacks, mapped term-index pages.
 pub fn anonymous_bytes() -> u64 {
-    kib_of(&fs::read_to_string("/proc/self/status").unwrap_or_default(), "RssAnon:") << 10
+    resident().anonymous_bytes
+}
+
+/// What of this process is in memory.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Resident {
+    /// See [`anonymous_bytes`].
+    pub anonymous_bytes: u64,
+    /// Pages of mapped files.
+    pub file_bytes: u64,
+}
+
+/// Some microseconds. Source: proc_pid_statm(5).
+pub fn resident() -> Resident {
+    let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let mut pages = text.split_ascii_whitespace().skip(1).map(|pages| pages.parse().unwrap_or(0));
+    let (all, of_files) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+    Resident {
+        anonymous_bytes: u64::saturating_sub(all, of_files) * PAGE_BYTES,
+        file_bytes: of_files * PAGE_BYTES,
+    }
 }
 
 pub fn process() -> ProcessStats {
@@ -49,7 +74,6 @@ pub fn process() -> ProcessStats {
         .map(|(_, rest)| rest.split_ascii_whitespace().map(|f| f.parse().unwrap_or(0)).collect())
         .unwrap_or_default();
     let field = |number: usize| fields.get(number - 3).copied().unwrap_or(0);
-    let page_bytes = 4096;
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let max_file_descriptors = limits
         .lines()
@@ -61,7 +85,7 @@ pub fn process() -> ProcessStats {
         max_file_descriptors,
         // Clock ticks are 10 ms on every Linux that Rust supports.
         cpu_millis: (field(14) + field(15)) * 10,
-        resident_bytes: field(24) * page_bytes,
+        resident_bytes: field(24) * PAGE_BYTES,
         anonymous_bytes: anonymous_bytes(),
         virtual_bytes: field(23),
         thread_count: field(20),

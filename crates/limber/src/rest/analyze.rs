@@ -304,8 +304,8 @@ fn tokens_of(
         }));
         if tokens.len() > tokens_max {
             return Err(RequestError::new(
-                500,
-                "illegal_state_exception",
+                400,
+                "status_exception",
                 format!(
                     "The number of tokens produced by calling _analyze has exceeded the allowed maximum of [{tokens_max}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting."
                 ),

@@ -6,6 +6,7 @@ use limber_engine::Node;
 
 use super::ROUTES;
 use super::router::Routes;
+use crate::http::back_pressure::BackPressure;
 use crate::http::connections::Connections;
 use crate::http::pools::Pools;
 use crate::http::slow::SlowRequests;
@@ -34,6 +35,7 @@ pub struct App {
     pub connections: Arc<Connections>,
     pub routes: Routes,
     pub slow_requests: SlowRequests,
+    pub back_pressure: Arc<BackPressure>,
     pub config: AppConfig,
     /// `None`: security is off.
     pub guard: Option<Guard>,
@@ -48,6 +50,7 @@ impl App {
     ) -> std::io::Result<App> {
         let (pools, routes) = (Pools::start(config.cores)?, Routes::new(ROUTES));
         let slow_requests = SlowRequests::default();
-        Ok(App { node, pools, connections, routes, slow_requests, config, guard })
+        let back_pressure = Arc::default();
+        Ok(App { node, pools, connections, routes, slow_requests, back_pressure, config, guard })
     }
 }

@@ -14,6 +14,7 @@ use limber_engine::{
 };
 use limber_mapping::RequestError;
 use limber_store::Charge;
+use limber_work as work;
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
@@ -76,13 +77,15 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
         pipeline: request.param("pipeline"),
         refresh: refresh_policy(request)?,
     })?;
-    Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)))
+    Ok(Response::raw(200, render(&response, filter.as_ref(), &filters)?))
 }
 
+/// What an item takes in the answer, beside the source of its document.
+const ITEM_BYTES: usize = 1 << 10;
 const LABEL: &str = "<bulk_operations>";
 /// What an operation takes while it is carried out: as parsed, its step, its outcome and its item in the answer. Short ones take many
 /// times their own length.
-const OPERATION_BYTES: u64 = 640;
+const OPERATION_BYTES: u64 = 1024;
 /// Operations that are charged together.
 const CHARGED_OPERATIONS: usize = 64;
 /// For as many there is room before they are charged.
@@ -417,7 +420,10 @@ fn number<'de, M: MapAccess<'de>>(map: &mut M) -> std::result::Result<u64, M::Er
 }
 
 /// `took` and `errors` stand before `items`: clients stop reading there.
-fn render(response: &BulkResponse<'_>, filter: Option<&SourceFilter>, filters: &Filters) -> Vec<u8> {
+///
+/// # Errors
+/// There is no room for the sources that updates want to see; everything is written then.
+fn render(response: &BulkResponse<'_>, filter: Option<&SourceFilter>, filters: &Filters) -> Result<Vec<u8>> {
     let mut own = filters.iter().peekable();
     let mut model: Option<Model<'_>> = None;
     let mut out = Vec::with_capacity(64 + response.items.len() * 220);
@@ -436,10 +442,15 @@ fn render(response: &BulkResponse<'_>, filter: Option<&SourceFilter>, filters: &
         {
             continue;
         }
+        let shown_bytes = match &item.outcome {
+            Ok(outcome) => outcome.source.as_ref().map_or(0, |source| source.len()),
+            Err(_) => 0,
+        };
+        work::check_growth(out.len(), out.capacity(), shown_bytes + ITEM_BYTES)?;
         model = render_item(&mut out, item, &response.indices[item.index], own.or(filter));
     }
     out.extend_from_slice(b"]}");
-    out
+    Ok(out)
 }
 
 /// A rendered item that the next one is likely to equal but for its id and sequence number: it is then copied and patched.
@@ -678,7 +689,7 @@ mod tests {
         ];
         let indices = vec!["a".into(), "b".into()];
         let response = BulkResponse { took_ms: 3, ingest_took_ms: None, errors: true, indices, items };
-        let whole = render(&response, None, &Filters::new());
+        let whole = render(&response, None, &Filters::new()).expect("room");
         let mut each = b"{\"errors\":true,\"took\":3,\"items\":[".to_vec();
         for (number, item) in response.items.iter().enumerate() {
             each.extend_from_slice(if number > 0 { b"," } else { b"" });
@@ -715,7 +726,7 @@ mod tests {
         let filter = |name: &str| SourceFilter::parse(&serde_json::json!([name])).expect("valid");
         let filters = vec![(1, filter("a")), (2, filter("b"))];
         let parsed: serde_json::Value =
-            serde_json::from_slice(&render(&response, None, &filters)).expect("JSON");
+            serde_json::from_slice(&render(&response, None, &filters).expect("room")).expect("JSON");
         assert_eq!(parsed["items"][2]["update"]["get"]["_source"], serde_json::json!({"b": 2}));
     }
 

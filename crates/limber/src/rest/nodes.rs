@@ -328,20 +328,7 @@ pub(super) fn node_stats(app: &App, wants: &dyn Fn(&str) -> bool, indices: &Stat
         node["ingest"] = app.node.ingest_stats();
     }
     if wants("indexing_pressure") {
-        let pool = &app.node.ledger().in_flight;
-        node["indexing_pressure"] = json!({"memory": {
-            "current": {
-                "combined_coordinating_and_primary_in_bytes": pool.used_bytes(),
-                "coordinating_in_bytes": pool.used_bytes(),
-                "primary_in_bytes": 0, "replica_in_bytes": 0, "all_in_bytes": pool.used_bytes(),
-            },
-            "total": {
-                "combined_coordinating_and_primary_in_bytes": 0, "coordinating_in_bytes": 0, "primary_in_bytes": 0,
-                "replica_in_bytes": 0, "all_in_bytes": 0, "coordinating_rejections": pool.tripped_count(),
-                "primary_rejections": 0, "replica_rejections": 0,
-            },
-            "limit_in_bytes": pool.limit_bytes(),
-        }});
+        node["indexing_pressure"] = pressure_section(app);
     }
     if wants("limber") {
         node["limber"] = limber_section(app);
@@ -449,6 +436,23 @@ fn breaker(limit_bytes: u64, used_bytes: u64, tripped: u64) -> Value {
 }
 
 /// Limber's own section: each pool of the ledger, what the process really holds, and the counters of the term-index cache.
+fn pressure_section(app: &App) -> Value {
+    let stats = app.node.indexing_pressure().stats();
+    let bytes = |bytes: u64| {
+        json!({
+            "combined_coordinating_and_primary_in_bytes": bytes, "coordinating_in_bytes": bytes,
+            "primary_in_bytes": 0, "replica_in_bytes": 0, "all_in_bytes": bytes,
+        })
+    };
+    let mut total = bytes(stats.total_bytes);
+    total["coordinating_rejections"] = stats.rejection_count.into();
+    total["primary_rejections"] = 0.into();
+    total["replica_rejections"] = 0.into();
+    json!({"memory": {
+        "current": bytes(stats.current_bytes), "total": total, "limit_in_bytes": stats.limit_bytes,
+    }})
+}
+
 fn limber_section(app: &App) -> Value {
     let ledger = app.node.ledger();
     let parent = &ledger.parent;
@@ -485,6 +489,7 @@ fn limber_section(app: &App) -> Value {
             "pools": pools,
             "term_index_cache": app.node.term_index_stats_json(),
         },
+        "search_backpressure": {"ended": app.back_pressure.ended_count()},
         "integrity": app.node.integrity_stats(),
     })
 }

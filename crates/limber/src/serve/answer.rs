@@ -19,6 +19,7 @@ use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use limber_access::Access;
+use limber_engine::PendingWrite;
 use limber_mapping::RequestError;
 use limber_work::{self as work, Work};
 use tokio::sync::oneshot;
@@ -49,8 +50,8 @@ const BODY_BYTES_PER_SECOND: u64 = 64 << 10;
 /// What a body may have without being charged: it is part of what a connection may take.
 const FREE_BODY_BYTES: usize = 8 << 10;
 /// The rest of a body that is refused is read, so that the client can read the answer, up to this many bytes and this long.
-const DRAINED_BYTES_MAX: usize = 8 << 20;
-const DRAIN_TIME: Duration = Duration::from_secs(2);
+const DRAINED_BYTES_MAX: usize = 256 << 20;
+const DRAIN_TIME: Duration = Duration::from_secs(5);
 /// The charge for the part of a body that has arrived.
 const ROOM_FACTOR: usize = 8;
 /// Largest body that is read without being charged.
@@ -158,7 +159,9 @@ async fn handle(
     let length_hint = header("content-length").and_then(|v| v.parse::<usize>().ok());
     // The breakers' own settings must pass whatever the breakers say, or nobody could put a wrong one right.
     let is_charged = route.path != "/_cluster/settings";
-    let (body, charge) = read_body(body, length_hint, app, config, is_charged).await?;
+    let pending = (route.pool == PoolName::Write).then(|| app.node.indexing_pressure().begin());
+    let mut room = Room { charge: None, pending, is_charged };
+    let body = read_body(body, length_hint, app, config, &mut room).await?;
     let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
 
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -174,22 +177,24 @@ async fn handle(
     let job_app = app.clone();
     let max_content_bytes = if is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
     let meter = is_charged.then(|| Arc::new(app.node.ledger().request.meter()));
+    let search = meter.as_ref().filter(|_| route.pool == PoolName::Search);
+    let search = search.map(|meter| app.back_pressure.begin(meter.clone(), request.cancelled.clone()));
     let work = Work { meter, cancelled: request.cancelled.clone(), deadline: None };
     let job = Box::new(move || {
         // Nobody waits for it any more: what waits for a thread behind it goes first.
         if route.pool == PoolName::Search && work.cancelled.load(Ordering::Relaxed) {
             return;
         }
-        let mut charge = charge;
+        let mut room = room;
         let slot = Rc::new(Slot(Cell::new(None)));
         let given_up = slot.clone();
         let _access = access.map(Access::enter);
         let entered = work.enter().when_long(move || given_up.0.set(limber_engine::give_up_turn()));
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
             if gzip && !request.body.is_empty() {
-                request.body = decompress(&request.body, max_content_bytes, &mut charge)?;
+                request.body = decompress(&request.body, max_content_bytes, &job_app, &mut room)?;
             }
-            if let Some(charge) = &mut charge
+            if let Some(charge) = &mut room.charge
                 && (route.pool != PoolName::Write || !matches!(body_format, Format::Json | Format::NdJson))
             {
                 let tree_bytes = media::tree_bytes(body_format, &request.body);
@@ -212,7 +217,8 @@ async fn handle(
             tracing::error!(uri = request.uri, panic = what, "a request panicked");
             Err(RequestError::new(500, "exception", format!("the request failed unexpectedly: {what}")))
         });
-        let _ = sender.send(outcome);
+        let ended = search.and_then(|search| search.refusal()).filter(|_| outcome.is_err());
+        let _ = sender.send(ended.map_or(outcome, Err));
     });
     let pool = app.pools.get(route.pool);
     if !pool.submit(flow, job) {
@@ -305,30 +311,44 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Reads a whole body within `max_content_bytes`, charged to the in-flight pool as it arrives: what is promised and never sent must not keep
-/// others out.
+/// The room that a body has, given back when the request is answered.
+struct Room {
+    charge: Option<limber_store::Charge>,
+    /// Of writes.
+    pending: Option<PendingWrite>,
+    is_charged: bool,
+}
+
+impl Room {
+    fn grow(&mut self, app: &App, bytes: usize) -> Result<(), RequestError> {
+        if let Some(pending) = &mut self.pending {
+            pending.grow(bytes as u64)?;
+        }
+        let outcome = match &mut self.charge {
+            _ if !self.is_charged => Ok(()),
+            Some(charge) => limber_store::Charge::grow(charge, bytes as u64, "<http_request>"),
+            None => {
+                let pool = &app.node.ledger().in_flight;
+                pool.charge(bytes as u64, "<http_request>").map(|fresh| self.charge = Some(fresh))
+            }
+        };
+        outcome.map_err(|error| circuit_breaking(&error))
+    }
+}
+
+/// Reads a whole body within `max_content_bytes`, charged as it arrives: what is promised and never sent must not keep others out.
 async fn read_body(
     body: &mut Incoming,
     length_hint: Option<usize>,
     app: &App,
     config: &HttpConfig,
-    is_charged: bool,
-) -> Result<(Bytes, Option<limber_store::Charge>), RequestError> {
-    let max_bytes = if is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
+    room: &mut Room,
+) -> Result<Bytes, RequestError> {
+    let max_bytes = if room.is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
     let expected = length_hint.unwrap_or(0);
     if expected > max_bytes {
         return Err(too_large(max_bytes));
     }
-    let pool = &app.node.ledger().in_flight;
-    let mut charge = None;
-    let mut charge_more = |bytes: usize| -> Result<(), RequestError> {
-        let outcome = match &mut charge {
-            _ if !is_charged => Ok(()),
-            Some(charge) => limber_store::Charge::grow(charge, bytes as u64, "<http_request>"),
-            None => pool.charge(bytes as u64, "<http_request>").map(|fresh| charge = Some(fresh)),
-        };
-        outcome.map_err(|error| circuit_breaking(&error))
-    };
     let mut charged_bytes = FREE_BODY_BYTES;
     let mut whole = Vec::with_capacity(expected.min(FREE_BODY_BYTES));
     let started = Instant::now();
@@ -341,9 +361,9 @@ async fn read_body(
         }
         if needed > charged_bytes {
             // With some of it there is room for several times as much, so that hardly anything is copied again; it is charged as it fills.
-            let room = needed.max((charged_bytes * 2).min(expected));
-            charge_more(room - charged_bytes)?;
-            charged_bytes = room;
+            let room_bytes = needed.max((charged_bytes * 2).min(expected));
+            room.grow(app, room_bytes - charged_bytes)?;
+            charged_bytes = room_bytes;
             // Without a promised length, or room for it, it grows as any list does.
             if needed > whole.capacity() {
                 let _ =
@@ -353,9 +373,9 @@ async fn read_body(
         whole.extend_from_slice(&data);
     }
     if whole.len() <= FREE_BODY_BYTES {
-        charge_more(whole.len())?;
+        room.grow(app, whole.len())?;
     }
-    Ok((Bytes::from(whole), charge))
+    Ok(Bytes::from(whole))
 }
 
 /// The next part of a body that began to come at `started` and has `length` bytes already; `None` at its end.
@@ -383,11 +403,7 @@ async fn next_frame(
 }
 
 /// Undoes gzip within `max_bytes`, charged before it is held. Runs on a pool: a small body may be a lot of work.
-fn decompress(
-    packed: &[u8],
-    max_bytes: usize,
-    charge: &mut Option<limber_store::Charge>,
-) -> Result<Bytes, RequestError> {
+fn decompress(packed: &[u8], max_bytes: usize, app: &App, room: &mut Room) -> Result<Bytes, RequestError> {
     let mut plain = Vec::new();
     let mut decoder = flate2::read::MultiGzDecoder::new(packed);
     let mut chunk = vec![0; 64 << 10];
@@ -401,9 +417,7 @@ fn decompress(
         if plain.len() + count > max_bytes {
             return Err(too_large(max_bytes));
         }
-        if let Some(charge) = charge {
-            charge.grow(count as u64, "<http_request>").map_err(|error| circuit_breaking(&error))?;
-        }
+        room.grow(app, count)?;
         work::check_growth(plain.len(), plain.capacity(), count).map_err(RequestError::from)?;
         plain.extend_from_slice(&chunk[..count]);
     }

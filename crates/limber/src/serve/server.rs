@@ -9,15 +9,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use limber_engine::{Node, NodeConfig};
+use limber_store::Process;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use super::accept;
 use super::tls::Tls;
 use crate::config::Config;
+use crate::http::back_pressure::Mode;
 use crate::http::config::HttpConfig;
 use crate::http::connections::Connections;
-use crate::machine::{self, FreedMemory};
+use crate::machine::{self, FreedMemory, MappedMemory};
 use crate::rest::{App, AppConfig};
 use crate::security::{Guard, SecuritySettings};
 
@@ -102,15 +104,25 @@ impl Server {
         let http =
             HttpConfig { max_content_bytes: config.max_content_bytes, compression: config.compression };
         let measured = Arc::downgrade(&node);
+        node.ledger().parent.measure_by(Process {
+            held_bytes: machine::anonymous_bytes,
+            give_back: machine::give_back_freed,
+        });
+        let app = Arc::new(app);
+        let back_pressure = app.back_pressure.clone();
+        let mut mapped = MappedMemory::new(config.memory_limit_bytes);
         let mut freed = FreedMemory::new(config.memory_limit_bytes, config.freed_memory_keep);
         std::thread::Builder::new()
             .name("memory".into())
             .spawn(move || {
                 while let Some(node) = measured.upgrade() {
-                    // Pages of mapped files are the system's cache, which it takes back when it likes.
-                    let held_bytes = machine::anonymous_bytes();
+                    let resident = machine::resident();
+                    mapped.adjust_to(resident);
+                    let held_bytes = resident.anonymous_bytes;
                     node.ledger().parent.measure(held_bytes);
                     freed.adjust_to(held_bytes);
+                    let mode = || Mode::of(&node.cluster_setting("search_backpressure.mode"));
+                    back_pressure.look(held_bytes, node.ledger().limit_bytes, mode);
                     let is_filling = held_bytes > node.ledger().limit_bytes / 2;
                     drop(node);
                     std::thread::sleep(if is_filling { MEASURE_FILLING_EVERY } else { MEASURE_EVERY });
@@ -122,7 +134,7 @@ impl Server {
         let network = std::thread::Builder::new()
             .name("network".into())
             .spawn(move || {
-                runtime.block_on(accept::serve(listener, Arc::new(app), http, tls, stop_network));
+                runtime.block_on(accept::serve(listener, app, http, tls, stop_network));
                 runtime.shutdown_timeout(Duration::from_secs(2));
             })
             .context("cannot start the network thread")?;

@@ -1,8 +1,11 @@
 //! The endpoint: runs the searches one after the other and rates what they find.
 
+use std::collections::HashMap;
+
 use limber_engine::{IndicesOptions, Placement, Result};
 use limber_mapping::RequestError;
 use limber_search::Rendering;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::request::{RankEvalRequest, RatedRequest};
@@ -39,6 +42,8 @@ fn rank_eval(app: &App, request: &Request) -> Result<Response> {
     let (mut details, mut failures) = (Map::new(), Map::new());
     let mut scores: Vec<f64> = Vec::new();
     for rated in &wanted.requests {
+        // What was shown so far is held until all of it is.
+        work::check_beyond_deadline()?;
         let index = request.param("index").unwrap_or("_all");
         let found = app.node.search(
             index,
@@ -71,10 +76,11 @@ fn rank_eval(app: &App, request: &Request) -> Result<Response> {
 /// The score of one search's hits, and the entry that shows how it came about.
 fn rate(wanted: &RankEvalRequest, rated: &RatedRequest, hits: Value) -> (f64, Value) {
     let Value::Array(hits) = hits else { return (0.0, Value::Null) };
+    let by_document: HashMap<(&str, &str), i64> =
+        rated.ratings.iter().map(|rating| ((&*rating.index, &*rating.id), rating.rating)).collect();
     let rating_of = |hit: &Value| {
-        let mut of_hit =
-            rated.ratings.iter().filter(|rating| hit["_index"] == rating.index && hit["_id"] == rating.id);
-        of_hit.next().map(|rating| rating.rating)
+        let (index, id) = (hit["_index"].as_str()?, hit["_id"].as_str()?);
+        by_document.get(&(index, id)).copied()
     };
     let ratings: Vec<Option<i64>> = hits.iter().map(rating_of).collect();
     let all: Vec<i64> = rated.ratings.iter().map(|rating| rating.rating).collect();

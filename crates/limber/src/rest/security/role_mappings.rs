@@ -2,6 +2,7 @@
 
 use limber_access::RoleMapping;
 use limber_engine::Result;
+use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use crate::http::request::Request;
@@ -22,13 +23,12 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(status, Value::Object(shown)))
 }
 
-pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
-    let name = request.path("name");
-    let mapping = RoleMapping::parse(name, &request.json_required()?)?;
-    let created = app
-        .node
-        .change_security(|store| Ok(store.role_mappings.insert(name.to_owned(), mapping).is_none()))?;
-    Ok(Response::ok(json!({"role_mapping": {"created": created}})))
+/// Refused once it is found valid: mappings give roles to users of other realms, such as LDAP or SAML, and there are none. What an earlier
+/// build kept is shown and can be deleted.
+pub(super) fn put(_: &App, request: &Request) -> Result<Response> {
+    RoleMapping::parse(request.path("name"), &request.json_required()?)?;
+    let what = "[role_mapping]: it gives roles to users of other realms, and there is none but [native]; name the roles in the user";
+    Err(RequestError::unsupported(what))
 }
 
 pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {

@@ -1,0 +1,169 @@
+//! Somebody whose role hides documents and fields of an index tries to see them, by every part of a request that shows values.
+
+use serde_json::{Value, json};
+
+use super::{Attacked, PASSWORD};
+
+/// Is in every hidden document, and in every hidden field of the documents that may be seen.
+const SECRET: &str = "sesame";
+const SECRET_NUMBER: &str = "777001";
+
+/// Hidden fields of every kind that values are shown of.
+const HIDDEN: [&str; 8] =
+    ["h_keyword", "h_number", "h_text", "h_flat.a", "o.h_inner", "c.h_inner", "alias_of_hidden", "h_date"];
+
+fn prepare(attacked: &Attacked) {
+    let properties = json!({
+        "owner": {"type": "keyword"}, "n": {"type": "long"}, "t": {"type": "text", "fields": {"raw": {"type": "keyword"}}}, "flat": {"type": "flattened"},
+        "suggested": {"type": "completion"}, "h_keyword": {"type": "keyword"}, "h_number": {"type": "long"}, "h_text": {"type": "text", "fielddata": true}, "h_flat": {"type": "flattened"},
+        "h_date": {"type": "date"}, "h_suggested": {"type": "completion"}, "alias_of_hidden": {"type": "alias", "path": "h_keyword"},
+        "o": {"properties": {"h_inner": {"type": "keyword"}}}, "c": {"type": "nested", "properties": {"h_inner": {"type": "keyword"}, "open": {"type": "keyword"}}},
+    });
+    attacked.elastic("PUT", "/docs", json!({"mappings": {"properties": properties}}));
+    let document = |owner: &str, mark: &str| {
+        json!({
+            "owner": owner, "n": 1, "t": format!("hello world {mark}"), "flat": {"key": mark}, "suggested": format!("comp {mark}"), "h_keyword": SECRET, "h_number": 777_001,
+            "h_text": format!("{SECRET} text"), "h_flat": {"a": SECRET}, "h_date": "1977-07-07", "h_suggested": SECRET, "o": {"h_inner": SECRET}, "c": [{"h_inner": SECRET, "open": "fine"}],
+        })
+    };
+    attacked.elastic("PUT", "/docs/_doc/1?refresh", document("mallory", "mine"));
+    attacked.elastic("PUT", "/docs/_doc/2?refresh", document("alice", SECRET));
+    attacked.elastic("PUT", "/docs/_doc/3?refresh", document("mallory", "mine"));
+    let role = json!({"cluster": ["monitor"], "indices": [{
+        "names": ["docs"], "privileges": ["read", "view_index_metadata", "monitor"], "query": {"term": {"owner": "mallory"}},
+        "field_security": {"grant": ["*"], "except": ["h_*", "o.h_*", "c.h_*"]}}]});
+    attacked.elastic("PUT", "/_security/role/limited", role);
+    attacked.elastic("PUT", "/_security/user/mallory", json!({"password": PASSWORD, "roles": ["limited"]}));
+    // What the others asked for before must not answer him.
+    for _ in 0..3 {
+        let all = json!({"size": 0, "aggs": {"a": {"terms": {"field": "h_keyword"}}}});
+        attacked.elastic("POST", "/docs/_search?request_cache=true", all);
+    }
+}
+
+/// What shows values of a field.
+fn searches(field: &str) -> Vec<Value> {
+    let aggregated = |kind: &str, mut body: Value| {
+        body["field"] = field.into();
+        json!({"size": 0, "aggs": {"a": {kind: body}}})
+    };
+    let queried = |query: Value| json!({"query": query, "explain": true, "_source": true});
+    vec![
+        aggregated("terms", json!({"min_doc_count": 0})),
+        aggregated("max", json!({})),
+        aggregated("rare_terms", json!({})),
+        aggregated("string_stats", json!({})),
+        aggregated("significant_terms", json!({"min_doc_count": 1})),
+        json!({"size": 0, "aggs": {"a": {"composite": {"sources": [{"s": {"terms": {"field": field}}}]}}}}),
+        json!({"size": 0, "aggs": {"a": {"top_metrics": {"metrics": {"field": field}, "sort": {"n": "asc"}}}}}),
+        json!({"size": 0, "aggs": {"g": {"global": {}, "aggs": {"a": {"terms": {"field": field, "min_doc_count": 0}}}}}}),
+        json!({"size": 0, "aggs": {"c": {"nested": {"path": "c"}, "aggs": {"a": {"terms": {"field": field, "min_doc_count": 0}}}}}}),
+        json!({"fields": [field, "*"], "docvalue_fields": [field], "stored_fields": ["*"], "_source": true}),
+        json!({"sort": [{field: {"order": "asc", "unmapped_type": "keyword"}}]}),
+        json!({"collapse": {"field": field, "inner_hits": {"name": "a"}}}),
+        json!({"highlight": {"fields": {field: {"no_match_size": 500}, "*": {"no_match_size": 500}}, "require_field_match": false}}),
+        json!({"script_fields": {"a": {"script": format!("doc['{field}'].value")}, "b": {"script": "params._source.toString()"}}}),
+        json!({"runtime_mappings": {"r": {"type": "keyword", "script": "emit(params._source.toString())"}}, "fields": ["r"]}),
+        json!({"runtime_mappings": {field: {"type": "keyword"}}, "fields": [field]}),
+        queried(json!({"prefix": {field: "s"}})),
+        queried(json!({"query_string": {"query": "text OR 777001", "fields": ["*"]}})),
+        queried(json!({"function_score": {"field_value_factor": {"field": field, "missing": 1}}})),
+        queried(
+            json!({"nested": {"path": "c", "query": {"match_all": {}}, "inner_hits": {"fields": ["*"], "_source": true}}}),
+        ),
+        queried(
+            json!({"more_like_this": {"fields": ["t"], "like": [{"_index": "docs", "_id": "2"}], "min_term_freq": 1, "min_doc_freq": 1}}),
+        ),
+        json!({"suggest": {"a": {"text": "sesamy texd", "term": {"field": "t", "suggest_mode": "always"}}}}),
+        json!({"suggest": {"a": {"prefix": "comp", "completion": {"field": "suggested"}}}}),
+        json!({"size": 0, "aggs": {"a": {"terms": {"field": "t.raw", "min_doc_count": 0}}, "b": {"terms": {"field": "flat.key", "min_doc_count": 0}}}}),
+    ]
+}
+
+/// Other endpoints, with bodies.
+fn others() -> Vec<(&'static str, &'static str, Value)> {
+    let everything = || json!({"query": {"match_all": {}}});
+    vec![
+        ("GET", "/docs/_doc/2", Value::Null),
+        ("GET", "/docs/_source/2", Value::Null),
+        ("GET", "/docs/_doc/1?stored_fields=*&_source=true", Value::Null),
+        (
+            "POST",
+            "/_mget",
+            json!({"docs": [{"_index": "docs", "_id": "2"}, {"_index": "docs", "_id": "1", "_source": ["h_*"]}]}),
+        ),
+        ("POST", "/docs/_explain/2", everything()),
+        ("POST", "/docs/_explain/1?_source=true", everything()),
+        ("GET", "/docs/_termvectors/1?fields=*", Value::Null),
+        ("GET", "/docs/_termvectors/2?fields=*", Value::Null),
+        ("POST", "/docs/_terms_enum", json!({"field": "h_keyword", "string": ""})),
+        ("POST", "/docs/_terms_enum", json!({"field": "t.raw", "string": ""})),
+        ("GET", "/docs/_field_caps?fields=*", Value::Null),
+        ("GET", "/docs/_mapping", Value::Null),
+        ("GET", "/docs/_mapping/field/*", Value::Null),
+        ("GET", "/docs", Value::Null),
+        ("GET", "/_cat/segment_memory", Value::Null),
+        (
+            "POST",
+            "/docs/_validate/query?explain=true&rewrite=true",
+            json!({"query": {"prefix": {"t": "se"}}}),
+        ),
+        ("POST", "/docs/_search/template", json!({"source": "{\"_source\": \"h_*\"}"})),
+        (
+            "POST",
+            "/docs/_search?request_cache=true",
+            json!({"size": 0, "aggs": {"a": {"terms": {"field": "h_keyword"}}}}),
+        ),
+        ("POST", "/docs/_search?scroll=1m", json!({"fields": ["*"]})),
+        ("POST", "/docs/_async_search?wait_for_completion_timeout=5s", json!({"fields": ["*"]})),
+        (
+            "POST",
+            "/docs/_rank_eval",
+            json!({"requests": [{"id": "a", "request": everything(), "ratings": [], "summary_fields": ["*"]}], "metric": {"precision": {}}}),
+        ),
+    ]
+}
+
+#[test]
+fn hidden_documents_and_fields_are_in_no_answer() {
+    let attacked = Attacked::start();
+    prepare(&attacked);
+    let mut wrong = Vec::new();
+    let mut attack = |method: &str, path: &str, body: &Value| {
+        let sent = if body.is_null() { String::new() } else { body.to_string() };
+        let answer = attacked.send(Some("mallory"), method, path, &sent);
+        let is_told = |word: &str| answer.text.contains(word) && !sent.contains(word);
+        let tells = [SECRET, SECRET_NUMBER, "1977", "h_inner", "h_text"].into_iter().any(is_told);
+        if tells || answer.status >= 500 {
+            wrong.push(format!("{method} {path} {sent}: {}", answer.text));
+        }
+    };
+    for field in HIDDEN {
+        searches(field).iter().for_each(|body| attack("POST", "/docs/_search", body));
+    }
+    others().iter().for_each(|(method, path, body)| attack(method, path, body));
+    assert!(wrong.is_empty(), "{} answers:\n{}", wrong.len(), wrong.join("\n---\n"));
+    // Hidden is what is his neighbour's, not everything.
+    let seen = attacked.send(
+        Some("mallory"),
+        "POST",
+        "/docs/_search",
+        "{\"size\": 0, \"aggs\": {\"a\": {\"terms\": {\"field\": \"t.raw\", \"min_doc_count\": 0}}}}",
+    );
+    assert!(seen.text.contains("\"key\":\"hello world mine\",\"doc_count\":2"), "{}", seen.text);
+}
+
+#[test]
+fn suggestions_are_refused_where_documents_are_hidden() {
+    let attacked = Attacked::start();
+    prepare(&attacked);
+    let body = json!({"suggest": {"a": {"text": "helo", "term": {"field": "t"}}}}).to_string();
+    let answer = attacked.send(Some("mallory"), "POST", "/docs/_search", &body);
+    assert_eq!(answer.status, 400, "{}", answer.text);
+    assert!(
+        answer.text.contains("Suggest isn't supported if document level security is enabled"),
+        "{}",
+        answer.text
+    );
+    assert_eq!(attacked.send(Some("elastic"), "POST", "/docs/_search", &body).status, 200);
+}

@@ -1,0 +1,153 @@
+//! Settings of an `elasticsearch.yml` that one node of one process fulfils by itself: "does it ask for anything that is not so anyway?"
+//!
+//! Each is checked: what this server is, or does not have and was told to leave off, is taken and told in the log; what it cannot be is refused
+//! with what to do. Settings that mean something here are not in this table.
+
+use anyhow::{Result, bail};
+use serde_json::{Map, Value};
+
+/// When a setting is taken.
+enum Takes {
+    /// Whatever it says: why that changes nothing.
+    Anything(&'static str),
+    /// One of these values: why no other one can be.
+    Only(&'static [&'static str], &'static str),
+    /// A list of one name at most.
+    AtMostOne(&'static str),
+}
+use Takes::{Anything, AtMostOne, Only};
+
+const ONE_NODE: &str = "there is one node, which is its own cluster";
+const NO_TRANSPORT: &str = "nodes do not talk to each other, so that there is no transport layer";
+const ALL_ROLES: &str = "the one node has every role";
+const NOT_THERE: &str = "what it turns on is not there";
+
+/// Names end with `*` where all that begin so are meant. The first row that fits counts.
+const SETTINGS: &[(&str, Takes)] = &[
+    ("discovery.type", Only(&["single-node"], ONE_NODE)),
+    ("discovery.seed_hosts", AtMostOne(ONE_NODE)),
+    ("discovery.seed_providers", Only(&["", "[]"], ONE_NODE)),
+    ("cluster.initial_master_nodes", AtMostOne(ONE_NODE)),
+    ("discovery.zen.minimum_master_nodes", Only(&["1"], ONE_NODE)),
+    ("gateway.*", Anything(ONE_NODE)),
+    ("cluster.remote.*", Only(&[], "searches across clusters are not there")),
+    ("node.roles", Anything(ALL_ROLES)),
+    ("node.master", Only(&["true"], ALL_ROLES)),
+    ("node.data", Only(&["true"], ALL_ROLES)),
+    ("node.ingest", Only(&["true"], ALL_ROLES)),
+    ("node.ml", Only(&["false"], NOT_THERE)),
+    ("node.max_local_storage_nodes", Only(&["1"], "a data folder has one server")),
+    ("node.store.allow_mmap", Only(&["true"], "segments are read through maps")),
+    ("transport.*", Anything(NO_TRANSPORT)),
+    ("xpack.security.transport.*", Anything(NO_TRANSPORT)),
+    (
+        "xpack.security.enrollment.enabled",
+        Anything("clients are given the certificate and a password, not an enrollment token"),
+    ),
+    (
+        "xpack.security.autoconfiguration.enabled",
+        Anything("limber serve --secure is what makes certificates"),
+    ),
+    ("path.logs", Anything("the log goes to standard error: whoever starts the server says where that goes")),
+    (
+        "bootstrap.memory_lock",
+        Only(&["false"], "memory is not locked: turn swap off (swapoff -a, MemorySwapMax=0)"),
+    ),
+    ("bootstrap.system_call_filter", Anything("the server starts no other programs")),
+    ("xpack.ml.enabled", Only(&["false"], NOT_THERE)),
+    ("xpack.watcher.enabled", Only(&["false"], NOT_THERE)),
+    ("xpack.graph.enabled", Only(&["false"], NOT_THERE)),
+    ("xpack.monitoring.*", Only(&["false"], "figures are at /_prometheus/metrics and _nodes/stats")),
+    ("xpack.license.self_generated.type", Only(&["basic"], "there is no other license")),
+    ("ingest.geoip.downloader.enabled", Only(&["false"], "data bases are not downloaded")),
+    ("http.cors.enabled", Only(&["false"], "answers to other origins are not there: put a proxy in front")),
+];
+
+/// A setting that was taken, and why it changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub key: String,
+    pub why: &'static str,
+}
+
+/// Takes what is fulfilled by itself out of the settings.
+///
+/// # Errors
+/// All that cannot be fulfilled, at once.
+pub fn settle(settings: &mut Map<String, Value>) -> Result<Vec<Note>> {
+    let (mut notes, mut refused) = (Vec::new(), Vec::new());
+    let keys: Vec<String> = settings.keys().cloned().collect();
+    for key in keys {
+        let fits = |name: &str| match name.strip_suffix('*') {
+            Some(prefix) => key.starts_with(prefix),
+            None => key == name,
+        };
+        let Some((_, takes)) = SETTINGS.iter().find(|(name, _)| fits(name)) else { continue };
+        let Some(value) = settings.shift_remove(&key) else { continue };
+        let shown = shown(&value);
+        let (is_so, why) = match takes {
+            Anything(why) => (true, *why),
+            Only(values, why) => (values.contains(&shown.as_str()), *why),
+            AtMostOne(why) => (count(&value) <= 1, *why),
+        };
+        match is_so {
+            true => notes.push(Note { key, why }),
+            false => refused.push(format!("[{key}] cannot be [{shown}]: {why}")),
+        }
+    }
+    match refused.is_empty() {
+        true => Ok(notes),
+        false => bail!("{}", refused.join("; ")),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Members of a list, which may be written with commas.
+fn count(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => list.len(),
+        value => {
+            shown(value).trim_matches(['[', ']']).split(',').filter(|name| !name.trim().is_empty()).count()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn settled(settings: Value) -> Result<(Vec<String>, Value)> {
+        let Value::Object(mut settings) = settings else { panic!("an object") };
+        let notes = settle(&mut settings)?;
+        Ok((notes.into_iter().map(|note| note.key).collect(), Value::Object(settings)))
+    }
+
+    #[test]
+    fn what_one_node_fulfils_is_taken_and_the_rest_left() {
+        let (taken, left) = settled(json!({
+            "cluster.name": "c", "discovery.type": "single-node", "cluster.initial_master_nodes": ["a"], "discovery.seed_hosts": "[]",
+            "node.roles": ["master", "data"], "transport.port": 9300, "xpack.security.transport.ssl.enabled": true, "bootstrap.memory_lock": false,
+            "path.logs": "/var/log", "xpack.security.enabled": true, "no.such": 1}))
+        .expect("fulfilled");
+        assert_eq!(left, json!({"cluster.name": "c", "xpack.security.enabled": true, "no.such": 1}));
+        assert_eq!(taken.len(), 8);
+    }
+
+    #[test]
+    fn what_it_cannot_be_is_refused_at_once() {
+        let error = settled(json!({
+            "discovery.seed_hosts": ["a", "b"], "node.data": false, "bootstrap.memory_lock": true, "cluster.remote.other.seeds": "x:9300"}))
+        .expect_err("four of them");
+        let text = error.to_string();
+        for key in
+            ["discovery.seed_hosts", "node.data", "bootstrap.memory_lock", "cluster.remote.other.seeds"]
+        {
+            assert!(text.contains(&format!("[{key}] cannot be")), "{text}");
+        }
+    }
+}
