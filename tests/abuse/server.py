@@ -18,12 +18,13 @@ RELEASE_FILE_MB = 24
 class Server:
     """A server of its own in a temporary folder. Use as a context manager."""
 
-    def __init__(self, program, memory_mb):
+    def __init__(self, program, memory_mb, settings=()):
         self.folder = tempfile.TemporaryDirectory(prefix="limber-abuse-")
         self.log = open(os.path.join(self.folder.name, "log"), "w+b")
         self.process = subprocess.Popen(
             [program, "serve", "--http", "127.0.0.1:0", "--memory-limit", f"{memory_mb}mb",
-             "--data", os.path.join(self.folder.name, "data"), "-E", "cluster.routing.allocation.disk.threshold_enabled=false"],
+             "--data", os.path.join(self.folder.name, "data"), "-E", "cluster.routing.allocation.disk.threshold_enabled=false",
+             *[part for setting in settings for part in ("-E", setting)]],
             stdout=subprocess.PIPE, stderr=self.log)
         self.port = None
         for line in self.process.stdout:

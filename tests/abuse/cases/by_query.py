@@ -38,7 +38,7 @@ def raw(name, text, path="/bulked/_bulk", expect=OK + BAD, **more):
 
 
 CASES = [
-    reindex("grows", {"source": {"index": "many", "size": 1_000}, "dest": {"index": "copy"}, "script": {"source": GROWS}}),
+    reindex("grows", {"source": {"index": "many", "size": 1_000}, "dest": {"index": "copy"}, "script": {"source": GROWS}}, hang_up=20.0),
     reindex("large_pages", {"source": {"index": "large", "size": 10_000}, "dest": {"index": "copy"}}),
     reindex("slices", {"source": {"index": "many"}, "dest": {"index": "copy"}}, "?slices=1024"),
     reindex("slices_many", {"source": {"index": "many"}, "dest": {"index": "copy"}}, "?slices=2147483647"),
@@ -55,7 +55,7 @@ CASES = [
     reindex("query_names", lambda: {"source": {"index": ["many"] * 100_000}, "dest": {"index": "copy"}}),
     reindex("throttled", {"source": {"index": "many"}, "dest": {"index": "copy"}}, "?requests_per_second=0.0000001&wait_for_completion=false", clients=30),
     reindex("throttled_and_gone", {"source": {"index": "many"}, "dest": {"index": "copy"}}, "?requests_per_second=0.1", hang_up=0.3, clients=30),
-    by_query("grows", "update", {"script": {"source": GROWS}}, "?conflicts=proceed"),
+    by_query("grows", "update", {"script": {"source": GROWS}}, "?conflicts=proceed", hang_up=20.0),
     by_query("loops", "update", {"script": {"source": LOOPS}}, "?conflicts=proceed", hang_up=1.0, clients=4),
     by_query("pages", "update", {"query": {"match_all": {}}}, "?scroll_size=10000&conflicts=proceed", index="large"),
     by_query("slices", "update", {"query": {"match_all": {}}}, "?slices=1000&conflicts=proceed", clients=4),
