@@ -4,6 +4,7 @@
 //!
 //! **Invariant**: knows no HTTP. Clock, randomness and disk come in as arguments, so that tests replay.
 
+mod analysis;
 pub mod api;
 mod api_health;
 mod async_search;
@@ -27,6 +28,7 @@ pub mod settings;
 mod shard;
 mod snapshot;
 mod stats_request;
+mod synonyms;
 mod tasks;
 pub mod translog;
 pub mod value;

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::context::token_member;
 use super::error::ScriptError;
 use super::map::{MapOrder, MapValue};
 use super::run::{Outcome, Run};
@@ -352,8 +353,17 @@ impl<'a> Run<'a> {
                 }
                 Value::Null
             }
+            (getter, []) if token_member(getter).is_some() && self.is_given(map) => {
+                let member = token_member(getter).unwrap_or_default();
+                or_null(map.borrow().get(&Value::str(member)).cloned())
+            }
             _ => return Ok(None),
         }))
+    }
+
+    /// Whether the map is what the script was called with.
+    fn is_given(&self, map: &Rc<RefCell<MapValue>>) -> bool {
+        matches!(&self.given, Some(Value::Map(given)) if Rc::ptr_eq(given, map))
     }
 }
 

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_mapping::analysis::{SeenToken, TokenPredicate};
 use limber_mapping::number::{java_double, java_float};
 use serde_json::{Map, Value as Json};
 
@@ -79,6 +80,49 @@ impl ContextScript {
             &self.script.source,
             self.script.language,
         )
+    }
+}
+
+/// The members of a token: the name in a script, and the getter's.
+const TOKEN_MEMBERS: &[(&str, &str)] = &[
+    ("term", "getTerm"),
+    ("position", "getPosition"),
+    ("positionIncrement", "getPositionIncrement"),
+    ("positionLength", "getPositionLength"),
+    ("startOffset", "getStartOffset"),
+    ("endOffset", "getEndOffset"),
+    ("type", "getType"),
+    ("keyword", "isKeyword"),
+];
+
+/// The member of a token that a name or a getter means.
+pub(super) fn token_member(name: &str) -> Option<&'static str> {
+    let found = TOKEN_MEMBERS.iter().find(|(member, getter)| *member == name || *getter == name);
+    found.map(|(member, _)| *member)
+}
+
+impl TokenPredicate for ContextScript {
+    fn accepts(&self, token: SeenToken<'_>) -> Result<bool, RequestError> {
+        let number = |number: u32| Value::Int(number as i32);
+        let value = |member: &str| match member {
+            "term" => Value::str(token.term),
+            "type" => Value::str(token.kind),
+            "position" => number(token.position),
+            "positionIncrement" => number(token.position_increment),
+            "positionLength" => number(token.position_length),
+            "startOffset" => number(token.start_offset),
+            "endOffset" => number(token.end_offset),
+            _ => Value::Bool(token.is_keyword),
+        };
+        let members = TOKEN_MEMBERS.iter().map(|(member, _)| (Value::str(*member), value(member)));
+        let mut run = Run::new(&self.script, &self.params);
+        run.given = Some(Value::map(members.collect(), true));
+        match run.run(0) {
+            Ok(value) => Ok(matches!(value, Value::Bool(true))),
+            Err(error) => {
+                Err(error.to_request_error("runtime", &self.script.source, self.script.language))
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::context::token_member;
 use super::error::ScriptError;
 use super::lexer::TokenKind;
 use super::parser::Parser;
@@ -366,6 +367,9 @@ impl Parser {
             return self.local_call(name, at);
         }
         if let Some((slot, ty, scope)) = self.lookup(&name) {
+            if self.context == ScriptContext::TokenFilter && name == "token" {
+                self.check_token_member(at)?;
+            }
             let is_outside = self.lambda_depths.last().is_some_and(|depth| scope < *depth);
             if is_outside && self.is_assigned() {
                 return Err(ScriptError::argument(at, format!("Variable [{name}] is read-only.")));
@@ -399,6 +403,16 @@ impl Parser {
             },
         };
         Ok(Expr { kind, ty, at })
+    }
+
+    /// Refuses what a token has not, where a member of it is asked for.
+    fn check_token_member(&self, at: u32) -> Result<(), ScriptError> {
+        let (true, TokenKind::Name(member)) = (self.is("."), self.peek_at(1)) else { return Ok(()) };
+        if token_member(member).is_some() {
+            return Ok(());
+        }
+        const TOKEN: &str = "org.elasticsearch.analysis.common.AnalysisPredicateScript.Token";
+        Err(ScriptError::argument(at + 5, format!("field [{TOKEN}, {member}] not found")))
     }
 
     /// A class by its full name (`java.time.ZonedDateTime.parse(...)`).

@@ -320,6 +320,8 @@ pub enum ScriptContext {
     RuntimeField(Emits),
     /// Of a filter of intervals.
     Interval,
+    /// Of a filter of tokens.
+    TokenFilter,
 }
 
 /// What the script of a runtime field emits.
@@ -358,6 +360,7 @@ impl ScriptContext {
             ScriptContext::MetricCombine => "aggs_combine",
             ScriptContext::MetricReduce => "aggs_reduce",
             ScriptContext::Interval => "interval",
+            ScriptContext::TokenFilter => "analysis",
             ScriptContext::RuntimeField(emits) => match emits {
                 Emits::Boolean => "boolean_field",
                 Emits::Composite => "composite_field",
@@ -376,6 +379,7 @@ impl ScriptContext {
             ScriptContext::Score | ScriptContext::NumberSort => Type::Double,
             ScriptContext::Filter
             | ScriptContext::Interval
+            | ScriptContext::TokenFilter
             | ScriptContext::IngestCondition
             | ScriptContext::BucketSelector => Type::Bool,
             ScriptContext::StringSort => Type::Str,
@@ -408,6 +412,7 @@ impl ScriptContext {
                 | ScriptContext::MetricCombine
                 | ScriptContext::MetricReduce
                 | ScriptContext::Interval
+                | ScriptContext::TokenFilter
         )
     }
 
@@ -430,13 +435,14 @@ impl ScriptContext {
             }
             ScriptContext::MetricReduce => Some(("states", Type::Object("java.util.List"))),
             ScriptContext::Interval => Some(("interval", Type::Def)),
+            ScriptContext::TokenFilter => Some(("token", Type::Def)),
             _ => None,
         }
     }
 
     /// Whether `script.max_compilations_rate` holds: not for pipelines, which are compiled when they are put and when the node starts.
     pub fn is_rate_limited(self) -> bool {
-        !matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition)
+        !matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition | ScriptContext::TokenFilter)
     }
 
     pub fn has_score(self) -> bool {

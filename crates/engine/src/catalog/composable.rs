@@ -93,7 +93,7 @@ impl Templates {
         }
         let shown = self.parse_composable(name, body)?;
         let resolved = self.lay_composable(&shown);
-        resolved.check_mappings()?;
+        resolved.check_mappings(&self.analysis)?;
         if resolved.lifecycle.is_some() && !shown["data_stream"].is_object() {
             return Err(RequestError::illegal_argument(format!(
                 "index template [{name}] specifies lifecycle configuration that can only be used in combination with a data stream"

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::Alias;
 use super::merge_json::merge_mappings;
+use crate::analysis::AnalysisOf;
 use crate::api::Result;
 use crate::body::unknown_field;
 use crate::lifecycle::StreamLifecycle;
@@ -40,6 +41,8 @@ pub struct Templates {
     pub(crate) legacy: BTreeMap<String, Value>,
     pub(crate) composable: BTreeMap<String, Value>,
     pub(crate) components: BTreeMap<String, Value>,
+    /// What analyzers find at the node.
+    pub(crate) analysis: AnalysisOf,
 }
 
 pub(super) fn text_list(key: &str, value: &Value) -> Result<Vec<Value>> {
@@ -141,10 +144,10 @@ impl TemplateBody {
     }
 
     /// Checks that an index could be made of it: the mappings under the settings' own analysis and limits.
-    pub(super) fn check_mappings(&self) -> Result<()> {
+    pub(super) fn check_mappings(&self, analysis: &AnalysisOf) -> Result<()> {
         let mut resolved = ResolvedTemplate::default();
         resolved.lay(self);
-        resolved.check_mappings()
+        resolved.check_mappings(analysis)
     }
 }
 
@@ -201,12 +204,12 @@ impl ResolvedTemplate {
         }
     }
 
-    pub(super) fn check_mappings(&self) -> Result<()> {
+    pub(super) fn check_mappings(&self, analysis: &AnalysisOf) -> Result<()> {
         if self.mappings.is_empty() {
             return Ok(());
         }
         let typed = IndexSettings::from_flat(&self.settings)?;
-        let settings = typed.mapping_settings(&self.settings)?;
+        let settings = typed.mapping_settings(&self.settings, &analysis.get())?;
         Mapping::parse(&Value::Object(self.mappings.clone()), &settings).map(drop)
     }
 
@@ -309,7 +312,7 @@ impl Templates {
             ));
         };
         parts.check()?;
-        parts.check_mappings()?;
+        parts.check_mappings(&self.analysis)?;
         if create && self.legacy.contains_key(name) {
             return Err(RequestError::illegal_argument(format!("index_template [{name}] already exists")));
         }

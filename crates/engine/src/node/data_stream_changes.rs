@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Node;
 use super::index_files::check_is_readable;
+use crate::analysis::AnalysisOf;
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::settings::IndexSettings;
@@ -108,7 +109,7 @@ fn apply(catalog: &mut Catalog, action: &Action) -> Result<()> {
                 aliases.join(",")
             ));
         }
-        joined(&metadata)?
+        joined(&metadata, &catalog.templates.analysis)?
     } else {
         if !belongs {
             return refused(format!("index [{index}] not found in data stream [{name}]"));
@@ -127,10 +128,10 @@ fn apply(catalog: &mut Catalog, action: &Action) -> Result<()> {
 }
 
 /// The index as part of a data stream: hidden, and with one `@timestamp` a document.
-fn joined(index: &IndexMetadata) -> Result<IndexMetadata> {
+fn joined(index: &IndexMetadata, analysis: &AnalysisOf) -> Result<IndexMetadata> {
     check_is_readable(index)?;
     let mut changed = hidden(index, true)?;
-    let settings = changed.typed.mapping_settings(&changed.settings)?;
+    let settings = changed.typed.mapping_settings(&changed.settings, &analysis.get())?;
     let mapping = Mapping::restore(&index.mappings, &settings)?;
     let mapping = mapping.merge(&json!({"_data_stream_timestamp": {"enabled": true}}))?;
     changed.mappings = Arc::new(mapping.to_json());

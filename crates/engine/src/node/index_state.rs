@@ -52,7 +52,7 @@ impl Node {
                 let settings = update.apply(&metadata.settings, metadata.open, preserve_existing, &name)?;
                 let typed = Arc::new(IndexSettings::from_flat(&settings)?);
                 // An analysis that does not parse, or limits the mapping has outgrown, are refused before anything is stored.
-                typed.mapping_settings(&settings)?;
+                typed.mapping_settings(&settings, &self.analysis())?;
                 let index = IndexMetadata { settings, typed, ..(*metadata).clone() };
                 next.indices.insert(metadata.name.clone(), Arc::new(index));
                 changed.push(metadata.uuid.clone());

@@ -136,7 +136,7 @@ impl Node {
         let mapping = match self.live.load().get(&metadata.uuid) {
             Some(live) => live.core.mapping.load().merge(body)?,
             None => {
-                let settings = metadata.typed.mapping_settings(&metadata.settings)?;
+                let settings = metadata.typed.mapping_settings(&metadata.settings, &self.analysis())?;
                 Mapping::restore(&metadata.mappings, &settings)?.merge(body)?
             }
         };

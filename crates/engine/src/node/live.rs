@@ -43,7 +43,7 @@ pub(super) fn search_settings(typed: &IndexSettings) -> ShardSettings {
 impl LiveIndex {
     /// Opens all shards. One that does not open stays unavailable (red) and says why; the others serve.
     pub(super) fn open(metadata: &IndexMetadata, services: &ShardServices) -> Result<LiveIndex> {
-        let settings = metadata.typed.mapping_settings(&metadata.settings)?;
+        let settings = metadata.typed.mapping_settings(&metadata.settings, &services.analysis)?;
         let mapping = Mapping::restore(&metadata.mappings, &settings)?.of_index(&metadata.name);
         let core = Arc::new(IndexCore {
             name: metadata.name.clone(),

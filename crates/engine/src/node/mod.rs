@@ -50,6 +50,7 @@ mod state_file;
 mod stats;
 mod stream_aliases;
 mod stream_lifecycles;
+mod synonyms;
 mod templates;
 mod term_vectors;
 mod update;

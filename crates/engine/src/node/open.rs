@@ -8,6 +8,7 @@ use std::thread::Thread;
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
+use limber_mapping::analysis::{AnalysisResources, Analyzers};
 use limber_script::Scripts;
 use limber_search::Workers;
 use limber_store::sync::{Condvar, Mutex};
@@ -29,9 +30,10 @@ use super::shard_recovery::Recoveries;
 use super::state::NodeState;
 use super::state_file::Doubt;
 use super::state_file::STATE;
+use crate::analysis::{AnalysisOf, NodeAnalysis};
 use crate::api::Result;
 use crate::async_search::AsyncSearches;
-use crate::catalog::{Catalog, DataStream, IndexMetadata, NameClock};
+use crate::catalog::{Catalog, DataStream, IndexMetadata, NameClock, Templates};
 use crate::contexts::Contexts;
 use crate::environment::Environment;
 use crate::indexing_pressure::IndexingPressure;
@@ -102,6 +104,8 @@ pub struct Node {
     pub(super) settings: ArcSwap<ClusterSettings>,
     pub(super) pipelines: Registry,
     pub(super) scripts: Arc<Scripts>,
+    /// What analyzers find at the node.
+    pub(super) analysis: Arc<NodeAnalysis>,
     pub(super) tasks: Tasks,
     pub(super) contexts: Contexts,
     pub(super) async_searches: AsyncSearches,
@@ -154,6 +158,8 @@ impl Node {
         scripts.set_stored(super::scripts::restored(&state.scripts));
         let mut resources = Resources::open(scripts.clone(), &environment.disk);
         resources.memory = Some(ledger.metadata.clone());
+        let sets = crate::synonyms::restored(&state.synonyms);
+        let analysis = Arc::new(NodeAnalysis::new(environment.disk.clone(), scripts.clone(), sets));
         let pipelines = Registry::new(resources);
         pipelines.restore(&state.pipelines)?;
         let workers = match config.search_processors {
@@ -175,7 +181,10 @@ impl Node {
             node_id: state_node_id.clone(),
             cluster_uuid: state.cluster_uuid.clone(),
             catalog: ArcSwap::from_pointee(Catalog {
-                templates: state.templates.clone(),
+                templates: Templates {
+                    analysis: AnalysisOf(Some(analysis.clone())),
+                    ..state.templates.clone()
+                },
                 data_streams,
                 clock: NameClock(Some(environment.clock.clone())),
                 ..Catalog::default()
@@ -213,6 +222,7 @@ impl Node {
             settings: ArcSwap::from_pointee(settings),
             pipelines,
             scripts,
+            analysis,
             is_flooded: AtomicBool::new(false),
             background: Mutex::new(None),
             buffers_thread: OnceLock::new(),
@@ -303,10 +313,21 @@ impl Node {
             ledger: self.ledger.clone(),
             term_index: self.term_index.clone(),
             scripts: self.scripts.clone(),
+            analysis: self.analysis(),
             caches: self.caches.clone(),
             host,
             documents: Arc::new(DocumentsOf(self.this.clone())),
         }
+    }
+
+    /// What analyzers find at the node.
+    pub(super) fn analysis(&self) -> Arc<dyn AnalysisResources> {
+        self.analysis.clone()
+    }
+
+    /// The analyzers that come with the server, which find at the node what a request of its own names.
+    pub fn analyzers(&self) -> Analyzers {
+        Analyzers::built_in_of(&self.analysis())
     }
 
     pub(super) fn now_millis(&self) -> u64 {

@@ -97,6 +97,8 @@ pub(crate) struct NodeState {
     pub pipelines: Value,
     /// Stored scripts by id: `lang`, `source`.
     pub scripts: Value,
+    /// Sets of synonyms by name: rules by id.
+    pub synonyms: Value,
     /// By name: [`DataStream::to_json`].
     pub data_streams: Value,
     /// Policies by name: [`crate::lifecycle::Policy::to_json`].
@@ -140,6 +142,7 @@ impl NodeState {
             templates: Templates::default(),
             pipelines: json!({}),
             scripts: json!({}),
+            synonyms: json!({}),
             data_streams: json!({}),
             policies: json!({}),
             lifecycle_mode: RUNNING.to_owned(),
@@ -202,9 +205,11 @@ impl NodeState {
                 legacy: bodies("templates"),
                 composable: bodies("index_templates"),
                 components: bodies("component_templates"),
+                ..Templates::default()
             },
             pipelines: value["pipelines"].clone(),
             scripts: object("scripts"),
+            synonyms: object("synonyms"),
             data_streams: object("data_streams"),
             policies: object("policies"),
             lifecycle_mode: value["lifecycle_mode"].as_str().unwrap_or(RUNNING).to_owned(),
@@ -257,6 +262,7 @@ impl NodeState {
             "component_templates": self.templates.components,
             "pipelines": self.pipelines,
             "scripts": self.scripts,
+            "synonyms": self.synonyms,
             "data_streams": self.data_streams,
             "policies": self.policies,
             "lifecycle_mode": self.lifecycle_mode,

@@ -11,6 +11,7 @@ use limber_store::{Directory, Error as StoreError};
 use super::aside::Aside;
 use super::log;
 use super::segments::{Destination, salvage};
+use crate::analysis::AnalysisOf;
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
 use crate::data_folder::{Found, for_each_shard};
@@ -274,7 +275,7 @@ impl DamagedShard<'_> {
         let metadata = self.metadata;
         let mapping = metadata
             .typed
-            .mapping_settings(&metadata.settings)
+            .mapping_settings(&metadata.settings, &AnalysisOf::default().get())
             .and_then(|settings| Mapping::restore(&metadata.mappings, &settings));
         mapping.map_err(|error| {
             let (file, expected) = ("index.json".to_owned(), "a mapping".to_owned());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use limber_mapping::analysis::{AnalysisLimits, Analyzers};
+use limber_mapping::analysis::{AnalysisLimits, AnalysisResources, Analyzers};
 use limber_mapping::{Keep, Limits, MappingSettings, RequestError, Similarities, SourceMode};
 use limber_segment::SortField;
 use serde_json::Value;
@@ -315,10 +315,14 @@ impl IndexSettings {
     }
 
     /// What the settings say to the mapping; `flat` has the analysis.
-    pub(crate) fn mapping_settings(&self, flat: &FlatSettings) -> Result<MappingSettings> {
+    pub(crate) fn mapping_settings(
+        &self,
+        flat: &FlatSettings,
+        resources: &Arc<dyn AnalysisResources>,
+    ) -> Result<MappingSettings> {
         let analyzers = match nest(flat)["index"].get("analysis") {
-            Some(analysis) => Analyzers::parse(analysis, Self::analysis_limits(flat))?,
-            None => Analyzers::built_in(),
+            Some(analysis) => Analyzers::parse(analysis, Self::analysis_limits(flat), resources)?,
+            None => Analyzers::built_in_of(resources),
         };
         let similarities = Similarities::parse(&nest(flat)["index"]["similarity"])?;
         let limits = Limits {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
+use limber_mapping::analysis::AnalysisResources;
 use limber_mapping::document::Scratch;
 use limber_mapping::{Mapping, RequestError};
 use limber_script::Scripts;
@@ -63,6 +64,8 @@ pub(crate) struct ShardServices {
     pub ledger: Ledger,
     pub term_index: Arc<TermIndexCache>,
     pub scripts: Arc<Scripts>,
+    /// What analyzers find at the node.
+    pub analysis: Arc<dyn AnalysisResources>,
     pub caches: NodeCaches,
     pub host: std::sync::Weak<dyn Host>,
     /// For queries that name documents.

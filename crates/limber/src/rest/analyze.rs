@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_engine::Result;
 use limber_mapping::analysis::{
-    Analyzed, AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP,
+    Analyzed, AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP, take_failure,
 };
 use limber_mapping::{Mapping, RequestError};
 use limber_work as work;
@@ -93,7 +93,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             "Validation Failed: 1: cannot define extra components on a named analyzer;",
         ));
     }
-    let built_in = Analyzers::built_in();
+    let built_in = app.node.analyzers();
     let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
     let mut shown = Shown { explains: explain, attributes, gap: POSITION_INCREMENT_GAP, tokens_max };
     if !custom.is_empty() {
@@ -293,7 +293,11 @@ fn tokens_of(
     let (mut position, mut offset) = (0, 0);
     let tokens_max = shown.tokens_max;
     for text in texts {
+        drop(take_failure());
         let Analyzed { tokens: found, trailing } = analyze(text);
+        if let Some(error) = take_failure() {
+            return Err(error);
+        }
         work::check()?;
         let last = found.last().map_or(0, |token| token.position + 1);
         tokens.extend(found.into_iter().map(|token| AnalyzedToken {

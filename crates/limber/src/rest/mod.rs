@@ -55,6 +55,7 @@ mod snapshot_lifecycle;
 mod snapshot_repository;
 mod source_filter;
 mod stats;
+mod synonyms;
 mod tasks;
 mod template;
 mod term_vectors;
@@ -112,6 +113,7 @@ pub const ROUTES: &[&[Route]] = &[
     tasks::ROUTES,
     ingest::ROUTES,
     script::ROUTES,
+    synonyms::ROUTES,
     script_context::ROUTES,
     analyze::ROUTES,
     explain::ROUTES,

@@ -77,6 +77,16 @@ impl Analyzer {
         self.filters.iter().any(|filter| filter.is_updateable)
     }
 
+    /// Names of the filters that are for searching alone.
+    pub fn updateable_filters(&self) -> Vec<&str> {
+        self.filters.iter().filter_map(|filter| filter.updateable_name.as_deref()).collect()
+    }
+
+    /// Whether what is read anew for it comes from the set of synonyms or the file of this name.
+    pub fn reads(&self, resource: &str) -> bool {
+        self.filters.iter().any(|filter| filter.is_updateable && filter.resource.as_deref() == Some(resource))
+    }
+
     /// The text as the tokenizer gets it.
     pub fn filtered_text(&self, text: &str) -> String {
         self.rewritten(text).pop().map_or_else(|| text.to_owned(), |last| last.text)

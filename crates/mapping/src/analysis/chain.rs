@@ -81,6 +81,10 @@ pub(super) struct Filter {
     pub reads_kinds: bool,
     /// Whether an analyzer with it is for searching alone, and read anew on request.
     pub is_updateable: bool,
+    /// Its name, if it is such a filter.
+    pub updateable_name: Option<Arc<str>>,
+    /// The set of synonyms or the file that it is read from.
+    pub resource: Option<Arc<str>>,
 }
 
 impl Filter {
@@ -102,6 +106,8 @@ impl Filter {
             knows_payloads: false,
             reads_kinds: false,
             is_updateable: false,
+            updateable_name: None,
+            resource: None,
         }
     }
 

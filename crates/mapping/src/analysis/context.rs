@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::chain::Filter;
 use super::char_filter::{CHAR_FILTERS, CharFilter};
 use super::filter::FILTERS;
+use super::resources::{AnalysisResources, text_of};
 use super::settings::{Settings, text};
 use super::tokenizer::{TOKENIZERS, Tokenizer};
 use crate::RequestError;
@@ -41,6 +42,7 @@ pub(super) struct Context<'a> {
     pub filters: &'a Map<String, Value>,
     pub char_filters: &'a Map<String, Value>,
     pub limits: AnalysisLimits,
+    pub resources: &'a Arc<dyn AnalysisResources>,
     /// None where a filter is looked at alone.
     pub before: Option<Before<'a>>,
     /// Filters that name others which this one is within.
@@ -52,39 +54,26 @@ const DEPTH_MAX: usize = 8;
 
 /// Types that Elasticsearch or its plugins have and that are not here yet.
 const MISSING_TOKENIZERS: &[&str] = &[
-    "classic",
     "icu_tokenizer",
     "kuromoji_tokenizer",
     "ml_standard",
     "nori_tokenizer",
     "smartcn_tokenizer",
-    "thai",
 ];
-const MISSING_CHAR_FILTERS: &[&str] = &["icu_normalizer", "kuromoji_iteration_mark", "first_non_blank_line"];
+const MISSING_CHAR_FILTERS: &[&str] = &["kuromoji_iteration_mark", "first_non_blank_line"];
 const MISSING_FILTERS: &[&str] = &[
-    "condition",
-    "flatten_graph",
-    "hunspell",
-    "hyphenation_decompounder",
     "icu_collation",
-    "icu_folding",
-    "icu_normalizer",
     "icu_transform",
     "ja_stop",
-    "kstem",
     "kuromoji_baseform",
     "kuromoji_number",
     "kuromoji_part_of_speech",
     "kuromoji_readingform",
     "kuromoji_stemmer",
-    "min_hash",
     "nori_number",
     "nori_part_of_speech",
     "nori_readingform",
-    "phonetic",
-    "predicate_token_filter",
     "smartcn_stop",
-    "word_delimiter",
 ];
 
 /// The type and settings of a part that is declared by this name.
@@ -157,14 +146,28 @@ impl<'a> Context<'a> {
         if let Some((kind, settings)) = declared(self.char_filters, "char_filter", name)? {
             let found =
                 find(&kind).ok_or_else(|| unknown("char_filter", &kind, name, MISSING_CHAR_FILTERS))?;
-            return (found.make)(&settings).map(Some);
+            return (found.make)(&settings, self).map(Some);
         }
         if MISSING_CHAR_FILTERS.contains(&name) {
             return Err(RequestError::unsupported(format!("character filter [{name}]")));
         }
         let body = Map::new();
         let found = find(name).filter(|found| found.is_ready);
-        found.map(|found| (found.make)(&Settings { name, body: &body })).transpose()
+        found.map(|found| (found.make)(&Settings { name, body: &body }, self)).transpose()
+    }
+
+    /// The text of the file that a setting names.
+    pub fn file(&self, path: &str, setting: &str) -> Result<String, RequestError> {
+        text_of(&**self.resources, path, setting)
+    }
+
+    /// A list that stands under `key`, or in the file under `{key}_path`, a line an entry and without comments; `None`: neither is there.
+    pub fn list(&self, settings: &Settings<'_>, key: &str) -> Result<Option<Vec<String>>, RequestError> {
+        let setting = format!("{key}_path");
+        let Some(path) = settings.text(&setting) else { return Ok(settings.list(key)) };
+        let text = self.file(&path, &setting)?;
+        let lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.trim().to_owned());
+        Ok(Some(lines.filter(|line| !line.is_empty()).collect()))
     }
 
     /// The filters of these names in order, each made in the place where it stands.

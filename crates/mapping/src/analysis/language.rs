@@ -121,7 +121,7 @@ pub(super) fn analyzer(
     Ok(Some(match kind {
         "standard" => {
             let tokenizer = tokenizer_of("standard", settings, context)?;
-            let words = stop_set(settings, "none", false)?;
+            let words = stop_set(settings, context, "none", false)?;
             match words.is_empty() {
                 true => Analyzer::standard(name, tokenizer, filter("lowercase")?),
                 false => Analyzer::new(name, tokenizer, vec![filter("lowercase")?, stop_of(words)]),
@@ -131,7 +131,7 @@ pub(super) fn analyzer(
         "whitespace" => plain("whitespace")?,
         "keyword" => plain("keyword")?,
         "stop" => {
-            let words = stop_set(settings, "english", false)?;
+            let words = stop_set(settings, context, "english", false)?;
             Analyzer::new(name, tokenizer_of("lowercase", settings, context)?, vec![stop_of(words)])
         }
         "pattern" => {
@@ -142,12 +142,12 @@ pub(super) fn analyzer(
                 filters.push(filter("lowercase")?);
             }
             filters.extend(
-                Some(stop_set(settings, "none", false)?).filter(|words| !words.is_empty()).map(stop_of),
+                Some(stop_set(settings, context, "none", false)?).filter(|words| !words.is_empty()).map(stop_of),
             );
             Analyzer::new(name, splitting(pattern), filters)
         }
         "fingerprint" => {
-            let words = stop_set(settings, "none", false)?;
+            let words = stop_set(settings, context, "none", false)?;
             let size = settings.count("max_output_size", 255, 0, |_| "max_output_size".into())?;
             let filters = vec![
                 filter("lowercase")?,
@@ -173,7 +173,7 @@ fn snowball(settings: &Settings<'_>, context: &Context<'_>) -> Result<Analyzer, 
         "German" | "German2" => "german",
         _ => "none",
     };
-    let words = stop_set(settings, default, false)?;
+    let words = stop_set(settings, context, default, false)?;
     let filters = vec![ready("lowercase", context)?, stop_of(words), stem_of(&language, true)?];
     Ok(Analyzer::new(settings.name, tokenizer_of("standard", settings, context)?, filters))
 }
@@ -186,7 +186,7 @@ fn of_language(
     let mut filters = Vec::new();
     for part in language.filters {
         filters.push(match *part {
-            "stop" => stop_of(stop_set(settings, language.name, false)?),
+            "stop" => stop_of(stop_set(settings, context, language.name, false)?),
             "elision" => articles(language.name),
             "exclusion" => match settings.list("stem_exclusion").filter(|list| !list.is_empty()) {
                 Some(words) => keyword_marker_of(Words::new(words, false)),

@@ -11,6 +11,7 @@ use super::context::{AnalysisLimits, Context};
 use super::filter::FILTERS;
 use super::language;
 use super::normalizer::Normalizer;
+use super::resources::{AnalysisResources, nothing};
 use super::settings::{Settings, strings, text};
 use super::tokenizer::TOKENIZERS;
 use crate::RequestError;
@@ -23,6 +24,8 @@ pub struct Analyzers {
     /// The body of `settings.analysis`.
     declared: Value,
     limits: AnalysisLimits,
+    /// The node that they are of.
+    resources: Arc<dyn AnalysisResources>,
 }
 
 /// The names of an analyzer's parts, and what those mean that nobody else declares.
@@ -52,20 +55,27 @@ pub fn type_names() -> Vec<(&'static str, Vec<&'static str>)> {
 static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 /// Where nothing is declared.
-fn bare(limits: AnalysisLimits) -> Context<'static> {
+fn bare(limits: AnalysisLimits, resources: &Arc<dyn AnalysisResources>) -> Context<'_> {
     Context {
         tokenizers: &NOTHING,
         filters: &NOTHING,
         char_filters: &NOTHING,
         limits,
+        resources,
         before: None,
         depth: 0,
     }
 }
 
+/// Nothing declared, of no node.
+#[cfg(test)]
+pub(super) fn bare_context() -> Context<'static> {
+    bare(AnalysisLimits::default(), nothing())
+}
+
 /// Those that come with the server, made once.
 static BUILT_IN: LazyLock<Analyzers> = LazyLock::new(|| {
-    let context = bare(AnalysisLimits::default());
+    let context = bare(AnalysisLimits::default(), nothing());
     let mut by_name = HashMap::new();
     for name in language::names() {
         // Analyzers whose parts are not here yet are none.
@@ -76,7 +86,13 @@ static BUILT_IN: LazyLock<Analyzers> = LazyLock::new(|| {
     let lowercase = context.filter("lowercase").ok().flatten().expect("a filter without settings");
     let lowercase = Arc::new(Normalizer::lowercase("lowercase", lowercase));
     let normalizers = HashMap::from([("lowercase".to_owned(), lowercase)]);
-    Analyzers { by_name, normalizers, declared: Value::Null, limits: AnalysisLimits::default() }
+    Analyzers {
+        by_name,
+        normalizers,
+        declared: Value::Null,
+        limits: AnalysisLimits::default(),
+        resources: nothing().clone(),
+    }
 });
 
 impl Analyzers {
@@ -85,11 +101,20 @@ impl Analyzers {
         BUILT_IN.clone()
     }
 
+    /// The same, which find files, sets of synonyms and scripts at this node.
+    pub fn built_in_of(resources: &Arc<dyn AnalysisResources>) -> Analyzers {
+        Analyzers { resources: resources.clone(), ..BUILT_IN.clone() }
+    }
+
     /// The built-in analyzers and those of the body of `settings.analysis`.
     ///
     /// Error: `illegal_argument_exception` naming the analyzer, tokenizer, filter or parameter that is not there.
-    pub fn parse(analysis: &Value, limits: AnalysisLimits) -> Result<Analyzers, RequestError> {
-        let mut analyzers = Analyzers { limits, ..Analyzers::built_in() };
+    pub fn parse(
+        analysis: &Value,
+        limits: AnalysisLimits,
+        resources: &Arc<dyn AnalysisResources>,
+    ) -> Result<Analyzers, RequestError> {
+        let mut analyzers = Analyzers { limits, ..Analyzers::built_in_of(resources) };
         let Value::Object(sections) = analysis else {
             return if analysis.is_null() {
                 Ok(analyzers)
@@ -112,7 +137,7 @@ impl Analyzers {
             }
         }
         let (tokenizers, filters) = (section("tokenizer")?, section("filter")?);
-        let context = Context { tokenizers, filters, char_filters: section("char_filter")?, ..bare(limits) };
+        let context = Context { tokenizers, filters, char_filters: section("char_filter")?, ..bare(limits, resources) };
         for name in context.char_filters.keys() {
             context.char_filter(name)?;
         }
@@ -161,7 +186,7 @@ impl Analyzers {
             tokenizers: &tokenizers,
             filters: &filters,
             char_filters: &char_filters,
-            ..bare(self.limits)
+            ..bare(self.limits, &self.resources)
         };
         let missing = |what: &str, name: &str| match what == "filter" && needs_settings(name) {
             true => RequestError::illegal_argument(
@@ -198,6 +223,21 @@ impl Analyzers {
             filters: strings(body.get("filter")),
             is_normalizer: false,
         })
+    }
+
+    /// Names of the index's own analyzers that are read anew on request, those alone that read `resource` where one is named.
+    pub fn reloadable(&self, resource: Option<&str>) -> Vec<&str> {
+        let is_meant = |analyzer: &Analyzer| {
+            analyzer.is_updateable() && resource.is_none_or(|resource| analyzer.reads(resource))
+        };
+        let declared = self.declared.get("analyzer").and_then(Value::as_object).into_iter().flatten();
+        let names = declared.map(|(name, _)| name.as_str());
+        names.filter(|name| self.get(name).is_some_and(|analyzer| is_meant(analyzer))).collect()
+    }
+
+    /// The node that they are of.
+    pub fn resources(&self) -> &Arc<dyn AnalysisResources> {
+        &self.resources
     }
 
     pub fn get(&self, name: &str) -> Option<&Arc<Analyzer>> {
@@ -291,7 +331,7 @@ fn normalizer(context: &Context<'_>, settings: &Settings<'_>) -> Result<Normaliz
     let name = settings.name;
     match settings.text("type").as_deref() {
         Some("lowercase") => {
-            let filter = bare(context.limits).filter("lowercase")?;
+            let filter = bare(context.limits, context.resources).filter("lowercase")?;
             return filter
                 .map(|filter| Normalizer::lowercase(name, filter))
                 .ok_or_else(|| RequestError::illegal_argument("Unknown normalizer type [lowercase]"));

@@ -2,6 +2,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::unicode;
+
 /// Calls `word(start, end)` for every word of a text, by the full rules. As in Lucene, ideographs and hiragana stand
 /// alone, a run of a script that is written without blanks (Thai, Lao, Khmer, Burmese) is one word, and so is an emoji.
 pub(super) fn words(text: &str, mut word: impl FnMut(usize, usize)) {
@@ -66,7 +68,7 @@ impl Joint {
             return Joint::Southeast;
         }
         let last = segment.chars().next_back().unwrap_or(first);
-        if segment.chars().any(|c| c.is_alphanumeric() && c != '\u{3006}') {
+        if segment.chars().any(|c| makes_words(c) && c != '\u{3006}') {
             let is_letter = last.is_alphabetic() && !stands_apart(last);
             return if is_letter { Joint::Letter } else { Joint::Alone };
         }
@@ -77,6 +79,14 @@ impl Joint {
     fn is_word(self) -> bool {
         matches!(self, Joint::Letter | Joint::Southeast | Joint::Alone)
     }
+}
+
+/// Whether a word can be made of it: letters, letter numbers and decimal digits, but neither marks nor fractions and the like.
+fn makes_words(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
+    c.is_alphabetic() && !unicode::is_mark(c) || unicode::is_digit(c)
 }
 
 /// The type of a token by its text.
@@ -91,16 +101,16 @@ pub(super) fn kind(token: &str) -> &'static str {
     if is_hiragana(first) {
         return "<HIRAGANA>";
     }
-    if is_katakana(first) && token.chars().all(|c| is_katakana(c) || !c.is_alphanumeric()) {
+    if is_katakana(first) && token.chars().all(|c| is_katakana(c) || !makes_words(c)) {
         return "<KATAKANA>";
     }
-    if token.chars().all(|c| is_hangul(c) || !c.is_alphanumeric()) && is_hangul(first) {
+    if token.chars().all(|c| is_hangul(c) || !makes_words(c)) && is_hangul(first) {
         return "<HANGUL>";
     }
     if is_emoji(first) || token.contains('\u{20e3}') {
         return "<EMOJI>";
     }
-    let is_number = token.chars().all(|c| c.is_numeric() || !c.is_alphanumeric());
+    let is_number = token.chars().all(|c| unicode::is_digit(c) || !makes_words(c));
     if is_number { "<NUM>" } else { "<ALPHANUM>" }
 }
 

@@ -85,7 +85,14 @@ pub(super) fn checked(
             if name != "default" && settings.analyzers.get(name).is_none() {
                 return Err(mapper_parsing(format!("analyzer [{name}] has not been configured in mappings")));
             }
-            Ok(value.clone())
+            let of_index = if param.name == "analyzer" { settings.analyzers.get(name) } else { None };
+            match of_index.map(|analyzer| analyzer.updateable_filters()).filter(|names| !names.is_empty()) {
+                Some(names) => Err(mapper_parsing(format!(
+                    "analyzer [{name}] contains filters [{}] that are not allowed to run in index time mode.",
+                    names.join(", ")
+                ))),
+                None => Ok(value.clone()),
+            }
         }
         Check::Normalizer => {
             let name = value.as_str().ok_or_else(|| conversion("a normalizer's name"))?;

@@ -7,6 +7,7 @@ use super::error;
 use super::json::{self, JsonError, JsonErrorKind};
 use super::scan::{skip_space, string_stop, utf8};
 use super::scratch::Scratch;
+use crate::analysis::take_failure;
 use crate::RequestError;
 use crate::field::{FieldSink, Reads, Scalar};
 use crate::mapping::Mapping;
@@ -35,9 +36,14 @@ pub fn parse<S: FieldSink>(
     sink: &mut S,
 ) -> Result<Parsed, RequestError> {
     work::begin_document(source.len());
+    // What nobody asked for is not this document's.
+    drop(take_failure());
     let parsed = walk_document(mapping, source, scratch, sink, false);
     // What was refused on the way was not handed to the sink whole.
     work::end_document()?;
+    if let Some(error) = take_failure() {
+        return Err(error);
+    }
     parsed
 }
 

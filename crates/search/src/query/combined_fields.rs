@@ -73,7 +73,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             ("operator", _) => is_and = parse_operator(value).map_err(failed)?,
             ("minimum_should_match", _) => minimum_should_match = json::scalar_text(value),
             ("zero_terms_query", _) => zero_terms_all = zero_terms(value).map_err(failed)?,
-            // Only synonyms ask for it, and there are none.
+            // Words of synonyms are looked for one by one.
             ("auto_generate_synonyms_phrase_query", _) => {
                 json::boolean(value).map_err(failed)?;
             }

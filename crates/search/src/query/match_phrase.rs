@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limber_mapping::number::java_float;
 use limber_mapping::{Field, Mapping, RequestError};
 use limber_segment::{DocId, Segment};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::bind::Binder;
 use super::bool_query::BoolNode;
@@ -13,14 +13,18 @@ use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
 use super::cached::FREQUENCY_OF_OTHERS;
 use super::constant_score::ConstantNode;
-use super::match_text::{AnalysedTerm, analyse, any_of, no_terms, zero_terms};
-use super::parse::{Common, Parser, Query, QueryNode, does_not_support, single_field};
+use super::match_text::{AnalysedTerm, analyse_graph, no_terms, too_many_clauses, zero_terms};
+use super::parse::{
+    Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field,
+};
 use super::phrase_parts;
 use super::required_terms::RequiredTerms;
 use super::scoring::norm_of;
+use super::synonym;
+use super::token_graph::{GraphTerm, Step, Stretch, all_ways, is_graph, stretches};
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
-use crate::json;
+use crate::json as values;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, PhraseScorer};
 use crate::score::{Bm25, Explanation};
 
@@ -84,16 +88,16 @@ fn parse_as(
     match body {
         Value::Object(options) => {
             for (key, value) in options {
-                json::check_scalar(query, key, value)?;
+                values::check_scalar(query, key, value)?;
                 match key.as_str() {
                     "query" => node.text = value.clone(),
                     "slop" => {
-                        slop = json::int(value)?;
+                        slop = values::int(value)?;
                     }
-                    "analyzer" => node.analyzer = json::scalar_text(value),
+                    "analyzer" => node.analyzer = values::scalar_text(value),
                     "zero_terms_query" => node.zero_terms_all = zero_terms(value)?,
                     "max_expansions" if expansions_max.is_some() => {
-                        let count = json::int(value)?;
+                        let count = values::int(value)?;
                         if !(0..=EXPANSIONS_MAX).contains(&count) {
                             return Err(RequestError::illegal_argument(format!(
                                 "[max_expansions] must be between 0 and {EXPANSIONS_MAX}, found [{count}]"
@@ -111,7 +115,7 @@ fn parse_as(
     }
     node.slop =
         u32::try_from(slop).map_err(|_| RequestError::illegal_argument("No negative slop allowed."))?;
-    match json::scalar_text(&node.text) {
+    match values::scalar_text(&node.text) {
         None => Err(requires("query value")),
         Some(_) => Ok(common.query(node)),
     }
@@ -125,8 +129,11 @@ impl QueryNode for MatchPhrase {
         if !field.has_texts() || &*field.path == "_id" {
             return binder.term(&self.field, &self.text, boost);
         }
-        let text = json::scalar_text(&self.text).unwrap_or_default();
-        let terms = analyse(self.query, &field, self.analyzer.as_deref(), &text, false, binder)?;
+        let text = values::scalar_text(&self.text).unwrap_or_default();
+        let graph = analyse_graph(self.query, &field, self.analyzer.as_deref(), &text, false, binder)?;
+        let is_graph = graph.len() > 1 && is_graph(&graph);
+        let terms: Vec<AnalysedTerm> =
+            graph.iter().map(|term| (term.term.clone(), term.position)).collect();
         if terms.is_empty() {
             return Ok(no_terms(self.zero_terms_all, boost));
         }
@@ -138,7 +145,7 @@ impl QueryNode for MatchPhrase {
             );
             return Err(RequestError::illegal_argument(reason).into());
         }
-        if let Some(bound) = self.bind_parts(&field, &terms, boost, binder)? {
+        if !is_graph && let Some(bound) = self.bind_parts(&field, &terms, boost, binder)? {
             return Ok(bound);
         }
         if terms.len() == 1 {
@@ -156,8 +163,40 @@ impl QueryNode for MatchPhrase {
             )
             .into());
         }
-        self.bind_slots(&field, terms, boost, binder)
+        match is_graph {
+            true => self.bind_graph(&field, &graph, boost, binder),
+            false => self.bind_slots(&field, terms, boost, binder),
+        }
     }
+}
+
+/// A phrase of the terms of one way through a graph.
+pub(super) fn bind_way(
+    field: &Arc<Field>,
+    way: Vec<Step>,
+    slop: u32,
+    boost: f32,
+    binder: &Binder<'_>,
+) -> Result<BoundQuery, Error> {
+    if let [(only, _)] = &way[..] {
+        return binder.scored_term(field, only, boost);
+    }
+    let mut position = 0;
+    let mut slots = Vec::with_capacity(way.len());
+    for (number, (term, increment)) in way.into_iter().enumerate() {
+        position += if number == 0 { 0 } else { increment };
+        slots.push((position, vec![term]));
+    }
+    let phrase: BoundQuery = binder.phrase(field, slots, slop, boost)?.into();
+    Ok(match field.match_only {
+        true => ConstantNode { inner: phrase, boost }.into(),
+        false => phrase,
+    })
+}
+
+/// The most ways through a graph of tokens.
+fn ways_max() -> usize {
+    QueryLimits::default().clauses_max as usize
 }
 
 impl MatchPhrase {
@@ -198,6 +237,56 @@ impl MatchPhrase {
         }
     }
 
+    /// Spans next to each other where terms must be, else a phrase for each way through the graph (Elasticsearch's `analyzeGraphPhrase`).
+    fn bind_graph(
+        &self,
+        field: &Arc<Field>,
+        terms: &[GraphTerm],
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
+        if self.slop > 0 || field.match_only {
+            let ways = all_ways(terms, ways_max()).ok_or_else(too_many_clauses)?;
+            let mut any = BoolNode { min_should_match: 1, ..BoolNode::default() };
+            for way in ways {
+                any.should.push(bind_way(field, way, self.slop, boost, binder)?);
+            }
+            return Ok(any.simplified());
+        }
+        let stretches = stretches(terms, ways_max()).ok_or_else(too_many_clauses)?;
+        let last = stretches.len().saturating_sub(1);
+        let spans = stretches.iter().enumerate().map(|(number, stretch)| {
+            self.spans_of(&field.path, stretch, self.expansions_max.is_some() && number == last)
+        });
+        let spans = next_to_each_other(spans.collect());
+        parse_query(&spans, &QueryLimits::default())?.node.bind(boost, binder)
+    }
+
+    fn spans_of(&self, path: &str, stretch: &Stretch, is_prefix: bool) -> Value {
+        let term = |term: &[u8], is_last: bool| {
+            let text = String::from_utf8_lossy(term);
+            match is_prefix && is_last {
+                true => json!({"span_multi": {"match": {"prefix": {path: {"value": text}}}}}),
+                false => json!({"span_term": {path: {"value": text}}}),
+            }
+        };
+        let any: Vec<Value> = match stretch {
+            // As Elasticsearch, which takes the last word for a prefix only where nothing stands for it.
+            Stretch::Terms(terms) => terms.iter().map(|one| term(one, terms.len() == 1)).collect(),
+            Stretch::Ways(ways) => (ways.iter())
+                .map(|way| {
+                    let count = way.len();
+                    let steps = way.iter().zip(1..).map(|((one, _), number)| term(one, number == count));
+                    next_to_each_other(steps.collect())
+                })
+                .collect(),
+        };
+        match &any[..] {
+            [only] => only.clone(),
+            _ => json!({"span_or": {"clauses": any}}),
+        }
+    }
+
     fn bind_slots(
         &self,
         field: &Arc<Field>,
@@ -224,13 +313,21 @@ impl MatchPhrase {
             }
         }
         if slots.len() == 1 {
-            return any_of(field, &slots.remove(0).1, boost, binder);
+            return synonym::bind(field, slots.remove(0).1, boost, binder);
         }
         let phrase: BoundQuery = binder.phrase(field, slots, self.slop, boost)?.into();
         Ok(match field.match_only {
             true => ConstantNode { inner: phrase, boost }.into(),
             false => phrase,
         })
+    }
+}
+
+/// Spans in this order without anything between them.
+fn next_to_each_other(mut spans: Vec<Value>) -> Value {
+    match spans.len() {
+        1 => spans.remove(0),
+        _ => json!({"span_near": {"clauses": spans, "slop": 0, "in_order": true}}),
     }
 }
 

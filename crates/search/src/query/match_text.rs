@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use limber_mapping::analysis::take_failure;
 use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
@@ -13,6 +14,8 @@ use super::match_all::EverythingNode;
 use super::minimum_should_match;
 use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, single_field};
 use super::prefix;
+use super::token_graph::{GraphTerm, Step, Stretch, is_graph, stretches};
+use super::{match_phrase, synonym};
 use crate::error::Error;
 use crate::json;
 
@@ -35,6 +38,8 @@ struct Match {
     lenient: bool,
     /// The last term is a prefix.
     is_bool_prefix: bool,
+    /// Synonyms of several words match as phrases.
+    ways_are_phrases: bool,
     /// Terms like those of the text match too.
     fuzzy: Option<Fuzzy>,
 }
@@ -67,6 +72,7 @@ fn parse_as(
         zero_terms_all: false,
         lenient: false,
         is_bool_prefix,
+        ways_are_phrases: true,
         fuzzy: None,
     };
     let (mut fuzziness, mut fuzzy) = (None, Fuzzy::default());
@@ -81,9 +87,8 @@ fn parse_as(
                     "analyzer" => node.analyzer = json::scalar_text(value),
                     "zero_terms_query" if !is_bool_prefix => node.zero_terms_all = zero_terms(value)?,
                     "lenient" if !is_bool_prefix => node.lenient = json::boolean(value)?,
-                    // Only synonyms ask for it, and there are none.
                     "auto_generate_synonyms_phrase_query" if !is_bool_prefix => {
-                        json::boolean(value)?;
+                        node.ways_are_phrases = json::boolean(value)?;
                     }
                     "fuzziness" if value.is_null() => {}
                     "fuzziness" => fuzziness = Some(Fuzziness::parse(value)?),
@@ -160,6 +165,19 @@ pub(super) fn analyse(
     splits: bool,
     binder: &Binder<'_>,
 ) -> Result<Vec<AnalysedTerm>, Error> {
+    let terms = analyse_graph(query, field, analyzer, text, splits, binder)?;
+    Ok(terms.into_iter().map(|GraphTerm { term, position, .. }| (term, position)).collect())
+}
+
+/// The same, with the number of positions that each term spans.
+pub(super) fn analyse_graph(
+    query: &str,
+    field: &Field,
+    analyzer: Option<&str>,
+    text: &str,
+    splits: bool,
+    binder: &Binder<'_>,
+) -> Result<Vec<GraphTerm>, Error> {
     let named = match analyzer {
         Some(name) => Some(
             binder
@@ -168,33 +186,40 @@ pub(super) fn analyse(
         ),
         None => field.search_analyzer.clone().or_else(|| field.analyzer.clone()),
     };
-    let mut terms: Vec<AnalysedTerm> = Vec::new();
+    let mut terms: Vec<GraphTerm> = Vec::new();
+    let mut add = |text: &str, position, length| {
+        terms.push(GraphTerm { term: text.as_bytes().into(), position, length });
+    };
     match named {
         Some(analyzer) => {
-            analyzer.tokens(text, |token| terms.push((token.text.as_bytes().into(), token.position)));
+            drop(take_failure());
+            analyzer.tokens(text, |token| add(token.text, token.position, token.position_length));
+            if let Some(error) = take_failure() {
+                return Err(error.into());
+            }
         }
         None if splits && field.splits_queries => {
-            let words = (0..).zip(text.split_whitespace());
-            terms.extend(words.map(|(position, word)| (word.as_bytes().into(), position)));
+            (0..).zip(text.split_whitespace()).for_each(|(position, word)| add(word, position, 1));
         }
-        None => terms.push((text.as_bytes().into(), 0)),
+        None => add(text, 0, 1),
     }
     if field.normalizer.is_some() {
-        for (term, _) in &mut terms {
+        for GraphTerm { term, .. } in &mut terms {
             *term = field.normalize(&String::from_utf8_lossy(term)).as_bytes().into();
         }
     }
     // Work and memory of every such query grow with the count; Lucene's `BooleanQuery` refuses at the same one.
     let clauses_max = QueryLimits::default().clauses_max;
     if terms.len() > clauses_max as usize {
-        return Err(RequestError::new(
-            400,
-            "too_many_clauses",
-            format!("maxClauseCount is set to {clauses_max}"),
-        )
-        .into());
+        return Err(too_many_clauses());
     }
     Ok(terms)
+}
+
+/// A query has more clauses than it may have.
+pub(super) fn too_many_clauses() -> Error {
+    let reason = format!("maxClauseCount is set to {}", QueryLimits::default().clauses_max);
+    RequestError::new(400, "too_many_clauses", reason).into()
 }
 
 pub(super) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery {
@@ -245,10 +270,14 @@ impl QueryNode for Match {
             };
         }
         let text = json::scalar_text(&self.text).unwrap_or_default();
-        let terms = analyse(self.query, &field, self.analyzer.as_deref(), &text, true, binder)?;
+        let terms = analyse_graph(self.query, &field, self.analyzer.as_deref(), &text, true, binder)?;
         if terms.is_empty() {
             return Ok(no_terms(self.zero_terms_all, boost));
         }
+        if terms.len() > 1 && is_graph(&terms) {
+            return self.bind_graph(&field, &terms, boost, binder);
+        }
+        let terms: Vec<AnalysedTerm> = terms.into_iter().map(|term| (term.term, term.position)).collect();
         let has_prefix =
             self.is_bool_prefix && ends_with_a_term(&field, self.analyzer.as_deref(), &text, binder);
         self.bind_terms(&field, terms, has_prefix, boost, binder)
@@ -270,6 +299,78 @@ pub(super) fn any_of(
 }
 
 impl Match {
+    /// A clause for each place where all ways of the graph meet again (Lucene's `analyzeGraphBoolean`).
+    fn bind_graph(
+        &self,
+        field: &Arc<Field>,
+        terms: &[GraphTerm],
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
+        let ways_max = QueryLimits::default().clauses_max as usize;
+        let stretches = stretches(terms, ways_max).ok_or_else(too_many_clauses)?;
+        let last = stretches.len().saturating_sub(1);
+        let mut bound = Vec::with_capacity(stretches.len());
+        for (number, stretch) in stretches.into_iter().enumerate() {
+            bound.push(match stretch {
+                Stretch::Terms(mut terms) if terms.len() == 1 => {
+                    self.bind_word(field, terms.remove(0), self.is_bool_prefix && number == last, boost, binder)?
+                }
+                Stretch::Terms(terms) => synonym::bind(field, terms, boost, binder)?,
+                Stretch::Ways(ways) => {
+                    let mut any = BoolNode { min_should_match: 1, ..BoolNode::default() };
+                    for way in ways {
+                        any.should.push(self.bind_way(field, way, boost, binder)?);
+                    }
+                    any.simplified()
+                }
+            });
+        }
+        let minimum = self.minimum_should_match.as_deref();
+        let joined = joined(bound, self.operator == Operator::And, minimum)?;
+        Ok(joined.unwrap_or_else(|| no_terms(self.zero_terms_all, boost)))
+    }
+
+    fn bind_word(
+        &self,
+        field: &Arc<Field>,
+        term: Box<[u8]>,
+        is_prefix: bool,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
+        let text = String::from_utf8_lossy(&term);
+        if is_prefix {
+            binder.check_expensive("[prefix] queries")?;
+            return Ok(prefix::bind_prefix(field, &text, boost));
+        }
+        match &self.fuzzy {
+            Some(fuzzy) => fuzzy.bind(binder, field, &text, boost),
+            None => binder.scored_term(field, &term, boost),
+        }
+    }
+
+    /// One of several ways: its term, or a phrase of its terms, or all of them.
+    fn bind_way(
+        &self,
+        field: &Arc<Field>,
+        mut way: Vec<Step>,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
+        if way.len() == 1 {
+            return self.bind_word(field, way.remove(0).0, false, boost, binder);
+        }
+        if self.ways_are_phrases {
+            return match_phrase::bind_way(field, way, 0, boost, binder);
+        }
+        let mut all = BoolNode::default();
+        for (term, _) in way {
+            all.must.push(self.bind_word(field, term, false, boost, binder)?);
+        }
+        Ok(all.simplified())
+    }
+
     /// A clause a position: its term, or any of its terms.
     fn bind_positions(
         &self,
@@ -284,11 +385,10 @@ impl Match {
                 (Some(fuzzy), [(only, _)]) => {
                     fuzzy.bind(binder, field, &String::from_utf8_lossy(only), boost)?
                 }
+                (None, [(only, _)]) => binder.scored_term(field, only, boost)?,
                 _ => {
-                    let mut words: Vec<Box<[u8]>> = group.iter().map(|(term, _)| term.clone()).collect();
-                    words.sort_unstable();
-                    words.dedup();
-                    any_of(field, &words, boost, binder)?
+                    let words = group.iter().map(|(term, _)| term.clone()).collect();
+                    synonym::bind(field, words, boost, binder)?
                 }
             });
         }

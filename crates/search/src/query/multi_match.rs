@@ -54,6 +54,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             }
             "auto_generate_synonyms_phrase_query" => {
                 json::boolean(value)?;
+                options.insert(key.clone(), value.clone());
             }
             "type" => kind = json::scalar_text(value).unwrap_or_default(),
             "tie_breaker" => tie_breaker = Some(json::float(value)?),
@@ -92,6 +93,9 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             return Err(RequestError::new(400, "parse_exception", reason));
         }
     };
+    if query != "match" {
+        options.shift_remove("auto_generate_synonyms_phrase_query");
+    }
     if query.starts_with("match_phrase") {
         // Words next to each other leave these nothing to say.
         options.shift_remove("operator");
@@ -101,7 +105,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         options.shift_remove("fuzzy_transpositions");
     }
     if !query.starts_with("match_phrase") {
-        // Only phrases that synonyms make have a slop, and there are none.
+        // As in Elasticsearch, which makes phrases of synonyms without it.
         options.shift_remove("slop").map_or(Ok(()), |slop| json::int(&slop).map(drop))?;
     }
     let (tie_breaker, is_crossed) = (tie_breaker.unwrap_or(tie), kind == "cross_fields");

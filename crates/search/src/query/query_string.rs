@@ -43,6 +43,8 @@ struct Options {
     tie_breaker: f32,
     /// Options of `fuzzy` for words such as `quick~`.
     fuzzy: Value,
+    /// Synonyms of several words match as phrases.
+    ways_are_phrases: bool,
     /// `max_determinized_states` of regular expressions.
     states_max: u32,
 }
@@ -56,6 +58,7 @@ impl Default for Options {
             phrase_slop: 0,
             tie_breaker: 0.0,
             fuzzy: json!({}),
+            ways_are_phrases: true,
             states_max: RegexpOptions::STATES_MAX,
         }
     }
@@ -94,11 +97,11 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             "fuzzy_transpositions" => options.fuzzy["transpositions"] = json::boolean(value)?.into(),
             "max_determinized_states" => options.states_max = json::int(value)?.max(0) as u32,
             "type" if value == "best_fields" => {}
+            "auto_generate_synonyms_phrase_query" => options.ways_are_phrases = json::boolean(value)?,
             // Wildcards are always analysed as far as case goes; positions are always there.
             "analyze_wildcard"
             | "enable_position_increments"
             | "allow_leading_wildcard"
-            | "auto_generate_synonyms_phrase_query"
                 if json::boolean(value).is_ok() =>
             {
                 if key == "allow_leading_wildcard" && value == &Value::Bool(false) {
@@ -266,7 +269,8 @@ impl Translation<'_> {
         match leaf {
             Leaf::Word(text) => {
                 let operator = if self.options.is_and { "and" } else { "or" };
-                let mut body = json!({"query": unescape(text), "operator": operator});
+                let mut body = json!({"query": unescape(text), "operator": operator,
+                    "auto_generate_synonyms_phrase_query": self.options.ways_are_phrases});
                 self.with_analyzer(&mut body);
                 if let Some(at_least) = at_least {
                     body["minimum_should_match"] = at_least.into();

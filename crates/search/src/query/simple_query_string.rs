@@ -28,6 +28,8 @@ struct SimpleQueryString {
     flags: Flags,
     is_and: bool,
     analyzer: Option<String>,
+    /// Synonyms of several words match as phrases.
+    ways_are_phrases: bool,
     lenient: Option<bool>,
     minimum_should_match: Option<String>,
     /// How words are looked for in several fields: the `type` of `multi_match`.
@@ -46,6 +48,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         flags: syntax::ALL,
         is_and: false,
         analyzer: None,
+        ways_are_phrases: true,
         lenient: None,
         minimum_should_match: None,
         kind: "most_fields".to_owned(),
@@ -74,8 +77,9 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             ("fuzzy_prefix_length", _) => node.fuzzy["prefix_length"] = json::int(value)?.into(),
             ("fuzzy_max_expansions", _) => node.fuzzy["max_expansions"] = json::int(value)?.into(),
             ("fuzzy_transpositions", _) => node.fuzzy["transpositions"] = json::boolean(value)?.into(),
-            // Prefixes are always analysed as far as case goes, and there are no synonyms of several words.
-            ("analyze_wildcard" | "auto_generate_synonyms_phrase_query", _) => {
+            ("auto_generate_synonyms_phrase_query", _) => node.ways_are_phrases = json::boolean(value)?,
+            // Prefixes are always analysed as far as case goes.
+            ("analyze_wildcard", _) => {
                 json::boolean(value)?;
             }
             (key, value) if common.take(key, value)? => {}
@@ -125,6 +129,7 @@ impl SimpleQueryString {
         let operator = if self.is_and { "and" } else { "or" };
         let mut body = json!({"query": text, "fields": fields, "type": self.kind, "operator": operator});
         body["lenient"] = is_lenient.into();
+        body["auto_generate_synonyms_phrase_query"] = self.ways_are_phrases.into();
         if let Some(analyzer) = &self.analyzer {
             body["analyzer"] = analyzer.as_str().into();
         }

@@ -3,6 +3,7 @@
 use super::html::without_html;
 use super::{CharFilter, Rewrite, Rewritten};
 use crate::RequestError;
+use crate::analysis::context::Context;
 use crate::analysis::settings::Settings;
 
 #[derive(Debug)]
@@ -10,7 +11,7 @@ struct HtmlStrip {
     escaped_tags: Vec<String>,
 }
 
-pub fn make(settings: &Settings<'_>) -> Result<CharFilter, RequestError> {
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
     let escaped_tags = settings.list("escaped_tags").unwrap_or_default();
     Ok(CharFilter::new(HtmlStrip { escaped_tags }, false))
 }

@@ -7,6 +7,7 @@ use limber_work as work;
 
 use super::{CharFilter, Rewrite, Rewriter, Rewritten};
 use crate::RequestError;
+use crate::analysis::context::Context;
 use crate::analysis::settings::Settings;
 
 /// What a state of the automaton over mappings takes while it is made.
@@ -33,14 +34,8 @@ impl Mapping {
     }
 }
 
-pub fn make(settings: &Settings<'_>) -> Result<CharFilter, RequestError> {
-    if settings.value("mappings_path").is_some() {
-        return Err(RequestError::unsupported(format!(
-            "[mappings_path] of character filter [{}]",
-            settings.name
-        )));
-    }
-    let rules = settings.list("mappings").unwrap_or_default();
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<CharFilter, RequestError> {
+    let rules = context.list(settings, "mappings")?.unwrap_or_default();
     if rules.is_empty() {
         return Err(RequestError::illegal_argument(
             "mapping requires either `mappings` or `mappings_path` to be configured",

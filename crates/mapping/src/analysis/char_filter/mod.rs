@@ -3,11 +3,13 @@
 mod entities;
 mod html;
 mod html_strip;
+mod icu_normalizer;
 mod mapping;
 mod part;
 mod pattern_replace;
 mod rewrite;
 
+use super::context::Context;
 use super::settings::Settings;
 use crate::RequestError;
 
@@ -21,11 +23,12 @@ pub(super) struct CharFilterType {
     pub name: &'static str,
     /// Whether it is one by this name without being declared.
     pub is_ready: bool,
-    pub make: fn(&Settings<'_>) -> Result<CharFilter, RequestError>,
+    pub make: fn(&Settings<'_>, &Context<'_>) -> Result<CharFilter, RequestError>,
 }
 
 pub(super) const CHAR_FILTERS: &[CharFilterType] = &[
     CharFilterType { name: "html_strip", is_ready: true, make: html_strip::make },
+    CharFilterType { name: "icu_normalizer", is_ready: true, make: icu_normalizer::make },
     CharFilterType { name: "mapping", is_ready: false, make: mapping::make },
     CharFilterType { name: "pattern_replace", is_ready: false, make: pattern_replace::make },
 ];

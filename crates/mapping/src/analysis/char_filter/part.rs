@@ -33,12 +33,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::analysis::char_filter::CHAR_FILTERS;
+    use crate::analysis::registry::bare_context as bare;
     use crate::analysis::settings::Settings;
 
     #[track_caller]
     fn check(kind: &str, body: Value, text: &str, expected: &str) {
         let found = CHAR_FILTERS.iter().find(|known| known.name == kind).unwrap();
-        let filter = (found.make)(&Settings { name: "f", body: body.as_object().unwrap() }).unwrap();
+        let filter = (found.make)(&Settings { name: "f", body: body.as_object().unwrap() }, &bare()).unwrap();
         assert_eq!(filter.apply(text).text, expected);
     }
 

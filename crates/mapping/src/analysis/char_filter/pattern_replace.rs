@@ -5,6 +5,7 @@ use limber_text::pattern::{Pattern, Replacement};
 use super::{CharFilter, Rewrite, Rewriter, Rewritten};
 use crate::RequestError;
 use crate::analysis::java_pattern;
+use crate::analysis::context::Context;
 use crate::analysis::settings::Settings;
 
 #[derive(Debug)]
@@ -13,7 +14,7 @@ struct PatternReplace {
     replacement: Replacement,
 }
 
-pub fn make(settings: &Settings<'_>) -> Result<CharFilter, RequestError> {
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
     let Some(pattern) = settings.text("pattern").filter(|pattern| !pattern.is_empty()) else {
         return Err(RequestError::illegal_argument(format!(
             "pattern is missing for [{}] char filter of type 'pattern_replace'",

@@ -16,8 +16,8 @@ struct CommonGrams {
     is_query: bool,
 }
 
-pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
-    let words = Words::read(settings, "common_words", settings.bool("ignore_case", false)?)?;
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
+    let words = Words::read(settings, context, "common_words", settings.bool("ignore_case", false)?)?;
     let words = words.filter(|words| !words.is_empty()).ok_or_else(|| {
         RequestError::illegal_argument("missing or empty [common_words] or [common_words_path] configuration for common_grams token filter")
     })?;

@@ -21,8 +21,8 @@ const PART_MAX: usize = 100;
 /// Places of a token after which it is asked whether anybody still waits.
 const PLACES_BEFORE_CHECK: usize = 1 << 12;
 
-pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
-    let words = Words::read(settings, "word_list", false)?.ok_or_else(|| {
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
+    let words = Words::read(settings, context, "word_list", false)?.ok_or_else(|| {
         RequestError::illegal_argument(format!(
             "word_list must be provided for [{}], either as a path to a file, or directly",
             settings.name

@@ -16,9 +16,9 @@ const ARTICLES: &[(&str, &str)] = &[
 #[derive(Debug)]
 struct Elision(Words);
 
-pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let ignores_case = settings.bool("articles_case", false)?;
-    Ok(match Words::read(settings, "articles", ignores_case)? {
+    Ok(match Words::read(settings, context, "articles", ignores_case)? {
         Some(words) => Filter::each(Elision(words)).normalizing(),
         None if settings.is_declared() => {
             return Err(RequestError::illegal_argument(

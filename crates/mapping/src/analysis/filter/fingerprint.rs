@@ -67,6 +67,7 @@ impl Stage for Seen<'_> {
         let text = texts.join(self.own.separator.encode_utf8(&mut [0; 4]));
         let mut token = TokenBuf { text, start: 0, end: offset, kind: "fingerprint", ..TokenBuf::default() };
         emit(&mut token);
-        trailing
+        // As Lucene, which ends with the state of its only token.
+        1
     }
 }

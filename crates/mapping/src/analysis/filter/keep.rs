@@ -14,14 +14,14 @@ struct KeepTypes {
     excludes: bool,
 }
 
-pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let (words, path) = (settings.value("keep_words").is_some(), settings.value("keep_words_path").is_some());
     if words == path {
         return Err(RequestError::illegal_argument(
             "keep requires either `keep_words` or `keep_words_path` to be configured",
         ));
     }
-    let words = Words::read(settings, "keep_words", settings.bool("keep_words_case", false)?)?;
+    let words = Words::read(settings, context, "keep_words", settings.bool("keep_words_case", false)?)?;
     Ok(Filter::each(Keep(words.unwrap_or_else(|| Words::new([], false)))))
 }
 

@@ -14,7 +14,7 @@ enum KeywordMarker {
     Pattern(Pattern),
 }
 
-pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     if let Some(pattern) = settings.text("keywords_pattern") {
         if settings.value("keywords").is_some() || settings.value("keywords_path").is_some() {
             return Err(RequestError::illegal_argument(
@@ -24,7 +24,7 @@ pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestE
         let pattern = java_pattern::parse(&format!("^(?:{pattern})$"), None)?;
         return Ok(Filter::each(KeywordMarker::Pattern(pattern)).knowing_keywords());
     }
-    let words = Words::read(settings, "keywords", settings.bool("ignore_case", false)?)?.ok_or_else(|| {
+    let words = Words::read(settings, context, "keywords", settings.bool("ignore_case", false)?)?.ok_or_else(|| {
         RequestError::illegal_argument(
             "keyword filter requires either `keywords`, `keywords_path`, or `keywords_pattern` to be configured",
         )

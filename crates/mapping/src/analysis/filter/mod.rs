@@ -6,23 +6,31 @@ mod case;
 mod cjk_bigram;
 mod cjk_width;
 mod common_grams;
+mod condition;
 mod decimal_digit;
 mod delimited_payload;
 mod dictionary_decompounder;
 mod elision;
 mod fingerprint;
 mod fixed_shingle;
+mod flatten_graph;
 mod folding;
+mod hunspell;
+mod hyphenation;
+mod hyphenation_decompounder;
+mod icu;
 mod keep;
 mod keyword_marker;
 mod keyword_repeat;
 mod length;
 mod limit;
+mod min_hash;
 mod multiplexer;
 mod ngram;
 mod normalization;
 mod pattern_capture;
 mod pattern_replace;
+mod phonetic;
 mod possessive;
 mod remove_duplicates;
 mod reverse;
@@ -35,6 +43,7 @@ mod trim;
 mod truncate;
 mod unique;
 mod word_delimiter;
+mod word_delimiter_flat;
 mod word_parts;
 mod words;
 
@@ -83,6 +92,7 @@ pub(super) const FILTERS: &[FilterType] = &[
     ready("cjk_width", cjk_width::make),
     ready("classic", possessive::make_classic),
     declared("common_grams", common_grams::make),
+    declared("condition", condition::make),
     ready("czech_stem", stemmer::make_czech),
     ready("decimal_digit", decimal_digit::make),
     ready("delimited_payload", delimited_payload::make),
@@ -93,25 +103,34 @@ pub(super) const FILTERS: &[FilterType] = &[
     ready("edgeNGram", ngram::make_edge),
     ready("elision", elision::make),
     ready("fingerprint", fingerprint::make),
+    ready("flatten_graph", flatten_graph::make),
     ready("french_stem", stemmer::make_french),
     ready("german_normalization", normalization::make_german),
     ready("german_stem", stemmer::make_german),
     ready("hindi_normalization", normalization::make_hindi),
+    declared("hunspell", hunspell::make),
+    declared("hyphenation_decompounder", hyphenation_decompounder::make),
+    ready("icu_folding", icu::make_folding),
+    ready("icu_normalizer", icu::make_normalizer),
     ready("indic_normalization", normalization::make_indic),
     declared("keep", keep::make),
     declared("keep_types", keep::make_types),
     declared("keyword_marker", keyword_marker::make),
     ready("keyword_repeat", keyword_repeat::make),
+    ready("kstem", stemmer::make_kstem),
     ready("length", length::make),
     ready("limit", limit::make),
     ready("lowercase", case::make_lower),
+    ready("min_hash", min_hash::make),
     declared("multiplexer", multiplexer::make),
     ready("ngram", ngram::make),
     ready("nGram", ngram::make),
     declared("pattern_capture", pattern_capture::make),
     declared("pattern_replace", pattern_replace::make),
     ready("persian_normalization", normalization::make_persian),
+    ready("phonetic", phonetic::make),
     ready("porter_stem", stemmer::make_porter),
+    declared("predicate_token_filter", condition::make_predicate),
     ready("remove_duplicates", remove_duplicates::make),
     ready("reverse", reverse::make),
     ready("russian_stem", stemmer::make_russian),
@@ -130,5 +149,6 @@ pub(super) const FILTERS: &[FilterType] = &[
     ready("truncate", truncate::make),
     ready("unique", unique::make),
     ready("uppercase", case::make_upper),
+    ready("word_delimiter", word_delimiter_flat::make),
     ready("word_delimiter_graph", word_delimiter::make_graph),
 ];

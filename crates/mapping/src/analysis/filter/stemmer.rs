@@ -3,7 +3,7 @@
 use super::{Context, Settings, possessive};
 use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
-use crate::analysis::stem::{Stemming, find, porter};
+use crate::analysis::stem::{Stemming, find};
 use crate::analysis::token::TokenBuf;
 
 enum Stemmer {
@@ -11,7 +11,8 @@ enum Stemmer {
     German2(rust_stemmers::Stemmer),
     New(frostem::Stemmer),
     Own(fn(&mut Vec<char>)),
-    Porter,
+    /// One over the whole text of a word.
+    Text(fn(&mut String)),
 }
 
 impl std::fmt::Debug for Stemmer {
@@ -28,10 +29,9 @@ pub(in crate::analysis) fn of(name: &str, is_snowball: bool) -> Result<Filter, R
         Some(Stemming::German2) => {
             Stemmer::German2(rust_stemmers::Stemmer::create(rust_stemmers::Algorithm::German))
         }
-        Some(Stemming::Porter) => Stemmer::Porter,
+        Some(Stemming::Text(stem)) => Stemmer::Text(stem),
         Some(Stemming::Own(stem)) => Stemmer::Own(stem),
         Some(Stemming::Possessive) => return Ok(possessive::english()),
-        Some(Stemming::Missing) => return Err(RequestError::unsupported(format!("stemmer [{name}]"))),
         None => {
             let mut class = name.to_owned();
             if let Some(first) = class.get_mut(..1) {
@@ -69,6 +69,7 @@ filter!(make_czech, "czech");
 filter!(make_dutch, "dutch");
 filter!(make_french, "french");
 filter!(make_german, "german");
+filter!(make_kstem, "kstem");
 filter!(make_porter, "porter");
 filter!(make_russian, "russian");
 
@@ -78,8 +79,8 @@ impl Each for Stemmer {
             return true;
         }
         let stem = match self {
-            Stemmer::Porter => {
-                porter::stem(&mut token.text);
+            Stemmer::Text(stem) => {
+                stem(&mut token.text);
                 return true;
             }
             Stemmer::Own(stem) => {

@@ -10,11 +10,8 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct StemmerOverride(HashMap<String, String>);
 
-pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
-    if settings.value("rules_path").is_some() {
-        return Err(RequestError::unsupported(format!("[rules_path] of filter [{}]", settings.name)));
-    }
-    let rules = settings.list("rules").ok_or_else(|| {
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
+    let rules = context.list(settings, "rules")?.ok_or_else(|| {
         RequestError::illegal_argument(
             "stemmer override filter requires either `rules` or `rules_path` to be configured",
         )

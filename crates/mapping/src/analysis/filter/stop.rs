@@ -39,9 +39,9 @@ struct Waiting<'a> {
     room: String,
 }
 
-pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let ignores_case = settings.bool("ignore_case", false)?;
-    let words = read_stopwords(settings, "english", ignores_case)?;
+    let words = read_stopwords(settings, context, "english", ignores_case)?;
     Ok(match settings.bool("remove_trailing", true)? {
         true => Filter::each(Stop(words)),
         false => Filter::stream(SuggestStop(words)),
@@ -56,11 +56,13 @@ pub(in crate::analysis) fn of(words: Words) -> Filter {
 /// The setting `stopwords`: words, and lists of languages by their names (`_english_`); the list of `language` where there is none.
 pub(in crate::analysis) fn read_stopwords(
     settings: &Settings<'_>,
+    context: &Context<'_>,
     language: &str,
     ignores_case: bool,
 ) -> Result<Words, RequestError> {
     if settings.value("stopwords_path").is_some() {
-        return Err(RequestError::unsupported(format!("[stopwords_path] of [{}]", settings.name)));
+        let words = context.list(settings, "stopwords")?.unwrap_or_default();
+        return Ok(Words::new(words, ignores_case));
     }
     let named = settings
         .value("stopwords")

@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 
 use super::{Context, Settings};
 use crate::RequestError;
-use crate::analysis::chain::{Emit, Filter, Stage, Stream};
+use crate::analysis::chain::{Emit, End, Filter, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]
@@ -41,5 +41,9 @@ impl Stage for Seen {
         self.texts.insert(token.text.clone());
         token.increment += std::mem::take(&mut self.skipped);
         emit(token)
+    }
+
+    fn end(&mut self, End { trailing, .. }: End, _: Emit<'_>) -> u32 {
+        trailing + self.skipped
     }
 }

@@ -5,14 +5,14 @@
 use super::word_parts::Parting;
 use super::{Context, Settings};
 use crate::RequestError;
-use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
+use crate::analysis::chain::{Emit, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
 #[derive(Debug)]
 struct WordDelimiter(Parting);
 
-pub fn make_graph(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
-    Ok(Filter::stream(WordDelimiter(Parting::read(settings)?)).parsing(Parsing::Refused).knowing_keywords())
+pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::stream(WordDelimiter(Parting::read(settings, context)?)).parsing(Parsing::Refused).knowing_keywords())
 }
 
 struct Walk<'a> {
@@ -149,9 +149,5 @@ impl Stage for Walk<'_> {
             node = from;
             emit(token)
         })
-    }
-
-    fn end(&mut self, End { trailing, .. }: End, _: Emit<'_>) -> u32 {
-        trailing + self.skipped
     }
 }

@@ -4,7 +4,7 @@
 
 use hashbrown::HashMap;
 
-use super::{Settings, Words};
+use super::{Context, Settings, Words};
 use crate::RequestError;
 use crate::analysis::char_filter::unescaped_char;
 use crate::analysis::unicode;
@@ -34,14 +34,8 @@ pub struct Parting {
 }
 
 impl Parting {
-    pub fn read(settings: &Settings<'_>) -> Result<Parting, RequestError> {
+    pub fn read(settings: &Settings<'_>, context: &Context<'_>) -> Result<Parting, RequestError> {
         let flag = |key: &str, default: bool| settings.bool(key, default);
-        if settings.value("type_table_path").is_some() {
-            return Err(RequestError::unsupported(format!(
-                "[type_table_path] of filter [{}]",
-                settings.name
-            )));
-        }
         Ok(Parting {
             word_parts: flag("generate_word_parts", true)?,
             number_parts: flag("generate_number_parts", true)?,
@@ -54,8 +48,8 @@ impl Parting {
             on_case: flag("split_on_case_change", true)?,
             on_numerics: flag("split_on_numerics", true)?,
             possessive: flag("stem_english_possessive", true)?,
-            table: table(settings)?,
-            protected: Words::read(settings, "protected_words", false)?
+            table: table(settings, context)?,
+            protected: Words::read(settings, context, "protected_words", false)?
                 .unwrap_or_else(|| Words::new([], false)),
         })
     }
@@ -143,11 +137,11 @@ impl Parting {
 }
 
 /// The setting `type_table`: characters and what they are taken for.
-fn table(settings: &Settings<'_>) -> Result<HashMap<char, u8>, RequestError> {
+fn table(settings: &Settings<'_>, context: &Context<'_>) -> Result<HashMap<char, u8>, RequestError> {
     let mut table = HashMap::new();
     let rules = match settings.value("type_table") {
         Some(serde_json::Value::String(one)) => vec![one.clone()],
-        _ => settings.list("type_table").unwrap_or_default(),
+        _ => context.list(settings, "type_table")?.unwrap_or_default(),
     };
     for rule in rules {
         let invalid = || RequestError::illegal_argument(format!("Invalid Mapping Rule : [{rule}]"));

@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 
 use crate::RequestError;
+use crate::analysis::context::Context;
 use crate::analysis::lowercase_into;
 use crate::analysis::settings::Settings;
 
@@ -24,13 +25,11 @@ impl Words {
     /// The words under `key`; `None`: the setting is not there.
     pub fn read(
         settings: &Settings<'_>,
+        context: &Context<'_>,
         key: &str,
         ignores_case: bool,
     ) -> Result<Option<Words>, RequestError> {
-        if settings.value(&format!("{key}_path")).is_some() {
-            return Err(RequestError::unsupported(format!("[{key}_path] of filter [{}]", settings.name)));
-        }
-        Ok(settings.list(key).map(|words| Words::new(words, ignores_case)))
+        Ok(context.list(settings, key)?.map(|words| Words::new(words, ignores_case)))
     }
 
     pub fn is_empty(&self) -> bool {

@@ -87,8 +87,8 @@ pub fn indonesian(word: &mut Word) {
         syllables -= usize::from(fired);
         fired
     };
-    step(word, &mut |word| ["kah", "lah", "pun"].iter().any(|ending| word.strip(ending)));
-    step(word, &mut |word| ["ku", "mu", "nya"].iter().any(|ending| word.strip(ending)));
+    step(word, &mut particle);
+    step(word, &mut pronoun);
     if step(word, &mut |word| first_prefix(word, &mut taken)) {
         if step(word, &mut |word| suffix(word, &taken)) {
             step(word, &mut |word| second_prefix(word, &mut taken));
@@ -97,6 +97,14 @@ pub fn indonesian(word: &mut Word) {
         step(word, &mut |word| second_prefix(word, &mut taken));
         step(word, &mut |word| suffix(word, &taken));
     }
+}
+
+fn particle(word: &mut Word) -> bool {
+    ["kah", "lah", "pun"].iter().any(|ending| word.strip(ending))
+}
+
+fn pronoun(word: &mut Word) -> bool {
+    ["ku", "mu", "nya"].iter().any(|ending| word.strip(ending))
 }
 
 fn first_prefix(word: &mut Word, taken: &mut Taken) -> bool {

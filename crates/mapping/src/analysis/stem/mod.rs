@@ -1,12 +1,18 @@
 //! Stemmers: "which form stands for all forms of this word?" Snowball's come from libraries; these are the others of Lucene.
 
 mod asian;
+mod brazilian;
 mod endings;
 mod english;
 mod french;
 mod german;
-pub(super) mod porter;
+mod greek;
+mod kstem;
+mod northern;
+mod plural;
+mod porter;
 mod romance;
+mod rslp;
 mod slavic;
 mod suffix;
 mod table;

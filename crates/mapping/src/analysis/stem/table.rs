@@ -7,7 +7,9 @@ use frostem::Algorithm as New;
 use rust_stemmers::Algorithm as Old;
 
 use super::suffix::Word;
-use super::{asian, english, french, german, romance, slavic};
+use super::{
+    asian, brazilian, english, french, german, greek, kstem, northern, plural, porter, romance, rslp, slavic,
+};
 
 /// A way to find the stem of a word in lower case.
 #[derive(Clone, Copy)]
@@ -16,15 +18,14 @@ pub(in crate::analysis) enum Stemming {
     New(New),
     /// German with `ae`, `oe` and `ue` as umlauts.
     German2,
-    Porter,
+    /// One over the whole text of a word.
+    Text(fn(&mut String)),
     Own(fn(&mut Word)),
     /// The `'s` of English.
     Possessive,
-    /// Elasticsearch has it; it is not here yet.
-    Missing,
 }
 
-use Stemming::{German2, Missing, Own, Porter, Possessive};
+use Stemming::{German2, Own, Possessive, Text};
 
 const fn new(algorithm: New) -> Stemming {
     Stemming::New(algorithm)
@@ -40,7 +41,7 @@ const STEMMERS: &[(&str, Stemming)] = &[
     ("armenian", new(New::Armenian)),
     ("basque", new(New::Basque)),
     ("bengali", Own(asian::bengali)),
-    ("brazilian", Missing),
+    ("brazilian", Own(brazilian::stem)),
     ("bulgarian", Own(slavic::bulgarian)),
     ("catalan", new(New::Catalan)),
     ("czech", Own(slavic::czech)),
@@ -48,31 +49,30 @@ const STEMMERS: &[(&str, Stemming)] = &[
     ("dutch", old(Old::Dutch)),
     ("dutchkp", new(New::Dutch)),
     ("kp", new(New::Dutch)),
-    ("english", Porter),
+    ("english", Text(porter::stem)),
     ("estonian", new(New::Estonian)),
     ("finnish", new(New::Finnish)),
     ("french", new(New::French)),
-    ("galician", Missing),
+    ("galician", Own(rslp::galician)),
     ("german", old(Old::German)),
     ("german2", German2),
-    ("greek", Missing),
+    ("greek", Own(greek::stem)),
     ("hindi", Own(asian::hindi)),
     ("hungarian", new(New::Hungarian)),
     ("indonesian", Own(asian::indonesian)),
     ("irish", new(New::Irish)),
     ("italian", new(New::Italian)),
-    ("kstem", Missing),
+    ("kstem", Text(kstem::stem)),
     ("latvian", Own(slavic::latvian)),
-    ("lightenglish", Missing),
-    ("lightfinish", Missing),
-    ("lightfinnish", Missing),
+    ("lightenglish", Text(kstem::stem)),
+    ("lightfinish", Own(northern::finnish_light)),
+    ("lightfinnish", Own(northern::finnish_light)),
     ("lightfrench", Own(french::light)),
     ("lightgerman", Own(german::light)),
-    ("lighthungarian", Missing),
-    ("lightindonesian", Missing),
+    ("lighthungarian", Own(northern::hungarian_light)),
     ("lightitalian", Own(romance::italian_light)),
-    ("lightnorwegian", Missing),
-    ("lightnynorsk", Missing),
+    ("lightnorwegian", Own(northern::bokmal_light)),
+    ("lightnynorsk", Own(northern::nynorsk_light)),
     ("lightportuguese", Own(romance::portuguese_light)),
     ("lightrussian", Own(slavic::russian_light)),
     ("lightspanish", Own(romance::spanish_light)),
@@ -81,25 +81,25 @@ const STEMMERS: &[(&str, Stemming)] = &[
     ("lovins", new(New::Lovins)),
     ("minimalenglish", Own(english::minimal)),
     ("minimalfrench", Own(french::minimal)),
-    ("minimalgalician", Missing),
+    ("minimalgalician", Own(rslp::galician_minimal)),
     ("minimalgerman", Own(german::minimal)),
-    ("minimalnorwegian", Missing),
-    ("minimalnynorsk", Missing),
-    ("minimalportuguese", Missing),
+    ("minimalnorwegian", Own(northern::bokmal_minimal)),
+    ("minimalnynorsk", Own(northern::nynorsk_minimal)),
+    ("minimalportuguese", Own(rslp::portuguese_minimal)),
     ("norwegian", old(Old::Norwegian)),
-    ("persian", Missing),
-    ("pluralenglish", Missing),
-    ("porter", Porter),
+    ("persian", Own(plural::persian)),
+    ("pluralenglish", Own(plural::english)),
+    ("porter", Text(porter::stem)),
     ("porter2", old(Old::English)),
     ("portuguese", new(New::Portuguese)),
-    ("portugueserslp", Missing),
+    ("portugueserslp", Own(rslp::portuguese)),
     ("possessiveenglish", Possessive),
     ("romanian", old(Old::Romanian)),
     ("russian", new(New::Russian)),
     ("serbian", new(New::Serbian)),
     ("sorani", Own(asian::sorani)),
     ("spanish", old(Old::Spanish)),
-    ("spanishplural", Missing),
+    ("spanishplural", Own(plural::spanish)),
     ("swedish", old(Old::Swedish)),
     ("turkish", new(New::Turkish)),
 ];

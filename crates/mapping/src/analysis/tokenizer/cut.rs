@@ -5,6 +5,7 @@ use crate::analysis::ascii;
 use crate::analysis::chain::Emit;
 use crate::analysis::settings::Settings;
 use crate::analysis::token::TokenBuf;
+use crate::analysis::unicode;
 
 /// Lucene's `StandardAnalyzer.DEFAULT_MAX_TOKEN_LENGTH`, also that of its `CharTokenizer`.
 pub(in crate::analysis) const TOKEN_LENGTH_MAX: usize = 255;
@@ -93,15 +94,9 @@ pub fn runs(
     }
 }
 
-/// General category L. Rust's `is_alphabetic` also takes letter numbers and some marks; the common ones are left out.
+/// General category L.
 pub(in crate::analysis) fn is_letter(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_alphabetic();
-    }
-    c.is_alphabetic()
-        && !c.is_numeric()
-        && !matches!(c as u32, 0x0345 | 0x0363..=0x036f | 0x05b0..=0x05bd | 0x0610..=0x061a | 0x064b..=0x0657
-            | 0x0900..=0x0903 | 0x093a..=0x093b | 0x093e..=0x094c | 0x0e31 | 0x0e34..=0x0e3a | 0x24b6..=0x24e9)
+    if c.is_ascii() { c.is_ascii_alphabetic() } else { unicode::is_letter(c) }
 }
 
 pub fn is_java_whitespace(c: char) -> bool {

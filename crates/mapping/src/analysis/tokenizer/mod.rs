@@ -1,6 +1,7 @@
 //! Tokenizers: where a text is cut. One file each (or a family), one line of [`TOKENIZERS`].
 
 mod char_group;
+mod classic;
 mod cut;
 mod keyword;
 mod letter;
@@ -9,6 +10,7 @@ mod path_hierarchy;
 mod pattern;
 mod simple_pattern;
 mod standard;
+mod thai;
 mod uax_url_email;
 mod whitespace;
 
@@ -56,6 +58,7 @@ const fn of(name: &'static str, make: Make) -> TokenizerType {
 
 pub(super) const TOKENIZERS: &[TokenizerType] = &[
     of("char_group", char_group::make),
+    of("classic", classic::make),
     of("edge_ngram", ngram::make_edge),
     of("edgeNGram", ngram::make_edge),
     of("keyword", keyword::make),
@@ -69,6 +72,7 @@ pub(super) const TOKENIZERS: &[TokenizerType] = &[
     of("simple_pattern", simple_pattern::make),
     of("simple_pattern_split", simple_pattern::make_split),
     of("standard", standard::make),
+    of("thai", thai::make),
     of("uax_url_email", uax_url_email::make),
     of("whitespace", whitespace::make),
 ];

@@ -197,8 +197,8 @@ fn german(s: &mut Vec<char>) {
 /// Source: Lucene's `ScandinavianNormalizer`.
 fn scandinavian(s: &mut Vec<char>) {
     pairs(s, |first, second| match (first, second) {
-        ('a', Some('a' | 'A')) => Some(('å', true)),
-        ('A', Some('a' | 'A')) => Some(('Å', true)),
+        ('a', Some('a' | 'A' | 'o' | 'O')) => Some(('å', true)),
+        ('A', Some('a' | 'A' | 'o' | 'O')) => Some(('Å', true)),
         ('a', Some('e' | 'E')) => Some(('æ', true)),
         ('A', Some('e' | 'E')) => Some(('Æ', true)),
         ('o', Some('e' | 'E' | 'o' | 'O')) => Some(('ø', true)),

@@ -14,27 +14,44 @@ use crate::analysis::settings::{Settings, text};
 
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let map = map(settings, context)?;
-    let filter = Filter::stream(Flat(Arc::new(map)));
-    Ok(Filter { is_updateable: settings.bool("updateable", false)?, ..filter }.parsing(Parsing::Skipped))
+    updateable(settings, Filter::stream(Flat(Arc::new(map))))
 }
 
 pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let map = map(settings, context)?;
-    let filter = Filter::stream(Graph(Arc::new(map)));
-    Ok(Filter { is_updateable: settings.bool("updateable", false)?, ..filter }.parsing(Parsing::Skipped))
+    updateable(settings, Filter::stream(Graph(Arc::new(map))))
 }
 
-/// The rules under `synonyms`, each in one text even where it has commas.
-fn rules(settings: &Settings<'_>) -> Result<Vec<String>, RequestError> {
-    for (key, what) in [("synonyms_path", "synonyms of a file"), ("synonyms_set", "a set of synonyms")] {
-        if settings.value(key).is_some() {
-            return Err(RequestError::unsupported(format!("[{key}] of filter [{}]: {what}", settings.name)));
+fn updateable(settings: &Settings<'_>, filter: Filter) -> Result<Filter, RequestError> {
+    let resource = settings.text("synonyms_set").or(settings.text("synonyms_path")).map(Into::into);
+    let is_updateable = settings.bool("updateable", false)?;
+    let updateable_name = is_updateable.then(|| settings.name.into());
+    Ok(Filter { is_updateable, updateable_name, resource, ..filter }.parsing(Parsing::Skipped))
+}
+
+/// Rules, each in one text even where it has commas, and where they come from, as errors tell it. A set that is not there yet has none.
+fn rules(
+    settings: &Settings<'_>,
+    context: &Context<'_>,
+) -> Result<(Vec<String>, String), RequestError> {
+    if let Some(set) = settings.text("synonyms_set") {
+        if !settings.bool("updateable", false)? {
+            return Err(RequestError::illegal_argument(
+                "Can't apply [synonyms_set]! Loading synonyms from index is supported only for search time synonyms!",
+            ));
         }
+        return Ok((context.resources.synonyms(&set).unwrap_or_default(), format!("[{set}] synonyms set")));
     }
+    let own = |rules| Ok((rules, format!("['{}' analyzer settings]", settings.name)));
     match settings.value("synonyms") {
-        Some(serde_json::Value::Array(rules)) => Ok(rules.iter().map(text).collect()),
-        Some(serde_json::Value::Object(rules)) => Ok(rules.values().map(text).collect()),
-        Some(one) => Ok(vec![text(one)]),
+        Some(serde_json::Value::Array(rules)) => own(rules.iter().map(text).collect()),
+        Some(serde_json::Value::Object(rules)) => own(rules.values().map(text).collect()),
+        Some(one) => own(vec![text(one)]),
+        None if settings.value("synonyms_path").is_some() => {
+            let path = settings.text("synonyms_path").unwrap_or_default();
+            let lines = context.file(&path, "synonyms_path")?;
+            Ok((lines.lines().map(str::to_owned).collect(), format!("[{path}]")))
+        }
         None => Err(RequestError::illegal_argument(
             "synonym requires either `synonyms`, `synonyms_set` or `synonyms_path` to be configured",
         )),
@@ -47,16 +64,24 @@ fn map(settings: &Settings<'_>, context: &Context<'_>) -> Result<SynonymMap, Req
         lenient: settings.bool("lenient", settings.bool("updateable", false)?)?,
     };
     let mut map = SynonymMap::new(settings.bool("ignore_case", false)?);
-    let lines = rules(settings)?;
+    let (lines, origin) = rules(settings, context)?;
     // Without an analyzer around it there is nothing to read the rules with.
     let Some(before) = context.before else { return Ok(map) };
     let analyzer = analyzer(&before)?;
     let analyze = |text: &str| tokens(&analyzer, text);
-    match settings.text("format").as_deref() {
-        Some("wordnet") => read_wordnet(&lines, reading, &analyze, &mut map)?,
-        _ => read_solr(&lines, reading, &analyze, &mut map)?,
+    let read = match settings.text("format").as_deref() {
+        Some("wordnet") => read_wordnet(&lines, reading, &analyze, &mut map),
+        _ => read_solr(&lines, reading, &analyze, &mut map),
+    };
+    let is_fault = |error: &RequestError| error.kind == "parse_exception";
+    match read {
+        Err(cause) if is_fault(&cause) => {
+            let reason = format!("failed to build synonyms from {origin}");
+            Err(RequestError::illegal_argument(reason).caused_by(cause))
+        }
+        Err(other) => Err(other),
+        Ok(()) => Ok(map),
     }
-    Ok(map)
 }
 
 /// What the rules are read with: what stands before the filter, but for what makes several tokens of one.

@@ -35,9 +35,8 @@ pub fn read_solr(
 }
 
 fn invalid(line: usize, reason: &str) -> RequestError {
-    let cause = RequestError::new(400, "parse_exception", format!("Invalid synonym rule at line {line}"))
-        .caused_by(RequestError::illegal_argument(reason.to_owned()));
-    RequestError::illegal_argument("failed to build synonyms").caused_by(cause)
+    RequestError::new(400, "parse_exception", format!("Invalid synonym rule at line {line}"))
+        .caused_by(RequestError::illegal_argument(reason.to_owned()))
 }
 
 fn solr_rule(line: &str, reading: Reading, analyze: Analyze<'_>, map: &mut SynonymMap) -> Result<(), String> {

@@ -1,0 +1,232 @@
+//! Sets of synonyms: named lists of rules, as `_synonyms` keeps them.
+//!
+//! Source: Elasticsearch's `SynonymsManagementAPIService` and `SynonymRule`.
+
+use std::collections::BTreeMap;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::api::Result;
+
+/// Rules of one set at most, as in Elasticsearch.
+pub(crate) const RULES_MAX: usize = 10_000;
+/// Sets of a node: all of them are in one file.
+pub(crate) const SETS_MAX: usize = 1_000;
+
+/// The rules of a set by id.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct SynonymSet(BTreeMap<String, String>);
+
+impl SynonymSet {
+    /// Ids and rules, by id.
+    pub fn rules(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(id, rule)| (id.as_str(), rule.as_str()))
+    }
+
+    pub fn get(&self, id: &str) -> Option<&str> {
+        self.0.get(id).map(String::as_str)
+    }
+
+    /// Whether the rule is new.
+    pub fn put(&mut self, id: &str, rule: &str) -> Result<bool> {
+        let is_new = self.0.insert(id.to_owned(), rule.to_owned()).is_none();
+        match self.0.len() > RULES_MAX {
+            true => Err(too_many()),
+            false => Ok(is_new),
+        }
+    }
+
+    /// Whether it was there.
+    pub fn remove(&mut self, id: &str) -> bool {
+        self.0.remove(id).is_some()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// As the node's state has it: rules by id.
+    pub fn to_json(&self) -> Value {
+        let rules = self.0.iter().map(|(id, rule)| (id.clone(), Value::from(rule.as_str())));
+        Value::Object(rules.collect())
+    }
+
+    /// The other way.
+    pub fn from_json(value: &Value) -> SynonymSet {
+        let rules = value.as_object().into_iter().flatten();
+        let rules = rules.filter_map(|(id, rule)| Some((id.clone(), rule.as_str()?.to_owned())));
+        SynonymSet(rules.collect())
+    }
+}
+
+/// The sets of the state file.
+pub(crate) fn restored(sets: &Value) -> BTreeMap<String, SynonymSet> {
+    let sets = sets.as_object().into_iter().flatten();
+    sets.map(|(name, set)| (name.clone(), SynonymSet::from_json(set))).collect()
+}
+
+fn too_many() -> RequestError {
+    RequestError::illegal_argument(format!(
+        "The number of synonym rules in a synonym set cannot exceed {RULES_MAX}"
+    ))
+}
+
+/// What is wrong with a body, which is shown whole.
+fn unparsable(text: &str, cause: RequestError) -> RequestError {
+    let shown: String = text.chars().take(4096).collect();
+    RequestError::illegal_argument(format!("Failed to parse: {shown}")).caused_by(cause)
+}
+
+fn content(reason: String) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
+/// One text under `synonyms`, and `id` where that may be given.
+fn rule(body: &Map<String, Value>, with_id: bool) -> Result<(Option<String>, String)> {
+    let (mut id, mut synonyms) = (None, None);
+    for (key, value) in body {
+        let text = || {
+            value.as_str().map(str::to_owned).ok_or_else(|| {
+                content(format!("[synonyms] {key} doesn't support values of type: {}", limber_mapping::token(value)))
+            })
+        };
+        match key.as_str() {
+            "synonyms" => synonyms = Some(text()?),
+            "id" if with_id => id = Some(text()?),
+            other => return Err(content(format!("[synonyms] unknown field [{other}]"))),
+        }
+    }
+    let synonyms = synonyms.ok_or_else(|| RequestError::illegal_argument("Required [synonyms]"))?;
+    Ok((id, synonyms))
+}
+
+/// What makes a rule none.
+fn fault(rule: &str) -> Option<String> {
+    if rule.trim().is_empty() {
+        return Some("[synonyms] field can't be empty".to_owned());
+    }
+    let sides: Vec<&str> = rule.split("=>").collect();
+    if sides.len() > 2 {
+        return Some(format!(
+            "More than one explicit mapping specified in the same synonyms rule: [{rule}]"
+        ));
+    }
+    let is_empty = |side: &&str| side.split(',').all(|part| part.trim().is_empty());
+    sides.iter().any(is_empty).then(|| format!("Incorrect syntax for [synonyms]: [{rule}]"))
+}
+
+fn check_rules<'r>(rules: impl Iterator<Item = &'r str>) -> Result<()> {
+    let faults: Vec<String> = rules.filter_map(fault).take(100).collect();
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let numbered: Vec<String> =
+        faults.iter().zip(1..).map(|(fault, number)| format!("{number}: {fault};")).collect();
+    let reason = format!("Validation Failed: {}", numbered.concat());
+    Err(RequestError::new(400, "action_request_validation_exception", reason))
+}
+
+/// The body of `PUT _synonyms/{set}`; `text` is the body as it came, `new_id` makes ids for rules without.
+pub(crate) fn parse_set(body: &Value, text: &str, mut new_id: impl FnMut() -> String) -> Result<SynonymSet> {
+    let failed = |cause| unparsable(text, cause);
+    let Value::Object(members) = body else {
+        return Err(failed(content("[synonyms_set] Expected START_OBJECT".to_owned())));
+    };
+    if let Some(other) = members.keys().find(|key| *key != "synonyms_set") {
+        return Err(failed(content(format!("[synonyms_set] unknown field [{other}]"))));
+    }
+    let rules = match members.get("synonyms_set") {
+        None => return Err(failed(RequestError::illegal_argument("Required [synonyms_set]"))),
+        Some(Value::Array(rules)) => rules.as_slice(),
+        Some(one @ Value::Object(_)) => std::slice::from_ref(one),
+        Some(other) => {
+            return Err(failed(content(format!(
+                "[synonyms_set] synonyms_set doesn't support values of type: {}",
+                limber_mapping::token(other)
+            ))));
+        }
+    };
+    let mut set = SynonymSet::default();
+    for (number, one) in rules.iter().enumerate() {
+        let within =
+            |cause| failed(content("[synonyms_set] failed to parse field [synonyms_set]".into()).caused_by(cause));
+        let Value::Object(one) = one else {
+            return Err(within(content("[synonyms] Expected START_OBJECT".to_owned())));
+        };
+        let (id, synonyms) = rule(one, true).map_err(within)?;
+        if number >= RULES_MAX {
+            return Err(too_many());
+        }
+        set.0.insert(id.unwrap_or_else(&mut new_id), synonyms);
+    }
+    check_rules(set.0.values().map(String::as_str))?;
+    Ok(set)
+}
+
+/// The body of `PUT _synonyms/{set}/{rule}`.
+pub(crate) fn parse_rule(body: &Value, text: &str) -> Result<String> {
+    let Value::Object(members) = body else {
+        return Err(unparsable(text, content("[synonyms] Expected START_OBJECT".to_owned())));
+    };
+    let (_, synonyms) = rule(members, false).map_err(|cause| unparsable(text, cause))?;
+    check_rules(std::iter::once(synonyms.as_str()))?;
+    Ok(synonyms)
+}
+
+/// A page of a list, as `GET` shows it: checked as Elasticsearch checks it.
+pub(crate) fn page<T>(items: Vec<T>, from: i64, size: i64) -> Result<Vec<T>> {
+    const WINDOW_MAX: i64 = 10_000;
+    let mut faults = Vec::new();
+    if from < 0 {
+        faults.push("[from] must be a positive integer".to_owned());
+    }
+    if size < 0 {
+        faults.push("[size] must be a positive integer".to_owned());
+    }
+    if size > WINDOW_MAX {
+        faults.push(format!("[size] must be less than or equal to {WINDOW_MAX}"));
+    }
+    if from.saturating_add(size) > WINDOW_MAX {
+        faults.push(format!(
+            "Too many results to retrieve. [from] + [size] must be less than or equal to {WINDOW_MAX}"
+        ));
+    }
+    if faults.is_empty() {
+        return Ok(items.into_iter().skip(from as usize).take(size as usize).collect());
+    }
+    let numbered = faults.iter().zip(1..).map(|(fault, number)| format!("{number}: {fault};"));
+    let reason = format!("Validation Failed: {}", numbered.collect::<String>());
+    Err(RequestError::new(400, "action_request_validation_exception", reason))
+}
+
+/// A rule as it is shown.
+pub(crate) fn shown((id, synonyms): (&str, &str)) -> Value {
+    json!({"id": id, "synonyms": synonyms})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fault, page, parse_set};
+    use serde_json::json;
+
+    #[test]
+    fn rules_are_checked() {
+        assert_eq!(fault("a, b"), None);
+        assert_eq!(fault("a => b, c"), None);
+        assert_eq!(fault("a => ").unwrap(), "Incorrect syntax for [synonyms]: [a => ]");
+        assert!(fault("a => b => c").unwrap().starts_with("More than one explicit mapping"));
+        assert_eq!(fault(" ").unwrap(), "[synonyms] field can't be empty");
+    }
+
+    #[test]
+    fn sets_are_read() {
+        let body = json!({"synonyms_set": [{"id": "b", "synonyms": "x, y"}, {"synonyms": "p => q"}]});
+        let set = parse_set(&body, "", || "a".to_owned()).unwrap();
+        assert_eq!(set.rules().collect::<Vec<_>>(), [("a", "p => q"), ("b", "x, y")]);
+        let error = parse_set(&json!({}), "{}", String::new).unwrap_err();
+        assert_eq!(error.reason, "Failed to parse: {}");
+        assert!(page(vec![1, 2, 3], 1, 1).unwrap() == [2]);
+        assert!(page(vec![1], -1, 10_001).unwrap_err().reason.contains("2: [size] must be less"));
+    }
+}

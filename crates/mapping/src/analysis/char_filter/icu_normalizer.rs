@@ -1,0 +1,40 @@
+//! `icu_normalizer`: a text in a form of Unicode before it is cut.
+
+use super::{CharFilter, Rewrite, Rewriter, Rewritten};
+use crate::RequestError;
+use crate::analysis::context::Context;
+use crate::analysis::icu::Form;
+use crate::analysis::settings::Settings;
+use crate::analysis::unicode;
+
+#[derive(Debug)]
+struct IcuNormalizer(Form);
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
+    Ok(CharFilter::new(IcuNormalizer(Form::normalizer(settings)?), true))
+}
+
+/// Whether a character may be put together with the one before it.
+fn joins(c: char) -> bool {
+    !c.is_ascii() && (unicode::is_mark(c) || matches!(c, '\u{1160}'..='\u{11ff}' | '\u{ff9e}' | '\u{ff9f}'))
+}
+
+impl Rewrite for IcuNormalizer {
+    fn apply(&self, text: &str) -> Rewritten {
+        let mut rewriter = Rewriter::new(text);
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let after = first.len_utf8();
+            let length = rest[after..].find(|c| !joins(c)).map_or(rest.len(), |more| after + more);
+            let part = &rest[..length];
+            let made = self.0.apply(part);
+            if made == part {
+                rewriter.keep(length);
+            } else if !rewriter.replace(length, &made) {
+                break;
+            }
+            rest = &rest[length..];
+        }
+        rewriter.finish()
+    }
+}

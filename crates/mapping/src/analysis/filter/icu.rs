@@ -1,0 +1,29 @@
+//! `icu_normalizer` and `icu_folding`: tokens in a form of Unicode.
+//!
+//! Source: Elasticsearch's plugin `analysis-icu`.
+
+use super::{Context, Settings};
+use crate::RequestError;
+use crate::analysis::chain::{Each, Filter};
+use crate::analysis::icu::Form;
+use crate::analysis::token::TokenBuf;
+
+#[derive(Debug)]
+struct Icu(Form);
+
+pub fn make_normalizer(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::each(Icu(Form::normalizer(settings)?)).normalizing())
+}
+
+pub fn make_folding(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    Ok(Filter::each(Icu(Form::folding(settings)?)).normalizing())
+}
+
+impl Each for Icu {
+    fn change(&self, token: &mut TokenBuf, _: &mut String) -> bool {
+        if let std::borrow::Cow::Owned(made) = self.0.apply(&token.text) {
+            token.text = made;
+        }
+        true
+    }
+}

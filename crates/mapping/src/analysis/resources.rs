@@ -1,0 +1,175 @@
+//! What analysis needs of the node: files of the user's configuration folder, sets of synonyms, scripts over tokens.
+
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::sync::{Arc, LazyLock};
+
+use serde_json::Value;
+
+use crate::RequestError;
+
+/// The node, as analyzers see it.
+pub trait AnalysisResources: Debug + Send + Sync {
+    /// The bytes of a file; `path` is below the configuration folder, its parts between slashes.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileFault>;
+
+    /// Names of the files in a folder below the configuration folder; none where it is not there.
+    fn files(&self, folder: &str) -> Vec<String>;
+
+    /// The rules of a set of synonyms; `None`: there is no such set.
+    fn synonyms(&self, set: &str) -> Option<Vec<String>>;
+
+    /// A script that says of a token whether it is meant.
+    ///
+    /// # Errors
+    /// Why it does not compile.
+    fn predicate(&self, script: &Value) -> Result<Arc<dyn TokenPredicate>, RequestError>;
+}
+
+/// Why a file cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileFault {
+    Missing,
+    IsFolder,
+    /// It has more bytes than a file of analysis may have.
+    TooLong,
+    Failed(String),
+}
+
+/// A token as scripts see it.
+#[derive(Debug, Clone, Copy)]
+pub struct SeenToken<'a> {
+    pub term: &'a str,
+    pub kind: &'a str,
+    pub position: u32,
+    pub position_increment: u32,
+    pub position_length: u32,
+    /// Byte offsets into the value.
+    pub start_offset: u32,
+    pub end_offset: u32,
+    pub is_keyword: bool,
+}
+
+/// Says of a token whether it is meant.
+pub trait TokenPredicate: Debug + Send + Sync {
+    /// # Errors
+    /// What the script failed with.
+    fn accepts(&self, token: SeenToken<'_>) -> Result<bool, RequestError>;
+}
+
+/// Where there is no node: no files, no sets, no scripts.
+#[derive(Debug)]
+struct Nothing;
+
+impl AnalysisResources for Nothing {
+    fn read(&self, _: &str) -> Result<Vec<u8>, FileFault> {
+        Err(FileFault::Missing)
+    }
+
+    fn files(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn synonyms(&self, _: &str) -> Option<Vec<String>> {
+        None
+    }
+
+    fn predicate(&self, _: &Value) -> Result<Arc<dyn TokenPredicate>, RequestError> {
+        Err(RequestError::unsupported("a script over tokens outside of a node"))
+    }
+}
+
+static NOTHING: LazyLock<Arc<dyn AnalysisResources>> = LazyLock::new(|| Arc::new(Nothing));
+
+/// Those of no node.
+pub(super) fn nothing() -> &'static Arc<dyn AnalysisResources> {
+    &NOTHING
+}
+
+thread_local! {
+    static FAILURE: RefCell<Option<RequestError>> = const { RefCell::new(None) };
+}
+
+/// Remembers what a part of an analyzer failed with, until whoever asked for the tokens [takes](take_failure) it; always false: nothing goes on.
+pub(super) fn fail(error: RequestError) -> bool {
+    FAILURE.with_borrow_mut(|failure| {
+        failure.get_or_insert(error);
+    });
+    false
+}
+
+/// What an analyzer failed with on this thread since the last time.
+pub fn take_failure() -> Option<RequestError> {
+    FAILURE.take()
+}
+
+/// The parts of a path below the configuration folder; `None`: it leads out of it.
+fn inside(path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    if path.starts_with('/') || path.contains(['\\', '\0']) {
+        return None;
+    }
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            // A part that leads up is refused even where what is meant lies inside.
+            ".." => return None,
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The bytes of a file that a setting names.
+pub(super) fn bytes_of(
+    resources: &dyn AnalysisResources,
+    path: &str,
+    setting: &str,
+) -> Result<Vec<u8>, RequestError> {
+    let Some(inner) = inside(path) else {
+        let reason = format!("Access denied trying to read file {setting}: {path}");
+        return Err(RequestError::illegal_argument(reason));
+    };
+    let failed = |kind: &'static str, cause: String| {
+        RequestError::illegal_argument(format!("IOException while reading {setting}: config/{inner}"))
+            .caused_by(RequestError::new(400, kind, cause))
+    };
+    resources.read(&inner).map_err(|fault| match fault {
+        FileFault::Missing => failed("no_such_file_exception", format!("config/{inner}")),
+        FileFault::IsFolder => failed("i_o_exception", "Is a directory".to_owned()),
+        FileFault::TooLong => failed("i_o_exception", "the file is too long".to_owned()),
+        FileFault::Failed(reason) => failed("i_o_exception", reason),
+    })
+}
+
+/// The text of a file that a setting names.
+pub(super) fn text_of(
+    resources: &dyn AnalysisResources,
+    path: &str,
+    setting: &str,
+) -> Result<String, RequestError> {
+    let bytes = bytes_of(resources, path, setting)?;
+    limber_work::claim(bytes.len() as u64)?;
+    String::from_utf8(bytes).map_err(|_| {
+        RequestError::illegal_argument(format!(
+            "Unsupported character encoding detected while reading {setting}: config/{path} - files must be UTF-8 encoded"
+        ))
+        .caused_by(RequestError::new(400, "malformed_input_exception", "Input length = 1"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inside;
+
+    #[test]
+    fn paths_do_not_lead_out_of_the_folder() {
+        assert_eq!(inside("analysis/./words.txt").as_deref(), Some("analysis/words.txt"));
+        for path in ["/etc/passwd", "../x", "a/../../x", "a/../x", "a\\..\\x", "a\0b"] {
+            assert_eq!(inside(path), None, "{path}");
+        }
+    }
+}

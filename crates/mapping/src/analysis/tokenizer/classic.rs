@@ -1,0 +1,140 @@
+//! `classic`: words, with what holds acronyms, companies, addresses, hosts and product numbers together.
+//!
+//! Source: Lucene's `ClassicTokenizer`: of its rules the one with the longest match counts, of several the first.
+
+use std::sync::{Arc, LazyLock};
+
+use limber_text::automaton::{Regexp, RegexpOptions};
+use limber_work as work;
+
+use super::cut::length_max;
+use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
+use crate::RequestError;
+use crate::analysis::unicode;
+
+#[derive(Debug)]
+struct Classic {
+    length_max: usize,
+}
+
+pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
+    Ok(Arc::new(Classic { length_max: length_max(settings)? }))
+}
+
+/// The rules over [classes](class) of characters.
+struct Rules {
+    any: Regexp,
+    by_type: Vec<(&'static str, Regexp)>,
+}
+
+static RULES: LazyLock<Rules> = LazyLock::new(|| {
+    let word = "[LDT]+";
+    let digits = "[LD]*D[LD]*";
+    let mark = "[uhsoc]";
+    let number = [
+        format!("{word}{mark}{digits}"),
+        format!("{digits}{mark}{word}"),
+        format!("{word}({mark}{digits}{mark}{word})+"),
+        format!("{digits}({mark}{word}{mark}{digits})+"),
+        format!("{word}{mark}{digits}({mark}{word}{mark}{digits})+"),
+        format!("{digits}{mark}{word}({mark}{digits}{mark}{word})+"),
+    ];
+    let rules = [
+        ("<ALPHANUM>", word.to_owned()),
+        ("<APOSTROPHE>", "L+(qL+)+".to_owned()),
+        ("<ACRONYM>", "Lo(Lo)+".to_owned()),
+        ("<COMPANY>", "L+[na]L+".to_owned()),
+        ("<EMAIL>", format!("{word}([ohu]{word})*a{word}([oh]{word})+")),
+        ("<HOST>", format!("{word}(o{word})+")),
+        ("<NUM>", number.join("|")),
+        ("<CJ>", "J".to_owned()),
+        (ACRONYM_DEP, format!("{word}o({word}o)+")),
+    ];
+    let parse = |rule: &str| {
+        Regexp::parse(rule, RegexpOptions::default()).expect("a rule that is written here")
+    };
+    let any: Vec<String> = rules.iter().map(|(_, rule)| format!("({rule})")).collect();
+    Rules {
+        any: parse(&any.join("|")),
+        by_type: rules.iter().map(|(kind, rule)| (*kind, parse(rule))).collect(),
+    }
+});
+
+/// What looks like a host and a dot after it, which goes.
+const ACRONYM_DEP: &str = "<ACRONYM_DEP>";
+
+/// Bytes of classes that one look at a place sees at most: rules that match little may read on to the end of a text.
+const LOOK_MAX: usize = 4096;
+/// Bytes looked at, after which the request is asked whether anybody still waits.
+const STEPS_BEFORE_CHECK: usize = 1 << 20;
+
+/// What a character is to the rules.
+fn class(c: char) -> char {
+    match c {
+        '\u{3040}'..='\u{312f}' | '\u{31f0}'..='\u{31ff}' | '\u{3300}'..='\u{337f}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff65}'..='\u{ff9f}' => 'J',
+        'a'..='z' | 'A'..='Z' => 'L',
+        '0'..='9' => 'D',
+        '\'' => 'q',
+        '.' => 'o',
+        '&' => 'n',
+        '@' => 'a',
+        '-' => 'h',
+        '_' => 'u',
+        '/' => 's',
+        ',' => 'c',
+        _ if c.is_ascii() => 'x',
+        _ if unicode::is_letter(c) => 'L',
+        _ if unicode::is_digit(c) => 'D',
+        '\u{e00}'..='\u{e59}' => 'T',
+        _ => 'x',
+    }
+}
+
+impl Tokenizer for Classic {
+    fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>) {
+        room.clear();
+        room.extend(text.chars().map(class));
+        let classes: &str = room;
+        // The class of the next character, and the character.
+        let (mut at, mut byte) = (0, 0);
+        let (mut skipped, mut steps) = (0, 0);
+        while at < classes.len() {
+            let look = &classes[at..classes.len().min(at + LOOK_MAX)];
+            let (found, is_open) = RULES.any.longest(look);
+            let length = found.unwrap_or(1);
+            steps += if is_open { look.len() } else { length };
+            if steps > STEPS_BEFORE_CHECK {
+                steps = 0;
+                if work::check().is_err() {
+                    return;
+                }
+            }
+            let mut taken = text[byte..].char_indices().skip(length);
+            let end = taken.next().map_or(text.len(), |(offset, _)| byte + offset);
+            if found.is_some() {
+                let kind = kind(&look[..length]);
+                if text[byte..end].encode_utf16().count() > self.length_max {
+                    skipped += 1;
+                } else {
+                    token.cut(text, byte, end, kind);
+                    token.increment += std::mem::take(&mut skipped);
+                    if kind == ACRONYM_DEP {
+                        token.text.pop();
+                        token.kind = "<HOST>";
+                    }
+                    if !emit(token) {
+                        return;
+                    }
+                }
+            }
+            (at, byte) = (at + length, end);
+        }
+    }
+}
+
+/// The type of a token of these classes.
+fn kind(classes: &str) -> &'static str {
+    let fits = |rule: &Regexp| rule.longest(classes).0 == Some(classes.len());
+    RULES.by_type.iter().find(|(_, rule)| fits(rule)).map_or("<ALPHANUM>", |(kind, _)| kind)
+}
