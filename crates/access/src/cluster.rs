@@ -81,7 +81,10 @@ pub const CLUSTER_PRIVILEGES: &[ClusterPrivilege] = &[
     grants("manage_saml", &["cluster:admin/xpack/security/saml/*"]),
     grants("manage_search_application", &["cluster:admin/xpack/application/search_application/*"]),
     grants("manage_search_query_rules", &["cluster:admin/xpack/query_rules/*"]),
-    grants("manage_search_synonyms", &["cluster:admin/synonyms/*", "cluster:admin/synonyms_sets/*", "cluster:admin/synonym_rules/*"]),
+    grants(
+        "manage_search_synonyms",
+        &["cluster:admin/synonyms/*", "cluster:admin/synonyms_sets/*", "cluster:admin/synonym_rules/*"],
+    ),
     grants("manage_security", SECURITY),
     grants("manage_service_account", &["cluster:admin/xpack/security/service_account/*"]),
     grants(

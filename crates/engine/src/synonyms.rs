@@ -88,7 +88,10 @@ fn rule(body: &Map<String, Value>, with_id: bool) -> Result<(Option<String>, Str
     for (key, value) in body {
         let text = || {
             value.as_str().map(str::to_owned).ok_or_else(|| {
-                content(format!("[synonyms] {key} doesn't support values of type: {}", limber_mapping::token(value)))
+                content(format!(
+                    "[synonyms] {key} doesn't support values of type: {}",
+                    limber_mapping::token(value)
+                ))
             })
         };
         match key.as_str() {
@@ -108,9 +111,7 @@ fn fault(rule: &str) -> Option<String> {
     }
     let sides: Vec<&str> = rule.split("=>").collect();
     if sides.len() > 2 {
-        return Some(format!(
-            "More than one explicit mapping specified in the same synonyms rule: [{rule}]"
-        ));
+        return Some(format!("More than one explicit mapping specified in the same synonyms rule: [{rule}]"));
     }
     let is_empty = |side: &&str| side.split(',').all(|part| part.trim().is_empty());
     sides.iter().any(is_empty).then(|| format!("Incorrect syntax for [synonyms]: [{rule}]"))
@@ -149,8 +150,9 @@ pub(crate) fn parse_set(body: &Value, text: &str, mut new_id: impl FnMut() -> St
     };
     let mut set = SynonymSet::default();
     for (number, one) in rules.iter().enumerate() {
-        let within =
-            |cause| failed(content("[synonyms_set] failed to parse field [synonyms_set]".into()).caused_by(cause));
+        let within = |cause| {
+            failed(content("[synonyms_set] failed to parse field [synonyms_set]".into()).caused_by(cause))
+        };
         let Value::Object(one) = one else {
             return Err(within(content("[synonyms] Expected START_OBJECT".to_owned())));
         };

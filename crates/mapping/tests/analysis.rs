@@ -69,7 +69,8 @@ fn analyzers_of_an_index() {
             "quiet": {"type": "standard", "stopwords": "_english_"},
         },
     });
-    let analyzers = Analyzers::parse(&settings, AnalysisLimits::default(), Analyzers::built_in().resources()).unwrap();
+    let analyzers =
+        Analyzers::parse(&settings, AnalysisLimits::default(), Analyzers::built_in().resources()).unwrap();
     let check = |name: &str, text: &str, expected: &[(&str, u32)]| {
         let mut found = Vec::new();
         analyzers
@@ -90,7 +91,12 @@ fn analyzers_of_an_index() {
 #[test]
 fn analysis_that_is_refused() {
     let check = |settings: Value, reason: &str| {
-        assert_eq!(Analyzers::parse(&settings, AnalysisLimits::default(), Analyzers::built_in().resources()).unwrap_err().reason, reason)
+        assert_eq!(
+            Analyzers::parse(&settings, AnalysisLimits::default(), Analyzers::built_in().resources())
+                .unwrap_err()
+                .reason,
+            reason
+        )
     };
     check(
         json!({"analyzer": {"a": {"type": "nori"}}}),

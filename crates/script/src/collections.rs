@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::context::token_member;
 use super::error::ScriptError;
 use super::map::{MapOrder, MapValue};
 use super::run::{Outcome, Run};
+use super::token_members::token_member;
 use super::tree::Binary;
 use super::value::Value;
 

@@ -18,6 +18,7 @@ use super::map::MapOrder;
 use super::run::Run;
 use super::settled::{Asker, Settled};
 use super::spec::Script;
+use super::token_members::TOKEN_MEMBERS;
 use super::tree::{Compiled, ScriptContext};
 use super::value::Value;
 
@@ -83,24 +84,6 @@ impl ContextScript {
     }
 }
 
-/// The members of a token: the name in a script, and the getter's.
-const TOKEN_MEMBERS: &[(&str, &str)] = &[
-    ("term", "getTerm"),
-    ("position", "getPosition"),
-    ("positionIncrement", "getPositionIncrement"),
-    ("positionLength", "getPositionLength"),
-    ("startOffset", "getStartOffset"),
-    ("endOffset", "getEndOffset"),
-    ("type", "getType"),
-    ("keyword", "isKeyword"),
-];
-
-/// The member of a token that a name or a getter means.
-pub(super) fn token_member(name: &str) -> Option<&'static str> {
-    let found = TOKEN_MEMBERS.iter().find(|(member, getter)| *member == name || *getter == name);
-    found.map(|(member, _)| *member)
-}
-
 impl TokenPredicate for ContextScript {
     fn accepts(&self, token: SeenToken<'_>) -> Result<bool, RequestError> {
         let number = |number: u32| Value::Int(number as i32);
@@ -119,9 +102,7 @@ impl TokenPredicate for ContextScript {
         run.given = Some(Value::map(members.collect(), true));
         match run.run(0) {
             Ok(value) => Ok(matches!(value, Value::Bool(true))),
-            Err(error) => {
-                Err(error.to_request_error("runtime", &self.script.source, self.script.language))
-            }
+            Err(error) => Err(error.to_request_error("runtime", &self.script.source, self.script.language)),
         }
     }
 }

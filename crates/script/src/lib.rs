@@ -13,6 +13,7 @@
 mod error;
 mod extract;
 mod lexer;
+mod token_members;
 mod tree;
 mod types;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::context::token_member;
 use super::error::ScriptError;
 use super::lexer::TokenKind;
 use super::parser::Parser;
+use super::token_members::token_member;
 use super::tree::{Binary, Expr, FieldPart, Kind, Literal, ScriptContext, Type, Unary, Variable};
 use super::types::{binary, cast, class_of, coerce, joined, type_of, unary};
 

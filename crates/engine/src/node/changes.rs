@@ -368,7 +368,8 @@ fn sync(live: &LiveIndex, old: &IndexMetadata, next: &IndexMetadata) {
         mapping = Arc::new(merged);
     }
     if old.settings != next.settings
-        && let Ok(settings) = next.typed.mapping_settings(&next.settings, mapping.settings().analyzers.resources())
+        && let Ok(settings) =
+            next.typed.mapping_settings(&next.settings, mapping.settings().analyzers.resources())
         && let Ok(adapted) = mapping.with_settings(&settings)
     {
         mapping = Arc::new(adapted);

@@ -204,7 +204,8 @@ impl Node {
             check_alias_target(catalog, alias)?;
             check_is_not_own_name(alias, name)?;
         }
-        let mapping = Mapping::parse(&Value::Object(mappings), &typed.mapping_settings(&settings, &self.analysis())?)?;
+        let mapping =
+            Mapping::parse(&Value::Object(mappings), &typed.mapping_settings(&settings, &self.analysis())?)?;
         check_index_sort(&typed.sort, &mapping, name)?;
         self.check_runtime_scripts(&mapping)?;
         Ok(IndexMetadata {

@@ -22,7 +22,9 @@ fn no_rule(set: &str, rule: &str) -> RequestError {
 impl Node {
     /// `PUT _synonyms/{set}`: whether the set is new. `text` is the body as it came.
     pub fn put_synonyms(&self, name: &str, body: &Value, text: &str) -> Result<bool> {
-        let set = synonyms::parse_set(body, text, || self.flake_ids.generate(1, self.now_millis()).get(0).to_owned())?;
+        let set = synonyms::parse_set(body, text, || {
+            self.flake_ids.generate(1, self.now_millis()).get(0).to_owned()
+        })?;
         self.change_synonyms(|sets| {
             if sets.len() >= SETS_MAX && !sets.contains_key(name) {
                 let reason = format!("there are [{SETS_MAX}] sets of synonyms already");

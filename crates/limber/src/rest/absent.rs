@@ -61,7 +61,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_create_from/{source}/{dest}"),
     absent("/{index}/_downsample/{target_index}"),
     absent("/_data_stream/{name}/_settings"),
-    absent("/{index}/_reload_search_analyzers"),
     absent("/_resolve/cluster"),
     absent("/_resolve/cluster/{name}"),
     absent("/{index}/_unfreeze"),

@@ -79,12 +79,9 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
     };
     let tokens_max = tokens_max(app, request)?;
     if let Some(normalizer) = normalizer_of(normalizer, field.as_deref(), mapping.as_deref())? {
-        if explain {
-            return Err(RequestError::unsupported("[explain] of a normalizer in [_analyze]"));
-        }
-        let shown = Shown { explains: false, attributes: None, gap: POSITION_INCREMENT_GAP, tokens_max };
-        let tokens = shown.tokens(|text| normalizer.analyze(text), &texts)?;
-        return Ok(Response::ok(json!({"tokens": tokens})));
+        let gap = if explain { 0 } else { POSITION_INCREMENT_GAP };
+        let shown = Shown { explains: explain, attributes, gap, tokens_max };
+        return answer_normalizer(&normalizer, mapping.as_deref(), &texts, &shown);
     }
     if analyzer.is_some() && !custom.is_empty() {
         return Err(RequestError::new(
@@ -150,6 +147,27 @@ fn normalizer_of(
         },
         None => Ok(field.and_then(|path| mapping.field(path)?.normalizer.clone())),
     }
+}
+
+/// The answer of a normalizer: the one token of each text, or what becomes of the texts part by part.
+fn answer_normalizer(
+    normalizer: &Normalizer,
+    mapping: Option<&Mapping>,
+    texts: &[String],
+    shown: &Shown,
+) -> Result<Response> {
+    let analyzers = mapping.map(|mapping| &mapping.settings().analyzers).filter(|_| shown.explains);
+    let parts =
+        analyzers.and_then(|analyzers| Some((analyzers, analyzers.normalizer_parts(&normalizer.name)?)));
+    if let Some((analyzers, parts)) = parts {
+        return answer_parts(&parts, analyzers, texts, shown);
+    }
+    let tokens = shown.tokens(|text| normalizer.analyze(text), texts)?;
+    Ok(Response::ok(match shown.explains {
+        false => json!({"tokens": tokens}),
+        true => json!({"detail": {
+            "custom_analyzer": false, "analyzer": {"name": normalizer.name, "tokens": tokens}}}),
+    }))
 }
 
 /// The answer of an analyzer that has names for its parts: its tokens, or what becomes of the texts part by part.

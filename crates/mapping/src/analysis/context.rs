@@ -53,13 +53,8 @@ pub(super) struct Context<'a> {
 const DEPTH_MAX: usize = 8;
 
 /// Types that Elasticsearch or its plugins have and that are not here yet.
-const MISSING_TOKENIZERS: &[&str] = &[
-    "icu_tokenizer",
-    "kuromoji_tokenizer",
-    "ml_standard",
-    "nori_tokenizer",
-    "smartcn_tokenizer",
-];
+const MISSING_TOKENIZERS: &[&str] =
+    &["icu_tokenizer", "kuromoji_tokenizer", "ml_standard", "nori_tokenizer", "smartcn_tokenizer"];
 const MISSING_CHAR_FILTERS: &[&str] = &["kuromoji_iteration_mark", "first_non_blank_line"];
 const MISSING_FILTERS: &[&str] = &[
     "icu_collation",

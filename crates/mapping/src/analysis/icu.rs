@@ -75,7 +75,10 @@ impl Form {
             "nfkc" => Kind::Compatible,
             "nfkc_cf" => Kind::CaseFolded,
             other => {
-                return Err(RequestError::unsupported(format!("normalization [{other}] of [{}]", settings.name)));
+                return Err(RequestError::unsupported(format!(
+                    "normalization [{other}] of [{}]",
+                    settings.name
+                )));
             }
         };
         let composes = settings.text_or("mode", "compose") != "decompose";
@@ -89,7 +92,8 @@ impl Form {
 
     /// The text in this form.
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && !matches!(byte, b'^' | b'`');
+        let is_plain =
+            |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && !matches!(byte, b'^' | b'`');
         if text.bytes().all(is_plain) {
             return Cow::Borrowed(text);
         }

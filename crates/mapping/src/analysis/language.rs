@@ -142,7 +142,9 @@ pub(super) fn analyzer(
                 filters.push(filter("lowercase")?);
             }
             filters.extend(
-                Some(stop_set(settings, context, "none", false)?).filter(|words| !words.is_empty()).map(stop_of),
+                Some(stop_set(settings, context, "none", false)?)
+                    .filter(|words| !words.is_empty())
+                    .map(stop_of),
             );
             Analyzer::new(name, splitting(pattern), filters)
         }

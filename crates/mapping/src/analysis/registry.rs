@@ -137,7 +137,8 @@ impl Analyzers {
             }
         }
         let (tokenizers, filters) = (section("tokenizer")?, section("filter")?);
-        let context = Context { tokenizers, filters, char_filters: section("char_filter")?, ..bare(limits, resources) };
+        let context =
+            Context { tokenizers, filters, char_filters: section("char_filter")?, ..bare(limits, resources) };
         for name in context.char_filters.keys() {
             context.char_filter(name)?;
         }
@@ -222,6 +223,19 @@ impl Analyzers {
             tokenizer,
             filters: strings(body.get("filter")),
             is_normalizer: false,
+        })
+    }
+
+    /// What the custom normalizer of this name is put together from; `None`: it is none of those that the index declares.
+    pub fn normalizer_parts(&self, name: &str) -> Option<AnalyzerParts> {
+        let body = self.declared.get("normalizer")?.get(name)?;
+        let is_custom = body.get("type").is_none_or(|kind| kind == "custom");
+        is_custom.then(|| AnalyzerParts {
+            declared: Map::new(),
+            char_filters: strings(body.get("char_filter")),
+            tokenizer: "keyword".to_owned(),
+            filters: strings(body.get("filter")),
+            is_normalizer: true,
         })
     }
 

@@ -42,6 +42,8 @@ category!(is_punctuation, PUNCTUATION, r"\p{P}", "Any punctuation.");
 category!(is_symbol, SYMBOLS, r"\p{S}", "Any symbol.");
 category!(is_mark, MARKS, r"\p{M}", "Any mark.");
 category!(is_letter, LETTERS, r"\p{L}", "Java's `Character.isLetter`.");
+category!(is_old_letter, OLD_LETTERS, r"[\p{L}&&\p{age:3.0}]", "A letter that Unicode 3.0 had.");
+category!(is_old_digit, OLD_DIGITS, r"[\p{Nd}&&\p{age:3.0}]", "A decimal digit that Unicode 3.0 had.");
 category!(is_upper, UPPERS, r"\p{Lu}", "A capital letter.");
 category!(is_lower, LOWERS, r"\p{Ll}", "A small letter.");
 

@@ -13,7 +13,7 @@ use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
 use super::cached::FREQUENCY_OF_OTHERS;
 use super::constant_score::ConstantNode;
-use super::match_text::{AnalysedTerm, analyse_graph, no_terms, too_many_clauses, zero_terms};
+use super::match_text::{AnalysedTerm, analyse_graph, any_of, no_terms, too_many_clauses, zero_terms};
 use super::parse::{
     Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field,
 };
@@ -132,8 +132,7 @@ impl QueryNode for MatchPhrase {
         let text = values::scalar_text(&self.text).unwrap_or_default();
         let graph = analyse_graph(self.query, &field, self.analyzer.as_deref(), &text, false, binder)?;
         let is_graph = graph.len() > 1 && is_graph(&graph);
-        let terms: Vec<AnalysedTerm> =
-            graph.iter().map(|term| (term.term.clone(), term.position)).collect();
+        let terms: Vec<AnalysedTerm> = graph.iter().map(|term| (term.term.clone(), term.position)).collect();
         if terms.is_empty() {
             return Ok(no_terms(self.zero_terms_all, boost));
         }
@@ -313,7 +312,11 @@ impl MatchPhrase {
             }
         }
         if slots.len() == 1 {
-            return synonym::bind(field, slots.remove(0).1, boost, binder);
+            let terms = slots.remove(0).1;
+            return match self.expansions_max {
+                None => synonym::bind(field, terms, boost, binder),
+                Some(_) => any_of(field, &terms, boost, binder),
+            };
         }
         let phrase: BoundQuery = binder.phrase(field, slots, self.slop, boost)?.into();
         Ok(match field.match_only {

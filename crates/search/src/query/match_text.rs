@@ -313,9 +313,13 @@ impl Match {
         let mut bound = Vec::with_capacity(stretches.len());
         for (number, stretch) in stretches.into_iter().enumerate() {
             bound.push(match stretch {
-                Stretch::Terms(mut terms) if terms.len() == 1 => {
-                    self.bind_word(field, terms.remove(0), self.is_bool_prefix && number == last, boost, binder)?
-                }
+                Stretch::Terms(mut terms) if terms.len() == 1 => self.bind_word(
+                    field,
+                    terms.remove(0),
+                    self.is_bool_prefix && number == last,
+                    boost,
+                    binder,
+                )?,
                 Stretch::Terms(terms) => synonym::bind(field, terms, boost, binder)?,
                 Stretch::Ways(ways) => {
                     let mut any = BoolNode { min_should_match: 1, ..BoolNode::default() };
@@ -342,7 +346,7 @@ impl Match {
         let text = String::from_utf8_lossy(&term);
         if is_prefix {
             binder.check_expensive("[prefix] queries")?;
-            return Ok(prefix::bind_prefix(field, &text, boost));
+            return Ok(prefix::bind_prefix(binder, field, &text, boost));
         }
         match &self.fuzzy {
             Some(fuzzy) => fuzzy.bind(binder, field, &text, boost),
@@ -403,7 +407,12 @@ impl Match {
         boost: f32,
         binder: &Binder<'_>,
     ) -> Result<BoundQuery, Error> {
-        let last = if has_prefix { terms.pop() } else { None };
+        // As in Elasticsearch, which takes the last word for a prefix only where nothing stands for it.
+        let is_alone = match &terms[..] {
+            [.., (_, before), (_, last)] => before != last,
+            _ => true,
+        };
+        let last = if has_prefix && is_alone { terms.pop() } else { None };
         let mut positions: Vec<u32> = terms.iter().map(|(_, position)| *position).collect();
         positions.dedup();
         let clause_count = positions.len() + usize::from(last.is_some());

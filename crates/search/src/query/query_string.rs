@@ -99,9 +99,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             "type" if value == "best_fields" => {}
             "auto_generate_synonyms_phrase_query" => options.ways_are_phrases = json::boolean(value)?,
             // Wildcards are always analysed as far as case goes; positions are always there.
-            "analyze_wildcard"
-            | "enable_position_increments"
-            | "allow_leading_wildcard"
+            "analyze_wildcard" | "enable_position_increments" | "allow_leading_wildcard"
                 if json::boolean(value).is_ok() =>
             {
                 if key == "allow_leading_wildcard" && value == &Value::Bool(false) {

@@ -4,8 +4,8 @@ use limber_text::pattern::{Pattern, Replacement};
 
 use super::{CharFilter, Rewrite, Rewriter, Rewritten};
 use crate::RequestError;
-use crate::analysis::java_pattern;
 use crate::analysis::context::Context;
+use crate::analysis::java_pattern;
 use crate::analysis::settings::Settings;
 
 #[derive(Debug)]

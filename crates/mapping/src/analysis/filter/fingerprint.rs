@@ -60,14 +60,17 @@ impl Stage for Seen<'_> {
 
     fn end(&mut self, End { trailing, offset }: End, emit: Emit<'_>) -> u32 {
         let words = std::mem::take(&mut self.words);
-        if words.is_empty() || self.is_too_long {
+        // As Lucene, which ends with the state of its last token, whether that came out or not.
+        if self.is_too_long {
+            return 1;
+        }
+        if words.is_empty() {
             return trailing;
         }
         let texts: Vec<String> = words.into_iter().map(|(_, text)| text).collect();
         let text = texts.join(self.own.separator.encode_utf8(&mut [0; 4]));
         let mut token = TokenBuf { text, start: 0, end: offset, kind: "fingerprint", ..TokenBuf::default() };
         emit(&mut token);
-        // As Lucene, which ends with the state of its only token.
         1
     }
 }

@@ -43,7 +43,8 @@ impl Hyphenation {
                 Event::Eof => return Ok(own),
                 Event::Start(tag) | Event::Empty(tag) => match tag.local_name().as_ref() {
                     b"hyphen-char" => {
-                        hyphen = attribute(&tag, "value").and_then(|value| value.chars().next()).unwrap_or(hyphen);
+                        hyphen =
+                            attribute(&tag, "value").and_then(|value| value.chars().next()).unwrap_or(hyphen);
                     }
                     b"classes" => section = Section::Classes,
                     b"patterns" => section = Section::Patterns,
@@ -108,8 +109,7 @@ impl Hyphenation {
     pub fn points(&self, word: &[char]) -> Option<Vec<usize>> {
         let is_letter = |c: &&char| self.letters.contains_key(*c);
         let before = word.iter().take_while(|c| !is_letter(c)).count();
-        let letters: Vec<char> =
-            word[before..].iter().map_while(|c| self.letters.get(c).copied()).collect();
+        let letters: Vec<char> = word[before..].iter().map_while(|c| self.letters.get(c).copied()).collect();
         // Letters after what is none: such a word is left alone.
         if word[before + letters.len()..].iter().any(|c| self.letters.contains_key(c)) || letters.len() < 2 {
             return None;

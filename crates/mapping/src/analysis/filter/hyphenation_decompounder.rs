@@ -27,9 +27,9 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
             settings.name
         ))
     })?;
-    let path = settings.text("hyphenation_patterns_path").ok_or_else(|| {
-        RequestError::illegal_argument("hyphenation_patterns_path is a required setting.")
-    })?;
+    let path = settings
+        .text("hyphenation_patterns_path")
+        .ok_or_else(|| RequestError::illegal_argument("hyphenation_patterns_path is a required setting."))?;
     let xml = context.file(&path, "hyphenation_patterns_path")?;
     let hyphenation = Hyphenation::parse(&xml).map_err(|reason| {
         RequestError::illegal_argument("Exception while reading hyphenation_patterns_path.")
@@ -84,7 +84,8 @@ impl Decompounder {
             let start = points[first];
             let until = if self.no_sub_matches { consumed.max(first) } else { first };
             for last in (until + 1..points.len()).rev() {
-                let Some(length) = points[last].checked_sub(start).filter(|length| *length <= part_max) else {
+                let Some(length) = points[last].checked_sub(start).filter(|length| *length <= part_max)
+                else {
                     continue;
                 };
                 if length < self.part_min {

@@ -28,6 +28,7 @@ mod min_hash;
 mod multiplexer;
 mod ngram;
 mod normalization;
+mod nysiis;
 mod pattern_capture;
 mod pattern_replace;
 mod phonetic;

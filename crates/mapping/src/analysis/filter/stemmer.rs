@@ -109,7 +109,7 @@ impl Each for Stemmer {
     }
 }
 
-/// `ae`, `oe` and `ue` become umlauts, the last not after `q`.
+/// `ae`, `oe` and `ue` become umlauts, the last not after `q` or a vowel.
 fn umlauts_into(text: &str, out: &mut String) {
     let mut chars = text.chars().peekable();
     let mut before = ' ';
@@ -117,7 +117,7 @@ fn umlauts_into(text: &str, out: &mut String) {
         let umlaut = match c {
             'a' => 'ä',
             'o' => 'ö',
-            'u' if before != 'q' => 'ü',
+            'u' if !matches!(before, 'q' | 'a' | 'e' | 'i' | 'o' | 'u' | 'y' | 'ä' | 'ö' | 'ü') => 'ü',
             other => other,
         };
         let takes_e = umlaut != c && chars.next_if_eq(&'e').is_some();

@@ -12,7 +12,9 @@ use crate::analysis::token::TokenBuf;
 struct WordDelimiter(Parting);
 
 pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
-    Ok(Filter::stream(WordDelimiter(Parting::read(settings, context)?)).parsing(Parsing::Refused).knowing_keywords())
+    Ok(Filter::stream(WordDelimiter(Parting::read(settings, context)?))
+        .parsing(Parsing::Refused)
+        .knowing_keywords())
 }
 
 struct Walk<'a> {

@@ -87,11 +87,8 @@ impl Stream for WordDelimiter {
 impl Walk<'_> {
     fn parts(&mut self, text: &str, parts: &[(usize, usize, u8)]) -> Vec<Part> {
         let own = self.own;
-        let mut positions = Positions {
-            skipped: self.skipped,
-            has_output: false,
-            follows_original: own.keeps_original,
-        };
+        let mut positions =
+            Positions { skipped: self.skipped, has_output: false, follows_original: own.keeps_original };
         let mut made: Vec<Part> = Vec::new();
         let (mut run, mut all) = (Joined::default(), Joined::default());
         let mut last_count = 0;

@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::decoded;
+use super::dictionary::decoded;
 use super::flags::FlagForm;
 
 /// An affix as one line describes it.
@@ -105,18 +105,23 @@ impl Affixes {
                 if count > LINES_MAX { Err(format!("Too many lines: {line}")) } else { Ok(count) }
             };
             match *first {
-                "AF" if own.aliases.is_empty() && argument()?.parse::<usize>().is_ok() && words.len() == 2 => {
+                "AF" if own.aliases.is_empty()
+                    && argument()?.parse::<usize>().is_ok()
+                    && words.len() == 2 =>
+                {
                     let count = count()?;
                     let rest = lines.by_ref().take(count);
                     own.aliases = rest.map(|line| word_of(line, 1)).collect();
                 }
                 "AM" if own.morphology.is_empty() => {
                     let rest = lines.by_ref().take(count()?);
-                    own.morphology = rest.map(|line| line.get(2..).unwrap_or_default().trim().to_owned()).collect();
+                    own.morphology =
+                        rest.map(|line| line.get(2..).unwrap_or_default().trim().to_owned()).collect();
                 }
                 "PFX" | "SFX" => own.affix_block(&words, line, &mut lines, ignores_case)?,
                 "ICONV" | "OCONV" => {
-                    let table = lines.by_ref().take(count()?).map(|line| (word_of(line, 1), word_of(line, 2)));
+                    let table =
+                        lines.by_ref().take(count()?).map(|line| (word_of(line, 1), word_of(line, 2)));
                     match *first {
                         "ICONV" => own.inputs = longest_first(table.collect()),
                         _ => own.outputs = longest_first(table.collect()),
@@ -156,7 +161,13 @@ impl Affixes {
         Ok(())
     }
 
-    fn affix(&mut self, rule: &str, crosses: bool, is_prefix: bool, ignores_case: bool) -> Result<(), String> {
+    fn affix(
+        &mut self,
+        rule: &str,
+        crosses: bool,
+        is_prefix: bool,
+        ignores_case: bool,
+    ) -> Result<(), String> {
         let words: Vec<&str> = rule.split_whitespace().collect();
         let [_, flag, strip, letters, ..] = words[..] else {
             return Err(format!("The affix file contains a rule with less than four elements: {rule}"));

@@ -2,8 +2,8 @@
 //!
 //! Source: Lucene's `Stemmer`.
 
-use super::Dictionary;
 use super::affix::Affix;
+use super::dictionary::Dictionary;
 use super::flags::has;
 use super::words::Case;
 
@@ -61,9 +61,8 @@ impl Dictionary {
         let mut title = word.to_vec();
         if case == Case::Upper {
             title = word[..1].iter().copied().chain(word[1..].iter().map(lower)).collect();
-            let apostrophe = (1..title.len().saturating_sub(1)).find(|at| {
-                title[*at] == '\'' && title[at + 1].to_uppercase().next() != Some(title[at + 1])
-            });
+            let apostrophe = (1..title.len().saturating_sub(1))
+                .find(|at| title[*at] == '\'' && title[at + 1].to_uppercase().next() != Some(title[at + 1]));
             if let Some(at) = apostrophe {
                 let mut variant = title.clone();
                 variant[at + 1] = title[at + 1].to_uppercase().next().unwrap_or(title[at + 1]);
@@ -109,7 +108,8 @@ impl Dictionary {
 
     fn take_apart(&self, word: &[char], found: &mut Vec<String>) {
         for entry in self.entries.get(word) {
-            if !has(&entry.flags, self.affixes.needs_affix) && !has(&entry.flags, self.affixes.only_in_compound)
+            if !has(&entry.flags, self.affixes.needs_affix)
+                && !has(&entry.flags, self.affixes.only_in_compound)
             {
                 self.note(word, entry.stem.as_deref(), found);
             }
@@ -193,7 +193,8 @@ impl Dictionary {
         if taken.inner_suffix.is_some() || !affix.crosses {
             return;
         }
-        let count = [taken.outer_suffix, taken.inner_prefix, taken.outer_prefix].into_iter().flatten().count();
+        let count =
+            [taken.outer_suffix, taken.inner_prefix, taken.outer_prefix].into_iter().flatten().count();
         let complex = self.affixes.complex_prefixes;
         let with_prefixes = match (count - 1, is_prefix) {
             (0, true) => complex && self.affixes.is_second_prefix(affix.flag),

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::affix::Affixes;
-use super::decoded;
+use super::dictionary::decoded;
 
 /// A word with one set of flags.
 #[derive(Debug)]

@@ -60,7 +60,15 @@ const NOUNS: &[(&str, Region, &str)] = &[
 
 /// Endings of verbs. Lucene has a slip for `ira`, which it finds and leaves.
 const VERBS: &[&str] = &[
-    "issemos", "essemos", "assemos", "ariamos", "eriamos", "iriamos", "iremos", "eremos", "aremos", "avamos", "iramos", "eramos", "aramos", "asseis", "esseis", "isseis", "arieis", "erieis", "irieis", "irmos", "iamos", "armos", "ermos", "areis", "ereis", "ireis", "asses", "esses", "isses", "astes", "assem", "essem", "issem", "ardes", "erdes", "irdes", "ariam", "eriam", "iriam", "arias", "erias", "irias", "estes", "istes", "aveis", "aria", "eria", "iria", "asse", "esse", "isse", "aste", "este", "iste", "arei", "erei", "irei", "aram", "eram", "iram", "avam", "arem", "erem", "irem", "ando", "endo", "indo", "arao", "erao", "irao", "adas", "idas", "aras", "eras", "iras", "avas", "ares", "eres", "ires", "ados", "idos", "amos", "emos", "imos", "ieis", "ada", "ida", "ara", "era", "ira", "iam", "ado", "ido", "ias", "ais", "eis", "ear", "ia", "ei", "am", "em", "ar", "er", "ir", "as", "es", "is", "eu", "iu", "ou",
+    "issemos", "essemos", "assemos", "ariamos", "eriamos", "iriamos", "iremos", "eremos", "aremos", "avamos",
+    "iramos", "eramos", "aramos", "asseis", "esseis", "isseis", "arieis", "erieis", "irieis", "irmos",
+    "iamos", "armos", "ermos", "areis", "ereis", "ireis", "asses", "esses", "isses", "astes", "assem",
+    "essem", "issem", "ardes", "erdes", "irdes", "ariam", "eriam", "iriam", "arias", "erias", "irias",
+    "estes", "istes", "aveis", "aria", "eria", "iria", "asse", "esse", "isse", "aste", "este", "iste",
+    "arei", "erei", "irei", "aram", "eram", "iram", "avam", "arem", "erem", "irem", "ando", "endo", "indo",
+    "arao", "erao", "irao", "adas", "idas", "aras", "eras", "iras", "avas", "ares", "eres", "ires", "ados",
+    "idos", "amos", "emos", "imos", "ieis", "ada", "ida", "ara", "era", "ira", "iam", "ado", "ido", "ias",
+    "ais", "eis", "ear", "ia", "ei", "am", "em", "ar", "er", "ir", "as", "es", "is", "eu", "iu", "ou",
 ];
 
 pub fn stem(word: &mut Word) {
@@ -74,7 +82,8 @@ pub fn stem(word: &mut Word) {
         return;
     }
     let first = region(word, 0);
-    let regions = Regions { second: first.and_then(|start| region(word, start)), first, verb: verb_region(word) };
+    let regions =
+        Regions { second: first.and_then(|start| region(word, start)), first, verb: verb_region(word) };
     let whole = word.clone();
     let has = |region: Region, ending: &str| regions.has(&whole, region, ending);
     let is_changed = noun(word, &has) || verb(word, &has);

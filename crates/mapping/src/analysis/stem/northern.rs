@@ -216,9 +216,8 @@ fn ends_with(word: &Word, endings: &[&str]) -> bool {
 }
 
 fn hungarian_case(word: &mut Word) {
-    const LONG: &[&str] = &[
-        "nak", "nek", "val", "vel", "ert", "rol", "ban", "ben", "bol", "nal", "nel", "hoz", "hez", "tol",
-    ];
+    const LONG: &[&str] =
+        &["nak", "nek", "val", "vel", "ert", "rol", "ban", "ben", "bol", "nal", "nel", "hoz", "hez", "tol"];
     const SHORT: &[&str] = &["at", "et", "ot", "va", "ve", "ra", "re", "ba", "be", "ul", "ig"];
     let length = word.len();
     let is_consonant = |n: usize| !is_vowel(word.back(n));
@@ -247,9 +246,7 @@ fn hungarian_possessive(word: &mut Word) {
     let length = word.len();
     let vowel = |n: usize| is_vowel(word.back(n));
     let ends = |endings: &[&str]| ends_with(word, endings);
-    let count = if length > 6
-        && (!vowel(5) && ends(&["atok", "otok", "etek"]) || ends(&["itek", "itok"]))
-    {
+    let count = if length > 6 && (!vowel(5) && ends(&["atok", "otok", "etek"]) || ends(&["itek", "itok"])) {
         4
     } else if length > 5
         && (!vowel(4) && ends(&["unk", "tok", "tek"]) || vowel(4) && ends(&["juk"]) || ends(&["ink"]))

@@ -6,8 +6,16 @@ use super::suffix::{Suffix, Word, without_accent};
 pub fn english(word: &mut Word) {
     const KEEP_OE: &[&str] = &["shoes", "canoes", "oboes"];
     const KEEP_CHE: &[&str] = &[
-        "cliches", "avalanches", "mustaches", "moustaches", "quiches", "headaches", "heartaches", "porsches",
-        "tranches", "caches",
+        "cliches",
+        "avalanches",
+        "mustaches",
+        "moustaches",
+        "quiches",
+        "headaches",
+        "heartaches",
+        "porsches",
+        "tranches",
+        "caches",
     ];
     let length = word.len();
     if length < 3 || word.back(1) != 's' || matches!(word.back(2), 'u' | 's') {

@@ -50,9 +50,8 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
         ("<CJ>", "J".to_owned()),
         (ACRONYM_DEP, format!("{word}o({word}o)+")),
     ];
-    let parse = |rule: &str| {
-        Regexp::parse(rule, RegexpOptions::default()).expect("a rule that is written here")
-    };
+    let parse =
+        |rule: &str| Regexp::parse(rule, RegexpOptions::default()).expect("a rule that is written here");
     let any: Vec<String> = rules.iter().map(|(_, rule)| format!("({rule})")).collect();
     Rules {
         any: parse(&any.join("|")),
@@ -71,8 +70,13 @@ const STEPS_BEFORE_CHECK: usize = 1 << 20;
 /// What a character is to the rules.
 fn class(c: char) -> char {
     match c {
-        '\u{3040}'..='\u{312f}' | '\u{31f0}'..='\u{31ff}' | '\u{3300}'..='\u{337f}' | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff65}'..='\u{ff9f}' => 'J',
+        '\u{3040}'..='\u{312f}'
+        | '\u{31f0}'..='\u{31ff}'
+        | '\u{3300}'..='\u{337f}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff65}'..='\u{ff9f}' => 'J',
         'a'..='z' | 'A'..='Z' => 'L',
         '0'..='9' => 'D',
         '\'' => 'q',
@@ -84,8 +88,8 @@ fn class(c: char) -> char {
         '/' => 's',
         ',' => 'c',
         _ if c.is_ascii() => 'x',
-        _ if unicode::is_letter(c) => 'L',
-        _ if unicode::is_digit(c) => 'D',
+        _ if unicode::is_old_letter(c) => 'L',
+        _ if unicode::is_old_digit(c) => 'D',
         '\u{e00}'..='\u{e59}' => 'T',
         _ => 'x',
     }

@@ -6,12 +6,11 @@ use std::sync::{Arc, LazyLock};
 
 use icu_segmenter::options::WordBreakInvariantOptions;
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
-use unicode_segmentation::UnicodeSegmentation;
+use regex::Regex;
 
 use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
 use crate::RequestError;
 use crate::analysis::token::WORD;
-use crate::analysis::uax29;
 use crate::analysis::unicode;
 
 #[derive(Debug)]
@@ -79,32 +78,24 @@ fn thai_words(text: &str, start: usize, end: usize, one: &mut dyn FnMut(usize, u
     true
 }
 
-/// What is a letter to Java's rules, beside those of UAX #29: ideographs next to each other are a word, as are runs of hiragana and of katakana.
-fn joint(word: &str) -> u8 {
-    match uax29::kind(word) {
-        "<IDEOGRAPHIC>" => 1,
-        "<HIRAGANA>" => 2,
-        "<KATAKANA>" => 3,
-        _ => 0,
-    }
-}
+/// Java's rules of words: letters with dashes, apostrophes, quotation marks and periods between them, numbers, both next to each other, and runs of kanji,
+/// hiragana and katakana. Marks belong to what is before them.
+static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    let marks = r"[\p{Mn}\p{Me}\p{Cf}]*";
+    let letters = format!(r"(?:[[\p{{L}}\p{{Mc}}]--[\p{{Han}}\u3041-\u3094\u30a1-\u30fa]]{marks})+");
+    let word =
+        format!("{letters}(?:[\\p{{Pd}}\\x{{ad}}\\x{{2027}}\"'.]{marks}{letters})*[\\x{{964}}\\x{{965}}]?");
+    let digits = format!(r"(?:\p{{N}}{marks})+");
+    let number = format!("{digits}(?:[\"',\\x{{66b}}.]{marks}{digits})*");
+    let both = format!(r"(?:{word})?(?:{number}{word})*(?:{number}[\x{{a2}}%&\x{{2030}}\x{{2031}}]?)?");
+    // What begins with a sign of a currency is no word.
+    let priced =
+        format!(r"[[\p{{Sc}}#.]--\x{{a2}}](?:{number}{word})*(?:{number}[\x{{a2}}%&\x{{2030}}\x{{2031}}]?)?");
+    let cjk = r"[\x{30a1}-\x{30fa}\x{3099}-\x{309c}\x{30fb}-\x{30fe}]+|[\x{3041}-\x{3094}\x{3099}-\x{309c}\x{30fb}-\x{30fe}]+|\p{Han}+";
+    Regex::new(&format!("{cjk}|{priced}|{both}")).expect("a pattern that is written here")
+});
 
 fn other_words(text: &str, start: usize, end: usize, one: &mut dyn FnMut(usize, usize) -> bool) -> bool {
-    let mut open: Option<(usize, usize, u8)> = None;
-    for (offset, word) in text[start..end].split_word_bound_indices() {
-        let (from, to) = (start + offset, start + offset + word.len());
-        let kind = joint(word);
-        match &mut open {
-            Some((_, last, known)) if *known == kind && kind > 0 && *last == from => *last = to,
-            _ => {
-                if let Some((from, to, _)) = open.take()
-                    && !one(from, to)
-                {
-                    return false;
-                }
-                open = Some((from, to, kind));
-            }
-        }
-    }
-    open.is_none_or(|(from, to, _)| one(from, to))
+    let words = WORDS.find_iter(&text[start..end]).filter(|found| !found.is_empty());
+    words.into_iter().all(|found| one(start + found.start(), start + found.end()))
 }

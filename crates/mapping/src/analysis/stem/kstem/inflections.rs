@@ -16,8 +16,8 @@ impl Stem {
         } else if self.ends("es") {
             self.keep(self.before + 2);
             self.last -= 1;
-            let takes_e = self.before > 0
-                && !(self.at(self.before) == b's' && self.at(self.before - 1) == b's');
+            let takes_e =
+                self.before > 0 && !(self.at(self.before) == b's' && self.at(self.before - 1) == b's');
             if takes_e && self.is_known() {
                 return;
             }

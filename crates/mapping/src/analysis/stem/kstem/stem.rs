@@ -53,16 +53,8 @@ impl Stem {
             Stem::ly,
             Stem::al,
         ];
-        const THEN: &[fn(&mut Stem)] = &[
-            Stem::ive,
-            Stem::ize,
-            Stem::ment,
-            Stem::ble,
-            Stem::ism,
-            Stem::ic,
-            Stem::ncy,
-            Stem::nce,
-        ];
+        const THEN: &[fn(&mut Stem)] =
+            &[Stem::ive, Stem::ize, Stem::ment, Stem::ble, Stem::ism, Stem::ic, Stem::ncy, Stem::nce];
         for ending in FIRST {
             ending(self);
             if self.found.is_some() {
