@@ -4,10 +4,11 @@
 //! Only what cannot fail is done here. Whatever else a script holds, or a document without a value, gives `None`: the interpreter
 //! then runs the block document by document, with Java's exact errors.
 
-use limber_mapping::ValueKind;
 use limber_mapping::geo::GeoPoint;
-use limber_mapping::number::sortable_from_f64;
+use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
+use limber_mapping::{NumberForm, ValueKind};
 
+use super::block_methods::text_compared;
 use super::field_part::part_of;
 use super::run::Run;
 use super::score_functions::Decay;
@@ -16,7 +17,7 @@ use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, Stmt, Type, Unary};
 use super::value::Value;
 
 /// One value a row; `ty` is Java's type, whose width the arithmetic has.
-struct Column {
+pub(super) struct Column {
     ty: Type,
     data: Data,
 }
@@ -28,15 +29,15 @@ enum Data {
 }
 
 impl Column {
-    fn whole(ty: Type, data: Vec<i64>) -> Column {
+    pub fn whole(ty: Type, data: Vec<i64>) -> Column {
         Column { ty, data: Data::Whole(data) }
     }
 
-    fn real(data: Vec<f64>) -> Column {
+    pub fn real(data: Vec<f64>) -> Column {
         Column { ty: Type::Double, data: Data::Real(data) }
     }
 
-    fn flag(data: Vec<bool>) -> Column {
+    pub fn flag(data: Vec<bool>) -> Column {
         Column { ty: Type::Bool, data: Data::Flag(data) }
     }
 
@@ -187,6 +188,18 @@ impl Block<'_, '_> {
                 Column::whole(Type::Int, rows.iter().map(|row| reader.count(*row as usize) as i64).collect())
             }
             Kind::FieldPart(field, part) => self.field_part(*field, *part, rows)?,
+            Kind::Call { target, name, arguments, null_safe: false } => {
+                self.call(target, name, arguments, rows)?
+            }
+            Kind::Binary(op @ (Binary::Equal | Binary::NotEqual), left, right)
+                if let Some((field, text)) = text_compared(left, right) =>
+            {
+                let mut flags = self.is_text(field, text, rows)?;
+                if *op == Binary::NotEqual {
+                    flags.iter_mut().for_each(|flag| *flag = !*flag);
+                }
+                Column::flag(flags)
+            }
             Kind::Binary(op, left, right) => {
                 let left = self.eval(left, rows)?;
                 let right = self.eval(right, rows)?;
@@ -260,9 +273,16 @@ impl Block<'_, '_> {
         Some(match mapped.values {
             ValueKind::Long(_) => Column::whole(Type::Long, first),
             ValueKind::Bool => Column::flag(first.into_iter().map(|stored| stored != 0).collect()),
-            ValueKind::Double(_) | ValueKind::Scaled(_) => {
-                Column::real(first.into_iter().map(|stored| mapped.decode_f64(stored)).collect())
-            }
+            ValueKind::Double(_) | ValueKind::Scaled(_) => Column::real(match mapped.number_form() {
+                // The form is looked at once.
+                Some(NumberForm::Scaled(factor)) => {
+                    first.into_iter().map(|stored| stored as f64 / factor).collect()
+                }
+                Some(NumberForm::Double | NumberForm::Float) => {
+                    first.into_iter().map(f64_from_sortable).collect()
+                }
+                _ => first.into_iter().map(|stored| mapped.decode_f64(stored)).collect(),
+            }),
             _ => return None,
         })
     }

@@ -63,21 +63,31 @@ fn with_civil(date: &DateValue, civil: Civil, at: u32) -> Outcome<Value> {
     Ok(Value::Date(DateValue { instant, zone: date.zone.clone() }))
 }
 
+/// The part of a date that a method without arguments gives.
+pub(super) fn part_of_method(name: &str) -> Option<DatePart> {
+    Some(match name {
+        "getYear" => DatePart::Year,
+        "getMonthValue" | "getMonthOfYear" => DatePart::Month,
+        "getDayOfMonth" => DatePart::DayOfMonth,
+        "getDayOfYear" => DatePart::DayOfYear,
+        "getHour" | "getHourOfDay" => DatePart::Hour,
+        "getMinute" | "getMinuteOfHour" => DatePart::Minute,
+        "getSecond" | "getSecondOfMinute" => DatePart::Second,
+        _ => return None,
+    })
+}
+
 /// `None`: there is no such method.
 pub(super) fn method(date: &DateValue, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
     let part = |part| Value::Int(date_part(date, part));
+    if let (Some(known), []) = (part_of_method(name), arguments) {
+        return Ok(Some(part(known)));
+    }
     Ok(Some(match (name, arguments) {
-        ("getYear", []) => part(DatePart::Year),
-        ("getMonthValue" | "getMonthOfYear", []) => part(DatePart::Month),
         ("getMonth", []) => Value::str(MONTHS[date.civil().month as usize - 1]),
-        ("getDayOfMonth", []) => part(DatePart::DayOfMonth),
-        ("getDayOfYear", []) => part(DatePart::DayOfYear),
         ("getDayOfWeekEnum" | "getDayOfWeek", []) => {
             Value::str(DAYS[date_part(date, DatePart::DayOfWeek) as usize - 1])
         }
-        ("getHour" | "getHourOfDay", []) => part(DatePart::Hour),
-        ("getMinute" | "getMinuteOfHour", []) => part(DatePart::Minute),
-        ("getSecond" | "getSecondOfMinute", []) => part(DatePart::Second),
         ("getNano", []) => Value::Int(date.nano_of_second() as i32),
         ("getMillisOfSecond", []) => Value::Int(date.millis().rem_euclid(1000) as i32),
         ("getMillis" | "toEpochMilli", []) => Value::Long(date.millis()),

@@ -68,6 +68,9 @@ pub trait FieldValues {
     /// Stored numbers of all documents of the batch where each has exactly one.
     fn aligned(&self) -> Option<&[i64]>;
 
+    /// Whether the value of each document of the batch is this text, where each has exactly one and they are texts.
+    fn are_text(&self, text: &str) -> Option<Vec<bool>>;
+
     /// What lies around the shapes of a document.
     fn bounds(&self, at: usize) -> Option<GridBounds>;
 

@@ -137,7 +137,26 @@ fn metric() -> impl Strategy<Value = Value> {
         1 => terms.clone().prop_map(|field| json!({ "cardinality": { "field": field } })),
         1 => terms.prop_map(|field| json!({ "value_count": { "field": field } })),
         1 => Just(json!({ "sum": { "field": "some", "missing": 7 } })),
+        1 => counted(),
+        1 => prop::sample::select(vec![
+            json!({ "weighted_avg": { "value": { "field": "price" }, "weight": { "field": "few" } } }),
+            json!({ "weighted_avg": { "value": { "field": "some" }, "weight": { "field": "price" } } }),
+            json!({ "t_test": { "a": { "field": "price" }, "b": { "field": "few" }, "type": "heteroscedastic" } }),
+            json!({ "string_stats": { "field": "k" } }),
+        ]),
     ]
+}
+
+/// Metrics that are made of counts of values.
+fn counted() -> impl Strategy<Value = Value> {
+    let field = prop::sample::select(vec!["few", "some", "many", "price"]);
+    (field, 0usize..5).prop_map(|(field, kind)| match kind {
+        0 => json!({ "percentiles": { "field": field, "percents": [0, 1, 25, 50, 99, 100] } }),
+        1 => json!({ "percentile_ranks": { "field": field, "values": [1, 3, 20.5, 77] } }),
+        2 => json!({ "boxplot": { "field": field } }),
+        3 => json!({ "median_absolute_deviation": { "field": field } }),
+        _ => json!({ "percentiles": { "field": "few", "hdr": { "number_of_significant_value_digits": 2 } } }),
+    })
 }
 
 fn buckets() -> impl Strategy<Value = Value> {
@@ -173,7 +192,41 @@ fn buckets() -> impl Strategy<Value = Value> {
             "filters": [{ "term": { "k": "k1" } }, { "range": { "price": { "gte": 40 } } }], "other_bucket": true
         } })),
         Just(json!({ "missing": { "field": "some" } })),
+        Just(json!({ "adjacency_matrix": { "filters": {
+            "a": { "term": { "k": "k1" } }, "b": { "range": { "price": { "gte": 40 } } }, "c": { "term": { "few": 2 } }
+        } } })),
+        (prop::sample::select(vec!["at", "any"]), 2u32..60).prop_map(|(field, buckets)| json!({
+            "auto_date_histogram": { "field": field, "buckets": buckets }
+        })),
+        (prop::sample::select(vec!["id", "tags", "few", "some"]), 1u32..30).prop_map(|(field, size)| json!({
+            "multi_terms": { "terms": [{ "field": "k" }, { "field": field }], "size": size }
+        })),
     ]
+}
+
+fn composite() -> impl Strategy<Value = Value> {
+    let order = prop::sample::select(vec!["asc", "desc"]);
+    let source = (prop::sample::select(vec!["k", "id", "tags", "few", "some", "at", "price"]), order)
+        .prop_map(|(field, order)| match field {
+            "at" => json!({ "at": { "date_histogram": {
+                "field": "at", "calendar_interval": "week", "order": order
+            } } }),
+            "price" => {
+                json!({ "price": { "histogram": { "field": "price", "interval": 0.1, "order": order } } })
+            }
+            "some" => {
+                json!({ "some": { "terms": { "field": "some", "missing_bucket": true, "order": order } } })
+            }
+            field => json!({ field: { "terms": { "field": field, "order": order } } }),
+        });
+    (prop::collection::vec(source, 1..4), 1u32..200, metric()).prop_filter_map("names differ", |parts| {
+        let (sources, size, metric) = parts;
+        let names = sources.iter().filter_map(|source| source.as_object()?.keys().next().cloned());
+        let distinct: std::collections::BTreeSet<String> = names.collect();
+        (distinct.len() == sources.len()).then(
+            || json!({ "c": { "composite": { "sources": sources, "size": size }, "aggs": { "m": metric } } }),
+        )
+    })
 }
 
 fn tree() -> impl Strategy<Value = Value> {
@@ -221,6 +274,85 @@ proptest! {
         let (other, other_total) = answer(&with_workers(), &index.deleted, &body);
         prop_assert_eq!(total, other_total);
         check_alike(&expected, &other, "")?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// The first page, and the one after it.
+    #[test]
+    fn pages_do_not_depend_on_the_cut(aggs in composite(), query in query()) {
+        let mut body = json!({ "size": 0, "query": query, "aggs": aggs });
+        let index = &*INDEX;
+        for _ in 0..2 {
+            let (expected, _) = answer(&alone(), &index.whole, &body);
+            for (shard, context) in [(&index.whole, with_workers()), (&index.cut, alone()), (&index.cut, with_workers())] {
+                check_alike(&expected, &answer(&context, shard, &body).0, "")?;
+            }
+            let Some(after) = expected["c"].get("after_key") else { break };
+            body["aggs"]["c"]["composite"]["after"] = after.clone();
+        }
+    }
+
+    /// Hits beside aggregations are those without, and the other way round.
+    #[test]
+    fn hits_and_aggregations_do_not_see_each_other(
+        aggs in tree(),
+        query in query(),
+        sort in prop::sample::select(vec![json!(["_score"]), json!([{ "price": "desc" }, { "long": "asc" }])]),
+        is_filtered in any::<bool>(),
+    ) {
+        let index = &*INDEX;
+        let mut both = json!({ "size": 7, "query": query, "aggs": aggs, "sort": sort, "track_total_hits": true });
+        if is_filtered {
+            both["post_filter"] = json!({ "term": { "k": "k2" } });
+        }
+        let (mut hits, mut none) = (both.clone(), both.clone());
+        hits.as_object_mut().expect("an object").remove("aggs");
+        none["size"] = json!(0);
+        for shard in [&index.whole, &index.cut, &index.deleted] {
+            let found = search_in(&with_workers(), std::slice::from_ref(shard), &both);
+            let alone = search_in(&with_workers(), std::slice::from_ref(shard), &hits);
+            let ids = |response: &limber_search::SearchResponse| {
+                response.hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(ids(&found), ids(&alone));
+            prop_assert_eq!(found.total.map(|total| total.value), alone.total.map(|total| total.value));
+            let found = found.aggregations.map_or(Value::Null, Value::from);
+            check_alike(&answer(&with_workers(), shard, &none).0, &found, "")?;
+        }
+    }
+}
+
+#[test]
+fn numbers_of_which_each_is_another_are_counted() {
+    for (field, order) in [("long", "_count"), ("any", "_count"), ("long", "_key")] {
+        let order = json!({ order: "desc" });
+        let body =
+            json!({ "size": 0, "aggs": { "t": { "terms": { "field": field, "size": 9, "order": order } } } });
+        let mut counts: std::collections::BTreeMap<i64, u64> = Default::default();
+        for document in &INDEX.documents {
+            *counts.entry(document[field].as_i64().expect("a number")).or_default() += 1;
+        }
+        let mut wanted: Vec<(i64, u64)> = counts.into_iter().collect();
+        match order.get("_key") {
+            Some(_) => wanted.reverse(),
+            None => wanted.sort_by_key(|(key, count)| (std::cmp::Reverse(*count), *key)),
+        }
+        wanted.truncate(9);
+        let others = DOC_COUNT as u64 - wanted.iter().map(|(_, count)| count).sum::<u64>();
+        for (shard, context) in [(&INDEX.whole, alone()), (&INDEX.cut, with_workers())] {
+            let (found, _) = answer(&context, shard, &body);
+            let buckets = found["t"]["buckets"].as_array().expect("buckets").iter();
+            let buckets: Vec<(i64, u64)> = buckets
+                .map(|bucket| {
+                    (bucket["key"].as_i64().expect("a key"), bucket["doc_count"].as_u64().expect("a count"))
+                })
+                .collect();
+            assert_eq!(buckets, wanted, "{field}");
+            assert_eq!(found["t"]["sum_other_doc_count"], others);
+        }
     }
 }
 

@@ -176,19 +176,29 @@ fn bind_parts(
 }
 
 /// The collectors of one level.
-pub fn collectors<'s>(list: &'s [Bound], shard: &'s ShardSnapshot, budget: &'s Budget) -> Result<Subs<'s>> {
-    let one = |bound: &'s Bound| Ok((bound.name.clone(), collector(bound, shard, budget)?));
+/// `is_alone`: there is one bucket around.
+pub fn collectors<'s>(
+    list: &'s [Bound],
+    shard: &'s ShardSnapshot,
+    is_alone: bool,
+    budget: &'s Budget,
+) -> Result<Subs<'s>> {
+    let one = |bound: &'s Bound| Ok((bound.name.clone(), collector(bound, shard, is_alone, budget)?));
     Ok(Subs::new(list.iter().map(one).collect::<Result<_>>()?))
 }
 
 fn collector<'s>(
     bound: &'s Bound,
     shard: &'s ShardSnapshot,
+    is_alone: bool,
     budget: &'s Budget,
 ) -> Result<Box<dyn Collector<'s> + 's>> {
-    let subs = collectors(&bound.subs, bound.inner.as_ref().unwrap_or(shard), budget)?;
+    let inner = bound.inner.as_ref().unwrap_or(shard);
     match &bound.kind {
-        Kind::Own(definition) => definition.collector(Place { bound, subs, shard, budget }),
+        Kind::Own(definition) => {
+            let subs = collectors(&bound.subs, inner, is_alone && definition.is_single_bucket(), budget)?;
+            definition.collector(Place { bound, subs, shard, is_alone, budget })
+        }
         Kind::Pipeline(_) => Ok(Box::new(NoCollector)),
     }
 }

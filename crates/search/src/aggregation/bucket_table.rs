@@ -93,6 +93,20 @@ impl BucketTable {
         Ok(buckets)
     }
 
+    /// The same buckets under other keys.
+    pub fn with_keys(
+        &self,
+        mut key_of: impl FnMut(i64) -> Result<i64>,
+        budget: &Budget,
+    ) -> Result<BucketTable> {
+        let mut table = BucketTable::default();
+        for (&parent, &key) in self.parents.iter().zip(&self.keys) {
+            table.bucket(parent, key_of(key)?, budget)?;
+        }
+        table.counts.clone_from(&self.counts);
+        Ok(table)
+    }
+
     pub fn len(&self) -> usize {
         self.keys.len()
     }

@@ -61,6 +61,11 @@ pub trait Collector<'s>: Debug {
     fn can_split(&self) -> bool {
         false
     }
+    /// Whether documents of one window may come in several batches, each ascending, and what was found does not depend on it but for the last
+    /// digit of a sum of doubles.
+    fn takes_windows_again(&self) -> bool {
+        false
+    }
     /// Gives away what was found, after the last segment; nothing else is asked afterwards.
     fn take_findings(&mut self) -> Result<Findings> {
         Ok(Findings::Nothing)
@@ -106,6 +111,10 @@ impl<'s> Collector<'s> for NoCollector {
     }
 
     fn can_split(&self) -> bool {
+        true
+    }
+
+    fn takes_windows_again(&self) -> bool {
         true
     }
 
@@ -171,6 +180,10 @@ impl<'s> Subs<'s> {
 
     pub fn can_split(&self) -> bool {
         self.list.iter().all(|(_, sub)| sub.can_split())
+    }
+
+    pub fn takes_windows_again(&self) -> bool {
+        self.list.iter().all(|(_, sub)| sub.takes_windows_again())
     }
 
     /// Of each of the aggregations.
@@ -278,7 +291,7 @@ impl<'s> ShardCollector<'s> {
         bound: &'s BoundAggregations,
         budget: &'s Budget,
     ) -> Result<ShardCollector<'s>> {
-        let subs = super::bind::collectors(&bound.list, shard, budget)?;
+        let subs = super::bind::collectors(&bound.list, shard, true, budget)?;
         let shapes = bound.list.iter().map(|bound| bound.shape.clone()).collect();
         let needs_scores = bound.needs_scores;
         Ok(ShardCollector { shard, subs, shapes, budget, needs_scores, current: None, rest: None })

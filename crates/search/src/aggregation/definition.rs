@@ -301,5 +301,7 @@ pub struct Place<'s> {
     pub bound: &'s Bound,
     pub subs: Subs<'s>,
     pub shard: &'s ShardSnapshot,
+    /// There is one bucket around.
+    pub is_alone: bool,
     pub budget: &'s Budget,
 }

@@ -4,9 +4,11 @@
 //! [absorbs](super::Collector::absorb) them afterwards, and goes on as if it had seen all documents itself. So a shard's answer, what it hands
 //! in and what it leaves out included, does not depend on how the shard was cut.
 
+use super::bucket::{AutoDateFindings, CombinedFindings};
 use super::bucket_table::BucketTable;
-use super::metric::{MetricFindings, Sketch, WeightedSums};
-use super::terms::TermsFindings;
+use super::metric::{Counted, MetricFindings, Sketch, WeightedSums};
+use super::partial::Partial;
+use super::terms::{MultiFindings, TermsFindings};
 
 /// Findings by bucket of the parent, in the numbers of the collectors that made them.
 #[derive(Debug)]
@@ -15,12 +17,22 @@ pub enum Findings {
     Nothing,
     Metric(Box<MetricFindings>),
     Weighted(Vec<WeightedSums>),
+    /// Of one bucket.
+    Counted(Box<Counted>),
+    /// What each bucket came to, in the form in which shards are put together.
+    Own(Vec<Partial>),
     Sketches(Vec<Option<Box<Sketch>>>),
     /// As many buckets for each parent as there are ranges, filters and so on: documents of each, and what is below.
     Fixed(Vec<u64>, Vec<Findings>),
     /// Buckets by key.
     Keyed(Box<BucketTable>, Vec<Findings>),
+    /// As those, and sorted numbers that are still to be counted.
+    Numbers(Box<BucketTable>, Vec<i64>, Vec<Findings>),
     Terms(Box<TermsFindings>),
+    /// Buckets by the combination of several keys.
+    AutoDate(Box<AutoDateFindings>),
+    Combined(Box<CombinedFindings>),
+    Multi(Box<MultiFindings>),
 }
 
 /// Adds counts of `width` buckets for each parent; parent `p` is `bucket_of[p]` in `counts`. Answers what each bucket is there.

@@ -32,14 +32,50 @@ struct Made<'s> {
 
 #[derive(Debug)]
 struct Terms<'s> {
-    path: String,
     reader: OrdinalReader<'s>,
+    names: Names<'s>,
+}
+
+/// Terms of ordinals by number.
+#[derive(Debug)]
+struct Names<'s> {
+    path: String,
     missing: Option<Vec<u8>>,
+    missing_ordinal: Option<u32>,
     segment: Option<&'s Segment>,
     /// Number in the pool by ordinal of this segment.
     numbers: Vec<i64>,
     pool: TermPool,
     term: Vec<u8>,
+}
+
+impl Names<'_> {
+    /// The number of an ordinal's term, or [`REFUSED`].
+    #[inline]
+    fn id(&mut self, ordinal: u32, filter: Option<&TermFilter>, budget: &Budget) -> Result<i64> {
+        match self.numbers[ordinal as usize] {
+            UNKNOWN => self.new_id(ordinal, filter, budget),
+            known => Ok(known),
+        }
+    }
+
+    fn new_id(&mut self, ordinal: u32, filter: Option<&TermFilter>, budget: &Budget) -> Result<i64> {
+        let Names { path, missing, missing_ordinal, segment, numbers, pool, term } = self;
+        if Some(ordinal) == *missing_ordinal {
+            term.clear();
+            term.extend_from_slice(missing.as_deref().unwrap_or_default());
+        } else if let Some(segment) = segment
+            && let Some(terms) = segment.terms(path)?
+        {
+            terms.term(u64::from(ordinal), term)?;
+        }
+        let id = match filter.is_none_or(|filter| filter.allows_term(term)) {
+            true => i64::from(pool.number(term, budget)?),
+            false => REFUSED,
+        };
+        numbers[ordinal as usize] = id;
+        Ok(id)
+    }
 }
 
 /// Keys of one field, segment after segment. Equal keys have equal ids in the whole shard.
@@ -62,13 +98,16 @@ impl<'s> KeyReader<'s> {
             Reader::Made(Box::new(Made { terms: MadeTerms::new(source)?, pool: TermPool::default() }))
         } else {
             Reader::Terms(Box::new(Terms {
-                path: path.to_owned(),
                 reader: OrdinalReader::new(path, source.missing.is_some()),
-                missing: source.missing_term()?,
-                segment: None,
-                numbers: Vec::new(),
-                pool: TermPool::default(),
-                term: Vec::new(),
+                names: Names {
+                    path: path.to_owned(),
+                    missing: source.missing_term()?,
+                    missing_ordinal: None,
+                    segment: None,
+                    numbers: Vec::new(),
+                    pool: TermPool::default(),
+                    term: Vec::new(),
+                },
             }))
         };
         let filter = filter.filter(|filter| !filter.allows_all());
@@ -82,13 +121,72 @@ impl<'s> KeyReader<'s> {
             Reader::Made(made) => made.terms.begin(&view.segment),
             Reader::Terms(terms) => {
                 let count = terms.reader.begin(&view.segment, is_mapped)?;
-                terms.segment = Some(&*view.segment);
-                budget.spend((count.saturating_sub(terms.numbers.capacity()) * 8) as u64)?;
-                terms.numbers.clear();
-                terms.numbers.resize(count, UNKNOWN);
+                let names = &mut terms.names;
+                names.segment = Some(&*view.segment);
+                names.missing_ordinal = terms.reader.missing_ordinal();
+                budget.spend((count.saturating_sub(names.numbers.capacity()) * 8) as u64)?;
+                names.numbers.clear();
+                names.numbers.resize(count, UNKNOWN);
                 Ok(())
             }
         }
+    }
+
+    /// Places that keys of the begun segment have among few; 0: they have none.
+    pub fn place_count(&self) -> usize {
+        if self.filter.is_some() {
+            return 0;
+        }
+        match &self.reader {
+            Reader::Numbers(reader) => reader.place_range().map_or(0, |(_, width)| width),
+            Reader::Terms(terms) => terms.names.numbers.len(),
+            Reader::Made(_) => 0,
+        }
+    }
+
+    /// Appends the place of each document's key. False: some document has none or several.
+    pub fn load_places(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
+        match &mut self.reader {
+            Reader::Numbers(reader) => {
+                let Some((first, _)) = reader.place_range() else { return Ok(false) };
+                let values = reader.load(docs)?;
+                if values.positions.is_some() {
+                    return Ok(false);
+                }
+                out.extend(values.values.iter().map(|value| value.wrapping_sub(first) as u32));
+            }
+            Reader::Terms(terms) => {
+                let values = terms.reader.load(docs)?;
+                if values.positions.is_some() {
+                    return Ok(false);
+                }
+                out.extend_from_slice(values.values);
+            }
+            Reader::Made(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The id of the key at a place.
+    pub fn id_at(&mut self, place: u32, budget: &Budget) -> Result<i64> {
+        match &mut self.reader {
+            Reader::Numbers(reader) => {
+                Ok(reader.place_range().map_or(0, |(first, _)| first + i64::from(place)))
+            }
+            Reader::Terms(terms) => terms.names.id(place, self.filter, budget),
+            Reader::Made(_) => Ok(UNKNOWN),
+        }
+    }
+
+    /// Where the key of an id would be among the terms of the begun segment: its place, or that of the first one after it. `None`: keys are no
+    /// terms in order.
+    pub fn place_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
+        let Reader::Terms(terms) = &self.reader else { return Ok(None) };
+        let Names { missing, segment, path, pool, .. } = &terms.names;
+        let (Some(segment), None) = (segment, missing) else { return Ok(None) };
+        let Some(dictionary) = segment.terms(path)? else { return Ok(None) };
+        let place = dictionary.ordinal(pool.term(id as u32))?;
+        Ok(Some(place.map(|place| place as u32).map_err(|place| place as u32)))
     }
 
     /// The ids of `docs`: each once a document, those of a document in the order of the column.
@@ -128,30 +226,11 @@ impl<'s> KeyReader<'s> {
                 }
             }
             Reader::Terms(terms) => {
-                let Terms { reader, numbers, pool, segment, missing, path, term } = &mut **terms;
-                let missing_ordinal = reader.missing_ordinal();
+                let Terms { reader, names } = &mut **terms;
                 let values = reader.load(docs)?;
                 let is_single = values.positions.is_none();
                 for (at, &ordinal) in values.values.iter().enumerate() {
-                    let known = numbers[ordinal as usize];
-                    let id = if known != UNKNOWN {
-                        known
-                    } else {
-                        if Some(ordinal) == missing_ordinal {
-                            term.clear();
-                            term.extend_from_slice(missing.as_deref().unwrap_or_default());
-                        } else if let Some(segment) = segment
-                            && let Some(terms) = segment.terms(path)?
-                        {
-                            terms.term(u64::from(ordinal), term)?;
-                        }
-                        let id = match filter.is_none_or(|filter| filter.allows_term(term)) {
-                            true => i64::from(pool.number(term, budget)?),
-                            false => REFUSED,
-                        };
-                        numbers[ordinal as usize] = id;
-                        id
-                    };
+                    let id = names.id(ordinal, filter, budget)?;
                     if id != REFUSED {
                         ids.push(id);
                         positions.push(values.positions.map_or(at as u32, |positions| positions[at]));
@@ -169,7 +248,7 @@ impl<'s> KeyReader<'s> {
         match &self.reader {
             Reader::Numbers(_) if self.source.is_floating() => Key::Double(self.source.decode(id)),
             Reader::Numbers(_) => Key::Long(id),
-            Reader::Terms(terms) => Key::Term(terms.pool.term(id as u32).into()),
+            Reader::Terms(terms) => Key::Term(terms.names.pool.term(id as u32).into()),
             Reader::Made(made) => Key::Term(made.pool.term(id as u32).into()),
         }
     }
@@ -178,7 +257,9 @@ impl<'s> KeyReader<'s> {
     pub fn compare(&self, left: i64, right: i64) -> Ordering {
         match &self.reader {
             Reader::Numbers(_) => left.cmp(&right),
-            Reader::Terms(terms) => terms.pool.term(left as u32).cmp(terms.pool.term(right as u32)),
+            Reader::Terms(terms) => {
+                terms.names.pool.term(left as u32).cmp(terms.names.pool.term(right as u32))
+            }
             Reader::Made(made) => made.pool.term(left as u32).cmp(made.pool.term(right as u32)),
         }
     }
@@ -187,7 +268,9 @@ impl<'s> KeyReader<'s> {
     pub fn id(&mut self, key: &Key, budget: &Budget) -> Result<Option<i64>> {
         Ok(match (&mut self.reader, key) {
             (Reader::Numbers(_), Key::Long(value)) => Some(*value),
-            (Reader::Terms(terms), Key::Term(term)) => Some(i64::from(terms.pool.number(term, budget)?)),
+            (Reader::Terms(terms), Key::Term(term)) => {
+                Some(i64::from(terms.names.pool.number(term, budget)?))
+            }
             (Reader::Made(made), Key::Term(term)) => Some(i64::from(made.pool.number(term, budget)?)),
             _ => None,
         })

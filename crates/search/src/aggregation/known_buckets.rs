@@ -18,6 +18,8 @@ pub struct KnownBuckets {
     /// Places of keys; 0: there are too many, or none.
     width: usize,
     slots: Vec<u32>,
+    /// Slots that were charged.
+    charged: usize,
 }
 
 impl KnownBuckets {
@@ -36,8 +38,10 @@ impl KnownBuckets {
         if wanted > self.slots.len() {
             // Parents come one after the other: twice as many rows each time.
             let rows = wanted.max(self.slots.len() * 2).min(SLOTS_MAX) / self.width;
-            budget.spend((rows * self.width - self.slots.len()) as u64 * 4)?;
-            self.slots.resize(rows * self.width, UNKNOWN);
+            let len = rows * self.width;
+            budget.spend(len.saturating_sub(self.charged) as u64 * 4)?;
+            self.charged = self.charged.max(len);
+            self.slots.resize(len, UNKNOWN);
         }
         Ok(true)
     }

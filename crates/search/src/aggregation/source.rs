@@ -294,6 +294,9 @@ impl Source {
     }
 }
 
+/// Values that have places are spread over no more than this.
+const PLACES_MAX: u64 = 1 << 16;
+
 /// Numbers of one segment after another.
 #[derive(Debug)]
 pub struct NumberReader<'s> {
@@ -360,6 +363,15 @@ impl<'s> NumberReader<'s> {
     pub fn has_one_at_most(&self) -> bool {
         use limber_segment::columns::Cardinality;
         self.column.as_ref().is_some_and(|column| column.cardinality() != Cardinality::Multi)
+    }
+
+    /// The smallest value of the begun segment and the number of values up to the largest, where those are few.
+    pub fn place_range(&self) -> Option<(i64, usize)> {
+        let column = self.column.as_ref()?;
+        let ends = [column.min()?, column.max()?].map(|end| self.resolution.millis(end));
+        let first = self.missing.map_or(ends[0], |missing| missing.min(ends[0]));
+        let last = self.missing.map_or(ends[1], |missing| missing.max(ends[1]));
+        (last.abs_diff(first) < PLACES_MAX).then(|| (first, last.abs_diff(first) as usize + 1))
     }
 
     /// Numbers of the values of `docs`, where those are a run of the column as it is stored.

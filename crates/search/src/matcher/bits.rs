@@ -50,7 +50,7 @@ impl SegmentBits {
     }
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Bits(pub [u64; WORDS]);
 
 impl Default for Bits {
@@ -173,7 +173,12 @@ impl Bits {
     /// The bits of `docs`, all of the window at `start`.
     pub fn of(docs: &[DocId], start: DocId) -> Bits {
         let mut bits = Bits::default();
-        docs.iter().for_each(|doc| bits.set(doc - start));
+        match docs {
+            [first, .., last] if (last - first) as usize == docs.len() - 1 => {
+                bits.set_range(first - start, last - start + 1);
+            }
+            _ => docs.iter().for_each(|doc| bits.set(doc - start)),
+        }
         bits
     }
 }

@@ -169,6 +169,10 @@ impl BoundNode for BoolNode {
         Ok(Box::new(BoolScorer { must, should, matcher, sums: Vec::new(), hits: Vec::new(), at: Vec::new() }))
     }
 
+    fn is_quick(&self) -> bool {
+        self.parts().into_iter().chain(self.prohibited()).all(|part| part.node.is_quick())
+    }
+
     fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
         let only_filters = self.must.is_empty() && self.should.is_empty();
         if only_filters

@@ -134,6 +134,12 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         None
     }
 
+    /// Whether its documents are found so quickly, in postings, points, columns or kept sets, that looking for them twice costs little beside
+    /// what is done with them.
+    fn is_quick(&self) -> bool {
+        false
+    }
+
     /// What it selects, where aggregations may count that without seeing documents.
     fn whole(&self) -> Option<Whole<'_>> {
         None

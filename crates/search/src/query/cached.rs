@@ -60,6 +60,10 @@ impl BoundNode for CachedNode {
         self.inner.scorer(segment, is_known)
     }
 
+    fn is_quick(&self) -> bool {
+        self.inner.node.is_quick()
+    }
+
     fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
         self.inner.explain(segment, doc)
     }

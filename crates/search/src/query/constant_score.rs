@@ -68,6 +68,10 @@ impl BoundNode for ConstantNode {
         constant_scorer(self, self.boost, segment, is_known)
     }
 
+    fn is_quick(&self) -> bool {
+        self.parts().iter().all(|part| part.node.is_quick())
+    }
+
     fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
         Ok(Explanation::leaf(self.boost, self.text()))
     }

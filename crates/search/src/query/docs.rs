@@ -110,6 +110,20 @@ impl Docs {
     pub fn term_range(field: &Arc<Field>, lower: TermEnd, upper: TermEnd) -> Docs {
         Docs::TermRange { field: field.clone(), lower, upper }
     }
+
+    fn is_quick(&self) -> bool {
+        match self {
+            Docs::Terms { .. }
+            | Docs::TermRange { .. }
+            | Docs::Numbers { .. }
+            | Docs::NumberRange { .. }
+            | Docs::Exists { .. }
+            | Docs::Ids(_)
+            | Docs::Ranges(_) => true,
+            Docs::AllOf(parts) | Docs::AnyOf(parts) => parts.iter().all(Docs::is_quick),
+            _ => false,
+        }
+    }
 }
 
 /// Lucene's name for a set of documents, in explanations.
@@ -149,6 +163,10 @@ impl BoundNode for DocsNode {
 
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
         constant_scorer(self, self.boost, segment, is_known)
+    }
+
+    fn is_quick(&self) -> bool {
+        self.docs.is_quick()
     }
 
     fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {

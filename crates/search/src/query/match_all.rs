@@ -79,6 +79,10 @@ impl BoundNode for EverythingNode {
         constant_scorer(self, self.boost, segment, is_known)
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
         Ok(Explanation::leaf(self.boost, boosted("*:*", self.boost)))
     }
@@ -112,6 +116,10 @@ impl BoundNode for NothingNode {
 
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
         constant_scorer(self, 0.0, segment, is_known)
+    }
+
+    fn is_quick(&self) -> bool {
+        true
     }
 
     fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {

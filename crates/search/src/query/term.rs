@@ -89,6 +89,10 @@ impl BoundNode for TermNode {
         }
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
         let mut freq = 0;
         if let Some(mut postings) = matcher::open_postings(segment, &self.field, &self.term, Want::Freqs)?

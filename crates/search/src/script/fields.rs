@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use limber_mapping::geo::{GridBounds, GridShape};
-use limber_mapping::{Field, Mapping, Representation, RequestError};
+use limber_mapping::{Field, Mapping, Representation, RequestError, ValueKind};
 use limber_script::{BoundField, Documents, FieldValues, Value, number};
 use limber_segment::columns::{Batch, NumberColumn, OrdinalColumn};
 use limber_segment::shapes::ShapeColumn;
@@ -145,8 +145,13 @@ struct FieldReader<'a> {
     /// The values of the batch's document `i` are those from `starts[i]` to `starts[i + 1]`; empty: one each.
     starts: Vec<u32>,
     term: Vec<u8>,
+    /// Texts by ordinal, where there are few.
+    names: Vec<Option<Value>>,
     is_loaded: bool,
 }
+
+/// Texts of so few terms are kept while a segment is open.
+const NAMES_MAX: u64 = 1 << 10;
 
 impl<'a> FieldReader<'a> {
     pub fn open(
@@ -167,6 +172,7 @@ impl<'a> FieldReader<'a> {
             ordinal_batch: Batch::default(),
             starts: Vec::new(),
             term: Vec::new(),
+            names: Vec::new(),
             is_loaded: false,
         };
         if let Some(runtime) = runtime {
@@ -289,6 +295,26 @@ impl FieldValues for FieldReader<'_> {
             .then_some(self.batch.values.as_slice())
     }
 
+    fn are_text(&self, text: &str) -> Option<Vec<bool>> {
+        let is_aligned = self.starts.is_empty() && self.ordinal_batch.is_aligned();
+        let (Some(field), Some(terms), Some(_)) = (self.field, self.terms, &self.ordinals) else {
+            return None;
+        };
+        // Texts that are shown as they are stored: others may have several forms.
+        if !is_aligned
+            || self.runtime.is_some()
+            || self.is_numeric()
+            || !matches!(field.values, ValueKind::Keyword)
+        {
+            return None;
+        }
+        let wanted = match terms.ordinal(text.as_bytes()).ok()? {
+            Ok(ordinal) => ordinal as u32,
+            Err(_) => u32::MAX,
+        };
+        Some(self.ordinal_batch.values.iter().map(|&ordinal| ordinal == wanted).collect())
+    }
+
     fn value(&mut self, at: usize, nth: usize) -> std::result::Result<Value, RequestError> {
         let (start, _) = self.range(at);
         let Some(field) = self.field else { return Ok(Value::Null) };
@@ -302,10 +328,19 @@ impl FieldValues for FieldReader<'_> {
             return Ok(Value::str(field.decode_term(self.runtime_terms.term(start + nth))));
         }
         let Some(terms) = self.terms else { return Ok(Value::Null) };
+        let ordinal = self.ordinal_batch.values[start + nth];
+        if let Some(Some(name)) = self.names.get(ordinal as usize) {
+            return Ok(name.clone());
+        }
         terms
-            .term(u64::from(self.ordinal_batch.values[start + nth]), &mut self.term)
+            .term(u64::from(ordinal), &mut self.term)
             .map_err(|error| Error::from(error).to_request_error())?;
-        Ok(Value::str(field.decode_term(&self.term)))
+        let name = Value::str(field.decode_term(&self.term));
+        if terms.len() <= NAMES_MAX {
+            self.names.resize(terms.len() as usize, None);
+            self.names[ordinal as usize] = Some(name.clone());
+        }
+        Ok(name)
     }
 }
 

@@ -10,7 +10,9 @@ use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
+use super::super::findings::{Findings, absorb_fixed};
 use super::super::list::{groups, push_key, render_buckets};
+use super::super::marked::{MarkedDocs, MarkedPlace};
 use super::super::options::Options;
 use super::super::partial::{Key, ListBucket, ListPartial, Partial};
 use super::super::reduce::Reducer;
@@ -91,6 +93,7 @@ impl Collect for AdjacencyMatrix {
         Ok(Box::new(MatrixCollector {
             definition: self,
             marks: FilterMarks::new(&place.bound.queries),
+            marked: MarkedDocs::default(),
             counts: Vec::new(),
             subs: place.subs,
             emitted: Emitted::default(),
@@ -130,6 +133,7 @@ impl Render for AdjacencyMatrix {
 struct MatrixCollector<'s> {
     definition: &'s AdjacencyMatrix,
     marks: FilterMarks<'s>,
+    marked: MarkedDocs,
     counts: Vec<u64>,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -140,6 +144,30 @@ impl MatrixCollector<'_> {
     fn width(&self) -> usize {
         let count = self.marks.filter_count();
         count + count * (count - 1) / 2
+    }
+}
+
+impl MatrixCollector<'_> {
+    /// Takes a batch filter by filter, then pair by pair.
+    fn collect_by_filter(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let (width, count) = (self.width(), self.marks.filter_count());
+        let mut place = 0;
+        for filter in 0..count {
+            let marks = self.marks.of_filter(filter);
+            let place_of = MarkedPlace { place: filter, width };
+            self.marked.collect(marks, place_of, entries, &mut self.counts, &mut self.subs)?;
+        }
+        for first in 0..count {
+            for second in first + 1..count {
+                let (start, own) = self.marks.of_filter(first);
+                let mut both = own.clone();
+                both.and(self.marks.of_filter(second).1);
+                let place_of = MarkedPlace { place: count + place, width };
+                self.marked.collect((start, &both), place_of, entries, &mut self.counts, &mut self.subs)?;
+                place += 1;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -157,13 +185,16 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
             self.counts.resize(bucket_count, 0);
         }
         self.marks.mark(entries.docs)?;
+        if entries.positions.is_none() && self.subs.takes_windows_again() {
+            return self.collect_by_filter(entries);
+        }
         self.emitted.clear();
         let mut held = Vec::with_capacity(count);
         for entry in 0..entries.len() {
-            let position = entries.position(entry);
+            let doc = entries.docs[entries.position(entry)];
             let base = entries.bucket(entry) as usize * width;
             held.clear();
-            held.extend(self.marks.of(position));
+            held.extend(self.marks.of(doc));
             for (at, &first) in held.iter().enumerate() {
                 let pairs = count + first * (2 * count - first - 1) / 2;
                 let others = held[at + 1..].iter().map(|second| pairs + second - first - 1);
@@ -181,6 +212,22 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.subs.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Fixed(std::mem::take(&mut self.counts), self.subs.take_findings()?))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Fixed(counts, below) = findings else { return Ok(()) };
+        self.budget.spend(counts.len() as u64 * 8)?;
+        let width = self.width();
+        let buckets = absorb_fixed(&mut self.counts, &counts, width, bucket_of);
+        self.subs.absorb(below, &buckets)
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {

@@ -51,7 +51,7 @@ pub struct CompositeSource {
     pub name: String,
     pub values: ValuesOptions,
     kind: SourceKind,
-    descending: bool,
+    pub descending: bool,
     pub missing_bucket: bool,
     missing_order: MissingOrder,
 }
@@ -351,6 +351,46 @@ impl<'s> SourceReader<'s> {
         match &mut self.reader {
             Reader::Keys(reader) => reader.begin(view, budget),
             Reader::Numbers(reader) => reader.begin(&view.segment, self.source.is_mapped()),
+        }
+    }
+
+    /// Places that ids of the begun segment have among few; 0: they have none.
+    pub fn place_count(&self) -> usize {
+        match (&self.reader, &self.dates) {
+            (Reader::Keys(reader), _) => reader.place_count(),
+            (Reader::Numbers(_), Some(dates)) => dates.place_count(),
+            _ => 0,
+        }
+    }
+
+    /// Replaces `out` by the place of each document's id. False: some document has none or several.
+    pub fn load_places(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
+        out.clear();
+        match (&mut self.reader, &self.dates) {
+            (Reader::Keys(reader), _) => reader.load_places(docs, out),
+            (Reader::Numbers(reader), Some(dates)) => {
+                let values = reader.load(docs)?;
+                dates.places(values.values, out);
+                Ok(values.positions.is_none())
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The id at a place.
+    pub fn id_at(&mut self, place: u32, budget: &Budget) -> Result<i64> {
+        match (&mut self.reader, &self.dates) {
+            (Reader::Keys(reader), _) => reader.id_at(place, budget),
+            (Reader::Numbers(_), Some(dates)) => Ok(dates.start_at(place)),
+            _ => Ok(0),
+        }
+    }
+
+    /// As [`KeyReader::place_of`].
+    pub fn place_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
+        match &self.reader {
+            Reader::Keys(reader) => reader.place_of(id),
+            Reader::Numbers(_) => Ok(None),
         }
     }
 

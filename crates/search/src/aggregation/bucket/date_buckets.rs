@@ -48,6 +48,8 @@ pub struct DateBuckets {
     at: usize,
     /// Buckets of `starts` a millisecond.
     per_milli: f64,
+    /// How places are found where all buckets are of one length.
+    equal: Option<Equal>,
     /// Places in `starts` by instant; `None`: those are not known, or their lengths differ too much.
     cells: Option<Cells>,
     /// Of a region, those met so far.
@@ -63,6 +65,46 @@ struct Cells {
     /// Of each cell: the place of the bucket at its beginning in the upper half; in the lower half how far into the cell the next bucket begins,
     /// the cell's length or more where none does.
     cells: Vec<u64>,
+}
+
+/// Buckets of one length: a place is a distance divided by it, which a multiplication does.
+#[derive(Debug, Clone, Copy)]
+struct Equal {
+    first: i64,
+    /// The power of two in the length.
+    bits: u32,
+    /// What is left of the length divides as a multiplication by this and a shift.
+    factor: u64,
+    shift: u32,
+}
+
+impl Equal {
+    /// `starts` has the end of the last bucket, too.
+    fn of(starts: &[i64]) -> Option<Equal> {
+        let (first, end) = (*starts.first()?, *starts.last()?);
+        let length = starts.get(1)?.checked_sub(first)?;
+        if !starts.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(length)) {
+            return None;
+        }
+        let bits = length.trailing_zeros();
+        let odd = (length >> bits) as u64;
+        let most = end.checked_sub(first)? as u64 >> bits;
+        // With distances below 2^31 a factor of 32 bits is exact (Granlund and Montgomery, "Division by invariant integers").
+        let shift = 31 + odd.next_power_of_two().trailing_zeros();
+        if most >= 1 << 31 || shift > 62 {
+            return None;
+        }
+        let factor = (1u64 << shift).div_ceil(odd);
+        (factor <= u64::from(u32::MAX)).then_some(Equal { first, bits, factor, shift })
+    }
+
+    fn places(self, instants: &[i64], out: &mut Vec<u32>) {
+        let Equal { first, bits, factor, shift } = self;
+        out.extend(instants.iter().map(|instant| {
+            let distance = u64::from((instant.wrapping_sub(first) as u64 >> bits) as u32);
+            (distance * u64::from(factor as u32) >> shift) as u32
+        }));
+    }
 }
 
 impl Cells {
@@ -109,7 +151,8 @@ impl DateBuckets {
         };
         let few = range.filter(|(first, last)| rounding.buckets_between(*first, *last) <= starts_max);
         let (starts, seasons) = (Vec::new(), Vec::new());
-        let mut buckets = DateBuckets { rounding, starts, at: 0, per_milli: 0.0, cells: None, seasons };
+        let mut buckets =
+            DateBuckets { rounding, starts, at: 0, per_milli: 0.0, equal: None, cells: None, seasons };
         if let Some((first, last)) = few {
             let mut starts = Vec::new();
             let mut start = buckets.rounding.round(first);
@@ -128,6 +171,7 @@ impl DateBuckets {
             // The end of the last one.
             starts.push(start);
             buckets.per_milli = (starts.len() - 1) as f64 / start.saturating_sub(starts[0]).max(1) as f64;
+            buckets.equal = Equal::of(&starts);
             buckets.cells = Cells::of(&starts);
             buckets.starts = starts;
         }
@@ -141,8 +185,10 @@ impl DateBuckets {
 
     /// Appends the place of each instant to `out`; all lie within the range.
     pub fn places(&self, instants: &[i64], out: &mut Vec<u32>) {
-        if let Some(cells) = &self.cells {
-            cells.places(instants, out);
+        match (&self.equal, &self.cells) {
+            (Some(equal), Some(_)) => equal.places(instants, out),
+            (None, Some(cells)) => cells.places(instants, out),
+            (_, None) => {}
         }
     }
 

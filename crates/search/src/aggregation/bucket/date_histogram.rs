@@ -136,7 +136,7 @@ impl Request for DateHistogram {
 
 impl Collect for DateHistogram {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget } = place;
+        let Place { bound, subs, shard, budget, .. } = place;
         let source = &bound.sources()[0];
         let dates = bound.shape.date.as_ref().expect("the shape of a date histogram is bound with it");
         Ok(match source.range_kind() {
@@ -408,6 +408,10 @@ impl<'s> Collector<'s> for DateHistogramCollector<'s> {
 
     fn can_split(&self) -> bool {
         self.buckets.subs.can_split()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.buckets.subs.takes_windows_again()
     }
 
     fn take_findings(&mut self) -> Result<Findings> {

@@ -1,7 +1,7 @@
 //! `filter` and `filters`: the documents that match a query. Source: Elasticsearch's `FilterAggregator`, `FiltersAggregator`.
 
 use limber_mapping::RequestError;
-use limber_segment::{DocId, SegmentView};
+use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
 use super::super::bind::Shape;
@@ -10,15 +10,17 @@ use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::findings::{Findings, absorb_fixed};
+use super::super::marked::{MarkedDocs, MarkedPlace, window_bits};
 use super::super::options::Options;
 use super::super::order::OrderValues;
 use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
-use super::filter_marks::{Docs, FilterMarks, mark};
+use super::filter_marks::{Docs, FilterMarks};
 use crate::error::Result;
 use crate::json;
+use crate::matcher::Bits;
 use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
 
 /// Filters of one `filters` aggregation.
@@ -222,8 +224,7 @@ impl Render for Filters {
 pub struct FilterCollector<'s> {
     query: &'s BoundQuery,
     docs: Docs<'s>,
-    matching: Vec<DocId>,
-    marks: Vec<bool>,
+    marked: MarkedDocs,
     counts: Vec<u64>,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -235,8 +236,7 @@ impl<'s> FilterCollector<'s> {
         FilterCollector {
             query,
             docs: Docs(None),
-            matching: Vec::new(),
-            marks: Vec::new(),
+            marked: MarkedDocs::default(),
             counts: Vec::new(),
             subs,
             emitted: Emitted::default(),
@@ -256,20 +256,17 @@ impl<'s> Collector<'s> for FilterCollector<'s> {
             self.budget.spend((entries.bucket_count - self.counts.len()) as u64 * 8)?;
             self.counts.resize(entries.bucket_count, 0);
         }
-        let Docs(Some(docs)) = &mut self.docs else { return Ok(()) };
-        docs.retain(entries.docs, &mut self.matching)?;
-        if entries.is_single_bucket() && entries.scores.is_empty() {
-            self.counts[0] += self.matching.len() as u64;
-            if !self.subs.is_empty() && !self.matching.is_empty() {
-                self.subs.collect(&Entries::of(&self.matching))?;
-            }
+        let (Docs(Some(docs)), Some((start, mut bits))) = (&mut self.docs, window_bits(entries.docs)) else {
             return Ok(());
+        };
+        docs.restrict(start, &mut bits)?;
+        if entries.positions.is_none() {
+            let only = MarkedPlace { place: 0, width: 1 };
+            return self.marked.collect((start, &bits), only, entries, &mut self.counts, &mut self.subs);
         }
-        mark(entries.docs, &self.matching, &mut self.marks);
         self.emitted.clear();
         for entry in 0..entries.len() {
-            let position = entries.positions.map_or(entry, |positions| positions[entry] as usize);
-            if self.marks[position] {
+            if bits.contains(entries.docs[entries.position(entry)] - start) {
                 let bucket = entries.bucket(entry);
                 self.counts[bucket as usize] += 1;
                 self.emitted.push(entry, bucket);
@@ -328,6 +325,7 @@ pub fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> 
 pub struct FiltersCollector<'s> {
     marks: FilterMarks<'s>,
     has_other: bool,
+    marked: MarkedDocs,
     counts: Vec<u64>,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -344,6 +342,7 @@ impl<'s> FiltersCollector<'s> {
         FiltersCollector {
             marks: FilterMarks::new(queries),
             has_other,
+            marked: MarkedDocs::default(),
             counts: Vec::new(),
             subs,
             emitted: Emitted::default(),
@@ -353,6 +352,21 @@ impl<'s> FiltersCollector<'s> {
 
     fn width(&self) -> usize {
         self.marks.filter_count() + usize::from(self.has_other)
+    }
+
+    /// Takes a batch filter by filter.
+    fn collect_by_filter(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let (width, filter_count) = (self.width(), self.marks.filter_count());
+        for place in 0..filter_count {
+            let (marks, place) = (self.marks.of_filter(place), MarkedPlace { place, width });
+            self.marked.collect(marks, place, entries, &mut self.counts, &mut self.subs)?;
+        }
+        let Some((start, mut others)) = window_bits(entries.docs).filter(|_| self.has_other) else {
+            return Ok(());
+        };
+        (0..filter_count).for_each(|filter| others.and_not(self.marks.of_filter(filter).1));
+        let place = MarkedPlace { place: filter_count, width };
+        self.marked.collect((start, &others), place, entries, &mut self.counts, &mut self.subs)
     }
 }
 
@@ -370,12 +384,15 @@ impl<'s> Collector<'s> for FiltersCollector<'s> {
             self.counts.resize(bucket_count, 0);
         }
         self.marks.mark(entries.docs)?;
+        if entries.positions.is_none() && self.subs.takes_windows_again() {
+            return self.collect_by_filter(entries);
+        }
         self.emitted.clear();
         for entry in 0..entries.len() {
-            let position = entries.positions.map_or(entry, |positions| positions[entry] as usize);
+            let doc = entries.docs[entries.position(entry)];
             let first = entries.bucket(entry) as usize * width;
             let mut is_other = self.has_other;
-            for filter in self.marks.of(position) {
+            for filter in self.marks.of(doc) {
                 is_other = false;
                 self.counts[first + filter] += 1;
                 self.emitted.push(entry, (first + filter) as u32);

@@ -4,7 +4,9 @@ use std::fmt;
 
 use limber_segment::{DocId, SegmentView};
 
+use super::super::marked::window_bits;
 use crate::error::Result;
+use crate::matcher::Bits;
 use crate::query::{BoundQuery, MatchingDocs};
 
 /// A matcher that can be shown in debug output.
@@ -32,19 +34,15 @@ pub fn mark(docs: &[DocId], matching: &[DocId], marks: &mut Vec<bool>) {
 pub struct FilterMarks<'s> {
     queries: &'s [BoundQuery],
     docs: Vec<Docs<'s>>,
-    matching: Vec<DocId>,
-    /// By filter: whether each document matches.
-    marks: Vec<Vec<bool>>,
+    /// First document of the window at hand.
+    start: DocId,
+    /// By filter: the documents of the batch that match.
+    bits: Vec<Bits>,
 }
 
 impl<'s> FilterMarks<'s> {
     pub fn new(queries: &'s [BoundQuery]) -> FilterMarks<'s> {
-        FilterMarks {
-            queries,
-            docs: Vec::new(),
-            matching: Vec::new(),
-            marks: queries.iter().map(|_| Vec::new()).collect(),
-        }
+        FilterMarks { queries, docs: Vec::new(), start: 0, bits: vec![Bits::default(); queries.len()] }
     }
 
     pub fn filter_count(&self) -> usize {
@@ -61,17 +59,25 @@ impl<'s> FilterMarks<'s> {
 
     /// Looks at a batch; [`FilterMarks::of`] then speaks of it.
     pub fn mark(&mut self, batch: &[DocId]) -> Result<()> {
-        for (docs, marks) in self.docs.iter_mut().zip(&mut self.marks) {
+        let Some((start, all)) = window_bits(batch) else { return Ok(()) };
+        self.start = start;
+        for (docs, bits) in self.docs.iter_mut().zip(&mut self.bits) {
+            bits.clone_from(&all);
             if let Docs(Some(docs)) = docs {
-                docs.retain(batch, &mut self.matching)?;
-                mark(batch, &self.matching, marks);
+                docs.restrict(start, bits)?;
             }
         }
         Ok(())
     }
 
-    /// The filters that the document at a place of the batch matches, ascending.
-    pub fn of(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.marks.len()).filter(move |&filter| self.marks[filter][position])
+    /// The filters that a document of the batch matches, ascending.
+    pub fn of(&self, doc: DocId) -> impl Iterator<Item = usize> + '_ {
+        let index = doc - self.start;
+        (0..self.bits.len()).filter(move |&filter| self.bits[filter].contains(index))
+    }
+
+    /// The first document of the window at hand, and the documents of the batch that match a filter.
+    pub fn of_filter(&self, filter: usize) -> (DocId, &Bits) {
+        (self.start, &self.bits[filter])
     }
 }

@@ -12,6 +12,7 @@ use super::super::bucket_table::BucketTable;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
+use super::super::findings::Findings;
 use super::super::keyed_buckets::KeyedBuckets;
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{KeyedBucket, Partial};
@@ -137,8 +138,13 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let has_one_at_most = self.reader.has_one_at_most();
         let values = self.reader.load(entries.docs)?;
         let (cells, memory) = (&self.request.cells, &mut self.memory);
+        if has_one_at_most && entries.positions.is_none() {
+            let cell = |_: usize, place: i64| cells.cell_of(place, memory).map(|cell| cell as i64);
+            return self.buckets.collect(&values, entries, cell);
+        }
         // Cells of the entry at hand: each counts once.
         let (mut seen_of, mut seen): (usize, Vec<u64>) = (usize::MAX, Vec::new());
         self.buckets.collect(&values, entries, |entry, place| {
@@ -184,6 +190,22 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.buckets.subs.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.buckets.subs.can_split()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.buckets.subs.takes_windows_again()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        self.buckets.take_findings()
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        self.buckets.absorb(findings, bucket_of)
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {

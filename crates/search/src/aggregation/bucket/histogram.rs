@@ -136,7 +136,7 @@ impl Request for Histogram {
 
 impl Collect for Histogram {
     fn collector<'s>(&'s self, place: Place<'s>) -> error::Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget } = place;
+        let Place { bound, subs, shard, budget, .. } = place;
         let source = &bound.sources()[0];
         Ok(match source.range_kind() {
             Some(kind) => {

@@ -182,6 +182,10 @@ impl<'s> Collector<'s> for HistogramCollector<'s> {
         self.buckets.subs.can_split()
     }
 
+    fn takes_windows_again(&self) -> bool {
+        self.buckets.subs.takes_windows_again()
+    }
+
     fn take_findings(&mut self) -> Result<Findings> {
         self.buckets.take_findings()
     }

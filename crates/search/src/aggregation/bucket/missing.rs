@@ -10,6 +10,7 @@ use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::findings::{Findings, absorb_fixed};
+use super::super::marked::{MarkedDocs, MarkedPlace, window_bits};
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
@@ -18,6 +19,7 @@ use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
 use crate::error::Result;
+use crate::matcher::{Bits, WINDOW};
 use crate::runtime::{RuntimeReader, RuntimeTerms};
 
 #[derive(Debug, Clone)]
@@ -76,6 +78,7 @@ pub struct MissingCollector<'s> {
     presence: Option<Presence<'s>>,
     /// Of a runtime field.
     reader: Option<RuntimeReader<'s>>,
+    marked: MarkedDocs,
     counts: Vec<u64>,
     subs: Subs<'s>,
     emitted: Emitted,
@@ -89,6 +92,7 @@ impl<'s> MissingCollector<'s> {
             source,
             presence: None,
             reader: None,
+            marked: MarkedDocs::default(),
             counts: Vec::new(),
             subs,
             emitted: Emitted::default(),
@@ -135,6 +139,16 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
         if self.source.missing.is_some() {
             return Ok(());
         }
+        if entries.positions.is_none()
+            && let Some(presence) = self.presence.as_ref().filter(|_| self.reader.is_none())
+        {
+            let Some((start, mut bits)) = window_bits(entries.docs) else { return Ok(()) };
+            let mut present = Bits::default();
+            presence.fill_window((start / WINDOW) as usize, &mut present.0)?;
+            bits.and_not(&present);
+            let only = MarkedPlace { place: 0, width: 1 };
+            return self.marked.collect((start, &bits), only, entries, &mut self.counts, &mut self.subs);
+        }
         self.emitted.clear();
         let made = match &mut self.reader {
             Some(reader) => Some(present(reader, entries.docs, self.source.is_numeric())?),
@@ -159,6 +173,12 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
         Ok(())
     }
 
+    /// No document is without a value: nothing is to be taken.
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        let has_all = matches!(self.presence, Some(Presence::All(_))) && self.reader.is_none();
+        Ok(has_all || self.source.missing.is_some())
+    }
+
     fn end_segment(&mut self) -> Result<()> {
         self.subs.end_segment()
     }
@@ -173,6 +193,10 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
 
     fn can_split(&self) -> bool {
         self.subs.can_split()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.subs.takes_windows_again()
     }
 
     fn take_findings(&mut self) -> Result<Findings> {

@@ -1,9 +1,11 @@
 //! Bucket aggregations other than `terms`: which buckets does a document fall into?
 
 mod adjacency_matrix;
+mod auto_date_collector;
 mod auto_date_histogram;
 mod bounds;
 mod composite;
+mod composite_collector;
 mod composite_source;
 mod counting;
 mod date_buckets;
@@ -28,8 +30,10 @@ mod rounding;
 mod variable_width_histogram;
 
 pub use adjacency_matrix::AdjacencyMatrix;
+pub use auto_date_collector::AutoDateFindings;
 pub use auto_date_histogram::AutoDateHistogram;
 pub use composite::Composite;
+pub use composite_collector::CombinedFindings;
 pub use date_histogram::{DateHistogram, DateShape};
 pub use filter::{Filter, Filters, single_partials};
 pub use filter_marks::{Docs, mark};

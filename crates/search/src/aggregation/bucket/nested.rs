@@ -94,7 +94,7 @@ impl Request for Nested {
 
 impl Collect for Nested {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget } = place;
+        let Place { bound, subs, shard, budget, .. } = place;
         let inner = bound.inner.as_ref().expect("bound with its documents");
         Ok(Box::new(NestedCollector {
             path: &self.path,
@@ -149,7 +149,7 @@ impl Request for ReverseNested {
 
 impl Collect for ReverseNested {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget } = place;
+        let Place { bound, subs, shard, budget, .. } = place;
         let outer = bound.inner.as_ref().expect("bound with its documents");
         let path = &shard.nested.as_ref().expect("checked when it was bound").nested.path;
         Ok(Box::new(ReverseCollector {

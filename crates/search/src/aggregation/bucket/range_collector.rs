@@ -179,6 +179,10 @@ impl<'s> Collector<'s> for RangeCollector<'s> {
         self.subs.can_split()
     }
 
+    fn takes_windows_again(&self) -> bool {
+        self.subs.takes_windows_again()
+    }
+
     fn take_findings(&mut self) -> Result<Findings> {
         Ok(Findings::Fixed(std::mem::take(&mut self.counts), self.subs.take_findings()?))
     }

@@ -253,7 +253,11 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
                     }
                     last = Some((bucket, value));
                     let bits = if is_floating { source.decode(value).to_bits() as i64 } else { value };
-                    sketch(sketches, bucket, precision, budget, &mut failed).insert(hash_number(bits));
+                    let hash = hash_number(bits);
+                    match &mut sketches[bucket as usize] {
+                        Some(sketch) => sketch.insert_quickly(hash),
+                        None => sketch(sketches, bucket, precision, budget, &mut failed).insert(hash),
+                    }
                 });
             }
             Reader::Made(terms) => {
@@ -287,7 +291,12 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
                         terms.hashes[ordinal as usize] = terms.hash(ordinal)?;
                     }
                     let hash = terms.hashes[ordinal as usize];
-                    sketch(&mut self.sketches, bucket, precision, budget, &mut failed).insert(hash);
+                    match &mut self.sketches[bucket as usize] {
+                        Some(sketch) => sketch.insert_quickly(hash),
+                        None => {
+                            sketch(&mut self.sketches, bucket, precision, budget, &mut failed).insert(hash)
+                        }
+                    }
                 }
             }
         }
@@ -341,6 +350,10 @@ impl<'s> Collector<'s> for CardinalityCollector<'s> {
     }
 
     fn can_split(&self) -> bool {
+        true
+    }
+
+    fn takes_windows_again(&self) -> bool {
         true
     }
 

@@ -12,6 +12,9 @@ const EXACT_PER_COMPRESSION: usize = 20;
 /// Less than this leaves too few centroids to say anything. Elasticsearch: `MergingDigest`.
 const COMPRESSION_MIN: f64 = 10.0;
 
+/// A value that occurs often is cut into parts of about this share of what lies between it and the nearer end.
+const COUNTED_PARTS: u64 = 128;
+
 /// Incoming values wait in a buffer of this many times the number of centroids before they are merged.
 const BUFFER_PER_CENTROID: usize = 10;
 
@@ -96,6 +99,34 @@ impl Digest {
             self.count += values.len() as u64;
             merged.add_values(values, self.compression);
         }
+    }
+
+    /// Adds values that ascend, each as often as told.
+    pub fn add_counted(&mut self, counted: impl Iterator<Item = (f64, u64)> + Clone) {
+        let total: u64 = counted.clone().map(|(_, count)| count).sum();
+        if matches!(self.state, State::Exact(_)) && self.count + total < self.exact_max as u64 {
+            counted.for_each(|(value, count)| self.add_weighted(value, count));
+            return;
+        }
+        if let State::Exact(values) = &mut self.state {
+            let kept = std::mem::take(values);
+            self.merge_from_now_on(kept);
+        }
+        self.is_settled = false;
+        self.count += total;
+        let State::Merged(merged) = &mut self.state else { return };
+        let mut done = 0;
+        for (mean, count) in counted {
+            // Equal values come in parts, fine at both ends: nothing is interpolated within them, and none is too large for its place.
+            let end = done + count;
+            while done < end {
+                let part = (done.min(total - done) / COUNTED_PARTS).max(1).min(end - done);
+                merged.waiting.push(Centroid { mean, weight: part as f64 });
+                done += part;
+            }
+        }
+        merged.settle(self.compression * WORKING_FINENESS);
+        self.is_settled = true;
     }
 
     fn add_weighted(&mut self, value: f64, weight: u64) {

@@ -11,10 +11,12 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::Place;
 use super::super::entries::{Entries, Values};
+use super::super::findings::Findings;
 use super::super::options::Options;
 use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::source::{NumberReader, Source};
 use super::digest::Digest;
+use super::value_counts::ValueCounts;
 use crate::error::Result;
 
 /// How many times finer `high_accuracy` is, as in `percentiles`.
@@ -69,6 +71,10 @@ pub struct DigestCollector<'s> {
     source: &'s Source,
     reader: NumberReader<'s>,
     digests: Vec<Option<Box<Digest>>>,
+    /// Values that are still to be added to those.
+    counts: ValueCounts<'s>,
+    /// There is one bucket around.
+    is_alone: bool,
     doubles: Vec<f64>,
     starts: Vec<u32>,
     budget: &'s Budget,
@@ -84,9 +90,27 @@ impl<'s> DigestCollector<'s> {
             source,
             reader: NumberReader::new(source)?,
             digests: Vec::new(),
+            counts: ValueCounts::new(source, place.shard, place.budget)?,
+            is_alone: place.is_alone,
             doubles: Vec::new(),
             starts: Vec::new(),
             budget: place.budget,
+        })
+    }
+}
+
+impl DigestCollector<'_> {
+    /// Brings what was counted into the digests.
+    fn pour(&mut self) -> Result<()> {
+        let (source, budget, compression) = (self.source, self.budget, self.compression);
+        let digests = &mut self.digests;
+        self.counts.each(|bucket, counted| {
+            if bucket as usize >= digests.len() {
+                digests.resize_with(bucket as usize + 1, || None);
+            }
+            let own = digests[bucket as usize].get_or_insert_with(|| Box::new(Digest::new(compression)));
+            own.add_counted(counted.iter().map(|&(value, count)| (source.decode(value), count)));
+            budget.spend(own.bytes())
         })
     }
 }
@@ -101,6 +125,9 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
             self.budget.spend((entries.bucket_count - self.digests.len()) as u64 * 8)?;
             self.digests.resize_with(entries.bucket_count, || None);
         }
+        if self.counts.takes(entries.bucket_count)? {
+            return self.counts.add(&self.reader.load(entries.docs)?, entries, &mut self.starts);
+        }
         let stored = self.reader.load(entries.docs)?;
         self.source.decode_all(stored.values, &mut self.doubles);
         // A value takes at most its own eight bytes.
@@ -113,7 +140,26 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
         Ok(())
     }
 
+    fn can_split(&self) -> bool {
+        // Digests depend on the order of values, counts do not.
+        self.is_alone && self.counts.takes_one()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.counts.takes_one()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Counted(Box::new(self.counts.take())))
+    }
+
+    fn absorb(&mut self, findings: Findings, _: &[u32]) -> Result<()> {
+        let Findings::Counted(counted) = findings else { return Ok(()) };
+        self.counts.absorb(*counted)
+    }
+
     fn settle(&mut self) -> Result<()> {
+        self.pour()?;
         let bytes = COMPARED_BYTES + self.numbers.names.len() as u64 * 8;
         for digest in self.digests.iter_mut().flatten() {
             digest.prepare();
@@ -135,6 +181,7 @@ impl<'s> Collector<'s> for DigestCollector<'s> {
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        self.pour()?;
         let mut take = |bucket: u32| self.digests.get_mut(bucket as usize).and_then(Option::take);
         let empty = || Box::new(Digest::new(self.compression));
         Ok(buckets.iter().map(|&bucket| Finding::into_partial(*take(bucket).unwrap_or_else(empty))).collect())

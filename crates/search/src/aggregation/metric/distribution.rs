@@ -35,6 +35,20 @@ impl Distribution {
         }
     }
 
+    /// Adds values that ascend, each as often as told; false: a value cannot be kept.
+    pub fn add_counted(&mut self, counted: impl Iterator<Item = (f64, u64)> + Clone) -> bool {
+        match self {
+            Distribution::Digest(digest) => {
+                digest.add_counted(counted);
+                true
+            }
+            Distribution::Hdr(histogram) => {
+                let mut counted = counted;
+                counted.all(|(value, times)| histogram.add_counted(value, times))
+            }
+        }
+    }
+
     /// False: the value cannot be kept.
     #[inline]
     pub fn add(&mut self, value: f64) -> bool {

@@ -44,13 +44,19 @@ impl Histogram {
     /// False: `value` is negative and was not added.
     #[must_use]
     pub fn add(&mut self, value: f64) -> bool {
+        self.add_counted(value, 1)
+    }
+
+    /// Adds a value several times; false: it is negative and was not added.
+    #[must_use]
+    pub fn add_counted(&mut self, value: f64, times: u64) -> bool {
         if value < 0.0 || value.is_nan() {
             return false;
         }
-        self.count += 1;
+        self.count += times;
         match value == 0.0 {
-            true => self.zeros += 1,
-            false => *self.slots.entry(self.slot(value)).or_default() += 1,
+            true => self.zeros += times,
+            false => *self.slots.entry(self.slot(value)).or_default() += times,
         }
         true
     }

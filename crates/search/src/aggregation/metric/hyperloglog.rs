@@ -66,6 +66,19 @@ impl Sketch {
         }
     }
 
+    /// As [`Sketch::insert`], where most registers hold a longer run already.
+    #[inline]
+    pub fn insert_quickly(&mut self, hash: u64) {
+        if let Hashes::Registers(registers) = &self.hashes {
+            let register = registers[(hash >> (64 - self.precision)) as usize];
+            let rest = hash << self.precision;
+            if rest >> 1 >> (63 - u32::from(register & 63)) != 0 {
+                return;
+            }
+        }
+        self.insert(hash);
+    }
+
     /// Adds the hashes of numbers.
     pub fn insert_numbers(&mut self, mut numbers: impl Iterator<Item = i64>) {
         while matches!(self.hashes, Hashes::Kept(_)) {

@@ -9,6 +9,7 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
+use super::super::findings::Findings;
 use super::super::format::double;
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Finding, OwnFinding, Partial};
@@ -124,6 +125,33 @@ impl Moments {
             means: values.iter().map(|value| if value.is_nan() { 0.0 } else { *value }).collect(),
             ..Moments::new(values.len())
         }
+    }
+
+    /// A batch of documents, by field; none lacks a value. Two passes: means, then powers of the distances to them.
+    fn of_all(columns: &[Vec<f64>]) -> Moments {
+        let (width, count) = (columns.len(), columns.first().map_or(0, Vec::len));
+        let mut moments = Moments { doc_count: count as u64, ..Moments::new(width) };
+        let n = count as f64;
+        for (field, column) in columns.iter().enumerate() {
+            let mean = column.iter().sum::<f64>() / n;
+            let mut powers = [0.0; 3];
+            for value in column {
+                let d = value - mean;
+                let square = d * d;
+                powers[0] += square;
+                powers[1] += square * d;
+                powers[2] += square * square;
+            }
+            (moments.counts[field], moments.means[field], moments.powers[field]) = (n, mean, powers);
+        }
+        for first in 0..width {
+            for second in first + 1..width {
+                let (one, other) = (moments.means[first], moments.means[second]);
+                let pairs = columns[first].iter().zip(&columns[second]);
+                moments.products[first * width + second] = pairs.map(|(a, b)| (a - one) * (b - other)).sum();
+            }
+        }
+        moments
     }
 
     fn merge(&mut self, other: &Moments) {
@@ -275,6 +303,21 @@ fn one_of(values: &mut [f64], mode: Mode) -> f64 {
     }
 }
 
+/// From so many documents of one bucket on, their moments are taken together: another last digit.
+const BATCH_FROM: usize = 512;
+
+impl MatrixCollector<'_> {
+    fn merge_into(&mut self, bucket: u32, moments: &Moments) -> Result<()> {
+        let width = self.readers.len();
+        let place = &mut self.moments[bucket as usize];
+        if place.is_none() {
+            self.budget.spend((width * (width + 4) * 8) as u64)?;
+        }
+        place.get_or_insert_with(|| Box::new(Moments::new(width))).merge(moments);
+        Ok(())
+    }
+}
+
 impl<'s> Collector<'s> for MatrixCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.readers
@@ -291,6 +334,11 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
         let mut starts = Vec::new();
         for ((source, reader), column) in self.readers.iter_mut().zip(&mut self.columns) {
             let stored = reader.load(entries.docs)?;
+            if stored.positions.is_none() {
+                // One value a document stands for itself, whatever the mode.
+                source.decode_all(stored.values, column);
+                continue;
+            }
             stored.starts(entries.docs.len(), &mut starts);
             source.decode_all(stored.values, &mut self.doubles);
             column.clear();
@@ -300,6 +348,11 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
                     values => one_of(values, self.mode),
                 });
             }
+        }
+        if let Some(bucket) = entries.only_bucket().filter(|_| entries.len() >= BATCH_FROM)
+            && !self.columns.iter().flatten().any(|value| value.is_nan())
+        {
+            return self.merge_into(bucket, &Moments::of_all(&self.columns));
         }
         let mut values = vec![0.0; width];
         for entry in 0..entries.len() {
@@ -311,11 +364,32 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
             if missing.next().is_some() || values.iter().all(|value| value.is_nan()) {
                 continue;
             }
-            let place = &mut self.moments[entries.bucket(entry) as usize];
-            if place.is_none() {
-                self.budget.spend((width * (width + 4) * 8) as u64)?;
+            self.merge_into(entries.bucket(entry), &Moments::of(&values))?;
+        }
+        Ok(())
+    }
+
+    fn can_split(&self) -> bool {
+        true
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let width = self.readers.len();
+        let own = |moments: Option<Box<Moments>>| moments.map_or_else(|| Moments::new(width), |own| *own);
+        Ok(Findings::Own(std::mem::take(&mut self.moments).into_iter().map(own).map(Finding::into_partial).collect()))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Own(found) = findings else { return Ok(()) };
+        let most = bucket_of[..found.len()].iter().max().map_or(0, |most| *most as usize + 1);
+        if most > self.moments.len() {
+            self.budget.spend((most - self.moments.len()) as u64 * 8)?;
+            self.moments.resize_with(most, || None);
+        }
+        for (found, &bucket) in found.iter().zip(bucket_of) {
+            if let Some(moments) = Moments::in_partial(found).filter(|moments| moments.doc_count > 0) {
+                self.merge_into(bucket, moments)?;
             }
-            place.get_or_insert_with(|| Box::new(Moments::new(width))).merge(&Moments::of(&values));
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ mod student;
 mod t_test;
 mod top_hits;
 mod top_metrics;
+mod value_counts;
 mod weighted_avg;
 
 pub use boxplot::Boxplot;
@@ -42,4 +43,5 @@ pub use string_stats::StringStats;
 pub use t_test::TTest;
 pub use top_hits::TopHits;
 pub use top_metrics::TopMetrics;
+pub use value_counts::Counted;
 pub use weighted_avg::{WeightedAvg, WeightedSums};

@@ -436,6 +436,10 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
         true
     }
 
+    fn takes_windows_again(&self) -> bool {
+        true
+    }
+
     fn take_findings(&mut self) -> Result<Findings> {
         let exact = std::mem::replace(&mut self.exact, ExactStats::new(wanted_of(self.kind)));
         let (exact_bound, doubles) = (self.exact_bound, std::mem::take(&mut self.doubles));

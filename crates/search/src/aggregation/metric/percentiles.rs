@@ -14,6 +14,7 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Entries, Values};
+use super::super::findings::Findings;
 use super::super::format::{Format, double};
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::{NameCheck, OrderValues};
@@ -25,6 +26,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::digest::Digest;
 use super::distribution::Distribution;
 use super::hdr::{DIGITS_MAX, Histogram};
+use super::value_counts::ValueCounts;
 use crate::error::Result;
 use crate::json;
 
@@ -228,7 +230,7 @@ impl Request for Percentiles {
 
 impl Collect for Percentiles {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        Ok(Box::new(PercentilesCollector::new(self, &place.bound.sources()[0], place.budget)?))
+        Ok(Box::new(PercentilesCollector::new(self, &place.bound.sources()[0], &place)?))
     }
 }
 
@@ -352,6 +354,10 @@ pub struct PercentilesCollector<'s> {
     reader: NumberReader<'s>,
     /// By bucket; made at the first value.
     distributions: RefCell<Vec<Option<Box<Distribution>>>>,
+    /// Values that are still to be added to those.
+    counts: ValueCounts<'s>,
+    /// There is one bucket around.
+    is_alone: bool,
     doubles: Vec<f64>,
     starts: Vec<u32>,
     /// What has been charged for by bucket, and the buckets that got values in this batch.
@@ -364,13 +370,16 @@ impl<'s> PercentilesCollector<'s> {
     pub fn new(
         request: &'s Percentiles,
         source: &'s Source,
-        budget: &'s Budget,
+        place: &Place<'s>,
     ) -> Result<PercentilesCollector<'s>> {
+        let budget = place.budget;
         Ok(PercentilesCollector {
             request,
             source,
             reader: NumberReader::new(source)?,
             distributions: RefCell::default(),
+            counts: ValueCounts::new(source, place.shard, budget)?,
+            is_alone: place.is_alone,
             doubles: Vec::new(),
             starts: Vec::new(),
             charged_bytes: Vec::new(),
@@ -387,6 +396,24 @@ impl<'s> PercentilesCollector<'s> {
             self.charged_bytes.resize(bucket_count, 0);
         }
         Ok(())
+    }
+
+    /// Brings what was counted into the distributions.
+    fn pour(&mut self) -> Result<()> {
+        let (source, request, distributions) = (self.source, self.request, self.distributions.get_mut());
+        let touched = &mut self.touched;
+        self.counts.each(|bucket, counted| {
+            touched.push(bucket);
+            if bucket as usize >= distributions.len() {
+                distributions.resize_with(bucket as usize + 1, || None);
+            }
+            let own = distributions[bucket as usize].get_or_insert_with(|| Box::new(request.empty()));
+            let decoded = counted.iter().map(|&(value, count)| (source.decode(value), count));
+            if own.add_counted(decoded) { Ok(()) } else { Err(negative().into()) }
+        })?;
+        let bucket_count = self.distributions.get_mut().len();
+        self.charged_bytes.resize(bucket_count.max(self.charged_bytes.len()), 0);
+        self.charge()
     }
 
     /// Charges for what this batch made grow: at most its 4,096 documents' values went uncharged meanwhile.
@@ -414,6 +441,9 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.grow(entries.bucket_count)?;
+        if self.counts.takes(entries.bucket_count)? {
+            return self.counts.add(&self.reader.load(entries.docs)?, entries, &mut self.starts);
+        }
         let stored = self.reader.load(entries.docs)?;
         self.source.decode_all(stored.values, &mut self.doubles);
         let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
@@ -441,6 +471,28 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
         self.charge()
     }
 
+    fn can_split(&self) -> bool {
+        // Digests depend on the order of values, counts do not.
+        self.is_alone && self.counts.takes_one()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.counts.takes_one()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Counted(Box::new(self.counts.take())))
+    }
+
+    fn absorb(&mut self, findings: Findings, _: &[u32]) -> Result<()> {
+        let Findings::Counted(counted) = findings else { return Ok(()) };
+        self.counts.absorb(*counted)
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.pour()
+    }
+
     fn order_value(&self, _path: &[String], value: Option<&str>, bucket: u32) -> f64 {
         let mut distributions = self.distributions.borrow_mut();
         let Some(Some(own)) = distributions.get_mut(bucket as usize) else { return f64::NAN };
@@ -449,6 +501,7 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
     }
 
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        self.pour()?;
         let distributions = self.distributions.get_mut();
         let mut take = |bucket: u32| distributions.get_mut(bucket as usize).and_then(Option::take);
         let empty = || Box::new(self.request.empty());

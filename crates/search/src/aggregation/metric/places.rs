@@ -9,6 +9,7 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::Place;
 use super::super::entries::Entries;
+use super::super::findings::Findings;
 use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::source::{NumberReader, Source};
 use crate::error::Result;
@@ -59,6 +60,33 @@ impl<'s, S: PlacesState> Collector<'s> for PlacesCollector<'s, S> {
         places.join(entries, &mut self.starts, |_, bucket, place| {
             states[bucket as usize].add(GeoPoint::decode(place));
         });
+        Ok(())
+    }
+
+    fn can_split(&self) -> bool {
+        true
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        true
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Own(std::mem::take(&mut self.states).into_iter().map(Finding::into_partial).collect()))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Own(found) = findings else { return Ok(()) };
+        let most = bucket_of[..found.len()].iter().max().map_or(0, |most| *most as usize + 1);
+        if most > self.states.len() {
+            self.budget.spend(((most - self.states.len()) * size_of::<S>()) as u64)?;
+            self.states.resize(most, S::default());
+        }
+        for (found, &bucket) in found.iter().zip(bucket_of) {
+            if let Some(state) = S::in_partial(found) {
+                self.states[bucket as usize].merge(state);
+            }
+        }
         Ok(())
     }
 

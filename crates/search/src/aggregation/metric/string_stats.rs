@@ -114,6 +114,9 @@ impl Collect for StringStats {
         Ok(Box::new(StringCollector {
             keys: KeyReader::new(&place.bound.sources()[0], None)?,
             counts: HashMap::default(),
+            first: Vec::new(),
+            by_place: Vec::new(),
+            places: Vec::new(),
             starts: Vec::new(),
             budget: place.budget,
         }))
@@ -180,6 +183,11 @@ struct StringCollector<'s> {
     keys: KeyReader<'s>,
     /// Documents by bucket and term.
     counts: HashMap<(u32, i64), u64, FixedState>,
+    /// Documents by term of the first bucket, which is often the only one.
+    first: Vec<u64>,
+    /// The same by place of the begun segment's terms.
+    by_place: Vec<u32>,
+    places: Vec<u32>,
     starts: Vec<u32>,
     budget: &'s Budget,
 }
@@ -191,15 +199,52 @@ impl<'s> Collector<'s> for StringCollector<'s> {
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         let before = self.counts.len();
+        self.places.clear();
+        if entries.is_single_bucket()
+            && self.keys.place_count() > 0
+            && self.keys.load_places(entries.docs, &mut self.places)?
+        {
+            if self.by_place.is_empty() {
+                self.budget.spend(self.keys.place_count() as u64 * 4)?;
+                self.by_place.resize(self.keys.place_count(), 0);
+            }
+            self.places.iter().for_each(|&place| self.by_place[place as usize] += 1);
+            return Ok(());
+        }
         let values = self.keys.load(entries.docs, self.budget)?;
+        if entries.is_single_bucket() {
+            let most = values.values.iter().copied().max().map_or(0, |most| most as usize + 1);
+            if most > self.first.len() {
+                self.budget.spend((most - self.first.len()) as u64 * 8)?;
+                self.first.resize(most, 0);
+            }
+            values.values.iter().for_each(|&id| self.first[id as usize] += 1);
+            return Ok(());
+        }
         let counts = &mut self.counts;
         values.join(entries, &mut self.starts, |_, bucket, id| *counts.entry((bucket, id)).or_default() += 1);
         self.budget.spend((self.counts.len() - before) as u64 * 32)
     }
 
+    fn end_segment(&mut self) -> Result<()> {
+        for (place, count) in (0u32..).zip(std::mem::take(&mut self.by_place)) {
+            if count > 0 {
+                let id = self.keys.id_at(place, self.budget)? as usize;
+                if id >= self.first.len() {
+                    self.budget.spend((id + 1 - self.first.len()) as u64 * 8)?;
+                    self.first.resize(id + 1, 0);
+                }
+                self.first[id] += u64::from(count);
+            }
+        }
+        Ok(())
+    }
+
     fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
         let mut all: Vec<StringFinding> = vec![StringFinding::default(); buckets.len()];
-        for (&(bucket, id), &times) in &self.counts {
+        let of_first = (0i64..).zip(&self.first).filter(|(_, times)| **times > 0);
+        let of_first = of_first.map(|(id, &times)| ((0, id), times));
+        for ((bucket, id), times) in self.counts.iter().map(|(&key, &times)| (key, times)).chain(of_first) {
             if let Ok(place) = buckets.binary_search(&bucket)
                 && let Key::Term(term) = self.keys.key(id)
             {

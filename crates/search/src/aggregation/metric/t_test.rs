@@ -9,6 +9,7 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Entries, Values};
+use super::super::findings::Findings;
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
@@ -89,6 +90,17 @@ impl Sample {
         self.count = count;
     }
 
+    /// Many values in two passes: their mean, then the squares of the distances to it.
+    fn add_all(&mut self, values: &[f64]) {
+        let count = values.len() as f64;
+        if count == 0.0 {
+            return;
+        }
+        let mean = values.iter().sum::<f64>() / count;
+        let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        self.merge(Sample { count, mean, squares });
+    }
+
     fn add(&mut self, value: f64) {
         self.merge(Sample { count: 1.0, mean: value, squares: 0.0 });
     }
@@ -97,6 +109,9 @@ impl Sample {
         self.squares / (self.count - 1.0)
     }
 }
+
+/// From so many values of one bucket on, they are taken together: another last digit.
+const BATCH_FROM: usize = 512;
 
 /// Of one bucket: both populations, or the differences in the first.
 pub type Samples = [Sample; 2];
@@ -247,6 +262,13 @@ impl<'s> Collector<'s> for TTestCollector<'s> {
                 }
                 continue;
             }
+            if let Some(bucket) = entries.only_bucket()
+                && population.filter.is_none()
+                && self.doubles.len() >= BATCH_FROM
+            {
+                self.samples[bucket as usize][number].add_all(&self.doubles);
+                continue;
+            }
             let values = Values { values: self.doubles.as_slice(), positions: stored.positions };
             let (samples, marks) = (&mut self.samples, &population.marks);
             let has_filter = population.filter.is_some();
@@ -263,6 +285,30 @@ impl<'s> Collector<'s> for TTestCollector<'s> {
                 if !difference.is_nan() {
                     self.samples[entries.bucket(entry) as usize][0].add(difference);
                 }
+            }
+        }
+        Ok(())
+    }
+
+    fn can_split(&self) -> bool {
+        true
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Own(std::mem::take(&mut self.samples).into_iter().map(Finding::into_partial).collect()))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Own(found) = findings else { return Ok(()) };
+        let most = bucket_of[..found.len()].iter().max().map_or(0, |most| *most as usize + 1);
+        if most > self.samples.len() {
+            self.budget.spend(((most - self.samples.len()) * size_of::<Samples>()) as u64)?;
+            self.samples.resize(most, Samples::default());
+        }
+        for (found, &bucket) in found.iter().zip(bucket_of) {
+            if let Some(samples) = Samples::in_partial(found) {
+                let own = &mut self.samples[bucket as usize];
+                own.iter_mut().zip(samples).for_each(|(own, other)| own.merge(*other));
             }
         }
         Ok(())

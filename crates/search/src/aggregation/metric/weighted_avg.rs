@@ -107,6 +107,8 @@ impl Collect for WeightedAvg {
             weights: Vec::new(),
             doubles: Vec::new(),
             sums: Vec::new(),
+            stored: Vec::new(),
+            is_exact: false,
             starts: Vec::new(),
             budget: place.budget,
         }))
@@ -146,6 +148,19 @@ impl Render for WeightedAvg {
 /// From so many documents of one bucket on, sums are those of several lanes: another last digit.
 const LANES_FROM: usize = 512;
 
+/// Sums of stored numbers stay below this, and are exact.
+const EXACT_SUM_MAX: u128 = 1 << 62;
+
+/// Values with a factor are added up as they are stored in segments of so many of them: see `numeric_collector`.
+const FACTOR_VALUES_MIN: u64 = 1024;
+
+/// Sums of one bucket's stored numbers in the begun segment.
+#[derive(Debug, Clone, Copy, Default)]
+struct StoredSums {
+    weighted: i64,
+    weights: i64,
+}
+
 /// Stands for the weights of a document that has several; no field holds it.
 const SEVERAL: f64 = f64::NEG_INFINITY;
 
@@ -157,14 +172,83 @@ struct WeightedCollector<'s> {
     weights: Vec<f64>,
     doubles: Vec<f64>,
     sums: Vec<WeightedSums>,
+    /// By bucket, while the begun segment's numbers are added up as they are stored.
+    stored: Vec<StoredSums>,
+    is_exact: bool,
     starts: Vec<u32>,
     budget: &'s Budget,
+}
+
+impl WeightedCollector<'_> {
+    /// Whether the products of the begun segment's stored numbers, one a document, can be added up without an overflow.
+    fn takes_exact(&self) -> bool {
+        let size = |(source, reader): &(&Source, NumberReader<'_>)| {
+            let column = reader.column().filter(|_| reader.is_single() && source.is_linear())?;
+            let is_alike = source.factor() == 1.0 || column.value_count() >= FACTOR_VALUES_MIN;
+            let ends = [column.min()?, column.max()?].map(|end| source.resolution().millis(end));
+            is_alike.then(|| {
+                (u128::from(ends[0].unsigned_abs().max(ends[1].unsigned_abs())), column.value_count())
+            })
+        };
+        match (size(&self.value), size(&self.weight)) {
+            (Some((value, count)), Some((weight, _))) => {
+                value * weight.max(1) * u128::from(count) < EXACT_SUM_MAX
+                    && weight * u128::from(count) < EXACT_SUM_MAX
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes a batch of which every document has one value and one weight.
+    fn collect_exact(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.stored.len() {
+            self.budget
+                .spend(((entries.bucket_count - self.stored.len()) * size_of::<StoredSums>()) as u64)?;
+            self.stored.resize(entries.bucket_count, StoredSums::default());
+        }
+        let weights = self.weight.1.load(entries.docs)?.values;
+        let values = self.value.1.load(entries.docs)?.values;
+        let pairs = values.iter().zip(weights);
+        let stored = &mut self.stored;
+        if let Some(bucket) = entries.only_bucket() {
+            let add = |(weighted, all): (i64, i64), (value, weight): (&i64, &i64)| {
+                (weighted.wrapping_add(value.wrapping_mul(*weight)), all.wrapping_add(*weight))
+            };
+            let (weighted, all) = pairs.fold((0, 0), add);
+            stored[bucket as usize].weighted += weighted;
+            stored[bucket as usize].weights += all;
+        } else if let (None, Some(buckets)) = (entries.positions, entries.buckets) {
+            for ((value, weight), &bucket) in pairs.zip(buckets) {
+                stored[bucket as usize].weighted += value * weight;
+                stored[bucket as usize].weights += weight;
+            }
+        } else {
+            for entry in 0..entries.len() {
+                let (position, sums) = (entries.position(entry), &mut stored[entries.bucket(entry) as usize]);
+                sums.weighted += values[position] * weights[position];
+                sums.weights += weights[position];
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings what was added up as stored numbers into doubles.
+    fn settle_stored(&mut self) {
+        let (value, weight) = (self.value.0.factor(), self.weight.0.factor());
+        for (sums, stored) in self.sums.iter_mut().zip(&mut self.stored) {
+            sums.weighted.add(stored.weighted as f64 / (value * weight));
+            sums.weights.add(stored.weights as f64 / weight);
+            *stored = StoredSums::default();
+        }
+    }
 }
 
 impl<'s> Collector<'s> for WeightedCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.value.1.begin(&view.segment, self.value.0.is_mapped())?;
-        self.weight.1.begin(&view.segment, self.weight.0.is_mapped())
+        self.weight.1.begin(&view.segment, self.weight.0.is_mapped())?;
+        self.is_exact = self.takes_exact();
+        Ok(())
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
@@ -172,6 +256,9 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
             let more = (entries.bucket_count - self.sums.len()) as u64;
             self.budget.spend(more * size_of::<WeightedSums>() as u64)?;
             self.sums.resize(entries.bucket_count, WeightedSums::default());
+        }
+        if self.is_exact {
+            return self.collect_exact(entries);
         }
         let stored = self.weight.1.load(entries.docs)?;
         self.weight.0.decode_all(stored.values, &mut self.doubles);
@@ -218,7 +305,16 @@ impl<'s> Collector<'s> for WeightedCollector<'s> {
         Ok(())
     }
 
+    fn end_segment(&mut self) -> Result<()> {
+        self.settle_stored();
+        Ok(())
+    }
+
     fn can_split(&self) -> bool {
+        true
+    }
+
+    fn takes_windows_again(&self) -> bool {
         true
     }
 

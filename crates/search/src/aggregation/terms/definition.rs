@@ -65,14 +65,15 @@ impl Request for Terms {
 
 impl Collect for Terms {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
-        let Place { bound, subs, shard, budget } = place;
-        let source = &bound.sources()[0];
+        let source = &place.bound.sources()[0];
+        if !source.is_numeric() && !source.makes_terms() {
+            return Ok(Box::new(KeywordTerms::new(self, source, place)?));
+        }
+        let filter = &place.bound.filter;
         Ok(if source.is_numeric() {
-            Box::new(NumberTerms::new(self, &bound.filter, source, subs, shard, budget)?)
-        } else if source.makes_terms() {
-            Box::new(MadeTermsCollector::new(self, &bound.filter, source, subs, budget)?)
+            Box::new(NumberTerms::new(self, filter, source, place)?)
         } else {
-            Box::new(KeywordTerms::new(self, &bound.filter, source, subs, shard, budget)?)
+            Box::new(MadeTermsCollector::new(self, filter, source, place.subs, place.budget)?)
         })
     }
 }

@@ -1,11 +1,16 @@
 //! `terms` over keywords and addresses: counting by ordinal, naming terms as late as possible.
 
+mod aside;
+mod by_ordinal;
+
+use aside::{AsideWindow, can_set_aside};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment, SegmentView};
 
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
-use super::super::collector::{Collector, Subs};
+use super::super::collector::Collector;
+use super::super::definition::Place;
 use super::super::entries::Entries;
 use super::super::findings::Findings;
 use super::super::keyed_buckets::KeyedBuckets;
@@ -19,6 +24,9 @@ use super::select::{Candidate, finish_kept, select, select_all, terms_partial, t
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
+/// The place of a segment that the snapshot does not list.
+const UNLISTED: usize = usize::MAX;
+
 /// Documents by ordinal of one segment.
 #[derive(Debug)]
 struct Held<'s> {
@@ -30,10 +38,14 @@ struct Held<'s> {
 #[derive(Debug)]
 pub struct TermsFindings {
     table: BucketTable,
-    /// The terms that the table's keys are numbers of.
+    /// The terms that the table's keys are numbers of, where those are not ordinals of one segment.
     pool: TermPool,
+    keyed_by: Option<usize>,
     /// Documents by ordinal of the segment at this place of the snapshot, and none elsewhere.
     held: Option<(usize, Vec<u32>)>,
+    /// Documents set aside; nothing is below yet where there are some.
+    sets_aside: bool,
+    aside: Vec<AsideWindow>,
     below: Vec<Findings>,
 }
 
@@ -48,12 +60,19 @@ pub struct KeywordTerms<'s> {
     numbers: TermNumbers<'s>,
     /// Places of keys are ordinals of this segment.
     buckets: KeyedBuckets<'s>,
+    /// The keys of the table are ordinals of the segment at this place, of which alone documents were seen. Otherwise numbers of terms.
+    keyed_by: Option<usize>,
     /// Documents by ordinal of this segment, while all belong to the only bucket and nothing is below it. Empty: none.
     ordinal_counts: Vec<u32>,
     /// Every document of this segment counts, and `ordinal_counts` is not kept.
     is_whole: bool,
     /// The first segment that was counted by ordinal alone: its terms are named when there is a second, or only those that are shown.
     held: Option<Held<'s>>,
+    /// Whether documents are set aside until it is known which terms have buckets.
+    sets_aside: bool,
+    aside: Vec<AsideWindow>,
+    /// Place of the begun segment in the snapshot.
+    segment_place: usize,
     starts: Vec<u32>,
     term: Vec<u8>,
     shard: &'s ShardSnapshot,
@@ -61,15 +80,11 @@ pub struct KeywordTerms<'s> {
 }
 
 impl<'s> KeywordTerms<'s> {
-    pub fn new(
-        request: &'s Terms,
-        filter: &'s TermFilter,
-        source: &'s Source,
-        subs: Subs<'s>,
-        shard: &'s ShardSnapshot,
-        budget: &'s Budget,
-    ) -> Result<KeywordTerms<'s>> {
+    pub fn new(request: &'s Terms, source: &'s Source, place: Place<'s>) -> Result<KeywordTerms<'s>> {
+        let Place { bound, subs, shard, is_alone, budget } = place;
+        let filter = &bound.filter;
         let missing = source.missing_term()?;
+        let sets_aside = is_alone && can_set_aside(request, source, &subs, shard)?;
         Ok(KeywordTerms {
             request,
             filter,
@@ -79,9 +94,13 @@ impl<'s> KeywordTerms<'s> {
             ordinal_count: 0,
             numbers: TermNumbers::new(filter, source, missing, budget),
             buckets: KeyedBuckets::new(BucketTable::default(), subs, budget),
+            keyed_by: None,
             ordinal_counts: Vec::new(),
             is_whole: false,
             held: None,
+            sets_aside,
+            aside: Vec::new(),
+            segment_place: 0,
             starts: Vec::new(),
             term: Vec::new(),
             shard,
@@ -141,6 +160,7 @@ impl<'s> KeywordTerms<'s> {
 
     /// Gives every counted term its bucket.
     fn name(&mut self, held: &Held<'s>) -> Result<()> {
+        self.name_table()?;
         let Some(terms) = held.segment.terms(self.source.path())? else { return Ok(()) };
         let mut cursor = terms.cursor();
         while cursor.advance()? {
@@ -161,18 +181,21 @@ impl<'s> KeywordTerms<'s> {
             .filter(|(_, count)| **count > 0)
             .map(|(ordinal, &count)| Candidate { bucket: ordinal, doc_count: u64::from(count) })
             .collect();
-        self.buckets.subs.settle()?;
+        if !self.sets_aside {
+            self.buckets.subs.settle()?;
+        }
         let selected = select(candidates, self.request, &self.buckets.subs, |left, right| left.cmp(&right));
         let mut keys = Vec::with_capacity(selected.kept.len());
         for kept in &selected.kept {
             if let Some(terms) = held.segment.terms(self.source.path())? {
                 terms.term(u64::from(kept.bucket), &mut self.term)?;
             }
-            keys.push((kept.bucket, TermKey::Term(self.term.as_slice().into())));
+            keys.push(TermKey::Term(self.term.as_slice().into()));
         }
+        let below = if self.sets_aside { self.below_chosen(&keys)? } else { Vec::new() };
         let mut next = keys.into_iter();
-        let key = |_| next.next().map_or(TermKey::Long(0), |(_, key)| key);
-        terms_partial(selected, key, &mut std::iter::empty())
+        let key = |_| next.next().unwrap_or(TermKey::Long(0));
+        terms_partial(selected, key, &mut below.into_iter())
     }
 
     /// With `min_doc_count: 0` every term of the field has a bucket under every parent.
@@ -180,6 +203,7 @@ impl<'s> KeywordTerms<'s> {
         if self.request.min_doc_count > 0 || !self.source.is_mapped() {
             return Ok(());
         }
+        self.name_table()?;
         for view in &self.shard.segments {
             let Some(terms) = view.segment.terms(self.source.path())? else { continue };
             let visible = self.visible_ordinals(view, terms.len() as usize)?;
@@ -216,8 +240,31 @@ impl<'s> KeywordTerms<'s> {
         Ok(Some(visible))
     }
 
-    fn is_counting_only(&self, entries: &Entries<'_>) -> bool {
-        self.buckets.subs.is_empty() && entries.bucket_count == 1
+    /// Whether a batch is only counted, at least for now.
+    fn is_counting_only(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        if self.buckets.subs.is_empty() {
+            return Ok(entries.bucket_count == 1);
+        }
+        if !self.sets_aside {
+            return Ok(false);
+        }
+        if entries.bucket_count == 1 && entries.is_single_bucket() && entries.scores.is_empty() {
+            self.aside.extend(AsideWindow::of(self.segment_place, entries, self.budget)?);
+            return Ok(true);
+        }
+        self.hand_all_on()?;
+        Ok(false)
+    }
+
+    /// The documents of the segment at this place follow.
+    fn begin(&mut self, place: usize) -> Result<()> {
+        let view = &self.shard.segments[place];
+        self.segment_place = place;
+        self.ordinal_count = self.reader.begin(&view.segment, self.source.is_mapped())?;
+        self.segment = Some(&*view.segment);
+        self.numbers.begin(&view.segment, self.reader.missing_ordinal());
+        self.buckets.begin_places(self.ordinal_count);
+        self.buckets.subs.begin_segment(view)
     }
 }
 
@@ -247,6 +294,14 @@ pub(super) fn visible_docs(view: &SegmentView) -> impl Iterator<Item = Vec<DocId
 
 impl<'s> Collector<'s> for KeywordTerms<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        let is_it = |one: &SegmentView| std::ptr::eq(&*one.segment, &*view.segment);
+        let place = self.shard.segments.iter().position(is_it);
+        if let Some(place) = place {
+            return self.begin(place);
+        }
+        // A segment that the snapshot does not list: nothing can be looked at again.
+        self.sets_aside = false;
+        self.segment_place = UNLISTED;
         self.ordinal_count = self.reader.begin(&view.segment, self.source.is_mapped())?;
         self.segment = Some(&*view.segment);
         self.numbers.begin(&view.segment, self.reader.missing_ordinal());
@@ -258,7 +313,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         if self.ordinal_count == 0 {
             return Ok(());
         }
-        if self.is_counting_only(entries) {
+        if self.is_counting_only(entries)? {
             if self.ordinal_counts.is_empty() {
                 self.budget.spend(self.ordinal_count as u64 * 4)?;
                 self.ordinal_counts.resize(self.ordinal_count, 0);
@@ -272,16 +327,17 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             }
             return Ok(());
         }
-        self.numbers.reserve(self.ordinal_count)?;
+        self.prepare_keys()?;
         let takes_places = self.buckets.takes_places(entries)?;
         let values = self.reader.load(entries.docs)?;
         let (buckets, numbers, budget) = (&mut self.buckets, &mut self.numbers, self.budget);
+        let by_ordinal = self.keyed_by.is_some();
         if takes_places {
             return buckets.collect_places(
                 values.values,
                 values.positions,
                 entries,
-                |table, parent, ordinal| match numbers.number(ordinal)? {
+                |table, parent, ordinal| match numbers.key(ordinal, by_ordinal)? {
                     REFUSED => Ok(None),
                     number => table.bucket(parent, i64::from(number), budget).map(Some),
                 },
@@ -290,7 +346,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         let mut failed = Ok(());
         buckets.begin();
         values.join(entries, &mut self.starts, |entry, parent, ordinal| {
-            let bucket = match numbers.number(ordinal) {
+            let bucket = match numbers.key(ordinal, by_ordinal) {
                 Ok(REFUSED) => return,
                 Ok(number) => buckets.table.bucket(parent, i64::from(number), budget),
                 Err(error) => Err(error),
@@ -305,7 +361,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
     }
 
     fn collect_whole_segment(&mut self) -> Result<bool> {
-        if !self.buckets.subs.is_empty() {
+        if !self.buckets.subs.is_empty() && !self.sets_aside {
             return Ok(false);
         }
         let Some(column) = self.reader.column() else { return Ok(self.reader.missing_ordinal().is_none()) };
@@ -314,6 +370,10 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         }
         // Without postings the dictionary does not know how many documents a term has.
         self.is_whole = self.source.field.as_ref().is_some_and(|field| field.index);
+        if self.is_whole && self.sets_aside {
+            let windows = AsideWindow::whole(self.segment_place, column.doc_count());
+            self.aside.extend(windows);
+        }
         Ok(self.is_whole)
     }
 
@@ -324,6 +384,10 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
 
     fn can_split(&self) -> bool {
         self.buckets.subs.can_split()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.buckets.subs.takes_windows_again()
     }
 
     fn take_findings(&mut self) -> Result<Findings> {
@@ -342,13 +406,21 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         };
         let table = std::mem::take(&mut self.buckets.table);
         let pool = std::mem::take(&mut self.numbers.pool);
-        let below = self.buckets.subs.take_findings()?;
-        Ok(Findings::Terms(Box::new(TermsFindings { table, pool, held, below })))
+        let (aside, below) = (std::mem::take(&mut self.aside), self.buckets.subs.take_findings()?);
+        let (sets_aside, keyed_by) = (self.sets_aside, self.keyed_by.take());
+        let found = TermsFindings { table, pool, keyed_by, held, sets_aside, aside, below };
+        Ok(Findings::Terms(Box::new(found)))
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
         let Findings::Terms(found) = findings else { return Ok(()) };
-        let TermsFindings { table, pool, held, below } = *found;
+        let TermsFindings { table, pool, keyed_by, held, sets_aside, mut aside, below } = *found;
+        match (self.sets_aside, sets_aside) {
+            (true, true) => self.aside.append(&mut aside),
+            (true, false) => self.hand_all_on()?,
+            (false, true) => return self.hand_on(&aside, None),
+            (false, false) => {}
+        }
         if let Some((place, counts)) = held {
             self.budget.spend(counts.len() as u64 * 4)?;
             self.hold(Held { segment: &self.shard.segments[place].segment, counts })?;
@@ -358,9 +430,15 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         {
             self.name(&held)?;
         }
-        let (numbers, budget) = (&mut self.numbers, self.budget);
-        let key_of = |key: i64| numbers.pool.number(pool.term(key as u32), budget).map(i64::from);
-        let buckets = self.buckets.table.absorb(&table, bucket_of, key_of, budget)?;
+        let buckets = match keyed_by {
+            Some(place) if table.len() > 0 => self.absorb_by_ordinal(&table, place, bucket_of)?,
+            _ => {
+                self.name_table()?;
+                let (numbers, budget) = (&mut self.numbers, self.budget);
+                let key_of = |key: i64| numbers.pool.number(pool.term(key as u32), budget).map(i64::from);
+                self.buckets.table.absorb(&table, bucket_of, key_of, budget)?
+            }
+        };
         self.buckets.subs.absorb(below, &buckets)
     }
 
@@ -373,15 +451,25 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             self.name(&held)?;
         }
         self.add_terms_without_documents(parents)?;
-        self.buckets.subs.settle()?;
-        let (table, pool) = (&self.buckets.table, &self.numbers.pool);
-        let term = |bucket: u32| pool.term(table.key(bucket) as u32);
-        let selected =
-            select_all(&self.buckets.table, parents, self.request, &self.buckets.subs, |left, right| {
-                term(left).cmp(term(right))
-            });
-        let below = finish_kept(&mut self.buckets.subs, &selected)?;
-        let key = |bucket: u32| TermKey::Term(term(bucket).into());
-        terms_partials(selected, key, below)
+        if !self.sets_aside {
+            self.buckets.subs.settle()?;
+        }
+        let selected = {
+            let (table, pool, by_ordinal) =
+                (&self.buckets.table, &self.numbers.pool, self.keyed_by.is_some());
+            let term = |bucket: u32| pool.term(table.key(bucket) as u32);
+            select_all(table, parents, self.request, &self.buckets.subs, |left, right| match by_ordinal {
+                true => table.key(left).cmp(&table.key(right)),
+                false => term(left).cmp(term(right)),
+            })
+        };
+        let kept = selected.iter().flat_map(|selected| &selected.kept);
+        let keys = kept.map(|kept| self.term_of(kept.bucket)).collect::<Result<Vec<TermKey>>>()?;
+        let below = match self.sets_aside {
+            true => self.below_chosen(&keys)?,
+            false => finish_kept(&mut self.buckets.subs, &selected)?,
+        };
+        let mut next = keys.into_iter();
+        terms_partials(selected, |_| next.next().unwrap_or(TermKey::Long(0)), below)
     }
 }

@@ -12,10 +12,11 @@ mod rare;
 mod reduce;
 mod request;
 mod select;
+mod sorted_numbers;
 
 pub use include::{Include, TermFilter};
 pub use keyword::TermsFindings;
-pub use multi::MultiTerms;
+pub use multi::{MultiFindings, MultiTerms};
 pub use pool::TermPool;
 pub use rare::RareTerms;
 pub use reduce::compare_by;

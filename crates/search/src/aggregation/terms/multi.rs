@@ -14,14 +14,16 @@ use serde_json::{Map, Value};
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
+use super::super::combined_places::CombinedPlaces;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries, IdColumn};
+use super::super::findings::Findings;
 use super::super::format::Format;
 use super::super::key_reader::KeyReader;
 use super::super::list::{key_text, part_json};
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::BucketOrder;
-use super::super::partial::{Partial, TermKey, TermsPartial};
+use super::super::partial::{Key, Partial, TermKey, TermsPartial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
@@ -95,6 +97,8 @@ impl Collect for MultiTerms {
             table: BucketTable::default(),
             subs: place.subs,
             emitted: Emitted::default(),
+            combined: CombinedPlaces::default(),
+            places: vec![Vec::new(); self.fields.len()],
             budget: place.budget,
         }))
     }
@@ -156,6 +160,9 @@ struct MultiCollector<'s> {
     table: BucketTable,
     subs: Subs<'s>,
     emitted: Emitted,
+    combined: CombinedPlaces,
+    /// By field, of the batch at hand.
+    places: Vec<Vec<u32>>,
     budget: &'s Budget,
 }
 
@@ -192,13 +199,64 @@ impl<'s> MultiCollector<'s> {
     }
 }
 
+impl MultiCollector<'_> {
+    /// Takes documents that have one value of every field with places. False: they do not.
+    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        for (reader, places) in self.readers.iter_mut().zip(&mut self.places) {
+            places.clear();
+            if reader.place_count() == 0 || !reader.load_places(entries.docs, places)? {
+                return Ok(false);
+            }
+        }
+        let (mut combined, places) = (std::mem::take(&mut self.combined), std::mem::take(&mut self.places));
+        let mut combination = vec![0i64; self.width];
+        let budget = self.budget;
+        let buckets = combined.look_up(&places, entries, budget, |parent, places| {
+            for ((cell, reader), &place) in combination.iter_mut().zip(&mut self.readers).zip(places) {
+                *cell = reader.id_at(place, budget)?;
+            }
+            let number = self.number(&combination)?;
+            self.table.bucket(parent, i64::from(number), budget).map(Some)
+        })?;
+        let is_taken = buckets.is_some();
+        if let Some(buckets) = buckets {
+            self.table.count(buckets);
+            if !self.subs.is_empty() {
+                let bucket_count = self.table.len();
+                self.subs.collect(&Entries {
+                    buckets: Some(buckets),
+                    bucket: 0,
+                    bucket_count,
+                    ..*entries
+                })?;
+            }
+        }
+        (self.combined, self.places) = (combined, places);
+        Ok(is_taken)
+    }
+}
+
+/// What a part of a shard's documents came to.
+#[derive(Debug)]
+pub struct MultiFindings {
+    table: BucketTable,
+    /// The keys that the table's keys are numbers of, and their ids.
+    keys: Vec<Box<[Key]>>,
+    cells: Vec<i64>,
+    below: Vec<Findings>,
+}
+
 impl<'s> Collector<'s> for MultiCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.readers.iter_mut().try_for_each(|reader| reader.begin(view, self.budget))?;
+        self.combined.begin(self.readers.iter().map(KeyReader::place_count));
         self.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.positions.is_none() && self.collect_places(entries)? {
+            return Ok(());
+        }
         for (reader, column) in self.readers.iter_mut().zip(&mut self.columns) {
             column.fill(&reader.load(entries.docs, self.budget)?, entries.docs.len());
         }
@@ -252,6 +310,36 @@ impl<'s> Collector<'s> for MultiCollector<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.subs.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let keys = |ids: &[i64]| ids.iter().zip(&self.readers).map(|(&id, reader)| reader.key(id)).collect();
+        let keys = self.cells.chunks_exact(self.width).map(keys).collect();
+        let (table, cells) = (std::mem::take(&mut self.table), std::mem::take(&mut self.cells));
+        let below = self.subs.take_findings()?;
+        Ok(Findings::Multi(Box::new(MultiFindings { table, keys, cells, below })))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Multi(found) = findings else { return Ok(()) };
+        let MultiFindings { table, keys, mut cells, below } = *found;
+        let mut numbers = Vec::with_capacity(keys.len());
+        for (keys, ids) in keys.iter().zip(cells.chunks_exact_mut(self.width)) {
+            for ((reader, key), id) in self.readers.iter_mut().zip(keys).zip(ids.iter_mut()) {
+                // Numbers of terms are the collector's own.
+                if matches!(key, Key::Term(_)) {
+                    *id = reader.id(key, self.budget)?.unwrap_or(*id);
+                }
+            }
+            numbers.push(i64::from(self.number(ids)?));
+        }
+        let number_of = |key: i64| Ok(numbers[key as usize]);
+        let buckets = self.table.absorb(&table, bucket_of, number_of, self.budget)?;
+        self.subs.absorb(below, &buckets)
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {

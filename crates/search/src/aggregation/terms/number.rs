@@ -6,7 +6,8 @@ use limber_segment::columns::Batch;
 use super::super::bucket::stored_range;
 use super::super::bucket_table::BucketTable;
 use super::super::budget::Budget;
-use super::super::collector::{Collector, Subs};
+use super::super::collector::Collector;
+use super::super::definition::Place;
 use super::super::entries::Entries;
 use super::super::findings::Findings;
 use super::super::keyed_buckets::KeyedBuckets;
@@ -16,6 +17,7 @@ use super::include::TermFilter;
 use super::keyword::visible_docs;
 use super::request::Terms;
 use super::select::{finish_kept, select_all, terms_partials};
+use super::sorted_numbers::{SORTED_FROM, SortedNumbers};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
@@ -50,6 +52,9 @@ pub struct NumberTerms<'s> {
     reader: NumberReader<'s>,
     places: Places,
     buckets: KeyedBuckets<'s>,
+    /// Whether numbers may be put aside to be sorted, and those that were.
+    can_sort: bool,
+    sorted: SortedNumbers,
     shard: &'s ShardSnapshot,
     budget: &'s Budget,
 }
@@ -59,16 +64,17 @@ impl<'s> NumberTerms<'s> {
         request: &'s Terms,
         filter: &'s TermFilter,
         source: &'s Source,
-        subs: Subs<'s>,
-        shard: &'s ShardSnapshot,
-        budget: &'s Budget,
+        place: Place<'s>,
     ) -> Result<NumberTerms<'s>> {
+        let Place { subs, shard, is_alone, budget, .. } = place;
+        let can_sort = is_alone && subs.is_empty() && filter.allows_all() && request.min_doc_count > 0;
         let reader = NumberReader::new(source)?;
         let range = stored_range(source, shard, reader.missing())?;
         let places = Places::of(range);
         let mut buckets = KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget);
         buckets.begin_places(places.width);
-        Ok(NumberTerms { request, filter, source, reader, places, buckets, shard, budget })
+        let sorted = SortedNumbers::default();
+        Ok(NumberTerms { request, filter, source, reader, places, buckets, can_sort, sorted, shard, budget })
     }
 
     /// With `min_doc_count: 0` every value of the field has a bucket under every parent.
@@ -107,8 +113,7 @@ impl<'s> NumberTerms<'s> {
         Ok(())
     }
 
-    fn key(&self, bucket: u32) -> TermKey {
-        let stored = self.buckets.table.key(bucket);
+    fn key(&self, stored: i64) -> TermKey {
         if self.source.is_floating() {
             TermKey::Double(self.source.decode(stored))
         } else {
@@ -135,7 +140,11 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
                 filter.allows_number(value).then(|| table.bucket(parent, value, budget)).transpose()
             });
         }
+        let has_one_at_most = self.reader.has_one_at_most();
         let values = self.reader.load(entries.docs)?;
+        if self.can_sort && has_one_at_most && self.buckets.table.len() >= SORTED_FROM {
+            return self.sorted.add(values.values, self.budget);
+        }
         let filter = (!self.filter.allows_all()).then_some(self.filter);
         // Values of a document ascend: equal ones follow one another and count once.
         let mut last = (usize::MAX, 0);
@@ -153,23 +162,37 @@ impl<'s> Collector<'s> for NumberTerms<'s> {
         self.buckets.subs.can_split()
     }
 
+    fn takes_windows_again(&self) -> bool {
+        self.buckets.subs.takes_windows_again()
+    }
+
     fn take_findings(&mut self) -> Result<Findings> {
-        self.buckets.take_findings()
+        match self.buckets.take_findings()? {
+            Findings::Keyed(table, below) => Ok(Findings::Numbers(table, self.sorted.take(), below)),
+            other => Ok(other),
+        }
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
-        self.buckets.absorb(findings, bucket_of)
+        let Findings::Numbers(table, sorted, below) = findings else { return Ok(()) };
+        self.sorted.absorb(sorted, self.budget)?;
+        self.buckets.absorb(Findings::Keyed(table, below), bucket_of)
     }
 
     fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
         self.add_values_without_documents(parents)?;
         self.buckets.subs.settle()?;
+        if !self.sorted.is_empty() {
+            let KeyedBuckets { table, subs, .. } = &self.buckets;
+            let (selected, keys) = self.sorted.select(table, self.request, subs, self.budget)?;
+            return terms_partials(vec![selected], |bucket| self.key(keys[bucket as usize]), Vec::new());
+        }
         let table = &self.buckets.table;
         let selected =
             select_all(&self.buckets.table, parents, self.request, &self.buckets.subs, |left, right| {
                 table.key(left).cmp(&table.key(right))
             });
         let below = finish_kept(&mut self.buckets.subs, &selected)?;
-        terms_partials(selected, |bucket| self.key(bucket), below)
+        terms_partials(selected, |bucket| self.key(self.buckets.table.key(bucket)), below)
     }
 }

@@ -63,6 +63,12 @@ impl<'s> TermNumbers<'s> {
         Ok(())
     }
 
+    /// The ordinal itself where keys are ordinals, elsewhere its [`Self::number`].
+    #[inline]
+    pub fn key(&mut self, ordinal: u32, by_ordinal: bool) -> Result<u32> {
+        if by_ordinal { Ok(ordinal) } else { self.number(ordinal) }
+    }
+
     /// The number of the ordinal's term, or [`REFUSED`].
     pub fn number(&mut self, ordinal: u32) -> Result<u32> {
         let known = self.by_ordinal[ordinal as usize];

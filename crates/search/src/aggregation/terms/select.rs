@@ -101,11 +101,11 @@ pub fn finish_kept(subs: &mut Subs<'_>, selected: &[Selected]) -> Result<Vec<Vec
 /// The answers for all parents; `below`: of [`finish_kept`].
 pub fn terms_partials(
     selected: Vec<Selected>,
-    key: impl Fn(u32) -> TermKey,
+    mut key: impl FnMut(u32) -> TermKey,
     below: Vec<Vec<Partial>>,
 ) -> Result<Vec<Partial>> {
     let mut below = below.into_iter();
-    selected.into_iter().map(|selected| terms_partial(selected, &key, &mut below)).collect()
+    selected.into_iter().map(|selected| terms_partial(selected, &mut key, &mut below)).collect()
 }
 
 /// The answer for one parent; `subs` yields the results of the kept buckets in order.

@@ -1,0 +1,1108 @@
+"""The questions of bench/columns: a search, the same in SQL, how the rows of the answer are read, and how far they may differ.
+
+`TAXIS` are those of the issue, `MORE_TAXIS` and `LOGS` go through what else aggregations, sorts and scripts do with the same columns. A
+question without SQL has no counterpart; one whose tolerance is "skip" answers in another form there.
+"""
+
+import datetime
+
+AMOUNTS = ["total_amount", "improvement_surcharge", "tolls_amount", "fare_amount", "extra", "trip_distance", "tip_amount", "mta_tax"]
+KEYWORDS = ["rate_code_id", "store_and_fwd_flag", "payment_type", "vendor_id"]
+DATES = ["pickup_datetime", "dropoff_datetime"]
+MAPPING = {
+    **{name: {"type": "scaled_float", "scaling_factor": 100} for name in AMOUNTS},
+    **{name: {"type": "keyword"} for name in KEYWORDS},
+    **{name: {"type": "date", "format": "yyyy-MM-dd HH:mm:ss"} for name in DATES},
+    "passenger_count": {"type": "integer"},
+    "pickup_location": {"type": "geo_point"},
+    "dropoff_location": {"type": "geo_point"},
+}
+
+
+def metric(name, kind, field, **more):
+    return {name: {kind: {"field": field, **more}}}
+
+
+def below(kind, options, aggs=None):
+    return {"a": {kind: options, **({"aggs": aggs} if aggs else {})}}
+
+
+def values(*names):
+    """The numbers of a bucket's metrics, or of the whole answer's."""
+
+    def read(bucket):
+        return [bucket[name]["value"] for name in names]
+
+    return read
+
+
+def fields(name, *parts):
+    return lambda bucket: [bucket[name][part] for part in parts]
+
+
+def rows(read=lambda bucket: [], key=lambda bucket: bucket["key"]):
+    """A row a bucket: key, documents, metrics. Empty buckets are left out, as GROUP BY does."""
+    return lambda answer: [
+        [key(bucket), bucket["doc_count"], *read(bucket)] for bucket in answer["aggregations"]["a"]["buckets"] if bucket["doc_count"]
+    ]
+
+
+def nested_rows(read):
+    return lambda answer: [
+        [outer["key"], inner["key"], inner["doc_count"], *read(inner)]
+        for outer in answer["aggregations"]["a"]["buckets"]
+        for inner in outer["b"]["buckets"]
+        if inner["doc_count"]
+    ]
+
+
+def top(read):
+    return lambda answer: [read(answer["aggregations"])]
+
+
+def millis(value):
+    return int(value.replace(tzinfo=datetime.timezone.utc).timestamp() * 1000)
+
+
+TIPS = metric("tip", "avg", "tip_amount")
+SUM = metric("sum", "sum", "total_amount")
+# Where an answer is an estimate: the relative difference that is allowed.
+ESTIMATED = 0.03
+YEAR_RANGE = {"range": {"pickup_datetime": {"gte": "2015-02-01 00:00:00", "lt": "2015-08-01 00:00:00"}}}
+CARD_FAR = {"bool": {"filter": [{"term": {"payment_type": "1"}}, {"range": {"trip_distance": {"gte": 2}}}]}}
+MS = "epoch_ms(date_trunc('{}', pickup_datetime))"
+
+
+def query(name, body, sql, read, tolerance=1e-9):
+    return name, {"size": 0, "track_total_hits": False, **body}, sql, read, tolerance
+
+
+TAXIS = [
+    query("sum", {"aggs": SUM}, "SELECT sum(total_amount) FROM t", top(values("sum"))),
+    query(
+        "avg of three columns",
+        {"aggs": {**metric("x", "avg", "trip_distance"), **metric("y", "avg", "tip_amount"), **metric("z", "avg", "passenger_count")}},
+        "SELECT avg(trip_distance), avg(tip_amount), avg(passenger_count) FROM t",
+        top(values("x", "y", "z")),
+    ),
+    query(
+        "stats",
+        {"aggs": metric("s", "stats", "fare_amount")},
+        "SELECT count(fare_amount), min(fare_amount), max(fare_amount), sum(fare_amount) FROM t",
+        top(fields("s", "count", "min", "max", "sum")),
+    ),
+    query(
+        "extended_stats",
+        {"aggs": metric("s", "extended_stats", "tip_amount")},
+        "SELECT count(tip_amount), max(tip_amount), sum(tip_amount), stddev_pop(tip_amount) FROM t",
+        top(fields("s", "count", "max", "sum", "std_deviation_population")),
+        1e-7,
+    ),
+    query(
+        "value_count, min, max of dates",
+        {
+            "aggs": {
+                **metric("n", "value_count", "pickup_datetime"),
+                **metric("x", "min", "pickup_datetime"),
+                **metric("y", "max", "dropoff_datetime"),
+            }
+        },
+        "SELECT count(pickup_datetime), epoch_ms(min(pickup_datetime)), epoch_ms(max(dropoff_datetime)) FROM t",
+        top(values("n", "x", "y")),
+    ),
+    query(
+        "date_histogram by day, sum",
+        {"aggs": below("date_histogram", {"field": "pickup_datetime", "calendar_interval": "day"}, SUM)},
+        f"SELECT {MS.format('day')}, count(*), sum(total_amount) FROM t GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "date_histogram by hour, avg and max",
+        {
+            "aggs": below(
+                "date_histogram",
+                {"field": "pickup_datetime", "calendar_interval": "hour"},
+                {**TIPS, **metric("max", "max", "trip_distance")},
+            )
+        },
+        f"SELECT {MS.format('hour')}, count(*), avg(tip_amount), max(trip_distance) FROM t GROUP BY 1",
+        rows(values("tip", "max")),
+    ),
+    query(
+        "date_histogram by month",
+        {"aggs": below("date_histogram", {"field": "pickup_datetime", "calendar_interval": "month"})},
+        f"SELECT {MS.format('month')}, count(*) FROM t GROUP BY 1",
+        rows(),
+    ),
+    query(
+        "date_histogram by week at -05:00, stats",
+        {
+            "aggs": below(
+                "date_histogram",
+                {"field": "pickup_datetime", "calendar_interval": "week", "time_zone": "-05:00"},
+                metric("s", "stats", "total_amount"),
+            )
+        },
+        """SELECT epoch_ms(date_trunc('week', pickup_datetime - INTERVAL 5 HOUR) + INTERVAL 5 HOUR), count(*), min(total_amount),
+             max(total_amount), sum(total_amount) FROM t GROUP BY 1""",
+        rows(fields("s", "min", "max", "sum")),
+    ),
+    query(
+        "date_histogram by 3 hours, filtered",
+        {"query": CARD_FAR, "aggs": below("date_histogram", {"field": "pickup_datetime", "fixed_interval": "3h"}, TIPS)},
+        """SELECT epoch_ms(time_bucket(INTERVAL 3 HOUR, pickup_datetime, TIMESTAMP '1970-01-01')), count(*), avg(tip_amount) FROM t
+             WHERE payment_type = '1' AND trip_distance >= 2 GROUP BY 1""",
+        rows(values("tip")),
+    ),
+    query(
+        "cardinality of a date",
+        {"aggs": metric("n", "cardinality", "pickup_datetime")},
+        "SELECT approx_count_distinct(pickup_datetime) FROM t",
+        top(values("n")),
+        None,
+    ),
+    query(
+        "cardinality of an amount",
+        {"aggs": metric("n", "cardinality", "total_amount")},
+        "SELECT approx_count_distinct(total_amount) FROM t",
+        top(values("n")),
+        None,
+    ),
+    query(
+        "terms", {"aggs": below("terms", {"field": "payment_type", "size": 100})}, "SELECT payment_type, count(*) FROM t GROUP BY 1", rows()
+    ),
+    query(
+        "terms, avg",
+        {"aggs": below("terms", {"field": "payment_type", "size": 100}, TIPS)},
+        "SELECT payment_type, count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip")),
+    ),
+    query(
+        "terms of numbers, stats",
+        {"aggs": below("terms", {"field": "passenger_count", "size": 100}, metric("s", "stats", "fare_amount"))},
+        "SELECT passenger_count, count(*), min(fare_amount), max(fare_amount), sum(fare_amount) FROM t GROUP BY 1",
+        rows(fields("s", "min", "max", "sum")),
+    ),
+    query(
+        "terms below terms, sum",
+        {
+            "aggs": below(
+                "terms", {"field": "payment_type", "size": 100}, {"b": {"terms": {"field": "rate_code_id", "size": 100}, "aggs": SUM}}
+            )
+        },
+        "SELECT payment_type, rate_code_id, count(*), sum(total_amount) FROM t GROUP BY 1, 2",
+        nested_rows(values("sum")),
+    ),
+    query(
+        "months below terms, avg",
+        {
+            "aggs": below(
+                "terms",
+                {"field": "vendor_id", "size": 100},
+                {"b": {"date_histogram": {"field": "pickup_datetime", "calendar_interval": "month"}, "aggs": TIPS}},
+            )
+        },
+        f"SELECT vendor_id, {MS.format('month')}, count(*), avg(tip_amount) FROM t GROUP BY 1, 2",
+        nested_rows(values("tip")),
+    ),
+    query(
+        "histogram, stats",
+        {"aggs": below("histogram", {"field": "trip_distance", "interval": 1}, metric("s", "stats", "total_amount"))},
+        "SELECT floor(trip_distance), count(*), min(total_amount), max(total_amount), sum(total_amount) FROM t GROUP BY 1",
+        rows(fields("s", "min", "max", "sum")),
+    ),
+    query(
+        "ranges, sum",
+        {"aggs": below("range", {"field": "trip_distance", "ranges": [{"to": 1}, {"from": 1, "to": 5}, {"from": 5}]}, SUM)},
+        """SELECT CASE WHEN trip_distance < 1 THEN '*-1.0' WHEN trip_distance < 5 THEN '1.0-5.0' ELSE '5.0-*' END, count(*),
+             sum(total_amount) FROM t GROUP BY 1""",
+        rows(values("sum")),
+    ),
+    query(
+        "filter on dates, sums",
+        {"query": YEAR_RANGE, "aggs": {**SUM, **metric("tip", "sum", "tip_amount")}},
+        """SELECT sum(total_amount), sum(tip_amount) FROM t
+             WHERE pickup_datetime >= '2015-02-01' AND pickup_datetime < '2015-08-01'""",
+        top(values("sum", "tip")),
+    ),
+    query(
+        "filter on an amount, avg",
+        {"query": {"range": {"total_amount": {"gte": 20, "lt": 60}}}, "aggs": TIPS},
+        "SELECT avg(tip_amount) FROM t WHERE total_amount >= 20 AND total_amount < 60",
+        top(values("tip")),
+    ),
+    query(
+        "filter on two columns, stats",
+        {"query": CARD_FAR, "aggs": metric("s", "stats", "tip_amount")},
+        """SELECT count(tip_amount), min(tip_amount), max(tip_amount), sum(tip_amount) FROM t
+             WHERE payment_type = '1' AND trip_distance >= 2""",
+        top(fields("s", "count", "min", "max", "sum")),
+    ),
+    query(
+        "count of a range",
+        {"track_total_hits": True, "query": {"range": {"trip_distance": {"gte": 2.5, "lt": 7}}}},
+        "SELECT count(*) FROM t WHERE trip_distance >= 2.5 AND trip_distance < 7",
+        lambda answer: [[answer["hits"]["total"]["value"]]],
+    ),
+    query(
+        "percentiles",
+        {"aggs": metric("p", "percentiles", "total_amount", percents=[50, 95, 99])},
+        """SELECT approx_quantile(total_amount, 0.5), approx_quantile(total_amount, 0.95), approx_quantile(total_amount, 0.99)
+             FROM t""",
+        top(lambda aggs: list(aggs["p"]["values"].values())),
+        ESTIMATED,
+    ),
+    query(
+        "weighted_avg",
+        {"aggs": {"w": {"weighted_avg": {"value": {"field": "tip_amount"}, "weight": {"field": "trip_distance"}}}}},
+        "SELECT sum(tip_amount * trip_distance) / sum(trip_distance) FROM t",
+        top(values("w")),
+    ),
+    query(
+        "ten largest",
+        {"size": 10, "_source": False, "sort": [{"total_amount": "desc"}]},
+        "SELECT total_amount FROM t ORDER BY total_amount DESC LIMIT 10",
+        lambda answer: [[hit["sort"][0]] for hit in answer["hits"]["hits"]],
+    ),
+]
+
+
+def nest(kind, options, aggs):
+    return {"b": {kind: options, **({"aggs": aggs} if aggs else {})}}
+
+
+def composite(sources, aggs=None, size=1000):
+    return {"aggs": {"a": {"composite": {"size": size, "sources": sources}, **({"aggs": aggs} if aggs else {})}}}
+
+
+def joined(*names):
+    """The key of a composite bucket as text."""
+    return lambda bucket: "|".join(str(bucket["key"][name]) for name in names)
+
+
+def script(source):
+    return {"script": {"source": source}}
+
+
+def sorts(answer):
+    return [hit["sort"] for hit in answer["hits"]["hits"]]
+
+
+MORE_TAXIS = [
+    query(
+        "composite of two keywords, sum",
+        composite([{"p": {"terms": {"field": "payment_type"}}}, {"v": {"terms": {"field": "vendor_id"}}}], SUM),
+        "SELECT payment_type||'|'||vendor_id, count(*), sum(total_amount) FROM t GROUP BY 1",
+        rows(values("sum"), joined("p", "v")),
+    ),
+    query(
+        "composite of days and keyword, avg",
+        composite(
+            [
+                {"d": {"date_histogram": {"field": "pickup_datetime", "calendar_interval": "day"}}},
+                {"p": {"terms": {"field": "payment_type"}}},
+            ],
+            TIPS,
+            5000,
+        ),
+        f"SELECT {MS.format('day')}::varchar||'|'||payment_type, count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip"), joined("d", "p")),
+    ),
+    query(
+        "auto_date_histogram, avg",
+        {"aggs": {"a": {"auto_date_histogram": {"field": "pickup_datetime", "buckets": 24}, "aggs": TIPS}}},
+        f"SELECT {MS.format('month')}, count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip")),
+    ),
+    query(
+        "percentiles below terms",
+        {"aggs": below("terms", {"field": "payment_type", "size": 100}, metric("p", "percentiles", "total_amount", percents=[50, 95]))},
+        "SELECT payment_type, count(*), approx_quantile(total_amount, 0.5), approx_quantile(total_amount, 0.95) FROM t GROUP BY 1",
+        rows(lambda b: list(b["p"]["values"].values())),
+        ESTIMATED,
+    ),
+    query(
+        "percentile_ranks",
+        {"aggs": {"p": {"percentile_ranks": {"field": "total_amount", "values": [10, 50]}}}},
+        "SELECT 100*avg((total_amount<=10)::int), 100*avg((total_amount<=50)::int) FROM t",
+        top(lambda aggs: list(aggs["p"]["values"].values())),
+        ESTIMATED,
+    ),
+    query(
+        "percentiles by hdr",
+        {
+            "aggs": {
+                "p": {"percentiles": {"field": "total_amount", "percents": [50, 99], "hdr": {"number_of_significant_value_digits": 2}}}
+            },
+            "query": {"range": {"total_amount": {"gte": 0}}},
+        },
+        "SELECT approx_quantile(total_amount, 0.5), approx_quantile(total_amount, 0.99) FROM t WHERE total_amount>=0",
+        top(lambda aggs: list(aggs["p"]["values"].values())),
+        ESTIMATED,
+    ),
+    query(
+        "median_absolute_deviation",
+        {"aggs": metric("m", "median_absolute_deviation", "tip_amount")},
+        "SELECT mad(tip_amount) FROM t",
+        top(values("m")),
+        0.1,
+    ),
+    query(
+        "boxplot",
+        {"aggs": metric("m", "boxplot", "fare_amount")},
+        "SELECT approx_quantile(fare_amount, [0.25,0.5,0.75])[1], approx_quantile(fare_amount, [0.25,0.5,0.75])[2] FROM t",
+        top(fields("m", "q1", "q2")),
+        ESTIMATED,
+    ),
+    query(
+        "cardinality below terms",
+        {"aggs": below("terms", {"field": "payment_type", "size": 100}, metric("n", "cardinality", "total_amount"))},
+        "SELECT payment_type, count(*), approx_count_distinct(total_amount) FROM t GROUP BY 1",
+        rows(values("n")),
+        0.2,
+    ),
+    query(
+        "cardinality below days",
+        {
+            "aggs": below(
+                "date_histogram", {"field": "pickup_datetime", "calendar_interval": "day"}, metric("n", "cardinality", "total_amount")
+            )
+        },
+        f"SELECT {MS.format('day')}, count(*), approx_count_distinct(total_amount) FROM t GROUP BY 1",
+        rows(values("n")),
+        0.2,
+    ),
+    query(
+        "cardinality of a keyword",
+        {"aggs": metric("n", "cardinality", "payment_type")},
+        "SELECT approx_count_distinct(payment_type) FROM t",
+        top(values("n")),
+        None,
+    ),
+    query(
+        "filters, avg",
+        {
+            "aggs": {
+                "a": {
+                    "filters": {
+                        "filters": {
+                            "card": {"term": {"payment_type": "1"}},
+                            "far": {"range": {"trip_distance": {"gte": 5}}},
+                            "many": {"range": {"passenger_count": {"gte": 3}}},
+                        }
+                    },
+                    "aggs": TIPS,
+                }
+            }
+        },
+        """SELECT 'card', count(*), avg(tip_amount) FROM t WHERE payment_type='1' UNION ALL SELECT 'far', count(*), avg(tip_amount) FROM t WHERE trip_distance>=5
+      UNION ALL SELECT 'many', count(*), avg(tip_amount) FROM t WHERE passenger_count>=3""",
+        lambda answer: [[k, b["doc_count"], b["tip"]["value"]] for k, b in answer["aggregations"]["a"]["buckets"].items()],
+    ),
+    query(
+        "filtered sums beside a sum",
+        {
+            "aggs": {
+                **SUM,
+                "f": {"filter": {"term": {"payment_type": "1"}}, "aggs": SUM},
+                "g": {"filter": {"range": {"trip_distance": {"gte": 5}}}, "aggs": TIPS},
+            }
+        },
+        "SELECT sum(total_amount), sum(total_amount) FILTER (payment_type='1'), avg(tip_amount) FILTER (trip_distance>=5) FROM t",
+        top(lambda a: [a["sum"]["value"], a["f"]["sum"]["value"], a["g"]["tip"]["value"]]),
+    ),
+    query(
+        "terms by a metric",
+        {"aggs": below("terms", {"field": "passenger_count", "size": 5, "order": {"tip": "desc"}}, TIPS)},
+        "SELECT passenger_count, count(*), avg(tip_amount) FROM t GROUP BY 1 ORDER BY 3 DESC LIMIT 5",
+        rows(values("tip")),
+    ),
+    query(
+        "three levels of terms, sum and max",
+        {
+            "aggs": below(
+                "terms",
+                {"field": "vendor_id", "size": 100},
+                nest(
+                    "terms",
+                    {"field": "payment_type", "size": 100},
+                    {"c": {"terms": {"field": "passenger_count", "size": 100}, "aggs": {**SUM, **metric("max", "max", "trip_distance")}}},
+                ),
+            )
+        },
+        "SELECT vendor_id, payment_type, passenger_count, count(*), sum(total_amount), max(trip_distance) FROM t GROUP BY 1,2,3",
+        lambda answer: [
+            [a["key"], b["key"], c["key"], c["doc_count"], c["sum"]["value"], c["max"]["value"]]
+            for a in answer["aggregations"]["a"]["buckets"]
+            for b in a["b"]["buckets"]
+            for c in b["c"]["buckets"]
+        ],
+        "skip",
+    ),
+    query(
+        "sum of a script",
+        {"aggs": {"x": {"sum": script("doc['total_amount'].value - doc['tip_amount'].value")}}},
+        "SELECT sum(total_amount - tip_amount) FROM t",
+        top(values("x")),
+    ),
+    query(
+        "histogram of a script, avg",
+        {"aggs": {"a": {"histogram": {"interval": 5, **script("doc['total_amount'].value - doc['tip_amount'].value")}, "aggs": TIPS}}},
+        "SELECT floor((total_amount - tip_amount)/5)*5, count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip")),
+        "skip",
+    ),
+    query(
+        "terms of a script",
+        {"aggs": {"a": {"terms": {"size": 100, **script("doc['payment_type'].value + '/' + doc['vendor_id'].value")}}}},
+        "SELECT payment_type||'/'||vendor_id, count(*) FROM t GROUP BY 1",
+        rows(),
+    ),
+    query(
+        "script query",
+        {
+            "track_total_hits": True,
+            "query": {"bool": {"filter": {"script": script("doc['tip_amount'].value > doc['fare_amount'].value * 0.3")}}},
+        },
+        "SELECT count(*) FROM t WHERE tip_amount > fare_amount*0.3",
+        lambda answer: [[answer["hits"]["total"]["value"]]],
+        1e-3,
+    ),
+    query(
+        "runtime field, hours of day",
+        {
+            "runtime_mappings": {"hour": {"type": "long", "script": {"source": "emit(doc['pickup_datetime'].value.getHour())"}}},
+            "aggs": below("terms", {"field": "hour", "size": 24}, SUM),
+        },
+        "SELECT extract(hour FROM pickup_datetime), count(*), sum(total_amount) FROM t GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "sort by two fields",
+        {"size": 10, "_source": False, "sort": [{"passenger_count": "desc"}, {"total_amount": "asc"}]},
+        "SELECT passenger_count, total_amount FROM t ORDER BY 1 DESC, 2 LIMIT 10",
+        sorts,
+    ),
+    query(
+        "sort by keyword and date",
+        {"size": 10, "_source": False, "sort": [{"payment_type": "asc"}, {"pickup_datetime": "desc"}]},
+        "SELECT payment_type, epoch_ms(pickup_datetime) FROM t ORDER BY payment_type, pickup_datetime DESC LIMIT 10",
+        sorts,
+    ),
+    query(
+        "sort of a filter",
+        {"size": 10, "_source": False, "query": CARD_FAR, "sort": [{"tip_amount": "desc"}]},
+        "SELECT tip_amount FROM t WHERE payment_type = '1' AND trip_distance >= 2 ORDER BY 1 DESC LIMIT 10",
+        sorts,
+    ),
+    query(
+        "sort of a filter, counted",
+        {"size": 10, "track_total_hits": True, "_source": False, "query": CARD_FAR, "sort": [{"tip_amount": "desc"}]},
+        "SELECT tip_amount, count(*) OVER () FROM t WHERE payment_type = '1' AND trip_distance >= 2 ORDER BY 1 DESC LIMIT 10",
+        lambda answer: [[hit["sort"][0], answer["hits"]["total"]["value"]] for hit in answer["hits"]["hits"]],
+    ),
+    query(
+        "sort by a script",
+        {
+            "size": 10,
+            "_source": False,
+            "sort": {
+                "_script": {
+                    "type": "number",
+                    "order": "desc",
+                    "script": {"source": "doc['tip_amount'].value / (doc['fare_amount'].value + 1)"},
+                }
+            },
+            "query": {"range": {"fare_amount": {"gte": 1}}},
+        },
+        "SELECT tip_amount/(fare_amount+1) FROM t WHERE fare_amount>=1 ORDER BY 1 DESC LIMIT 10",
+        sorts,
+    ),
+    query(
+        "hits sorted beside an aggregation",
+        {
+            "size": 10,
+            "_source": False,
+            "sort": [{"total_amount": "desc"}],
+            "aggs": below("terms", {"field": "payment_type", "size": 100}, TIPS),
+        },
+        "SELECT payment_type, count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip")),
+    ),
+    query(
+        "hits beside an aggregation",
+        {"size": 10, "_source": False, "aggs": below("terms", {"field": "payment_type", "size": 100}, TIPS)},
+        "SELECT payment_type, count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip")),
+    ),
+    query(
+        "top_hits below terms",
+        {
+            "aggs": below(
+                "terms",
+                {"field": "payment_type", "size": 100},
+                {"h": {"top_hits": {"size": 1, "_source": False, "sort": [{"total_amount": "desc"}]}}},
+            )
+        },
+        "SELECT payment_type, count(*), max(total_amount), arg_max(rowid, total_amount) FROM t GROUP BY 1",
+        rows(lambda b: [b["h"]["hits"]["hits"][0]["sort"][0], 0]),
+        "skip",
+    ),
+    query(
+        "top_metrics below terms",
+        {
+            "aggs": below(
+                "terms",
+                {"field": "payment_type", "size": 100},
+                {"h": {"top_metrics": {"metrics": {"field": "tip_amount"}, "sort": {"total_amount": "desc"}}}},
+            )
+        },
+        "SELECT payment_type, count(*), arg_max(tip_amount, total_amount) FROM t GROUP BY 1",
+        rows(lambda b: [b["h"]["top"][0]["metrics"]["tip_amount"]]),
+        "skip",
+    ),
+    query(
+        "multi_terms, sum",
+        {"aggs": {"a": {"multi_terms": {"size": 100, "terms": [{"field": "payment_type"}, {"field": "rate_code_id"}]}, "aggs": SUM}}},
+        "SELECT payment_type||'|'||rate_code_id, count(*), sum(total_amount) FROM t GROUP BY 1",
+        rows(values("sum"), lambda b: b["key_as_string"]),
+    ),
+    query(
+        "terms of dates, top ten",
+        {"aggs": below("terms", {"field": "pickup_datetime", "size": 10})},
+        "SELECT epoch_ms(pickup_datetime), count(*) FROM t GROUP BY pickup_datetime ORDER BY 2 DESC LIMIT 10",
+        rows(),
+        "skip",
+    ),
+    query(
+        "terms of amounts, avg",
+        {"aggs": below("terms", {"field": "total_amount", "size": 10}, TIPS)},
+        "SELECT total_amount, count(*), avg(tip_amount) FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+        rows(values("tip")),
+    ),
+    query(
+        "histogram, terms below, sum",
+        {"aggs": below("histogram", {"field": "total_amount", "interval": 10}, nest("terms", {"field": "payment_type", "size": 10}, SUM))},
+        "SELECT floor(total_amount/10)*10, payment_type, count(*), sum(total_amount) FROM t GROUP BY 1,2",
+        nested_rows(values("sum")),
+        "skip",
+    ),
+    query(
+        "ranges, months below, avg",
+        {
+            "aggs": below(
+                "range",
+                {"field": "trip_distance", "ranges": [{"to": 1}, {"from": 1, "to": 5}, {"from": 5}]},
+                nest("date_histogram", {"field": "pickup_datetime", "calendar_interval": "month"}, TIPS),
+            )
+        },
+        f"SELECT CASE WHEN trip_distance < 1 THEN '*-1.0' WHEN trip_distance < 5 THEN '1.0-5.0' ELSE '5.0-*' END, {MS.format('month')}, count(*), avg(tip_amount) FROM t GROUP BY 1,2",
+        nested_rows(values("tip")),
+    ),
+    query(
+        "date_range, stats",
+        {
+            "aggs": below(
+                "date_range",
+                {
+                    "field": "pickup_datetime",
+                    "ranges": [
+                        {"to": "2015-03-01 00:00:00"},
+                        {"from": "2015-03-01 00:00:00", "to": "2015-09-01 00:00:00"},
+                        {"from": "2015-09-01 00:00:00"},
+                    ],
+                },
+                metric("s", "stats", "fare_amount"),
+            )
+        },
+        "SELECT CASE WHEN pickup_datetime < '2015-03-01' THEN 1 WHEN pickup_datetime < '2015-09-01' THEN 2 ELSE 3 END, count(*), min(fare_amount), max(fare_amount), sum(fare_amount) FROM t GROUP BY 1",
+        rows(fields("s", "min", "max", "sum"), lambda b: 1 if "from" not in b else 2 if "to" in b else 3),
+    ),
+    query(
+        "missing, sum",
+        {"aggs": {"m": {"missing": {"field": "tolls_amount"}, "aggs": SUM}}},
+        "SELECT count(*) FROM t WHERE tolls_amount IS NULL",
+        top(lambda a: [a["m"]["doc_count"]]),
+    ),
+    query(
+        "extended_stats below terms",
+        {"aggs": below("terms", {"field": "payment_type", "size": 100}, metric("s", "extended_stats", "total_amount"))},
+        "SELECT payment_type, count(*), sum(total_amount), stddev_pop(total_amount) FROM t GROUP BY 1",
+        rows(fields("s", "sum", "std_deviation")),
+        1e-7,
+    ),
+    query(
+        "weighted_avg below terms",
+        {
+            "aggs": below(
+                "terms",
+                {"field": "payment_type", "size": 100},
+                {"w": {"weighted_avg": {"value": {"field": "tip_amount"}, "weight": {"field": "trip_distance"}}}},
+            )
+        },
+        "SELECT payment_type, count(*), sum(tip_amount * trip_distance) / sum(trip_distance) FROM t GROUP BY 1",
+        rows(values("w")),
+    ),
+    query(
+        "string_stats",
+        {"aggs": metric("s", "string_stats", "payment_type")},
+        "SELECT count(payment_type), min(length(payment_type)), avg(length(payment_type)) FROM t",
+        top(fields("s", "count", "min_length", "avg_length")),
+    ),
+    query(
+        "value_count of a keyword below days",
+        {
+            "aggs": below(
+                "date_histogram", {"field": "pickup_datetime", "calendar_interval": "day"}, metric("n", "value_count", "payment_type")
+            )
+        },
+        f"SELECT {MS.format('day')}, count(*), count(payment_type) FROM t GROUP BY 1",
+        rows(values("n")),
+    ),
+    query(
+        "filter with or, and not",
+        {
+            "track_total_hits": True,
+            "query": {
+                "bool": {
+                    "should": [{"term": {"payment_type": "2"}}, {"range": {"tip_amount": {"gte": 3}}}],
+                    "minimum_should_match": 1,
+                    "must_not": {"term": {"vendor_id": "1"}},
+                }
+            },
+            "aggs": SUM,
+        },
+        "SELECT sum(total_amount) FROM t WHERE (payment_type='2' OR tip_amount>=3) AND vendor_id<>'1'",
+        top(values("sum")),
+    ),
+    query(
+        "matrix_stats",
+        {"aggs": {"m": {"matrix_stats": {"fields": ["tip_amount", "fare_amount"]}}}},
+        "SELECT corr(tip_amount, fare_amount) FROM t",
+        top(lambda a: [a["m"]["fields"][0]["correlation"][a["m"]["fields"][1]["name"]]]),
+        1e-6,
+    ),
+    query(
+        "t_test",
+        {"aggs": {"m": {"t_test": {"a": {"field": "fare_amount"}, "b": {"field": "tip_amount"}, "type": "heteroscedastic"}}}},
+        "SELECT avg(fare_amount), avg(tip_amount), var_samp(fare_amount), var_samp(tip_amount) FROM t",
+        top(lambda a: [0]),
+        "skip",
+    ),
+    query(
+        "variable_width_histogram, avg",
+        {"aggs": below("variable_width_histogram", {"field": "total_amount", "buckets": 10}, TIPS)},
+        "SELECT floor(total_amount/10)*10, count(*), avg(tip_amount) FROM t GROUP BY 1",
+        rows(values("tip")),
+        "skip",
+    ),
+    query(
+        "adjacency_matrix",
+        {
+            "aggs": {
+                "a": {
+                    "adjacency_matrix": {
+                        "filters": {"card": {"term": {"payment_type": "1"}}, "far": {"range": {"trip_distance": {"gte": 5}}}}
+                    },
+                    "aggs": SUM,
+                }
+            }
+        },
+        """SELECT 'card', count(*), sum(total_amount) FROM t WHERE payment_type='1' UNION ALL SELECT 'far', count(*), sum(total_amount) FROM t WHERE trip_distance>=5
+      UNION ALL SELECT 'card&far', count(*), sum(total_amount) FROM t WHERE trip_distance>=5 AND payment_type='1'""",
+        rows(values("sum")),
+    ),
+    query(
+        "significant_terms of a filter",
+        {"query": CARD_FAR, "aggs": below("significant_terms", {"field": "rate_code_id"})},
+        "SELECT rate_code_id, count(*) FILTER (payment_type = '1' AND trip_distance >= 2), count(*) FROM t GROUP BY 1",
+        rows(),
+        "skip",
+    ),
+    query(
+        "terms with missing, sum",
+        {"aggs": below("terms", {"field": "payment_type", "size": 100, "missing": "none"}, SUM)},
+        "SELECT coalesce(payment_type, 'none'), count(*), sum(total_amount) FROM t GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "date_histogram by day, percentiles",
+        {
+            "aggs": below(
+                "date_histogram",
+                {"field": "pickup_datetime", "calendar_interval": "month"},
+                metric("p", "percentiles", "total_amount", percents=[50]),
+            )
+        },
+        f"SELECT {MS.format('month')}, count(*), approx_quantile(total_amount, 0.5) FROM t GROUP BY 1",
+        rows(lambda b: list(b["p"]["values"].values())),
+        ESTIMATED,
+    ),
+    query(
+        "days, derivative of a sum",
+        {
+            "aggs": below(
+                "date_histogram",
+                {"field": "pickup_datetime", "calendar_interval": "day"},
+                {**SUM, "d": {"derivative": {"buckets_path": "sum"}}},
+            )
+        },
+        f"SELECT k, n, s, s - lag(s) OVER (ORDER BY k) FROM (SELECT {MS.format('day')} k, count(*) n, sum(total_amount) s FROM t GROUP BY 1)",
+        rows(values("sum")),
+        "skip",
+    ),
+    query(
+        "minutes, max",
+        {
+            "aggs": below(
+                "date_histogram",
+                {"field": "pickup_datetime", "fixed_interval": "30m", "min_doc_count": 1},
+                metric("m", "max", "total_amount"),
+            )
+        },
+        "SELECT epoch_ms(time_bucket(INTERVAL 30 MINUTE, pickup_datetime, TIMESTAMP '1970-01-01')), count(*), max(total_amount) FROM t GROUP BY 1",
+        rows(values("m")),
+    ),
+    query(
+        "range of keyword",
+        {"track_total_hits": True, "query": {"range": {"payment_type": {"gte": "2"}}}},
+        "SELECT count(*) FROM t WHERE payment_type>='2'",
+        lambda answer: [[answer["hits"]["total"]["value"]]],
+    ),
+    query(
+        "prefix and exists",
+        {
+            "track_total_hits": True,
+            "query": {"bool": {"filter": [{"prefix": {"rate_code_id": "1"}}, {"exists": {"field": "tip_amount"}}]}},
+            "aggs": TIPS,
+        },
+        "SELECT avg(tip_amount) FROM t WHERE rate_code_id LIKE '1%' AND tip_amount IS NOT NULL",
+        top(values("tip")),
+    ),
+    query(
+        "filter of terms and dates, terms",
+        {
+            "query": {"bool": {"filter": [{"terms": {"payment_type": ["1", "3"]}}, YEAR_RANGE]}},
+            "aggs": below("terms", {"field": "passenger_count", "size": 50}, SUM),
+        },
+        "SELECT passenger_count, count(*), sum(total_amount) FROM t WHERE payment_type IN ('1','3') AND pickup_datetime >= '2015-02-01' AND pickup_datetime < '2015-08-01' GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "geotile_grid, avg", {"aggs": below("geotile_grid", {"field": "pickup_location", "precision": 10, "size": 100}, TIPS)}, None, None
+    ),
+    query("geohash_grid", {"aggs": below("geohash_grid", {"field": "pickup_location", "precision": 5, "size": 100})}, None, None),
+    query("geo_bounds", {"aggs": metric("g", "geo_bounds", "pickup_location")}, None, None),
+    query(
+        "geo_centroid below terms",
+        {"aggs": below("terms", {"field": "payment_type"}, metric("g", "geo_centroid", "pickup_location"))},
+        None,
+        None,
+    ),
+    query(
+        "geo_distance, avg",
+        {
+            "aggs": below(
+                "geo_distance",
+                {"field": "pickup_location", "origin": "40.7,-74", "unit": "km", "ranges": [{"to": 2}, {"from": 2, "to": 10}]},
+                TIPS,
+            )
+        },
+        None,
+        None,
+    ),
+    query("sampler", {"aggs": {"s": {"sampler": {"shard_size": 1000}, "aggs": TIPS}}}, None, None),
+    query("random_sampler", {"aggs": {"s": {"random_sampler": {"probability": 0.1}, "aggs": TIPS}}}, None, None),
+    query(
+        "scripted_metric",
+        {
+            "aggs": {
+                "s": {
+                    "scripted_metric": {
+                        "init_script": "state.x = 0.0",
+                        "map_script": "state.x += doc['tip_amount'].value",
+                        "combine_script": "return state.x",
+                        "reduce_script": "double s = 0; for (x in states) s += x; return s",
+                    }
+                }
+            }
+        },
+        "SELECT sum(tip_amount) FROM t",
+        top(values("s")),
+    ),
+    query(
+        "collapse",
+        {"size": 10, "_source": False, "collapse": {"field": "payment_type"}, "sort": [{"total_amount": "desc"}]},
+        "SELECT max(total_amount) FROM t GROUP BY payment_type ORDER BY 1 DESC LIMIT 10",
+        sorts,
+    ),
+    query(
+        "function_score of a field",
+        {
+            "size": 10,
+            "_source": False,
+            "query": {"function_score": {"query": CARD_FAR, "field_value_factor": {"field": "tip_amount", "missing": 0}}},
+        },
+        None,
+        None,
+    ),
+    query(
+        "script_score",
+        {
+            "size": 10,
+            "_source": False,
+            "query": {"script_score": {"query": {"match_all": {}}, "script": {"source": "Math.max(0, doc['tip_amount'].value)"}}},
+        },
+        None,
+        None,
+    ),
+    query(
+        "min_score of constant",
+        {"size": 0, "query": {"match_all": {}}, "min_score": 0.5, "aggs": SUM},
+        "SELECT sum(total_amount) FROM t",
+        top(values("sum")),
+    ),
+    query(
+        "post_filter beside terms",
+        {
+            "size": 0,
+            "track_total_hits": True,
+            "post_filter": {"term": {"payment_type": "1"}},
+            "aggs": below("terms", {"field": "payment_type", "size": 100}, SUM),
+        },
+        "SELECT payment_type, count(*), sum(total_amount) FROM t GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "global beside a filter",
+        {"query": CARD_FAR, "aggs": {**SUM, "all": {"global": {}, "aggs": TIPS}}},
+        "SELECT sum(total_amount) FILTER (payment_type = '1' AND trip_distance >= 2), avg(tip_amount) FROM t",
+        top(lambda a: [a["sum"]["value"], a["all"]["tip"]["value"]]),
+    ),
+]
+
+LOGS_MAPPING = {
+    "@timestamp": {"type": "date", "format": "strict_date_optional_time||epoch_second"},
+    "clientip": {"type": "ip"},
+    "request": {"type": "text", "fields": {"raw": {"type": "keyword", "ignore_above": 256}}},
+    "status": {"type": "integer"},
+    "size": {"type": "integer"},
+}
+SZ = metric("sum", "sum", "size")
+LMS = "epoch_ms(date_trunc('{}', ts))"
+LOGS = [
+    query(
+        "terms of status", {"aggs": below("terms", {"field": "status", "size": 100})}, "SELECT status, count(*) FROM t GROUP BY 1", rows()
+    ),
+    query(
+        "terms of status, avg",
+        {"aggs": below("terms", {"field": "status", "size": 100}, metric("x", "avg", "size"))},
+        "SELECT status, count(*), avg(size) FROM t GROUP BY 1",
+        rows(values("x")),
+    ),
+    query(
+        "top clients",
+        {"aggs": below("terms", {"field": "clientip", "size": 10})},
+        "SELECT clientip, count(*) FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+        rows(),
+        "skip",
+    ),
+    query(
+        "top clients, sum",
+        {"aggs": below("terms", {"field": "clientip", "size": 10}, SZ)},
+        "SELECT clientip, count(*), sum(size) FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+        rows(values("sum")),
+        "skip",
+    ),
+    query(
+        "clients by sum",
+        {"aggs": below("terms", {"field": "clientip", "size": 10, "order": {"sum": "desc"}}, SZ)},
+        "SELECT clientip, count(*), sum(size) FROM t GROUP BY 1 ORDER BY 3 DESC LIMIT 10",
+        rows(values("sum")),
+    ),
+    query(
+        "top requests, sum",
+        {"aggs": below("terms", {"field": "request.raw", "size": 10}, SZ)},
+        "SELECT request, count(*), sum(size) FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+        rows(values("sum")),
+        "skip",
+    ),
+    query(
+        "cardinality of clients",
+        {"aggs": metric("n", "cardinality", "clientip")},
+        "SELECT approx_count_distinct(clientip) FROM t",
+        top(values("n")),
+        None,
+    ),
+    query(
+        "cardinality of requests",
+        {"aggs": metric("n", "cardinality", "request.raw")},
+        "SELECT approx_count_distinct(request) FROM t",
+        top(values("n")),
+        None,
+    ),
+    query(
+        "clients by hour",
+        {"aggs": below("date_histogram", {"field": "@timestamp", "calendar_interval": "hour"}, metric("n", "cardinality", "clientip"))},
+        f"SELECT {LMS.format('hour')}, count(*), approx_count_distinct(clientip) FROM t GROUP BY 1",
+        rows(values("n")),
+        "skip",
+    ),
+    query(
+        "hours, sum",
+        {"aggs": below("date_histogram", {"field": "@timestamp", "calendar_interval": "hour"}, SZ)},
+        f"SELECT {LMS.format('hour')}, count(*), sum(size) FROM t GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "minutes, avg",
+        {"aggs": below("date_histogram", {"field": "@timestamp", "fixed_interval": "5m"}, metric("x", "avg", "size"))},
+        "SELECT epoch_ms(time_bucket(INTERVAL 5 MINUTE, ts, TIMESTAMP '1970-01-01')), count(*), avg(size) FROM t GROUP BY 1",
+        rows(values("x")),
+    ),
+    query(
+        "hours, status below, sum",
+        {"aggs": below("date_histogram", {"field": "@timestamp", "calendar_interval": "hour"}, nest("terms", {"field": "status"}, SZ))},
+        f"SELECT {LMS.format('hour')}, status, count(*), sum(size) FROM t GROUP BY 1,2",
+        nested_rows(values("sum")),
+    ),
+    query(
+        "status, hours below, max",
+        {
+            "aggs": below(
+                "terms",
+                {"field": "status"},
+                nest("date_histogram", {"field": "@timestamp", "calendar_interval": "hour"}, metric("x", "max", "size")),
+            )
+        },
+        f"SELECT status, {LMS.format('hour')}, count(*), max(size) FROM t GROUP BY 1,2",
+        nested_rows(values("x")),
+    ),
+    query(
+        "requests that were not found",
+        {"query": {"term": {"status": 404}}, "aggs": below("terms", {"field": "request.raw", "size": 10})},
+        "SELECT request, count(*) FROM t WHERE status=404 GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+        rows(),
+        "skip",
+    ),
+    query(
+        "sum of requests by prefix",
+        {"query": {"prefix": {"request.raw": "GET /images"}}, "aggs": SZ},
+        "SELECT sum(size) FROM t WHERE request LIKE 'GET /images%'",
+        top(values("sum")),
+    ),
+    query(
+        "sum of requests by wildcard",
+        {"query": {"wildcard": {"request.raw": "*shuttle*"}}, "aggs": SZ},
+        "SELECT sum(size) FROM t WHERE request LIKE '%shuttle%'",
+        top(values("sum")),
+    ),
+    query(
+        "percentiles of sizes",
+        {"aggs": metric("p", "percentiles", "size", percents=[50, 95])},
+        "SELECT approx_quantile(size, 0.5), approx_quantile(size, 0.95) FROM t",
+        top(lambda aggs: list(aggs["p"]["values"].values())),
+        0.1,
+    ),
+    query(
+        "composite of days and status",
+        composite(
+            [{"d": {"date_histogram": {"field": "@timestamp", "calendar_interval": "day"}}}, {"s": {"terms": {"field": "status"}}}], SZ
+        ),
+        f"SELECT {LMS.format('day')}||'|'||status, count(*), sum(size) FROM t GROUP BY 1",
+        rows(values("sum"), joined("d", "s")),
+        "skip",
+    ),
+    query(
+        "composite of clients, a page",
+        composite([{"c": {"terms": {"field": "clientip"}}}], SZ, 100),
+        "SELECT clientip, count(*), sum(size) FROM t GROUP BY 1 ORDER BY 1 LIMIT 100",
+        rows(values("sum"), joined("c")),
+        "skip",
+    ),
+    query(
+        "largest, then newest",
+        {"size": 10, "_source": False, "sort": [{"size": "desc"}, {"@timestamp": "desc"}]},
+        "SELECT size, epoch_ms(ts) FROM t ORDER BY 1 DESC, 2 DESC LIMIT 10",
+        sorts,
+    ),
+    query(
+        "newest of a client",
+        {"size": 10, "_source": False, "query": {"term": {"status": 304}}, "sort": [{"@timestamp": "desc"}]},
+        "SELECT epoch_ms(ts) FROM t WHERE status=304 ORDER BY 1 DESC LIMIT 10",
+        sorts,
+    ),
+    query(
+        "sizes above, by status",
+        {"query": {"range": {"size": {"gte": 10000}}}, "aggs": below("terms", {"field": "status"}, SZ)},
+        "SELECT status, count(*), sum(size) FROM t WHERE size>=10000 GROUP BY 1",
+        rows(values("sum")),
+    ),
+    query(
+        "histogram of sizes",
+        {"aggs": below("histogram", {"field": "size", "interval": 1000}, metric("c", "cardinality", "clientip"))},
+        "SELECT (size//1000)*1000, count(*), approx_count_distinct(clientip) FROM t GROUP BY 1",
+        rows(values("c")),
+        "skip",
+    ),
+    query(
+        "ip ranges, sum",
+        {
+            "aggs": below(
+                "ip_range",
+                {"field": "clientip", "ranges": [{"to": "64.0.0.0"}, {"from": "64.0.0.0", "to": "192.0.0.0"}, {"from": "192.0.0.0"}]},
+                SZ,
+            )
+        },
+        None,
+        None,
+    ),
+    query(
+        "top clients of status",
+        {"aggs": below("terms", {"field": "status"}, nest("terms", {"field": "clientip", "size": 5}, SZ))},
+        "SELECT * FROM (SELECT status, clientip, count(*) n, sum(size) s, row_number() OVER (PARTITION BY status ORDER BY count(*) DESC) r FROM t GROUP BY 1,2) WHERE r<=5",
+        lambda a: [],
+        "skip",
+    ),
+    query(
+        "distinct requests of top clients",
+        {"aggs": below("terms", {"field": "clientip", "size": 10}, metric("n", "cardinality", "request.raw"))},
+        "SELECT clientip, count(*), approx_count_distinct(request) FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+        rows(values("n")),
+        "skip",
+    ),
+    query(
+        "last size of top clients",
+        {
+            "aggs": below(
+                "terms",
+                {"field": "clientip", "size": 10},
+                {"h": {"top_metrics": {"metrics": {"field": "size"}, "sort": {"@timestamp": "desc"}}}},
+            )
+        },
+        "SELECT clientip, count(*), arg_max(size, ts) FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+        rows(),
+        "skip",
+    ),
+    query(
+        "match of a word, sum",
+        {"query": {"match": {"request": "images"}}, "aggs": SZ},
+        "SELECT sum(size) FROM t WHERE request ILIKE '%images%'",
+        top(values("sum")),
+        "skip",
+    ),
+    query(
+        "significant requests",
+        {"query": {"term": {"status": 404}}, "aggs": below("significant_terms", {"field": "request.raw"})},
+        "SELECT request, count(*) FILTER (status=404), count(*) FROM t GROUP BY 1",
+        rows(),
+        "skip",
+    ),
+    query(
+        "extended_stats",
+        {"aggs": metric("s", "extended_stats", "size")},
+        "SELECT count(size), max(size), sum(size), stddev_pop(size) FROM t",
+        top(fields("s", "count", "max", "sum", "std_deviation")),
+        1e-7,
+    ),
+]

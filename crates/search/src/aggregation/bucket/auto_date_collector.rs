@@ -1,0 +1,402 @@
+//! Finds the buckets of `auto_date_histogram`: on the finest rung of a ladder of roundings on which there are few enough.
+
+use std::ops::RangeInclusive;
+
+use limber_segment::SegmentView;
+use limber_segment::points::Points;
+
+use super::super::bucket_table::BucketTable;
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::deferred::Deferred;
+use super::super::definition::Place;
+use super::super::entries::{Emitted, Entries};
+use super::super::findings::Findings;
+use super::super::known_buckets::KnownBuckets;
+use super::super::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::source::{NumberReader, Source};
+use super::auto_date_histogram::{AutoDateHistogram, Rung};
+use super::counting::{count_all_numbers, is_worth_counting};
+use super::date_buckets::{DateBuckets, Span};
+use super::histogram_collector::stored_range;
+use crate::error::Result;
+
+/// What is known of one parent.
+#[derive(Debug, Clone)]
+struct Climb {
+    rung: usize,
+    /// All buckets, those of lower rungs included.
+    buckets: Vec<u32>,
+    /// Buckets there would be had all been made on this rung.
+    bucket_count: i64,
+    min: i64,
+    max: i64,
+}
+
+/// Makes buckets on the rung that the parent has reached; those made further down stay and are merged at the end.
+#[derive(Debug)]
+pub struct AutoDateCollector<'s> {
+    request: &'s AutoDateHistogram,
+    source: &'s Source,
+    /// By rung.
+    dates: Vec<DateBuckets>,
+    reader: NumberReader<'s>,
+    /// By parent.
+    rungs: Vec<Climb>,
+    table: BucketTable,
+    /// Buckets of the only parent by their places on this rung.
+    known: KnownBuckets,
+    known_rung: usize,
+    places: Vec<u32>,
+    /// What is below buckets can be put together when those become one; otherwise documents wait until all buckets are known.
+    merges: bool,
+    deferred: Deferred<'s>,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl AutoDateCollector<'_> {
+    /// Bytes of one parent's state.
+    const PARENT_BYTES: u64 = size_of::<Climb>() as u64;
+
+    /// Climbs until there is room; the buckets of `parent` are counted anew on every rung.
+    fn climb(request: &AutoDateHistogram, dates: &mut [DateBuckets], table: &BucketTable, climb: &mut Climb) {
+        let span_fits = |rung: usize, climb: &Climb| {
+            let rung = &request.ladder[rung];
+            climb.max - climb.min <= request.target * rung.millis * rung.step_max()
+        };
+        while climb.rung + 1 < request.ladder.len()
+            && !(request.fits(climb.rung, climb.bucket_count as usize) && span_fits(climb.rung, climb))
+        {
+            climb.rung += 1;
+            climb.bucket_count = Self::count_on_rung(dates, table, climb);
+        }
+    }
+
+    /// Buckets that a parent's buckets make on its rung.
+    fn count_on_rung(dates: &mut [DateBuckets], table: &BucketTable, climb: &Climb) -> i64 {
+        let dates = &mut dates[climb.rung];
+        let own = climb.buckets.iter();
+        let mut keys: Vec<i64> = own.map(|&bucket| dates.span_of(table.key(bucket)).start).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.len() as i64
+    }
+}
+
+impl AutoDateCollector<'_> {
+    /// The bucket of an instant, and the instants that are in it while the parent stays on its rung.
+    fn bucket(
+        request: &AutoDateHistogram,
+        dates: &mut [DateBuckets],
+        table: &mut BucketTable,
+        climb: &mut Climb,
+        parent: u32,
+        instant: i64,
+        budget: &Budget,
+    ) -> Result<(u32, Span)> {
+        let span = dates[climb.rung].span_of(instant);
+        let count = table.len();
+        let bucket = table.bucket(parent, span.start, budget)?;
+        if table.len() == count {
+            return Ok((bucket, span));
+        }
+        climb.bucket_count += 1;
+        climb.buckets.push(bucket);
+        (climb.min, climb.max) = (climb.min.min(span.start), climb.max.max(span.start));
+        let rung = climb.rung;
+        Self::climb(request, dates, table, climb);
+        // After a climb the next instant is looked at anew.
+        Ok((bucket, if climb.rung == rung { span } else { Span::NONE }))
+    }
+
+    fn make_parents(&mut self, count: usize) -> Result<()> {
+        if count > self.rungs.len() {
+            self.budget.spend((count - self.rungs.len()) as u64 * Self::PARENT_BYTES)?;
+            let first = Climb { rung: 0, buckets: Vec::new(), bucket_count: 0, min: i64::MAX, max: i64::MIN };
+            self.rungs.resize(count, first);
+        }
+        Ok(())
+    }
+
+    /// The rung that a parent needs at least to hold instants this far apart.
+    fn rung_of_length(&self, length: i64) -> usize {
+        let ladder = self.request.ladder;
+        let holds = |rung: &Rung| length <= self.request.target * rung.millis * rung.step_max();
+        ladder.iter().position(holds).unwrap_or(ladder.len() - 1)
+    }
+}
+
+impl<'s> AutoDateCollector<'s> {
+    pub fn new(request: &'s AutoDateHistogram, place: Place<'s>) -> Result<AutoDateCollector<'s>> {
+        let source = &place.bound.sources()[0];
+        let range = stored_range(source, place.shard, None)?;
+        let dates = (0..request.ladder.len())
+            .map(|rung| Ok(DateBuckets::new(request.rounding(rung, source)?, range, 0)))
+            .collect::<Result<_>>()?;
+        Ok(AutoDateCollector {
+            request,
+            source,
+            dates,
+            reader: NumberReader::new(source)?,
+            rungs: Vec::new(),
+            table: BucketTable::default(),
+            known: KnownBuckets::default(),
+            known_rung: usize::MAX,
+            places: Vec::new(),
+            merges: place.subs.can_split(),
+            deferred: Deferred::default(),
+            subs: place.subs,
+            emitted: Emitted::default(),
+            starts: Vec::new(),
+            budget: place.budget,
+        })
+    }
+
+    /// Takes documents of the only parent, which have one value at most, by the places of the rung's buckets. False: there are none.
+    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        let is_simple = self.reader.has_one_at_most() && !self.reader.has_missing();
+        if entries.only_bucket() != Some(0) || !is_simple {
+            return Ok(false);
+        }
+        let rung = self.rungs[0].rung;
+        if self.known_rung != rung {
+            self.known.begin(self.dates[rung].place_count());
+            self.known_rung = rung;
+        }
+        if !self.known.takes(entries, self.budget)? {
+            return Ok(false);
+        }
+        let values = self.reader.load(entries.docs)?;
+        self.places.clear();
+        self.dates[rung].places(values.values, &mut self.places);
+        let (request, dates, table) = (self.request, &mut self.dates, &mut self.table);
+        let (climb, known, places, budget) = (&mut self.rungs[0], &mut self.known, &self.places, self.budget);
+        let fill = |out: &mut Vec<u32>| {
+            known.look_up(places, values.positions, entries, out, |parent, place| {
+                let start = dates[rung].start_at(place);
+                Self::bucket(request, dates, table, climb, parent, start, budget)
+                    .map(|(bucket, _)| Some(bucket))
+            })
+        };
+        self.emitted.fill(values.positions, fill, |_| false)?;
+        self.table.count(self.emitted.buckets());
+        Ok(true)
+    }
+
+    /// Hands the batch to what is below, or puts it aside.
+    fn hand_on(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if self.subs.is_empty() || self.table.len() == 0 {
+            return Ok(());
+        }
+        let batch = self.emitted.batch(entries, self.table.len());
+        match self.merges {
+            true => self.subs.collect(&batch),
+            false => self.deferred.note(&batch, self.budget),
+        }
+    }
+}
+
+/// What a part of a shard's documents came to.
+#[derive(Debug)]
+pub struct AutoDateFindings {
+    rungs: Vec<Climb>,
+    table: BucketTable,
+    below: Vec<Findings>,
+}
+
+impl<'s> Collector<'s> for AutoDateCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.reader.begin(&view.segment, self.source.is_mapped())?;
+        match self.merges {
+            true => self.subs.begin_segment(view),
+            false => {
+                self.deferred.begin_segment(view);
+                Ok(())
+            }
+        }
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        if self.merges { self.subs.end_segment() } else { Ok(()) }
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.make_parents(entries.bucket_count)?;
+        if self.collect_places(entries)? {
+            return self.hand_on(entries);
+        }
+        let values = self.reader.load(entries.docs)?;
+        let has_subs = !self.subs.is_empty();
+        self.emitted.clear();
+        let (table, emitted, budget, rungs) =
+            (&mut self.table, &mut self.emitted, self.budget, &mut self.rungs);
+        let (request, dates) = (self.request, &mut self.dates);
+        let mut failed = Ok(());
+        // The bucket met last, under one parent.
+        let (mut span, mut span_parent, mut span_bucket) = (Span::NONE, u32::MAX, 0u32);
+        let mut last = (usize::MAX, u32::MAX);
+        values.join(entries, &mut self.starts, |entry, parent, value| {
+            if failed.is_err() {
+                return;
+            }
+            if parent != span_parent || !span.contains(value) {
+                match Self::bucket(request, dates, table, &mut rungs[parent as usize], parent, value, budget)
+                {
+                    Ok(found) => (span_bucket, span) = found,
+                    Err(error) => {
+                        failed = Err(error);
+                        return;
+                    }
+                }
+                span_parent = parent;
+            }
+            if (entry, span_bucket) == last {
+                return;
+            }
+            last = (entry, span_bucket);
+            table.counts[span_bucket as usize] += 1;
+            if has_subs {
+                emitted.push(entry, span_bucket);
+            }
+        });
+        failed?;
+        self.hand_on(entries)
+    }
+
+    fn collect_whole_segment(&mut self) -> Result<bool> {
+        count_all_numbers(self, self.source.path(), self.reader.segment())
+    }
+
+    fn counts_numbers(&self, path: &str, points: &Points<'_>, range: &RangeInclusive<i64>) -> Result<bool> {
+        if !self.subs.is_empty() || self.reader.has_missing() || self.source.path() != path {
+            return Ok(false);
+        }
+        let Some((first, last)) = points.extremes(range.clone())? else { return Ok(true) };
+        let resolution = self.source.resolution();
+        let (first, last) = (resolution.millis(first), resolution.millis(last));
+        let rung = self.rung_of_length(last.saturating_sub(first));
+        let buckets = self.dates[rung].rounding.buckets_between(first, last);
+        Ok(is_worth_counting(points.count(range.clone())?, buckets))
+    }
+
+    fn count_numbers(&mut self, points: &Points<'_>, range: RangeInclusive<i64>) -> Result<()> {
+        let Some((stored_first, stored_last)) = points.extremes(range)? else { return Ok(()) };
+        let resolution = self.source.resolution();
+        let (first, last) = (resolution.millis(stored_first), resolution.millis(stored_last));
+        self.make_parents(1)?;
+        let rung = self.rung_of_length(last.saturating_sub(first));
+        let climb = &mut self.rungs[0];
+        if climb.rung < rung {
+            // Those instants alone need this rung, whatever the buckets so far do.
+            climb.rung = rung - 1;
+            (climb.min, climb.max) = (climb.min.min(first), climb.max.max(last));
+            Self::climb(self.request, &mut self.dates, &self.table, climb);
+        }
+        let mut ranks = points.ranks();
+        let (mut next, mut below) = (stored_first, ranks.below(stored_first)?);
+        let all = below + points.count(stored_first..=stored_last)?;
+        loop {
+            let instant = resolution.millis(next);
+            let climb = &mut self.rungs[0];
+            let span = self.dates[climb.rung].span_of(instant);
+            let end = span.end.saturating_mul(resolution.per_milli());
+            let is_last = end > stored_last || end == i64::MAX;
+            let rank = if is_last { all } else { ranks.below(end)? };
+            let count = rank - std::mem::replace(&mut below, rank);
+            if count > 0 {
+                let dates = &mut self.dates;
+                let (bucket, _) =
+                    Self::bucket(self.request, dates, &mut self.table, climb, 0, instant, self.budget)?;
+                self.table.counts[bucket as usize] += count;
+            }
+            if is_last {
+                return Ok(());
+            }
+            next = end;
+        }
+    }
+
+    fn can_split(&self) -> bool {
+        self.subs.can_split()
+    }
+
+    fn takes_windows_again(&self) -> bool {
+        self.merges && self.subs.takes_windows_again()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let (rungs, table) = (std::mem::take(&mut self.rungs), std::mem::take(&mut self.table));
+        let below = self.subs.take_findings()?;
+        Ok(Findings::AutoDate(Box::new(AutoDateFindings { rungs, table, below })))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::AutoDate(found) = findings else { return Ok(()) };
+        let AutoDateFindings { rungs, table, below } = *found;
+        let own = bucket_of.iter().take(rungs.len()).map(|own| *own as usize + 1).max().unwrap_or(0);
+        self.make_parents(own)?;
+        let count = self.table.len() as u32;
+        let buckets = self.table.absorb(&table, bucket_of, Ok, self.budget)?;
+        for (parent, climb) in rungs.iter().enumerate() {
+            let own = &mut self.rungs[bucket_of[parent] as usize];
+            own.rung = own.rung.max(climb.rung);
+            (own.min, own.max) = (own.min.min(climb.min), own.max.max(climb.max));
+            let new = climb.buckets.iter().map(|&bucket| buckets[bucket as usize]);
+            own.buckets.extend(new.filter(|&bucket| bucket >= count));
+            own.bucket_count = Self::count_on_rung(&mut self.dates, &self.table, own);
+            Self::climb(self.request, &mut self.dates, &self.table, own);
+        }
+        self.subs.absorb(below, &buckets)
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        // Buckets of lower rungs go into those of the parent's last one.
+        let mut target = vec![u32::MAX; self.table.len()];
+        let mut lists: Vec<Vec<(i64, u64, u32)>> = Vec::with_capacity(parents.len());
+        for (&parent, buckets) in parents.iter().zip(self.table.by_parent(parents)) {
+            let rung = self.rungs.get(parent as usize).map_or(0, |climb| climb.rung);
+            let mut keyed: Vec<(i64, u32)> = buckets
+                .into_iter()
+                .map(|bucket| (self.dates[rung].span_of(self.table.key(bucket)).start, bucket))
+                .collect();
+            keyed.sort_unstable();
+            let mut list: Vec<(i64, u64, u32)> = Vec::new();
+            for (key, bucket) in keyed {
+                let count = self.table.counts[bucket as usize];
+                match list.last_mut() {
+                    Some(last) if last.0 == key => last.1 += count,
+                    _ => list.push((key, count, bucket)),
+                }
+                target[bucket as usize] = list.last().map_or(bucket, |last| last.2);
+            }
+            lists.push(list);
+        }
+        let known = |bucket: u32| Some(target[bucket as usize]).filter(|&bucket| bucket != u32::MAX);
+        if self.merges {
+            let below = self.subs.take_findings()?;
+            let own = (0u32..).zip(&target);
+            let merged: Vec<u32> =
+                own.map(|(bucket, &target)| if target == u32::MAX { bucket } else { target }).collect();
+            self.subs.absorb(below, &merged)?;
+            self.subs.settle()?;
+        } else {
+            self.deferred.replay(&mut self.subs, self.table.len(), self.budget, known)?;
+        }
+        let all: Vec<u32> = lists.iter().flatten().map(|&(_, _, bucket)| bucket).collect();
+        let mut results = self.subs.finish(&all)?.into_iter();
+        let partial = |(list, parent): (&Vec<(i64, u64, u32)>, &u32)| {
+            let buckets = list.iter().map(|&(key, count, _)| {
+                ListBucket::new([Key::Long(key)].into(), count, results.next().unwrap_or_default())
+            });
+            Partial::List(ListPartial {
+                buckets: buckets.collect(),
+                background: self.rungs.get(*parent as usize).map_or(0, |climb| climb.rung) as u64,
+                ..ListPartial::default()
+            })
+        };
+        Ok(lists.iter().zip(parents).map(partial).collect())
+    }
+}

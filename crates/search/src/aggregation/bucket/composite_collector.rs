@@ -1,0 +1,470 @@
+//! The combinations of several sources' values on one page of `composite`. Source: Elasticsearch's `CompositeAggregator`.
+
+use std::cmp::Ordering;
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use limber_mapping::RequestError;
+use limber_segment::SegmentView;
+
+use super::super::budget::Budget;
+use super::super::collector::{Collector, Subs};
+use super::super::combined_places::CombinedPlaces;
+use super::super::entries::{Emitted, Entries, IdColumn};
+use super::super::findings::Findings;
+use super::super::known_buckets::REFUSED;
+use super::super::partial::{Key, ListBucket, ListPartial, Partial};
+use super::composite_source::SourceReader;
+use crate::error::Result;
+
+/// Combinations that one document may make.
+const COMBINATIONS_MAX: usize = 1 << 20;
+
+/// Combinations beyond the page that are kept before those that cannot be on it are dropped.
+const SPARE_COUNT: usize = 1 << 15;
+
+/// What a part of a shard's documents came to.
+#[derive(Debug)]
+pub struct CombinedFindings {
+    /// The combinations that can be on the page: numbers, cells and keys.
+    numbers: Vec<u32>,
+    cells: Vec<i64>,
+    keys: Vec<Box<[Key]>>,
+    /// Documents by combination.
+    counts: Vec<u64>,
+    below: Vec<Findings>,
+}
+
+/// Places of the first source whose combinations can be on the page.
+#[derive(Debug)]
+struct Page {
+    first: u32,
+    last: u32,
+}
+
+impl Default for Page {
+    fn default() -> Page {
+        Page { first: 0, last: u32::MAX }
+    }
+}
+
+impl Page {
+    /// Between two keys, which may be on it: the place of each, or of the first key after it.
+    fn between(least: PlaceOfKey, most: PlaceOfKey) -> Page {
+        Page {
+            first: least.map_or(0, |(Ok(place) | Err(place))| place),
+            last: most.map_or(u32::MAX, |most| most.unwrap_or_else(|place| place.saturating_sub(1))),
+        }
+    }
+
+    fn holds(&self, place: u32) -> bool {
+        (self.first..=self.last).contains(&place)
+    }
+}
+
+type PlaceOfKey = Option<std::result::Result<u32, u32>>;
+
+/// 2^this combinations are remembered.
+const RECENT_BITS: u32 = 10;
+
+/// Finds the combinations of one page.
+#[derive(Debug)]
+pub struct CompositeCollector<'s> {
+    size: usize,
+    readers: Vec<SourceReader<'s>>,
+    columns: Vec<IdColumn>,
+    /// Cells of a combination: a bit for each source without a value, then an id for each source.
+    width: usize,
+    after: Option<Vec<i64>>,
+    /// The last combination that can be on the page, once there are enough.
+    worst: Option<Vec<i64>>,
+    /// Combinations by number.
+    cells: Vec<i64>,
+    counts: Vec<u64>,
+    /// Numbers of the combinations that can be on the page.
+    table: HashTable<u32>,
+    kept_count: usize,
+    /// See [`CompositeCollector::aside`].
+    aside: Option<u32>,
+    combined: CombinedPlaces,
+    /// By source, of the batch at hand.
+    places: Vec<Vec<u32>>,
+    /// Places of the first source outside of which no combination can be on the page.
+    page: Page,
+    /// Numbers of combinations without missing values that were met lately, by their ids mixed.
+    recent: Vec<Option<u32>>,
+    hasher: FixedState,
+    subs: Subs<'s>,
+    emitted: Emitted,
+    budget: &'s Budget,
+}
+
+impl<'s> CompositeCollector<'s> {
+    pub fn new(
+        size: usize,
+        readers: Vec<SourceReader<'s>>,
+        after: Option<Vec<i64>>,
+        subs: Subs<'s>,
+        budget: &'s Budget,
+    ) -> CompositeCollector<'s> {
+        let width = readers.len() + 1;
+        CompositeCollector {
+            size,
+            columns: readers.iter().map(|_| IdColumn::default()).collect(),
+            width,
+            readers,
+            after,
+            worst: None,
+            cells: Vec::new(),
+            counts: Vec::new(),
+            table: HashTable::new(),
+            kept_count: 0,
+            aside: None,
+            combined: CombinedPlaces::default(),
+            places: vec![Vec::new(); width - 1],
+            page: Page::default(),
+            recent: vec![None; 1 << RECENT_BITS],
+            hasher: FixedState::default(),
+            subs,
+            emitted: Emitted::default(),
+            budget,
+        }
+    }
+
+    fn compare(&self, left: &[i64], right: &[i64]) -> Ordering {
+        for (place, reader) in self.readers.iter().enumerate() {
+            let is_missing = |cells: &[i64]| cells[0] >> place & 1 == 1;
+            let (left_id, right_id) = (left[place + 1], right[place + 1]);
+            let ordering = reader
+                .request
+                .compare(is_missing(left), is_missing(right), || reader.compare(left_id, right_id));
+            if ordering.is_ne() {
+                return ordering;
+            }
+        }
+        Ordering::Equal
+    }
+
+    fn combination(&self, number: u32) -> &[i64] {
+        &self.cells[number as usize * self.width..(number as usize + 1) * self.width]
+    }
+
+    /// The number of a combination; `None`: it is not on the page.
+    fn number(&mut self, wanted: &[i64]) -> Result<Option<u32>> {
+        let hash = self.hasher.hash_one(wanted);
+        let (cells, width) = (&self.cells, self.width);
+        // A few cells: faster one by one than by a call.
+        let is_it = |number: &u32| {
+            let found = &cells[*number as usize * width..(*number as usize + 1) * width];
+            found.iter().zip(wanted).all(|(found, wanted)| found == wanted)
+        };
+        if let Some(&number) = self.table.find(hash, is_it) {
+            return Ok(Some(number));
+        }
+        if self.after.as_ref().is_some_and(|after| self.compare(wanted, after).is_le())
+            || self.worst.as_ref().is_some_and(|worst| self.compare(wanted, worst).is_gt())
+        {
+            return Ok(None);
+        }
+        self.budget.spend(width as u64 * 8 + 24)?;
+        let number = self.counts.len() as u32;
+        self.cells.extend_from_slice(wanted);
+        self.counts.push(0);
+        let (cells, hasher) = (&self.cells, &self.hasher);
+        self.table.insert_unique(hash, number, |&number| {
+            hasher.hash_one(&cells[number as usize * width..(number as usize + 1) * width])
+        });
+        self.kept_count += 1;
+        Ok(Some(number))
+    }
+
+    /// Takes documents that have one value of every source with places. False: they do not.
+    fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        for (reader, places) in self.readers.iter_mut().zip(&mut self.places) {
+            if reader.place_count() == 0 || !reader.load_places(entries.docs, places)? {
+                return Ok(false);
+            }
+        }
+        let (mut combined, places) = (std::mem::take(&mut self.combined), std::mem::take(&mut self.places));
+        let mut combination = vec![0i64; self.width];
+        let budget = self.budget;
+        let numbers = combined.look_up(&places, entries, budget, |_, places| {
+            if !self.page.holds(places[0]) {
+                return Ok(None);
+            }
+            for ((cell, reader), &place) in combination[1..].iter_mut().zip(&mut self.readers).zip(places) {
+                *cell = reader.id_at(place, budget)?;
+            }
+            self.number(&combination)
+        })?;
+        let is_taken = numbers.is_some();
+        if let Some(numbers) = numbers {
+            let fill = |out: &mut Vec<u32>| {
+                out.extend_from_slice(numbers);
+                Ok(())
+            };
+            self.emitted.fill(None, fill, |number| number == REFUSED)?;
+            let counts = &mut self.counts;
+            self.emitted.buckets().iter().for_each(|&number| counts[number as usize] += 1);
+        }
+        (self.combined, self.places) = (combined, places);
+        if is_taken {
+            self.collect_subs(entries)?;
+        }
+        Ok(is_taken)
+    }
+
+    /// What was known of places is forgotten: the segment's are other ones, or combinations have left the page.
+    fn begin_places(&mut self) -> Result<()> {
+        self.combined.begin(self.readers.iter().map(SourceReader::place_count));
+        self.page = Page::default();
+        let Some(first) = self.readers.first().filter(|first| first.place_count() > 0) else { return Ok(()) };
+        let place = |combination: &Option<Vec<i64>>| match combination {
+            Some(cells) if cells[0] & 1 == 0 => first.place_of(cells[1]),
+            _ => Ok(None),
+        };
+        let (after, worst) = (place(&self.after)?, place(&self.worst)?);
+        self.page = match first.request.descending {
+            false => Page::between(after, worst),
+            true => Page::between(worst, after),
+        };
+        Ok(())
+    }
+
+    /// Takes documents that have one value of every source.
+    fn collect_single(&mut self, entries: &Entries<'_>) -> Result<()> {
+        let columns = std::mem::take(&mut self.columns);
+        let mut combination = vec![0i64; self.width];
+        for entry in 0..entries.len() {
+            let is_here = |ids: &[i64]| columns.iter().zip(ids).all(|(column, id)| column.ids[entry] == *id);
+            let mixed = columns.iter().fold(0u64, |mixed, column| {
+                (mixed ^ column.ids[entry] as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            });
+            let recent = (mixed >> (64 - RECENT_BITS)) as usize;
+            // Most documents repeat a combination that was met a moment ago.
+            let known = self.recent[recent].filter(|number| is_here(&self.combination(*number)[1..]));
+            let number = match known {
+                Some(number) => Some(number),
+                None => {
+                    for (cell, column) in combination[1..].iter_mut().zip(&columns) {
+                        *cell = column.ids[entry];
+                    }
+                    let number = self.number(&combination)?;
+                    self.recent[recent] = number.or(self.recent[recent]);
+                    number
+                }
+            };
+            if let Some(number) = number {
+                self.counts[number as usize] += 1;
+                self.emitted.push(entry, number);
+            }
+        }
+        self.columns = columns;
+        self.collect_subs(entries)
+    }
+
+    fn collect_subs(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if self.subs.is_empty() || self.counts.is_empty() {
+            return Ok(());
+        }
+        self.subs.collect(&self.emitted.batch(entries, self.counts.len()))
+    }
+
+    /// Combinations of the page so far, in order.
+    fn best(&self) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self.table.iter().copied().collect();
+        let compare =
+            |left: &u32, right: &u32| self.compare(self.combination(*left), self.combination(*right));
+        if numbers.len() > self.size {
+            numbers.select_nth_unstable_by(self.size - 1, compare);
+            numbers.truncate(self.size);
+        }
+        numbers.sort_unstable_by(compare);
+        numbers
+    }
+
+    fn keys_of(&self, number: u32) -> Box<[Key]> {
+        let combination = self.combination(number);
+        let key = |(place, reader): (usize, &SourceReader<'_>)| match combination[0] >> place & 1 {
+            1 => Key::Missing,
+            _ => reader.key(combination[place + 1]),
+        };
+        self.readers.iter().enumerate().map(key).collect()
+    }
+
+    /// The number of no combination, for findings that are not on the page.
+    fn aside(&mut self) -> Result<u32> {
+        if let Some(aside) = self.aside {
+            return Ok(aside);
+        }
+        self.budget.spend(self.width as u64 * 8 + 24)?;
+        let number = self.counts.len() as u32;
+        self.cells.extend(std::iter::repeat_n(0, self.width));
+        self.counts.push(0);
+        self.aside = Some(number);
+        Ok(number)
+    }
+
+    /// Forgets what cannot be on the page any more.
+    fn drop_rest(&mut self) -> Result<()> {
+        if self.kept_count < 2 * self.size + SPARE_COUNT {
+            return Ok(());
+        }
+        let best = self.best();
+        self.worst = best.last().map(|&last| self.combination(last).to_vec());
+        let mut table = HashTable::with_capacity(best.len() * 2);
+        let (cells, width, hasher) = (&self.cells, self.width, &self.hasher);
+        let hash =
+            |number: u32| hasher.hash_one(&cells[number as usize * width..(number as usize + 1) * width]);
+        for &number in &best {
+            table.insert_unique(hash(number), number, |&number| hash(number));
+        }
+        self.kept_count = best.len();
+        self.table = table;
+        self.recent.fill(None);
+        self.begin_places()
+    }
+}
+
+impl<'s> Collector<'s> for CompositeCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.readers.iter_mut().try_for_each(|reader| reader.begin(view, self.budget))?;
+        self.begin_places()?;
+        self.subs.begin_segment(view)
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.only_bucket() == Some(0) && self.collect_places(entries)? {
+            return self.drop_rest();
+        }
+        let mut is_single = entries.positions.is_none();
+        for (reader, column) in self.readers.iter_mut().zip(&mut self.columns) {
+            let values = reader.load(entries.docs, self.budget)?;
+            is_single &= values.positions.is_none();
+            column.fill(&values, entries.docs.len());
+        }
+        self.emitted.clear();
+        if is_single {
+            self.collect_single(entries)?;
+            return self.drop_rest();
+        }
+        let mut combination = vec![0i64; self.width];
+        let mut places = vec![0usize; self.readers.len()];
+        // Neighbours often repeat a combination.
+        let (mut last, mut last_number) = (Vec::new(), None);
+        for entry in 0..entries.len() {
+            let position = entries.position(entry);
+            let mut combinations = 1usize;
+            combination[0] = 0;
+            for (place, column) in self.columns.iter().enumerate() {
+                let count = (column.starts[position + 1] - column.starts[position]) as usize;
+                places[place] = column.starts[position] as usize;
+                if count == 0 {
+                    if !self.readers[place].request.missing_bucket {
+                        combinations = 0;
+                        break;
+                    }
+                    combination[0] |= 1 << place;
+                    combination[place + 1] = 0;
+                } else {
+                    combinations = combinations.saturating_mul(count);
+                    combination[place + 1] = column.ids[places[place]];
+                }
+            }
+            if combinations > COMBINATIONS_MAX {
+                return Err(RequestError::illegal_argument(format!(
+                    "a document has more than {COMBINATIONS_MAX} combinations of values in a [composite] aggregation"
+                ))
+                .into());
+            }
+            for _ in 0..combinations {
+                let number = if last == combination {
+                    last_number
+                } else {
+                    last.clone_from(&combination);
+                    last_number = self.number(&combination)?;
+                    last_number
+                };
+                if let Some(number) = number {
+                    self.counts[number as usize] += 1;
+                    self.emitted.push(entry, number);
+                }
+                // The next combination: the last source turns fastest.
+                for (place, column) in self.columns.iter().enumerate().rev() {
+                    let (start, end) =
+                        (column.starts[position] as usize, column.starts[position + 1] as usize);
+                    if start == end {
+                        continue;
+                    }
+                    places[place] += 1;
+                    if places[place] < end {
+                        combination[place + 1] = column.ids[places[place]];
+                        break;
+                    }
+                    places[place] = start;
+                    combination[place + 1] = column.ids[start];
+                }
+            }
+        }
+        self.collect_subs(entries)?;
+        self.drop_rest()
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.subs.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.subs.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        let best = self.best();
+        let keys = best.iter().map(|&number| self.keys_of(number)).collect();
+        let cells = best.iter().flat_map(|&number| self.combination(number)).copied().collect();
+        let (counts, below) = (std::mem::take(&mut self.counts), self.subs.take_findings()?);
+        Ok(Findings::Combined(Box::new(CombinedFindings { numbers: best, cells, keys, counts, below })))
+    }
+
+    fn absorb(&mut self, findings: Findings, _: &[u32]) -> Result<()> {
+        let Findings::Combined(found) = findings else { return Ok(()) };
+        let CombinedFindings { numbers, cells, keys, counts, below } = *found;
+        let mut own = vec![self.aside()?; counts.len()];
+        let mut combination = vec![0i64; self.width];
+        for ((&number, cells), keys) in numbers.iter().zip(cells.chunks_exact(self.width)).zip(&keys) {
+            combination.copy_from_slice(cells);
+            let cells = combination[1..].iter_mut();
+            for ((reader, key), cell) in self.readers.iter_mut().zip(keys).zip(cells) {
+                // Numbers of terms are the collector's own.
+                if matches!(key, Key::Term(_)) {
+                    *cell = reader.id(key, self.budget)?;
+                }
+            }
+            if let Some(bucket) = self.number(&combination)? {
+                self.counts[bucket as usize] += counts[number as usize];
+                own[number as usize] = bucket;
+            }
+        }
+        self.subs.absorb(below, &own)
+    }
+
+    fn finish(&mut self, parents: &[u32]) -> Result<Vec<Partial>> {
+        // Only single buckets may be above: there is one parent.
+        let best = self.best();
+        let (cells, width) = (&self.cells, self.width);
+        let subs = match self.readers.iter().position(|reader| reader.request.is_dates()) {
+            Some(place) => {
+                self.subs.finish_keyed(&best, |number| cells[number as usize * width + place + 1])?
+            }
+            None => self.subs.finish(&best)?,
+        };
+        let bucket = |(&number, subs): (&u32, Vec<Partial>)| {
+            ListBucket::new(self.keys_of(number), self.counts[number as usize], subs)
+        };
+        let buckets = best.iter().zip(subs).map(bucket).collect();
+        let mut partials = vec![Partial::List(ListPartial { buckets, ..ListPartial::default() })];
+        partials.resize_with(parents.len(), || Partial::List(ListPartial::default()));
+        Ok(partials)
+    }
+}

@@ -1,0 +1,171 @@
+//! How often each value occurs, where most values of a field lie close together: amounts, sizes, durations, ratings.
+//!
+//! Counting is an addition in a table, where a digest sorts and merges; what the counts say is exact and does not depend on the order of
+//! documents. Digests and histograms of values are made of them at the end.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::super::bucket::stored_range;
+use super::super::budget::Budget;
+use super::super::entries::{Entries, Values};
+use super::super::source::Source;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+
+/// Values of a bucket that have a slot: 256 KiB of counters stay in the processor's second cache.
+const WIDTH_MAX: u64 = 1 << 16;
+
+/// Slots of all buckets: 16 MiB.
+const SLOTS_MAX: usize = 1 << 22;
+
+/// Blocks of a column that are looked at to find where most values lie, and how many of four have to lie there as a whole.
+const BLOCKS_ASKED: u64 = 64;
+const BLOCKS_INSIDE_OF_FOUR: usize = 3;
+
+/// Bytes of a value without a slot.
+const OTHER_BYTES: u64 = 48;
+
+/// Counts by bucket and value.
+#[derive(Debug)]
+pub struct ValueCounts<'s> {
+    /// The value of the first slot.
+    first: i64,
+    /// 0: values are not counted.
+    width: usize,
+    counts: Counted,
+    budget: &'s Budget,
+}
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// By `bucket * width + value - first`.
+    slots: Vec<u32>,
+    /// Of values that have no slot.
+    others: HashMap<(u32, i64), u64, FixedState>,
+}
+
+impl<'s> ValueCounts<'s> {
+    pub fn new(source: &Source, shard: &ShardSnapshot, budget: &'s Budget) -> Result<ValueCounts<'s>> {
+        let (first, width) = span_of_most(source, shard)?.unwrap_or((0, 0));
+        Ok(ValueCounts { first, width, counts: Counted::default(), budget })
+    }
+
+    /// Whether values of the only bucket are counted.
+    pub fn takes_one(&self) -> bool {
+        self.width > 0
+    }
+
+    /// Makes room for the buckets of a batch. False: values are not counted, or there are too many buckets.
+    pub fn takes(&mut self, bucket_count: usize) -> Result<bool> {
+        let wanted = self.width.saturating_mul(bucket_count);
+        if self.width == 0 || wanted > SLOTS_MAX {
+            return Ok(false);
+        }
+        let slots = &mut self.counts.slots;
+        if wanted > slots.len() {
+            let len = wanted.max(slots.len() * 2).min(SLOTS_MAX) / self.width * self.width;
+            self.budget.spend((len - slots.len()) as u64 * 4)?;
+            slots.resize(len, 0);
+        }
+        Ok(true)
+    }
+
+    /// Counts the values of a batch.
+    pub fn add(
+        &mut self,
+        values: &Values<'_, i64>,
+        entries: &Entries<'_>,
+        starts: &mut Vec<u32>,
+    ) -> Result<()> {
+        let (first, width) = (self.first, self.width);
+        let Counted { slots, others } = &mut self.counts;
+        let others_before = others.len();
+        let mut add = |bucket: u32, value: i64| {
+            let place = value.wrapping_sub(first) as u64;
+            match place < width as u64 {
+                true => slots[bucket as usize * width + place as usize] += 1,
+                false => *others.entry((bucket, value)).or_default() += 1,
+            }
+        };
+        match entries.only_bucket() {
+            Some(bucket) => values.values.iter().for_each(|&value| add(bucket, value)),
+            None => values.join(entries, starts, |_, bucket, value| add(bucket, value)),
+        }
+        self.budget.spend((self.counts.others.len() - others_before) as u64 * OTHER_BYTES)
+    }
+
+    /// Gives away what was counted.
+    pub fn take(&mut self) -> Counted {
+        std::mem::take(&mut self.counts)
+    }
+
+    /// Adds what was counted elsewhere, in the first bucket.
+    pub fn absorb(&mut self, other: Counted) -> Result<()> {
+        if self.counts.slots.is_empty() {
+            self.budget.spend(other.slots.len() as u64 * 4)?;
+            self.counts.slots = other.slots;
+        } else {
+            self.counts.slots.iter_mut().zip(&other.slots).for_each(|(own, more)| *own += more);
+        }
+        let before = self.counts.others.len();
+        for (key, count) in other.others {
+            *self.counts.others.entry(key).or_default() += count;
+        }
+        self.budget.spend((self.counts.others.len() - before) as u64 * OTHER_BYTES)
+    }
+
+    /// Gives away what was counted, bucket by bucket: values with their counts, ascending by value. Buckets without values are left out.
+    pub fn each(&mut self, mut visit: impl FnMut(u32, &[(i64, u64)]) -> Result<()>) -> Result<()> {
+        let Counted { slots, others } = self.take();
+        let mut others: Vec<((u32, i64), u64)> = others.into_iter().collect();
+        others.sort_unstable();
+        let mut others = others.as_slice();
+        let buckets = (0u32..).zip(slots.chunks_exact(self.width.max(1)));
+        let mut counted: Vec<(i64, u64)> = Vec::new();
+        for (bucket, row) in buckets {
+            let (own, rest) = others.split_at(others.partition_point(|((of, _), _)| *of == bucket));
+            others = rest;
+            let (below, above) = own.split_at(own.partition_point(|((_, value), _)| *value < self.first));
+            let with_count = |other: &((u32, i64), u64)| (other.0.1, other.1);
+            counted.clear();
+            counted.extend(below.iter().map(with_count));
+            let slots = (self.first..).zip(row).filter(|(_, count)| **count > 0);
+            counted.extend(slots.map(|(value, &count)| (value, u64::from(count))));
+            counted.extend(above.iter().map(with_count));
+            if !counted.is_empty() {
+                visit(bucket, &counted)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first value and the number of values of a narrow span in which most values of the shard lie; told by bounds of blocks alone, so that it
+/// is the same for every part of the shard.
+fn span_of_most(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i64, usize)>> {
+    if !source.is_column() || !source.is_numeric() || source.resolution().per_milli() != 1 {
+        return Ok(None);
+    }
+    let Some((least, most)) = stored_range(source, shard, source.missing_number()?)? else { return Ok(None) };
+    if most.abs_diff(least) < WIDTH_MAX {
+        return Ok(Some((least, most.abs_diff(least) as usize + 1)));
+    }
+    let mut ranges = Vec::new();
+    for view in &shard.segments {
+        let Some(column) = view.segment.numbers(source.path())? else { continue };
+        let count = column.block_count();
+        for number in 0..BLOCKS_ASKED.min(count) {
+            ranges.push(column.block_range(number * count / BLOCKS_ASKED.min(count))?);
+        }
+    }
+    ranges.sort_unstable();
+    let Some(&(middle, _)) = ranges.get(ranges.len() / 2) else { return Ok(None) };
+    let first = middle.saturating_sub((WIDTH_MAX / 8) as i64);
+    let is_inside =
+        |(min, max): &&(i64, i64)| *min >= first && max.abs_diff(first) < WIDTH_MAX && *max >= first;
+    let inside = ranges.iter().filter(is_inside).count();
+    Ok((inside * 4 >= ranges.len() * BLOCKS_INSIDE_OF_FOUR).then_some((first, WIDTH_MAX as usize)))
+}
