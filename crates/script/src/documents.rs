@@ -68,6 +68,10 @@ pub trait FieldValues {
     /// Stored numbers of all documents of the batch where each has exactly one.
     fn aligned(&self) -> Option<&[i64]>;
 
+    /// A number for the value of each document of the batch, equal for equal values, where each has exactly one and they are texts of few
+    /// kinds.
+    fn kinds(&self) -> Option<&[u32]>;
+
     /// Whether the value of each document of the batch is this text, where each has exactly one and they are texts.
     fn are_text(&self, text: &str) -> Option<Vec<bool>>;
 
@@ -76,6 +80,16 @@ pub trait FieldValues {
 
     /// Value `nth` of a document, which has it.
     fn value(&mut self, at: usize, nth: usize) -> Result<Value, RequestError>;
+}
+
+/// Appends stored whole numbers divided by a factor to `out`.
+pub fn divided(stored: &[i64], factor: f64, out: &mut Vec<f64>) {
+    let bits = stored.iter().fold(0, |bits, value| bits | (value ^ (value >> 63)));
+    match bits >> 31 {
+        // Numbers of 32 bits become doubles several at a time.
+        0 => out.extend(stored.iter().map(|&value| f64::from(value as i32) / factor)),
+        _ => out.extend(stored.iter().map(|&value| value as f64 / factor)),
+    }
 }
 
 /// A stored number as the script's value: whole numbers are `long`, all others `double`.

@@ -62,7 +62,7 @@ pub use ceiling::{ScriptCeiling, Span};
 pub use compiler::{AllowedScripts, ScriptLimits, Scripts};
 pub use context::{ContextRun, ContextScript, ContextValue, View};
 pub use detached::{DetachedScript, run_on_context};
-pub use documents::{BoundField, DocId, Documents, FieldValues, number};
+pub use documents::{BoundField, DocId, Documents, FieldValues, divided, number};
 pub use emit::Emitted;
 pub use open::OpenScript;
 pub use settled::{Asker, Kept, Settled, check_references};

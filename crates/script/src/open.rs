@@ -1,16 +1,45 @@
 //! A script at work on the documents of one segment, or on none.
 
+use std::collections::HashMap;
+
 use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value as Json};
 
-use super::block::{Block, EmittedBlock};
+use super::block::{Block, EmittedBlock, only_expression};
 use super::documents::{DocId, Documents, number};
 use super::emit::Emitted;
 use super::error::ScriptError;
 use super::run::Run;
 use super::settled::Kept;
-use super::tree::Compiled;
+use super::tree::{Compiled, Expr, Kind};
 use super::value::Value;
+
+/// From so many documents on, it pays to look for those whose answers are made of the same texts.
+const KINDS_FROM: usize = 64;
+
+/// Whether nothing but values of fields, which are added to `fields`, and constants makes the answer.
+fn is_made_of_fields(expr: &Expr, fields: &mut Vec<u16>) -> bool {
+    match &expr.kind {
+        Kind::Literal(_) | Kind::Param(_) => true,
+        Kind::FieldValue(field) => {
+            if !fields.contains(field) {
+                fields.push(*field);
+            }
+            true
+        }
+        Kind::Unary(_, inner) | Kind::Cast(_, inner) => is_made_of_fields(inner, fields),
+        Kind::Binary(_, left, right) | Kind::AndAlso(left, right) | Kind::OrElse(left, right) => {
+            is_made_of_fields(left, fields) && is_made_of_fields(right, fields)
+        }
+        Kind::Conditional(condition, yes, no) => {
+            [condition, yes, no].into_iter().all(|part| is_made_of_fields(part, fields))
+        }
+        Kind::Call { target, arguments, .. } => {
+            is_made_of_fields(target, fields) && arguments.iter().all(|part| is_made_of_fields(part, fields))
+        }
+        _ => false,
+    }
+}
 
 /// A script on one segment.
 pub struct OpenScript<'a> {
@@ -111,10 +140,47 @@ impl<'a> OpenScript<'a> {
         &mut self,
         docs: &[DocId],
         scores: &[f32],
-        found: impl FnMut(Value) -> Result<(), E>,
+        mut found: impl FnMut(Value) -> Result<(), E>,
     ) -> Result<(), E> {
         self.run.begin(docs);
-        self.each(docs.len(), scores, found)
+        let Some(kinds) = self.kinds(docs) else { return self.each(docs.len(), scores, found) };
+        // What was made of the same texts before.
+        let mut made: HashMap<u64, Value> = HashMap::new();
+        for (at, kind) in kinds.into_iter().enumerate() {
+            if let Some(value) = made.get(&kind) {
+                found(value.clone())?;
+                continue;
+            }
+            self.run.score = f64::from(scores.get(at).copied().unwrap_or(0.0));
+            let outcome = self.run.run(at).and_then(|value| self.run.settle(value));
+            let value = outcome.map_err(|error| self.failed(error))?;
+            if matches!(
+                value,
+                Value::Str(_) | Value::Bool(_) | Value::Int(_) | Value::Long(_) | Value::Double(_)
+            ) {
+                made.insert(kind, value.clone());
+            }
+            found(value)?;
+        }
+        Ok(())
+    }
+
+    /// A number for what each document's answer is made of, where that is one or two texts of few kinds.
+    fn kinds(&mut self, docs: &[DocId]) -> Option<Vec<u64>> {
+        let expr = only_expression(self.script).filter(|_| docs.len() >= KINDS_FROM)?;
+        let mut fields = Vec::new();
+        if !is_made_of_fields(expr, &mut fields) || !(1..=2).contains(&fields.len()) {
+            return None;
+        }
+        let mut kinds = vec![0u64; docs.len()];
+        for field in fields {
+            let (reader, _) = self.run.reader(field, 0).ok()?;
+            kinds
+                .iter_mut()
+                .zip(reader.kinds()?)
+                .for_each(|(kind, own)| *kind = *kind << 32 | u64::from(*own));
+        }
+        Some(kinds)
     }
 
     /// What the script of a runtime field emits for each of `docs`, which ascend: place in `docs` and values. `goes_on`: a document

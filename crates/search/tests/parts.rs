@@ -356,6 +356,39 @@ fn numbers_of_which_each_is_another_are_counted() {
     }
 }
 
+/// Documents of a field with many terms are set aside until the terms are chosen; what is below sees them as if they had not been.
+#[test]
+fn what_is_below_few_of_many_terms_sees_their_documents() {
+    let top = json!({ "top_hits": { "size": 2, "_source": false, "sort": [{ "price": "desc" }, { "long": "asc" }] } });
+    let below =
+        json!({ "h": top, "s": { "sum": { "field": "some" } }, "d": { "cardinality": { "field": "k" } } });
+    // By a metric as well, and so without setting anything aside.
+    let order = json!([{ "_count": "desc" }, { "s": "desc" }]);
+    for query in [json!({ "match_all": {} }), json!({ "range": { "price": { "lt": 30 } } })] {
+        let terms =
+            |order: &Value| json!({ "field": "id", "size": 4000, "shard_size": 4000, "order": order });
+        let few = |size: u32| json!({ "field": "id", "size": size });
+        let body = |terms: Value| json!({ "size": 0, "query": query, "aggs": { "t": { "terms": terms, "aggs": below } } });
+        for shard in [&INDEX.whole, &INDEX.cut, &INDEX.deleted] {
+            let (all, _) = answer(&alone(), shard, &body(terms(&order)));
+            let all: std::collections::HashMap<&str, &Value> = all["t"]["buckets"]
+                .as_array()
+                .expect("buckets")
+                .iter()
+                .map(|bucket| (bucket["key"].as_str().expect("a key"), bucket))
+                .collect();
+            for context in [alone(), with_workers()] {
+                let (found, _) = answer(&context, shard, &body(few(7)));
+                let buckets = found["t"]["buckets"].as_array().expect("buckets");
+                assert_eq!(buckets.len(), 7);
+                for bucket in buckets {
+                    assert_eq!(&bucket, &all[bucket["key"].as_str().expect("a key")]);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn exact_counts_are_those_of_all_parts() {
     let body = json!({ "size": 0, "track_total_hits": true, "query": { "bool": {

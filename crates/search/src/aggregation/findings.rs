@@ -6,7 +6,7 @@
 
 use super::bucket::{AutoDateFindings, CombinedFindings};
 use super::bucket_table::BucketTable;
-use super::metric::{Counted, MetricFindings, Sketch, WeightedSums};
+use super::metric::{Counted, MetricFindings, Sketch, TopHitsBest, WeightedSums};
 use super::partial::Partial;
 use super::terms::{MultiFindings, TermsFindings};
 
@@ -21,6 +21,8 @@ pub enum Findings {
     Counted(Box<Counted>),
     /// What each bucket came to, in the form in which shards are put together.
     Own(Vec<Partial>),
+    /// The best hits.
+    Hits(Vec<TopHitsBest>),
     Sketches(Vec<Option<Box<Sketch>>>),
     /// As many buckets for each parent as there are ranges, filters and so on: documents of each, and what is below.
     Fixed(Vec<u64>, Vec<Findings>),

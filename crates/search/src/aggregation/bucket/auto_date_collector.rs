@@ -65,7 +65,7 @@ impl AutoDateCollector<'_> {
     fn climb(request: &AutoDateHistogram, dates: &mut [DateBuckets], table: &BucketTable, climb: &mut Climb) {
         let span_fits = |rung: usize, climb: &Climb| {
             let rung = &request.ladder[rung];
-            climb.max - climb.min <= request.target * rung.millis * rung.step_max()
+            climb.max.saturating_sub(climb.min) <= request.target * rung.millis * rung.step_max()
         };
         while climb.rung + 1 < request.ladder.len()
             && !(request.fits(climb.rung, climb.bucket_count as usize) && span_fits(climb.rung, climb))

@@ -41,7 +41,7 @@ pub use rate::Rate;
 pub use scripted::ScriptedMetric;
 pub use string_stats::StringStats;
 pub use t_test::TTest;
-pub use top_hits::TopHits;
+pub use top_hits::{Best as TopHitsBest, TopHits};
 pub use top_metrics::TopMetrics;
 pub use value_counts::Counted;
 pub use weighted_avg::{WeightedAvg, WeightedSums};

@@ -14,6 +14,7 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
+use super::super::findings::Findings;
 use super::super::options::Options;
 use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
@@ -86,10 +87,10 @@ impl TopHits {
             shard,
             bases: bases(shard),
             segment: 0,
-            next_segment: 0,
             readers: Readers(Vec::new()),
             columns: Vec::new(),
             buckets: Vec::new(),
+            worst: Vec::new(),
             budget,
         })
     }
@@ -219,7 +220,7 @@ impl Default for TopHitsFound {
 
 /// One bucket so far.
 #[derive(Debug)]
-struct Best {
+pub struct Best {
     total: u64,
     max_score: f32,
     /// Of the segments before, best first.
@@ -251,10 +252,11 @@ pub(super) struct TopHitsCollector<'s> {
     shard: &'s ShardSnapshot,
     bases: Vec<u64>,
     segment: u32,
-    next_segment: u32,
     readers: Readers<'s>,
     columns: Vec<Vec<i64>>,
     buckets: Vec<Best>,
+    /// By bucket: no document whose first key is larger is among the best of this segment.
+    worst: Vec<i64>,
     budget: &'s Budget,
 }
 
@@ -267,12 +269,8 @@ impl TopHitsCollector<'_> {
 
 impl<'s> Collector<'s> for TopHitsCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
-        // Segments come in the order of the snapshot, but not all need come.
-        let rest = self.shard.segments.iter().enumerate().skip(self.next_segment as usize);
-        let place =
-            rest.into_iter().find(|(_, other)| std::ptr::eq(*other, view)).map(|(place, _)| place as u32);
-        self.segment = place.unwrap_or(self.next_segment);
-        self.next_segment = self.segment + 1;
+        let place = self.shard.segments.iter().position(|other| std::ptr::eq(other, view));
+        self.segment = place.unwrap_or(0) as u32;
         let base = self.bases[self.segment as usize];
         let open = |sort: &BoundSort| KeyReader::open(sort, &view.segment, base);
         self.readers = Readers(self.sorts.iter().map(open).collect::<Result<_>>()?);
@@ -286,6 +284,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
             self.budget.spend(more * size_of::<Best>() as u64)?;
             self.buckets.resize_with(entries.bucket_count, Best::new);
         }
+        self.worst.resize(self.buckets.len(), i64::MAX);
         for (reader, column) in self.readers.0.iter_mut().zip(&mut self.columns) {
             reader.read(entries.docs, entries.scores, column)?;
         }
@@ -293,8 +292,12 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
         let is_scored = self.definition.needs_scores();
         for entry in 0..entries.len() {
             let position = entries.position(entry);
-            let best = &mut self.buckets[entries.bucket(entry) as usize];
+            let bucket = entries.bucket(entry) as usize;
+            let best = &mut self.buckets[bucket];
             best.total += 1;
+            if !is_scored && self.columns.first().is_some_and(|first| first[position] > self.worst[bucket]) {
+                continue;
+            }
             let score = entries.score(position);
             if is_scored {
                 best.max_score = best.max_score.max(score);
@@ -321,6 +324,40 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
                 self.budget.spend(HIT_BYTES + 24 * columns.len() as u64)?;
             }
             best.here.insert(at, (keys, entries.docs[position], score));
+            if best.here.len() >= kept
+                && let Some((keys, ..)) = best.here.last()
+            {
+                self.worst[bucket] = keys.first().copied().unwrap_or(i64::MAX);
+            }
+        }
+        Ok(())
+    }
+
+    fn can_split(&self) -> bool {
+        !self.definition.needs_scores()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Hits(std::mem::take(&mut self.buckets)))
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Hits(found) = findings else { return Ok(()) };
+        let most = bucket_of[..found.len()].iter().max().map_or(0, |most| *most as usize + 1);
+        if most > self.buckets.len() {
+            self.budget.spend(((most - self.buckets.len()) * size_of::<Best>()) as u64)?;
+            self.buckets.resize_with(most, Best::new);
+        }
+        let (sorts, kept) = (&self.sorts, self.definition.kept());
+        for (found, &bucket) in found.into_iter().zip(bucket_of) {
+            let own = &mut self.buckets[bucket as usize];
+            own.total += found.total;
+            own.max_score = own.max_score.max(found.max_score);
+            own.hits.extend(found.hits);
+            own.hits.sort_by(|left, right| {
+                compare_keys(sorts, &left.keys, &right.keys).then(left.shard_doc.cmp(&right.shard_doc))
+            });
+            own.hits.truncate(kept);
         }
         Ok(())
     }
@@ -328,6 +365,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
     fn end_segment(&mut self) -> Result<()> {
         let (segment, base, kept) = (self.segment, self.bases[self.segment as usize], self.definition.kept());
         let sorts = &self.sorts;
+        self.worst.clear();
         for best in self.buckets.iter_mut().filter(|best| !best.here.is_empty()) {
             for (keys, doc, score) in best.here.drain(..) {
                 let keys = keys.iter().zip(&self.readers.0).map(|(key, reader)| reader.global(*key));

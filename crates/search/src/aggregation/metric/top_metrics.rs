@@ -10,6 +10,7 @@ use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
+use super::super::findings::Findings;
 use super::super::format::{Format, double};
 use super::super::options::{Options, ValuesOptions};
 use super::super::order::{NameCheck, OrderValues};
@@ -249,6 +250,18 @@ impl<'s> Collector<'s> for TopMetricsCollector<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.hits.end_segment()
+    }
+
+    fn can_split(&self) -> bool {
+        self.hits.can_split()
+    }
+
+    fn take_findings(&mut self) -> Result<Findings> {
+        self.hits.take_findings()
+    }
+
+    fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        self.hits.absorb(findings, bucket_of)
     }
 
     fn settle(&mut self) -> Result<()> {

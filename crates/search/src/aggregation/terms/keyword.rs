@@ -252,7 +252,7 @@ impl<'s> KeywordTerms<'s> {
             self.aside.extend(AsideWindow::of(self.segment_place, entries, self.budget)?);
             return Ok(true);
         }
-        self.hand_all_on()?;
+        self.hand_all_on(Some(self.segment_place))?;
         Ok(false)
     }
 
@@ -264,7 +264,8 @@ impl<'s> KeywordTerms<'s> {
         self.segment = Some(&*view.segment);
         self.numbers.begin(&view.segment, self.reader.missing_ordinal());
         self.buckets.begin_places(self.ordinal_count);
-        self.buckets.subs.begin_segment(view)
+        // Documents that are set aside come later, and with them the segments.
+        if self.sets_aside { Ok(()) } else { self.buckets.subs.begin_segment(view) }
     }
 }
 
@@ -300,7 +301,9 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
             return self.begin(place);
         }
         // A segment that the snapshot does not list: nothing can be looked at again.
-        self.sets_aside = false;
+        if self.sets_aside {
+            self.hand_all_on(None)?;
+        }
         self.segment_place = UNLISTED;
         self.ordinal_count = self.reader.begin(&view.segment, self.source.is_mapped())?;
         self.segment = Some(&*view.segment);
@@ -379,7 +382,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
 
     fn end_segment(&mut self) -> Result<()> {
         self.flush_counts()?;
-        self.buckets.subs.end_segment()
+        if self.sets_aside { Ok(()) } else { self.buckets.subs.end_segment() }
     }
 
     fn can_split(&self) -> bool {
@@ -417,7 +420,7 @@ impl<'s> Collector<'s> for KeywordTerms<'s> {
         let TermsFindings { table, pool, keyed_by, held, sets_aside, mut aside, below } = *found;
         match (self.sets_aside, sets_aside) {
             (true, true) => self.aside.append(&mut aside),
-            (true, false) => self.hand_all_on()?,
+            (true, false) => self.hand_all_on(None)?,
             (false, true) => return self.hand_on(&aside, None),
             (false, false) => {}
         }

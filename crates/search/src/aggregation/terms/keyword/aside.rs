@@ -101,29 +101,25 @@ pub(super) fn can_set_aside(
 }
 
 impl KeywordTerms<'_> {
-    /// There are several buckets around: documents that were set aside are handed on at once, and no more are set aside.
-    pub(super) fn hand_all_on(&mut self) -> Result<()> {
+    /// There are several buckets around: documents that were set aside are handed on at once, and no more are set aside. `current`: the
+    /// segment that is not over yet.
+    pub(super) fn hand_all_on(&mut self, current: Option<usize>) -> Result<()> {
         self.sets_aside = false;
         let aside = std::mem::take(&mut self.aside);
-        if aside.is_empty() {
-            return Ok(());
-        }
         self.ordinal_counts = Vec::new();
         self.held = None;
         self.buckets.table = BucketTable::default();
-        let current = self.segment_place;
-        let is_begun_again = aside.last().is_some_and(|last| last.segment == current);
-        self.hand_on(&aside, Some(current))?;
-        if is_begun_again { Ok(()) } else { self.begin(current) }
+        self.hand_on(&aside, current)
     }
 
     /// Collects documents that were set aside; `current`: a segment that is not over yet.
     pub(super) fn hand_on(&mut self, aside: &[AsideWindow], current: Option<usize>) -> Result<()> {
         let mut docs = Vec::new();
-        for segment in aside.chunk_by(|left, right| left.segment == right.segment) {
-            let place = segment[0].segment;
+        // What is below may count segments: it sees all of them.
+        let end = current.map_or(self.shard.segments.len(), |current| current + 1);
+        for place in 0..end {
             self.begin(place)?;
-            for window in segment {
+            for window in aside.iter().filter(|window| window.segment == place) {
                 window.docs(&mut docs);
                 Collector::collect(self, &Entries::of(&docs))?;
             }
@@ -139,9 +135,15 @@ impl KeywordTerms<'_> {
         let mut aside = std::mem::take(&mut self.aside);
         aside.sort_unstable_by_key(AsideWindow::place);
         let (mut docs, mut emitted) = (Vec::new(), Emitted::default());
-        for segment in aside.chunk_by(|left, right| left.segment == right.segment) {
-            self.begin(segment[0].segment)?;
-            let bucket_of = self.chosen_ordinals(chosen)?;
+        for place in 0..self.shard.segments.len() {
+            self.begin(place)?;
+            self.buckets.subs.begin_segment(&self.shard.segments[place])?;
+            let segment = aside.iter().filter(|window| window.segment == place);
+            let mut segment = segment.peekable();
+            let bucket_of = match segment.peek() {
+                Some(_) => self.chosen_ordinals(chosen)?,
+                None => Vec::new(),
+            };
             for window in segment {
                 self.budget.check()?;
                 window.docs(&mut docs);
