@@ -9,6 +9,7 @@ use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
 use limber_mapping::{NumberForm, ValueKind};
 
 use super::block_methods::text_compared;
+use super::documents::divided;
 use super::field_part::part_of;
 use super::run::Run;
 use super::score_functions::Decay;
@@ -276,7 +277,9 @@ impl Block<'_, '_> {
             ValueKind::Double(_) | ValueKind::Scaled(_) => Column::real(match mapped.number_form() {
                 // The form is looked at once.
                 Some(NumberForm::Scaled(factor)) => {
-                    first.into_iter().map(|stored| stored as f64 / factor).collect()
+                    let mut numbers = Vec::with_capacity(first.len());
+                    divided(&first, factor, &mut numbers);
+                    numbers
                 }
                 Some(NumberForm::Double | NumberForm::Float) => {
                     first.into_iter().map(f64_from_sortable).collect()

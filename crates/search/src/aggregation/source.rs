@@ -287,7 +287,7 @@ impl Source {
             NumberForm::Double | NumberForm::Float => {
                 out.extend(stored.iter().map(|&value| limber_mapping::number::f64_from_sortable(value)));
             }
-            NumberForm::Scaled(factor) => out.extend(stored.iter().map(|&value| value as f64 / factor)),
+            NumberForm::Scaled(factor) => limber_script::divided(stored, factor, out),
             NumberForm::Unsigned => out.extend(stored.iter().map(|&value| u64_from_sortable(value) as f64)),
             NumberForm::Whole => out.extend(stored.iter().map(|&value| value as f64)),
         }

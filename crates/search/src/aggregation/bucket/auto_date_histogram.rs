@@ -11,7 +11,7 @@ use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::format::zone;
 use super::super::list::{Group, groups, push_key, render_buckets};
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::partial::{Key, ListBucket, ListPartial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};

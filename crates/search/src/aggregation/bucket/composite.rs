@@ -13,7 +13,7 @@ use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::list::{groups, render_buckets};
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Key, ListPartial, Partial};
+use super::super::partial::{Key, ListPartial};
 use super::super::reduce::{Reducer, too_many_composite_buckets};
 use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};

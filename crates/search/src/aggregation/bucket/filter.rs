@@ -20,7 +20,6 @@ use super::super::tree::{Aggregation, Kind};
 use super::filter_marks::{Docs, FilterMarks};
 use crate::error::Result;
 use crate::json;
-use crate::matcher::Bits;
 use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
 
 /// Filters of one `filters` aggregation.

@@ -376,7 +376,9 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
     fn take_findings(&mut self) -> Result<Findings> {
         let width = self.readers.len();
         let own = |moments: Option<Box<Moments>>| moments.map_or_else(|| Moments::new(width), |own| *own);
-        Ok(Findings::Own(std::mem::take(&mut self.moments).into_iter().map(own).map(Finding::into_partial).collect()))
+        Ok(Findings::Own(
+            std::mem::take(&mut self.moments).into_iter().map(own).map(Finding::into_partial).collect(),
+        ))
     }
 
     fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {

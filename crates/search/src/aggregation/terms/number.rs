@@ -44,6 +44,9 @@ impl Places {
     }
 }
 
+/// The largest number that has a slot where nothing is known of a field's numbers.
+const SMALL_MAX: i64 = 1023;
+
 #[derive(Debug)]
 pub struct NumberTerms<'s> {
     request: &'s Terms,
@@ -71,7 +74,9 @@ impl<'s> NumberTerms<'s> {
         let reader = NumberReader::new(source)?;
         let range = stored_range(source, shard, reader.missing())?;
         let places = Places::of(range);
-        let mut buckets = KeyedBuckets::new(BucketTable::with_range(range, budget)?, subs, budget);
+        // Numbers that no column bounds are often few and small: hours, ratings, truth values.
+        let dense = range.or(Some((0, SMALL_MAX)));
+        let mut buckets = KeyedBuckets::new(BucketTable::with_range(dense, budget)?, subs, budget);
         buckets.begin_places(places.width);
         let sorted = SortedNumbers::default();
         Ok(NumberTerms { request, filter, source, reader, places, buckets, can_sort, sorted, shard, budget })
