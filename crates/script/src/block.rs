@@ -4,11 +4,13 @@
 //! Only what cannot fail is done here. Whatever else a script holds, or a document without a value, gives `None`: the interpreter
 //! then runs the block document by document, with Java's exact errors.
 
+mod methods;
+
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
 use limber_mapping::{NumberForm, ValueKind};
+use methods::text_compared;
 
-use super::block_methods::text_compared;
 use super::documents::divided;
 use super::field_part::part_of;
 use super::run::Run;
@@ -18,7 +20,7 @@ use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, Stmt, Type, Unary};
 use super::value::Value;
 
 /// One value a row; `ty` is Java's type, whose width the arithmetic has.
-pub(super) struct Column {
+struct Column {
     ty: Type,
     data: Data,
 }

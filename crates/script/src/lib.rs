@@ -42,7 +42,6 @@ mod value_json;
 
 mod assign;
 mod block;
-mod block_methods;
 mod ceiling;
 mod context;
 mod detached;

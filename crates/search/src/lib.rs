@@ -10,6 +10,7 @@
 
 pub mod aggregation;
 mod automaton;
+mod bits;
 mod bound_search;
 mod cache;
 mod collect;

@@ -8,8 +8,8 @@ use limber_segment::DocId;
 
 use super::collector::Subs;
 use super::entries::Entries;
+use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
-use crate::matcher::{Bits, WINDOW};
 
 /// Batches of marked documents; the buffers are used again.
 #[derive(Debug, Default)]

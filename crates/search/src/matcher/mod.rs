@@ -5,7 +5,6 @@
 //! that are left.
 
 mod asked;
-mod bits;
 mod boolean;
 mod cached;
 mod column;
@@ -31,8 +30,8 @@ mod source_phrase;
 pub(crate) mod spans;
 mod terms_set;
 
+pub(crate) use crate::bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use asked::{Ask, AskedDocs};
-pub(crate) use bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use boolean::BoolDocs;
 pub(crate) use cached::{cached, conjunction};
 pub(crate) use confirmed::{Confirm, ConfirmedDocs};

@@ -3,8 +3,9 @@
 use limber_segment::{DocId, Segment};
 
 use super::bound::BoundQuery;
+use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
-use crate::matcher::{Bits, BoxedMatcher, WINDOW};
+use crate::matcher::BoxedMatcher;
 
 /// The documents of one segment that a query matches, asked for batch by batch.
 pub struct MatchingDocs<'a> {

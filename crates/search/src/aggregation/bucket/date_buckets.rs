@@ -102,7 +102,7 @@ impl Equal {
         let Equal { first, bits, factor, shift } = self;
         out.extend(instants.iter().map(|instant| {
             let distance = u64::from((instant.wrapping_sub(first) as u64 >> bits) as u32);
-            (distance * u64::from(factor as u32) >> shift) as u32
+            ((distance * u64::from(factor as u32)) >> shift) as u32
         }));
     }
 }

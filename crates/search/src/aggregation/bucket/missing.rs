@@ -18,8 +18,8 @@ use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
+use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
-use crate::matcher::{Bits, WINDOW};
 use crate::runtime::{RuntimeReader, RuntimeTerms};
 
 #[derive(Debug, Clone)]

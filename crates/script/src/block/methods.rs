@@ -3,11 +3,11 @@
 use limber_mapping::ValueKind;
 use limber_mapping::date::Instant;
 
-use super::block::{Block, Column};
-use super::dates::part_of_method;
-use super::field_part::date_part;
-use super::tree::{DatePart, Expr, Kind, Literal, Type};
-use super::value::DateValue;
+use super::super::dates::part_of_method;
+use super::super::field_part::date_part;
+use super::super::tree::{DatePart, Expr, Kind, Literal, Type};
+use super::super::value::DateValue;
+use super::{Block, Column};
 
 impl Block<'_, '_> {
     /// Methods of a document's only value that cannot fail.
