@@ -81,6 +81,17 @@ pub fn goes_on(since: &mut Instant) -> bool {
     true
 }
 
+/// Asked by analysis that takes long without making much: others get their turn. False: stop, the document is refused.
+pub fn is_wanted() -> bool {
+    match asked(Current::check_beyond_deadline) {
+        Ok(()) => true,
+        Err(stop) => {
+            with_current(|current| current.refusal.get_or_insert(stop).clone());
+            false
+        }
+    }
+}
+
 /// Patterns begin with the time that one document may spend on them.
 pub fn begin_patterns() {
     with_current(|current| current.pattern_time = Some(Duration::ZERO));

@@ -192,3 +192,15 @@ fn a_long_request_gives_its_turn_up_once() {
     (0..10).for_each(|_| check().expect("goes on"));
     assert_eq!(called.get(), 1);
 }
+
+#[test]
+fn analysis_that_takes_long_asks_whether_it_is_wanted() {
+    assert!(is_wanted(), "outside of a request nothing is refused");
+    let work = Work::default();
+    let cancelled = work.cancelled.clone();
+    let entered = work.enter();
+    assert!(is_wanted());
+    cancelled.store(true, Ordering::Relaxed);
+    assert!(!is_wanted());
+    assert_eq!(entered.refusal(), Some(Stop::Cancelled));
+}

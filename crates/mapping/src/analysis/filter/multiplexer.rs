@@ -51,6 +51,9 @@ impl Stage for Side<'_> {
         let mut goes_on = true;
         let end = token.end;
         for filters in &self.0.chains {
+            if !goes_on || !limber_work::is_wanted() {
+                return false;
+            }
             let mut source = |emit: Emit<'_>| {
                 emit(&mut token.clone());
             };
