@@ -61,6 +61,7 @@ fn main() {
         caches: None,
         documents: None,
         nested: None,
+        hides_documents: false,
     };
     let hourly = json!({ "date_histogram": { "field": "@timestamp", "calendar_interval": "hour" } });
     let below = |outer: Value, inner: Value| {
