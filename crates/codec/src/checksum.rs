@@ -11,10 +11,12 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 pub struct Crc32(crc32fast::Hasher);
 
 impl Crc32 {
+    /// A checksum of nothing yet.
     pub fn new() -> Crc32 {
         Crc32::default()
     }
 
+    /// Takes the bytes that follow.
     #[inline]
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
@@ -25,6 +27,7 @@ impl Crc32 {
         self.0.combine(&next.0);
     }
 
+    /// The checksum of all bytes taken.
     pub fn finish(self) -> u32 {
         self.0.finalize()
     }

@@ -4,6 +4,8 @@
 //!
 //! **Invariant**: pure functions over slices; no files, no threads, no clock.
 
+#![deny(missing_docs)]
+
 pub mod bits;
 pub mod block128;
 pub mod bloom;

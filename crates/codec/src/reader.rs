@@ -27,6 +27,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Reads `bytes` from the front.
     pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { bytes, at: 0 }
     }
@@ -82,26 +83,31 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// One byte.
     #[inline]
     pub fn u8(&mut self) -> Result<u8, Corrupt> {
         Ok(self.array::<1>()?[0])
     }
 
+    /// Two bytes, the lowest first.
     #[inline]
     pub fn u16(&mut self) -> Result<u16, Corrupt> {
         Ok(u16::from_le_bytes(self.array()?))
     }
 
+    /// Four bytes, the lowest first.
     #[inline]
     pub fn u32(&mut self) -> Result<u32, Corrupt> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
+    /// Eight bytes, the lowest first.
     #[inline]
     pub fn u64(&mut self) -> Result<u64, Corrupt> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
+    /// Eight bytes, the lowest first.
     #[inline]
     pub fn i64(&mut self) -> Result<i64, Corrupt> {
         Ok(i64::from_le_bytes(self.array()?))

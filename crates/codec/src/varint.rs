@@ -1,5 +1,6 @@
 //! Variable-length integers (LEB128, seven bits a byte, low bits first) and zigzag. Read back by [`crate::Reader::varint`].
 
+/// Writes seven bits a byte, the lowest first; the high bit says that more bytes follow.
 #[inline]
 pub fn write_u64(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
@@ -9,6 +10,7 @@ pub fn write_u64(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
+/// As [`write_u64`].
 #[inline]
 pub fn write_u32(out: &mut Vec<u8>, value: u32) {
     write_u64(out, value as u64);

@@ -21,7 +21,9 @@ pub struct Dissect {
 pub struct DissectError {
     /// Name of Elasticsearch's exception, as a class within `DissectException` and as a type: `PatternParse`, `pattern_parse`.
     pub class: &'static str,
+    /// The exception's type as an answer names it.
     pub kind: &'static str,
+    /// What is wrong, in Elasticsearch's words.
     pub reason: String,
 }
 

@@ -5,6 +5,7 @@
 //!
 //! **Invariant**: pure functions; this crate needs none of ours and knows neither documents nor requests.
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod automaton;

@@ -52,6 +52,7 @@ const PATTERN_CHARS_MAX: usize = 100_000;
 /// Start and end of a match's groups, the whole match first; `None`: the group took no part.
 pub type Groups = Vec<Option<(usize, usize)>>;
 
+/// A compiled pattern with a bound on the text that it is run over.
 #[derive(Debug)]
 pub struct Pattern {
     engine: Engine,

@@ -28,6 +28,7 @@ pub struct Work {
     pub meter: Option<Arc<Meter>>,
     /// Set when nobody waits for the answer, or somebody cancelled the task.
     pub cancelled: Arc<AtomicBool>,
+    /// When the request's time is up; none: it may take as long as it needs.
     pub deadline: Option<Instant>,
 }
 

@@ -14,6 +14,8 @@
 //! Code that cannot fail, such as an analyzer, stops where [`makes`] says so; the refusal is kept, and is the answer of the document
 //! ([`end_document`]) or of the whole request ([`Entered::refusal`]).
 
+#![deny(missing_docs)]
+
 mod current;
 mod document;
 mod measured;

@@ -47,14 +47,19 @@ pub fn allocated_bytes() -> i64 {
     "[{pool}] Data too large, data for [{label}] would be [{wanted_bytes}b], which is larger than the limit of [{limit_bytes}b]"
 )]
 pub struct NoRoom {
+    /// The pool that has no room.
     pub pool: &'static str,
+    /// What the memory was wanted for.
     pub label: String,
+    /// What the pool would hold with it.
     pub wanted_bytes: u64,
+    /// What the pool may hold.
     pub limit_bytes: u64,
 }
 
 /// Who grants memory to a request, such as a charge of a ledger's pool. What it has is given back when it drops. It tells [`note_charged`].
 pub trait Account: fmt::Debug + Send + Sync {
+    /// What it has been granted.
     fn bytes(&self) -> u64;
 
     /// Reserves `bytes` more.

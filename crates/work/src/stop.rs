@@ -13,7 +13,10 @@ pub enum Stop {
     TimedOut,
     /// The patterns of an analyzer take too long on a document or a text.
     #[error("pattern matching was interrupted after [{millis}] ms: the patterns take too long on this value")]
-    Patterns { millis: u64 },
+    Patterns {
+        /// How long they were let run.
+        millis: u64,
+    },
     /// It holds more memory than there is for it.
     #[error(transparent)]
     Memory(#[from] NoRoom),

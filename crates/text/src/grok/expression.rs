@@ -20,11 +20,17 @@ const EXPANDED_CHARS_MAX: usize = 200_000;
 /// The type a capture is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureType {
+    /// As it stands: the type of a part that names none.
     Text,
+    /// `int`: a whole number of 32 bits.
     Integer,
+    /// `long`: a whole number of 64 bits.
     Long,
+    /// `float`: a number of single precision.
     Float,
+    /// `double`: a number of double precision.
     Double,
+    /// `boolean`: true where the text is `true` in any case.
     Boolean,
 }
 
@@ -39,8 +45,11 @@ struct Capture {
 /// One value that an expression found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found<'g, 't> {
+    /// The part's name in the expression.
     pub name: &'g str,
+    /// What its text is read as.
     pub kind: CaptureType,
+    /// What it matched.
     pub text: &'t str,
 }
 

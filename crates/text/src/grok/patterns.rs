@@ -11,7 +11,9 @@ use std::sync::OnceLock;
 /// Which names captures have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ecs {
+    /// The names of the patterns of Logstash.
     Disabled,
+    /// The names of version 1 of the Elastic Common Schema.
     V1,
 }
 
