@@ -105,8 +105,10 @@ fn execute(app: &App, request: &Request) -> Result<Response> {
 /// A script that sees its parameters alone: its value as Java prints it.
 fn test(script: Script) -> Result<Response> {
     let script = DetachedScript::compile(script, ScriptContext::Test)?;
-    let value = script.start().run(&[])?;
-    Ok(Response::ok(json!({ "result": value.text() })))
+    // Lists and maps live as long as the run.
+    let mut run = script.start();
+    let text = run.run(&[])?.text();
+    Ok(Response::ok(json!({ "result": text })))
 }
 
 fn search(app: &App, request: &Request, setup: &Setup<'_>, body: &Value) -> Result<SearchResponse> {

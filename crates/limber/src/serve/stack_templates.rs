@@ -95,7 +95,7 @@ fn typed(kind: &str) -> Value {
     json!({"mappings": {
         "date_detection": false,
         "properties": {
-            "@timestamp": {"type": "date"},
+            "@timestamp": {"type": "date", "ignore_malformed": false},
             "data_stream": {"properties": {
                 "type": {"type": "constant_keyword", "value": kind},
                 "dataset": {"type": "constant_keyword"},
@@ -188,7 +188,7 @@ fn ecs_mappings() -> Value {
             json!({"type": "scaled_float", "scaling_factor": 1000})),
         named("ecs_usage_long_scaled_float", "path_match", &["*.usage"], Some("long"),
             json!({"type": "scaled_float", "scaling_factor": 1000})),
-        named("ecs_geo_point", "path_match", &["location", "*.location"], None, json!({"type": "geo_point"})),
+        {"ecs_geo_point": {"path_match": ["location", "*.location"], "mapping": {"type": "geo_point"}}},
         named("ecs_flattened", "path_match", &["*structured_data", "*exports", "*imports"], Some("object"), json!({"type": "flattened"})),
         named("all_strings_to_keywords", "path_match", &["*"], Some("string"), json!({"type": "keyword", "ignore_above": 1024})),
     ]}})
