@@ -172,8 +172,6 @@ impl Node {
         late: Map<String, Value>,
         cancelled: Arc<AtomicBool>,
     ) -> Result<()> {
-        // What was written last need not be there for searches yet.
-        self.refresh(&source.name, IndicesOptions::METADATA)?;
         let copied = self.by_query(
             ByQueryRequest {
                 source: source.name.to_string(),
