@@ -47,7 +47,7 @@ def main(url, folder):
         status, text = ask(host, method, path, json.dumps(body))
         if status >= 300:
             sys.exit(f"{method} {path}: {status} {text}")
-    lines = ["import * as T from '@elastic/elasticsearch/lib/api/types'"]
+    lines = ["import * as T from './node_modules/@elastic/elasticsearch/lib/api/types'"]
     failures = 0
     for line in (HERE / "answers.txt").read_text().splitlines():
         if not line or line.startswith("#"):
