@@ -36,7 +36,9 @@ impl Node {
         let state = self.state.load();
         let is_none = |bodies: &Value| bodies.as_object().is_none_or(Map::is_empty);
         state.indices.is_empty()
-            && state.templates == Templates::default()
+            && state.templates.legacy.is_empty()
+            && state.templates.composable.is_empty()
+            && state.templates.components.is_empty()
             && [&state.pipelines, &state.policies, &state.data_streams].into_iter().all(is_none)
     }
 
