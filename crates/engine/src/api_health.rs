@@ -101,6 +101,11 @@ pub struct ShardHealth {
 }
 
 impl HealthResponse {
+    /// Primaries that do not serve.
+    pub fn unassigned_primaries(&self) -> usize {
+        self.indices.iter().map(IndexHealth::unassigned_primaries).sum()
+    }
+
     /// `level`: `cluster`, `indices` or `shards`.
     pub fn to_json(&self, level: &str) -> Value {
         let active = self.active_shards as f64;
@@ -117,6 +122,7 @@ impl HealthResponse {
             "relocating_shards": 0,
             "initializing_shards": 0,
             "unassigned_shards": self.unassigned_shards,
+            "unassigned_primary_shards": self.unassigned_primaries(),
             "delayed_unassigned_shards": 0,
             "number_of_pending_tasks": self.number_of_pending_tasks,
             "number_of_in_flight_fetch": 0,
@@ -132,6 +138,10 @@ impl HealthResponse {
 }
 
 impl IndexHealth {
+    fn unassigned_primaries(&self) -> usize {
+        self.shards.iter().filter(|shard| !shard.primary_active).count()
+    }
+
     fn to_json(&self, level: &str) -> Value {
         let active = self.shards.iter().filter(|shard| shard.primary_active).count();
         let unassigned: u32 = self.shards.iter().map(|shard| shard.unassigned_shards).sum();
@@ -144,6 +154,7 @@ impl IndexHealth {
             "relocating_shards": 0,
             "initializing_shards": 0,
             "unassigned_shards": unassigned,
+            "unassigned_primary_shards": self.unassigned_primaries(),
         });
         // Elasticsearch says it in `_cluster/allocation/explain` alone.
         if let Some(reason) = self.shards.iter().find_map(|shard| shard.reason.as_deref()) {
@@ -158,6 +169,7 @@ impl IndexHealth {
                     "relocating_shards": 0,
                     "initializing_shards": 0,
                     "unassigned_shards": shard.unassigned_shards,
+                    "unassigned_primary_shards": u32::from(!shard.primary_active),
                 });
                 if let Some(reason) = shard.reason.as_deref() {
                     body["reason"] = reason.into();

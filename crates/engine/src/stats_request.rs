@@ -35,6 +35,10 @@ pub struct StatsRequest {
     /// Statistics groups of searches to show under `search.groups` (wildcards).
     pub groups: Vec<String>,
     pub include_segment_file_sizes: bool,
+    /// `include_unloaded_segments`: those of closed indices.
+    pub include_unloaded_segments: bool,
+    /// Patterns of the `completion` fields to show one by one.
+    pub completion_fields: Vec<String>,
 }
 
 impl StatsRequest {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::elasticsearch_yml::{self, Note};
 use crate::http::config::Compression;
+use crate::http::cors::Cors;
 use crate::http::request::parse_time_ms;
 use crate::log::Form;
 use crate::machine;
@@ -37,6 +38,8 @@ pub struct Config {
     pub compat_version: String,
     pub max_content_bytes: usize,
     pub compression: Compression,
+    /// `http.cors.*`.
+    pub cors: Option<Cors>,
     /// `http.max_connections`; `None`: as many as memory and file descriptors allow.
     pub max_connections: Option<usize>,
     /// Threads that move bytes between sockets and handlers (`http.netty.worker_count`).
@@ -48,6 +51,8 @@ pub struct Config {
     pub security: SecuritySettings,
     /// `page.enabled`: browsers get a page at `/`.
     pub is_page_enabled: bool,
+    /// `stack.templates.enabled`: an empty node gets the built-in templates.
+    pub has_stack_templates: bool,
     /// What is left for the engine: flat keys, checked there.
     pub engine_settings: Map<String, Value>,
     /// Settings that change nothing, and why.
@@ -126,6 +131,11 @@ impl Config {
             Some("false") => false,
             Some(other) => bail!("[page.enabled] must be [true] or [false], but was [{other}]"),
         };
+        let has_stack_templates = match take("stack.templates.enabled").as_deref() {
+            None | Some("true") => true,
+            Some("false") => false,
+            Some(other) => bail!("[stack.templates.enabled] must be [true] or [false], but was [{other}]"),
+        };
         let configured_format = take("log.format");
         let log_format =
             match overrides.log_format.as_ref().or(configured_format.as_ref()).map(String::as_str) {
@@ -147,6 +157,7 @@ impl Config {
                 _ => bail!("[http.netty.worker_count] must be a number from 0 to 1024, but was [{count}]"),
             },
         };
+        let cors = Cors::take(&mut settings)?;
         let remote = remote_settings(&mut settings)?;
         let security = SecuritySettings::take(&mut settings)?;
         check_version(&compat_version)?;
@@ -193,12 +204,14 @@ impl Config {
             compat_version,
             max_content_bytes: max_content_bytes as usize,
             compression,
+            cors,
             max_connections,
             network_threads,
             node_attributes,
             remote,
             security,
             is_page_enabled,
+            has_stack_templates,
             engine_settings: settings,
             notes: Vec::new(),
         })

@@ -60,7 +60,6 @@ const SETTINGS: &[(&str, Takes)] = &[
     ("xpack.monitoring.*", Only(&["false"], "figures are at /_prometheus/metrics and _nodes/stats")),
     ("xpack.license.self_generated.type", Only(&["basic"], "there is no other license")),
     ("ingest.geoip.downloader.enabled", Only(&["false"], "data bases are not downloaded")),
-    ("http.cors.enabled", Only(&["false"], "answers to other origins are not there: put a proxy in front")),
 ];
 
 /// A setting that was taken, and why it changes nothing.

@@ -322,6 +322,8 @@ pub enum ScriptContext {
     Interval,
     /// Of a filter of tokens.
     TokenFilter,
+    /// Tried out with its parameters alone.
+    Test,
 }
 
 /// What the script of a runtime field emits.
@@ -361,6 +363,7 @@ impl ScriptContext {
             ScriptContext::MetricReduce => "aggs_reduce",
             ScriptContext::Interval => "interval",
             ScriptContext::TokenFilter => "analysis",
+            ScriptContext::Test => "painless_test",
             ScriptContext::RuntimeField(emits) => match emits {
                 Emits::Boolean => "boolean_field",
                 Emits::Composite => "composite_field",
@@ -386,7 +389,8 @@ impl ScriptContext {
             ScriptContext::Field
             | ScriptContext::Aggregation
             | ScriptContext::MetricCombine
-            | ScriptContext::MetricReduce => Type::Def,
+            | ScriptContext::MetricReduce
+            | ScriptContext::Test => Type::Def,
             ScriptContext::BucketScript => Type::Object("java.lang.Number"),
             ScriptContext::Update
             | ScriptContext::UpdateByQuery
@@ -413,6 +417,7 @@ impl ScriptContext {
                 | ScriptContext::MetricReduce
                 | ScriptContext::Interval
                 | ScriptContext::TokenFilter
+                | ScriptContext::Test
         )
     }
 

@@ -42,6 +42,7 @@ mod source;
 mod suggest;
 mod term_vectors;
 mod terms_enum;
+mod trial;
 mod workers;
 
 pub use cache::{CacheCounters, QueryCache, RequestCache, ShardCaches};
@@ -59,4 +60,5 @@ pub use runtime::{check_scripts as check_runtime_scripts, index_scripts};
 pub use source::{shown_source, stored_source};
 pub use term_vectors::term_vectors;
 pub use terms_enum::{TermsEnumRequest, TermsEnumResponse, terms_enum};
+pub use trial::{emitted_by_name, hold_document};
 pub use workers::Workers;

@@ -47,7 +47,7 @@ pub fn processor_names() -> Vec<&'static str> {
     let mut names: Vec<_> = processor::PROCESSORS
         .iter()
         .map(|(name, _)| *name)
-        .chain(["foreach", "geoip", "pipeline", "script", "user_agent"])
+        .chain(["enrich", "foreach", "geoip", "pipeline", "script", "user_agent"])
         .collect();
     names.sort_unstable();
     names

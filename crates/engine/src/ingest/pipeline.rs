@@ -206,6 +206,10 @@ impl Parser<'_> {
         let condition = options.take("if").map(|value| self.condition(&value, &options)).transpose()?;
         let (kind, action) = match kind {
             "script" => ("script", Action::Process(self.script(&mut options)?)),
+            "enrich" => {
+                let (lookups, is_new) = (&self.resources.enrich, self.checks_stored);
+                ("enrich", Action::Process(processor::enrich::parse(&mut options, lookups, is_new)?))
+            }
             "geoip" => {
                 let databases = &self.resources.databases;
                 ("geoip", Action::Process(processor::geoip::parse(&mut options, databases)?))

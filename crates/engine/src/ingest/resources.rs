@@ -6,25 +6,34 @@ use limber_script::Scripts;
 use limber_store::{Directory, Disk, Pool};
 
 use super::geoip::Databases;
+use super::processor::enrich::Source as EnrichLookups;
 use super::user_agent::Parsers;
 
 /// Where users put files for processors, below the data folder.
 const FOLDER: &str = "config";
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Resources {
     pub scripts: Arc<Scripts>,
     pub user_agents: Parsers,
     pub databases: Arc<Databases>,
+    pub enrich: EnrichLookups,
     /// The pool that compiled pipelines are charged to; `None`: they are not charged.
     pub memory: Option<Arc<Pool>>,
+}
+
+impl std::fmt::Debug for Resources {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Resources").finish_non_exhaustive()
+    }
 }
 
 impl Resources {
     /// The files of `disk`; nothing is made where there are none.
     pub fn open(scripts: Arc<Scripts>, disk: &Arc<dyn Disk>) -> Resources {
         let user_agents = Parsers::of(folder(disk, "ingest-user-agent"));
-        Resources { scripts, user_agents, databases: Arc::new(Databases::of(disk.clone())), memory: None }
+        let databases = Arc::new(Databases::of(disk.clone()));
+        Resources { scripts, user_agents, databases, enrich: EnrichLookups::default(), memory: None }
     }
 }
 

@@ -112,7 +112,7 @@ pub enum Round {
     /// Drops what nobody may ask for any more.
     Expiry,
     Merge,
-    /// Index lifecycles and those of data streams.
+    /// Index lifecycles and those of data streams, snapshot policies, transforms.
     Lifecycle,
     /// Reads what is on disk, to find what rots.
     Scrub,
@@ -165,6 +165,7 @@ impl Node {
                 self.lifecycle_tick();
                 self.stream_lifecycle_tick();
                 self.snapshot_policy_tick();
+                self.transform_tick();
             }
             Round::Scrub => self.scrub_round(),
         }

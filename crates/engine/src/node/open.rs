@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::Thread;
 
@@ -30,6 +30,7 @@ use super::shard_recovery::Recoveries;
 use super::state::NodeState;
 use super::state_file::Doubt;
 use super::state_file::STATE;
+use super::transforms::Transforms;
 use crate::analysis::{AnalysisOf, NodeAnalysis};
 use crate::api::Result;
 use crate::async_search::AsyncSearches;
@@ -109,6 +110,9 @@ pub struct Node {
     pub(super) tasks: Tasks,
     pub(super) contexts: Contexts,
     pub(super) async_searches: AsyncSearches,
+    pub(super) transforms: Transforms,
+    /// Searches of processors `enrich`.
+    pub(super) enrich_searches: AtomicU64,
     pub(super) caches: NodeCaches,
     pub(super) lifecycles: Lifecycles,
     pub(super) snapshots: Snapshots,
@@ -160,6 +164,7 @@ impl Node {
         resources.memory = Some(ledger.metadata.clone());
         let sets = crate::synonyms::restored(&state.synonyms);
         let analysis = Arc::new(NodeAnalysis::new(environment.disk.clone(), scripts.clone(), sets));
+        let enrich = resources.enrich.clone();
         let pipelines = Registry::new(resources);
         pipelines.restore(&state.pipelines)?;
         let workers = match config.search_processors {
@@ -204,6 +209,8 @@ impl Node {
             tasks: Tasks::new(state_node_id.clone(), environment.clock.clone()),
             contexts: Contexts::new(&environment),
             async_searches: AsyncSearches::new(&environment),
+            transforms: Transforms::default(),
+            enrich_searches: AtomicU64::new(0),
             caches: NodeCaches::new(&ledger),
             workers,
             config,
@@ -231,6 +238,8 @@ impl Node {
             refresh_count: Mutex::new(0),
             scrub: Scrub::default(),
         });
+        let source: Weak<Node> = Arc::downgrade(&node);
+        let _ = enrich.set(source);
         node.recover_indices(origin)?;
         node.remove_unfinished_copies();
         if node.config.background_threads {

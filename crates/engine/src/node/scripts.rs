@@ -41,6 +41,11 @@ fn context_of(name: &str) -> Result<ScriptContext> {
 }
 
 impl Node {
+    /// Scripts that were compiled, that fell out of the cache, and that were refused because there were too many.
+    pub fn script_statistics(&self) -> (u64, u64, u64) {
+        self.scripts.statistics()
+    }
+
     /// `PUT _scripts/ID`, compiled for `context` where one is named.
     pub fn put_script(&self, id: &str, context: Option<&str>, body: &Value) -> Result<()> {
         let script = StoredScript::parse(body)?;

@@ -101,6 +101,10 @@ pub(crate) struct NodeState {
     pub synonyms: Value,
     /// By name: [`DataStream::to_json`].
     pub data_streams: Value,
+    /// Transforms by id: `config`, `is_started`, `checkpoint` ([`crate::node::transforms`]).
+    pub transforms: Value,
+    /// Enrich policies by name: [`crate::enrich::Policy::to_json`].
+    pub enrich_policies: Value,
     /// Policies by name: [`crate::lifecycle::Policy::to_json`].
     pub policies: Value,
     /// `STOPPING` or `STOPPED` where lifecycles stand still; else `RUNNING`.
@@ -144,6 +148,8 @@ impl NodeState {
             scripts: json!({}),
             synonyms: json!({}),
             data_streams: json!({}),
+            transforms: json!({}),
+            enrich_policies: json!({}),
             policies: json!({}),
             lifecycle_mode: RUNNING.to_owned(),
             repositories: json!({}),
@@ -211,6 +217,8 @@ impl NodeState {
             scripts: object("scripts"),
             synonyms: object("synonyms"),
             data_streams: object("data_streams"),
+            transforms: object("transforms"),
+            enrich_policies: object("enrich_policies"),
             policies: object("policies"),
             lifecycle_mode: value["lifecycle_mode"].as_str().unwrap_or(RUNNING).to_owned(),
             repositories: object("repositories"),
@@ -264,6 +272,8 @@ impl NodeState {
             "scripts": self.scripts,
             "synonyms": self.synonyms,
             "data_streams": self.data_streams,
+            "transforms": self.transforms,
+            "enrich_policies": self.enrich_policies,
             "policies": self.policies,
             "lifecycle_mode": self.lifecycle_mode,
             "repositories": self.repositories,

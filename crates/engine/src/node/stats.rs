@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering;
 use serde_json::{Map, Value, json};
 
 use super::Node;
-use super::live::LiveIndex;
+use super::live::{LiveIndex, shard_folder};
 use super::segment_memory::{of_fields_json, of_shard};
 use crate::api::*;
 use crate::api_health::*;
 use crate::catalog::IndexMetadata;
-use crate::shard::{Counters, Shard, ShardStats};
+use crate::shard::{Commit, Counters, Shard, ShardStats};
 use crate::stats_request::{StatsLevel, StatsRequest};
 
 /// Key in the answer of each section in the URL.
@@ -80,6 +80,18 @@ impl Node {
                 );
             }
         }
+        for metadata in self.catalog.load().resolve(expression, options)?.iter().filter(|index| !index.open) {
+            let of_index = self.closed_sections(metadata, request);
+            add(&mut all, &of_index);
+            response.total += metadata.typed.number_of_shards;
+            response.successful += metadata.typed.number_of_shards;
+            if request.level != StatsLevel::Cluster {
+                let entry = json!({
+                    "uuid": &*metadata.uuid, "health": "green", "status": "close", "primaries": of_index, "total": of_index,
+                });
+                indices.insert(metadata.name.to_string(), entry);
+            }
+        }
         if indices.is_empty() && all.as_object().is_some_and(Map::is_empty) {
             // No index: every section is there, empty.
             all = json!({});
@@ -92,6 +104,19 @@ impl Node {
             body["indices"] = Value::Object(indices);
         }
         Ok(body)
+    }
+
+    /// Of a closed index: nothing is loaded; the segments that its commits name, if they are asked for.
+    fn closed_sections(&self, metadata: &IndexMetadata, request: &StatsRequest) -> Value {
+        let mut sections = empty_sections(request, self.now_millis());
+        if request.wants("segments") && request.include_unloaded_segments {
+            let count = (0..metadata.typed.number_of_shards).filter_map(|number| {
+                let directory = self.environment.folder(&shard_folder(&metadata.uuid, number)).ok()?;
+                Some(Commit::read(&*directory).ok()?.segments.len())
+            });
+            sections["segments"]["count"] = count.sum::<usize>().into();
+        }
+        sections
     }
 
     fn index_entry(
@@ -221,10 +246,25 @@ fn sections(shard: &Shard, stats: &ShardStats, request: &StatsRequest, now_milli
             {
                 shown["groups"] = groups;
             }
+            if *section == "completion" {
+                add_completion(shard, request, &mut shown);
+            }
             made.insert((*key).to_owned(), shown);
         }
     }
     Value::Object(made)
+}
+
+/// What the `completion` fields of a shard take, those that are asked for one by one too.
+fn add_completion(shard: &Shard, request: &StatsRequest, shown: &mut Value) {
+    let mut total = 0;
+    for (path, bytes) in shard.completion_bytes() {
+        total += bytes;
+        if request.completion_fields.iter().any(|pattern| limber_text::wildcard::matches(pattern, &path)) {
+            shown["fields"][&*path]["size_in_bytes"] = bytes.into();
+        }
+    }
+    shown["size_in_bytes"] = total.into();
 }
 
 fn empty_sections(request: &StatsRequest, now_millis: u64) -> Value {

@@ -119,6 +119,25 @@ pub(crate) struct ShardStats {
 }
 
 impl super::Shard {
+    /// Bytes on disk of each `completion` field, by its path.
+    pub(crate) fn completion_bytes(&self) -> Vec<(Arc<str>, u64)> {
+        let (Ok(core), mapping) = (self.core(), self.index.mapping.load()) else { return Vec::new() };
+        let published = core.snapshot.load();
+        let of_field = |path: &Arc<str>| {
+            let segments = published.segments.iter().map(|view| &view.segment);
+            segments
+                .filter_map(|segment| {
+                    let number = segment.fields().iter().position(|info| info.path == *path)?;
+                    let sections = segment.file_sections().iter();
+                    let own = sections.filter(|section| section.field as usize == number);
+                    Some(own.map(|section| section.len).sum::<u64>())
+                })
+                .sum()
+        };
+        let fields = mapping.fields().iter().filter(|field| field.type_name() == "completion");
+        fields.map(|field| (field.path.clone(), of_field(&field.path))).collect()
+    }
+
     /// Measured now.
     pub(crate) fn stats(&self) -> ShardStats {
         let Ok(core) = self.core() else {

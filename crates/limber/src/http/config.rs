@@ -1,5 +1,7 @@
 //! What answers and bodies obey.
 
+use super::cors::Cors;
+
 /// When answers are compressed for clients that accept it (`http.compression`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
@@ -13,4 +15,6 @@ pub enum Compression {
 pub struct HttpConfig {
     pub max_content_bytes: usize,
     pub compression: Compression,
+    /// `http.cors.*`; `None`: pages of other origins are not told apart.
+    pub cors: Option<Cors>,
 }

@@ -7,6 +7,7 @@
 pub mod back_pressure;
 pub mod config;
 pub mod connections;
+pub mod cors;
 pub mod filter_path;
 mod framing;
 pub mod json;

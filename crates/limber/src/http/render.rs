@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::json;
 use super::media::{self, Format, MediaType};
 use super::refusal::circuit_breaking;
-use super::request::Request;
+use super::request::{Method, Request};
 use super::response::{Body, CHALLENGES, Response};
 
 pub type HttpResponse = hyper::Response<Full<Bytes>>;
@@ -27,6 +27,7 @@ const CHARGE_BYTES_MIN: usize = 64 << 10;
 pub struct Shape {
     media: MediaType,
     pretty: bool,
+    error_trace: bool,
     filter_path: Option<String>,
     format: Option<String>,
     head_only: bool,
@@ -40,6 +41,7 @@ impl Shape {
         let mut shape = Shape {
             media: MediaType::json(),
             pretty: false,
+            error_trace: false,
             filter_path: None,
             format: None,
             head_only,
@@ -50,6 +52,7 @@ impl Shape {
         for (name, value) in parameters {
             match name.as_str() {
                 "pretty" => shape.pretty = value != "false",
+                "error_trace" => shape.error_trace = value != "false",
                 "filter_path" => shape.filter_path = Some(value),
                 "format" => shape.format = Some(value),
                 _ => {}
@@ -76,7 +79,12 @@ impl Shape {
     }
 
     pub fn render_error(&self, error: &RequestError) -> HttpResponse {
-        let Response { status, body, mut headers } = Response::from_error(error);
+        let Response { status, mut body, mut headers } = Response::from_error(error);
+        if let Body::Json(value) = &mut body
+            && self.error_trace
+        {
+            add_traces(&mut value["error"]);
+        }
         if status == 401 {
             headers.extend(CHALLENGES.map(|challenge| ("WWW-Authenticate", challenge.to_owned())));
         }
@@ -84,6 +92,16 @@ impl Shape {
         let shape = Shape { filter_path: None, ..self.clone() };
         let (bytes, content_type) = shape.bytes(body, None).unwrap_or_default();
         self.finish(status, headers, bytes, content_type, None)
+    }
+
+    /// The answer to `OPTIONS`, and the beginning of that to a method that a path has not.
+    pub fn render_allowed(&self, status: u16, allowed: &[Method]) -> HttpResponse {
+        let mut headers = Vec::new();
+        if !allowed.is_empty() {
+            let names: Vec<&str> = allowed.iter().map(|method| method.name()).collect();
+            headers.push(("Allow", names.join(",")));
+        }
+        self.finish(status, headers, Vec::new(), String::new(), None)
     }
 
     fn bytes(&self, body: Body, pool: Option<&Arc<Pool>>) -> Result<(Vec<u8>, String), RequestError> {
@@ -171,6 +189,23 @@ impl Shape {
             *fallback.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
             fallback
         })
+    }
+}
+
+/// `error_trace`: an error says where it was made. There are no frames of a virtual machine: a trace is the chain of causes.
+fn add_traces(error: &mut Value) {
+    let Some(object) = error.as_object_mut() else { return };
+    let mut trace = String::new();
+    let mut cause = Some(&*object);
+    while let Some(one) = cause {
+        let text = |name: &str| one.get(name).and_then(Value::as_str).unwrap_or_default();
+        let start = if trace.is_empty() { "" } else { "Caused by: " };
+        trace.push_str(&format!("{start}{}: {}\n", text("type"), text("reason")));
+        cause = one.get("caused_by").and_then(Value::as_object);
+    }
+    object.insert("stack_trace".into(), trace.into());
+    for root in object.get_mut("root_cause").and_then(Value::as_array_mut).into_iter().flatten() {
+        add_traces(root);
     }
 }
 

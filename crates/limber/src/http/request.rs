@@ -16,9 +16,22 @@ pub enum Method {
     Post,
     Put,
     Delete,
+    Patch,
+    Options,
 }
 
 impl Method {
+    /// In the order of their declaration.
+    pub const ALL: [Method; 7] = [
+        Method::Get,
+        Method::Head,
+        Method::Post,
+        Method::Put,
+        Method::Delete,
+        Method::Patch,
+        Method::Options,
+    ];
+
     pub fn parse(text: &str) -> Option<Method> {
         Some(match text {
             "GET" => Method::Get,
@@ -26,6 +39,8 @@ impl Method {
             "POST" => Method::Post,
             "PUT" => Method::Put,
             "DELETE" => Method::Delete,
+            "PATCH" => Method::Patch,
+            "OPTIONS" => Method::Options,
             _ => return None,
         })
     }
@@ -37,6 +52,8 @@ impl Method {
             Method::Post => "POST",
             Method::Put => "PUT",
             Method::Delete => "DELETE",
+            Method::Patch => "PATCH",
+            Method::Options => "OPTIONS",
         }
     }
 }

@@ -21,7 +21,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_alias", GET, get),
     route(&[Method::Get], "/_aliases", GET, get),
     route(&[Method::Get, Method::Head], "/_alias/{name}", GET, get),
-    route(&[Method::Get], "/{index}/_alias", GET, get),
+    route(&[Method::Get, Method::Head], "/{index}/_alias", GET, get),
     route(&[Method::Get, Method::Head], "/{index}/_alias/{name}", GET, get),
 ];
 

@@ -14,7 +14,15 @@ use super::{App, Route, nodes};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
-const EXPLAIN: &[&str] = &["include_yes_decisions", "include_disk_info", "master_timeout"];
+const EXPLAIN: &[&str] = &[
+    "index",
+    "shard",
+    "primary",
+    "current_node",
+    "include_yes_decisions",
+    "include_disk_info",
+    "master_timeout",
+];
 const REROUTE: &[&str] = &["dry_run", "explain", "retry_failed", "metric", "master_timeout", "timeout"];
 const STORES: &[&str] = with_indices_options!["status"];
 
@@ -68,8 +76,22 @@ impl Asked {
     }
 }
 
+/// The shard that the URL asks about.
+fn in_url(request: &Request) -> Result<Value> {
+    let mut body = Map::new();
+    for name in ["index", "current_node"] {
+        body.extend(request.param(name).map(|text| (name.to_owned(), text.into())));
+    }
+    body.extend(request.number::<u32>("shard")?.map(|shard| ("shard".to_owned(), shard.into())));
+    body.extend(request.flag("primary")?.map(|primary| ("primary".to_owned(), primary.into())));
+    Ok(Value::Object(body))
+}
+
 fn explain(app: &App, request: &Request) -> Result<Response> {
-    let body = request.json()?.unwrap_or_else(|| json!({}));
+    let body = match request.json()? {
+        Some(body) => body,
+        None => in_url(request)?,
+    };
     let health = app.node.cluster_health(&HealthRequest::default())?;
     let (index, shard, is_primary, was_named) = match Asked::parse(&body)? {
         Some(asked) => {
@@ -209,8 +231,10 @@ fn explain_unassigned(
             "node_id": app.node.node_id(),
             "node_name": app.node.config().node_name,
             "transport_address": app.config.http_address,
+            "node_attributes": nodes::attributes(app),
             "roles": nodes::ROLES,
             "node_decision": "no",
+            "weight_ranking": 1,
             "deciders": [{"decider": decider, "decision": "NO", "explanation": explanation}],
         }],
     })))

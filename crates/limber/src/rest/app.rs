@@ -6,6 +6,8 @@ use limber_engine::Node;
 
 use super::ROUTES;
 use super::router::Routes;
+use super::search_usage::SearchUsage;
+use super::usage::Usage;
 use crate::http::back_pressure::BackPressure;
 use crate::http::connections::Connections;
 use crate::http::pools::Pools;
@@ -36,6 +38,8 @@ pub struct App {
     pub routes: Routes,
     pub slow_requests: SlowRequests,
     pub back_pressure: Arc<BackPressure>,
+    pub usage: Usage,
+    pub search_usage: SearchUsage,
     pub config: AppConfig,
     /// `None`: security is off.
     pub guard: Option<Guard>,
@@ -51,6 +55,19 @@ impl App {
         let (pools, routes) = (Pools::start(config.cores)?, Routes::new(ROUTES));
         let slow_requests = SlowRequests::default();
         let back_pressure = Arc::default();
-        Ok(App { node, pools, connections, routes, slow_requests, back_pressure, config, guard })
+        let usage = Usage::new(ROUTES.iter().flat_map(|table| table.iter()).map(|route| route.path));
+        let search_usage = SearchUsage::default();
+        Ok(App {
+            node,
+            pools,
+            connections,
+            routes,
+            slow_requests,
+            back_pressure,
+            usage,
+            search_usage,
+            config,
+            guard,
+        })
     }
 }

@@ -58,6 +58,7 @@ fn submit(app: &App, request: &Request) -> Result<Response> {
         text: Some(beginning(&request.body)),
         ..SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?
     };
+    app.search_usage.note(&body);
     if search.pit.is_some() {
         return Err(RequestError::unsupported("[pit] in [_async_search]"));
     }

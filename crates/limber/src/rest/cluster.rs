@@ -1,8 +1,8 @@
-//! The cluster of one: health, state, settings, statistics, pending tasks.
+//! The cluster of one: health, state, settings, pending tasks.
 
 use limber_engine::{HealthRequest, HealthStatus, IndicesOptions, Result};
 use limber_mapping::RequestError;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::options::{indices_options, with_indices_options};
 use super::router::management as route;
@@ -49,8 +49,6 @@ pub const ROUTES: &[Route] = &[
         put_settings,
     ),
     route(&[Method::Get], "/_cluster/pending_tasks", &["local", "master_timeout"], pending_tasks),
-    route(&[Method::Get], "/_cluster/stats", &["flat_settings", "timeout"], stats),
-    route(&[Method::Get], "/_cluster/stats/nodes/{node}", &["flat_settings", "timeout"], stats),
 ];
 
 fn health(app: &App, request: &Request) -> Result<Response> {
@@ -111,68 +109,4 @@ fn shape(mut answer: Value, request: &Request) -> Result<Value> {
 
 fn pending_tasks(_app: &App, _request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"tasks": []})))
-}
-
-fn stats(app: &App, _request: &Request) -> Result<Response> {
-    let health = app.node.cluster_health(&HealthRequest::default())?;
-    let indices = app.node.node_indices_stats(&limber_engine::StatsRequest::default())?;
-    let section = |name: &str| indices.get(name).cloned().unwrap_or_else(|| json!({}));
-    let os = crate::machine::os();
-    let process = crate::machine::process();
-    let used = os.memory_total_bytes.saturating_sub(os.memory_available_bytes);
-    let (pretty_name, _) = crate::machine::os_release();
-    let shards = health.active_shards;
-    let per_index = |total: u32| {
-        if health.indices.is_empty() { 0.0 } else { f64::from(total) / health.indices.len() as f64 }
-    };
-    let each = |total: u32| json!({"min": 0, "max": total, "avg": per_index(total)});
-    let mut pools = Map::new();
-    for pool in app.node.ledger().pools() {
-        pools.insert(
-            pool.name().to_owned(),
-            json!({"used_in_bytes": pool.used_bytes(), "limit_in_bytes": pool.limit_bytes()}),
-        );
-    }
-    Ok(Response::ok(json!({
-        "_nodes": {"total": 1, "successful": 1, "failed": 0},
-        "cluster_name": health.cluster_name,
-        "cluster_uuid": app.node.cluster_uuid(),
-        "timestamp": super::nodes::now_millis(),
-        "status": health.status.as_str(),
-        "indices": {
-            "count": health.indices.len(),
-            "shards": {
-                "total": shards, "primaries": health.active_primary_shards, "replication": 0.0,
-                "index": {"shards": each(shards), "primaries": each(shards), "replication": {"min": 0.0, "max": 0.0, "avg": 0.0}},
-            },
-            "docs": section("docs"), "store": section("store"), "fielddata": section("fielddata"),
-            "query_cache": section("query_cache"), "completion": section("completion"), "segments": section("segments"),
-        },
-        "nodes": {
-            "count": {"total": 1, "data": 1, "ingest": 1, "master": 1, "coordinating_only": 0, "remote_cluster_client": 1},
-            "versions": [app.config.compat_version],
-            "os": {
-                "available_processors": app.config.cores, "allocated_processors": app.config.cores,
-                "names": [{"name": "Linux", "count": 1}],
-                "pretty_names": [{"pretty_name": pretty_name, "count": 1}],
-                "architectures": [{"arch": std::env::consts::ARCH, "count": 1}],
-                "mem": {
-                    "total_in_bytes": os.memory_total_bytes, "free_in_bytes": os.memory_available_bytes, "used_in_bytes": used,
-                    "free_percent": 100 - used * 100 / os.memory_total_bytes.max(1), "used_percent": used * 100 / os.memory_total_bytes.max(1),
-                },
-            },
-            "process": {
-                "cpu": {"percent": 0},
-                "open_file_descriptors": {"min": process.open_file_descriptors, "max": process.open_file_descriptors, "avg": process.open_file_descriptors},
-            },
-            "jvm": {"max_uptime_in_millis": app.node.uptime_ms(), "versions": [], "mem": {"heap_used_in_bytes": 0, "heap_max_in_bytes": app.node.ledger().limit_bytes}, "threads": process.thread_count},
-            "fs": app.node.fs_stats().get("total").cloned().unwrap_or_else(|| json!({})),
-            "plugins": [],
-            "network_types": {"transport_types": {"limber": 1}, "http_types": {"limber": 1}},
-            "discovery_types": {"single-node": 1},
-            "packaging_types": [{"flavor": "default", "type": "tar", "count": 1}],
-            "ingest": {"number_of_pipelines": app.node.ingest_stats()["pipelines"].as_object().map_or(0, Map::len), "processor_stats": {}},
-            "limber": {"memory": pools},
-        },
-    })))
 }

@@ -88,11 +88,7 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
             }
         }
     }
-    for name in ["filters", "types"] {
-        if request.param(name).is_some_and(|value| !value.is_empty()) {
-            return Err(RequestError::unsupported(format!("parameter [{name}] of [_field_caps]")));
-        }
-    }
+    let narrowing = Narrowing::of(request)?;
     if !request.flag_or("include_empty_fields", true)? {
         return Err(RequestError::unsupported("parameter [include_empty_fields=false] of [_field_caps]"));
     }
@@ -112,7 +108,7 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
     }
     let mut found = Capabilities::new();
     for index in indices.iter().filter(|index| index.open) {
-        collect(&mut found, &index.name, &*app.node.mapping(&index.name)?, &patterns);
+        collect(&mut found, &index.name, &*app.node.mapping(&index.name)?, &patterns, &narrowing);
     }
     let names: Vec<&str> = indices.iter().map(|index| &*index.name).collect();
     if request.flag_or("include_unmapped", false)? {
@@ -121,7 +117,61 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"indices": names, "fields": render(&found)})))
 }
 
-fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &[String]) {
+/// Which of the fields are wanted, beside their names: `filters` and `types`.
+///
+/// Source: `FieldCapabilitiesFetcher#buildFilter`.
+#[derive(Default)]
+struct Narrowing {
+    types: Vec<String>,
+    metadata_only: bool,
+    without_metadata: bool,
+    without_parents: bool,
+    without_nested: bool,
+    without_multi_fields: bool,
+}
+
+impl Narrowing {
+    fn of(request: &Request) -> Result<Narrowing> {
+        let mut narrowing = Narrowing { types: request.list("types"), ..Narrowing::default() };
+        for filter in request.list("filters") {
+            match filter.trim() {
+                // A plus in a URL is a blank, unless it is escaped.
+                "+metadata" | "metadata" => narrowing.metadata_only = true,
+                "-metadata" => narrowing.without_metadata = true,
+                "-parent" => narrowing.without_parents = true,
+                "-nested" => narrowing.without_nested = true,
+                "-multifield" => narrowing.without_multi_fields = true,
+                other => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "Unknown field caps filter [{other}]"
+                    )));
+                }
+            }
+        }
+        Ok(narrowing)
+    }
+
+    fn has_type(&self, kind: &str) -> bool {
+        self.types.is_empty() || self.types.iter().any(|wanted| wanted == kind)
+    }
+
+    /// Whether a field that is mapped is wanted.
+    fn takes(&self, mapping: &Mapping, path: &str, kind: &str) -> bool {
+        let parents = || path.match_indices('.').map(|(end, _)| &path[..end]);
+        !self.metadata_only
+            && self.has_type(kind)
+            && !(self.without_nested && parents().any(|parent| mapping.nested(parent).is_some()))
+            && !(self.without_multi_fields && parents().any(|parent| mapping.object(parent).is_none()))
+    }
+}
+
+fn collect(
+    found: &mut Capabilities,
+    index: &str,
+    mapping: &Mapping,
+    patterns: &[String],
+    narrowing: &Narrowing,
+) {
     let wanted = |path: &str| patterns.iter().any(|pattern| wildcard::matches(pattern, path));
     let mut add = |path: &str, kind: &str, is_metadata: bool, searchable: bool, aggregatable: bool| {
         let capability = found.entry(path.to_owned()).or_default().entry(kind.to_owned()).or_default();
@@ -148,7 +198,7 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
         }
     };
     for (name, searchable, aggregatable) in METADATA_FIELDS {
-        if wanted(name) {
+        if wanted(name) && !narrowing.without_metadata && narrowing.has_type(name) {
             add(name, name, true, *searchable, *aggregatable);
         }
     }
@@ -158,7 +208,7 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
     });
     let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
     for (name, field) in named.chain(mapping.aliases()) {
-        if wanted(name) {
+        if wanted(name) && narrowing.takes(mapping, name, field.family_name()) {
             let fielddata = mapping.parameter(&field.path, "fielddata") == Some(Value::Bool(true));
             let (searchable, aggregatable) = (field.is_searchable(), field.is_aggregatable(fielddata));
             add(name, field.family_name(), false, searchable, aggregatable);
@@ -166,8 +216,13 @@ fn collect(found: &mut Capabilities, index: &str, mapping: &Mapping, patterns: &
         // The objects on the way.
         for (end, _) in name.match_indices('.') {
             let parent = &name[..end];
-            if mapping.object(parent).is_some() && wanted(parent) {
-                let kind = if mapping.nested(parent).is_some() { "nested" } else { "object" };
+            let is_wanted = !narrowing.without_parents && !narrowing.metadata_only && wanted(parent);
+            if mapping.object(parent).is_some() && is_wanted {
+                let is_nested = mapping.nested(parent).is_some();
+                if is_nested && narrowing.without_nested {
+                    continue;
+                }
+                let kind = if is_nested { "nested" } else { "object" };
                 add(parent, kind, false, false, false);
             }
         }

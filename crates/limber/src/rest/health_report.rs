@@ -13,6 +13,9 @@ use crate::http::response::Response;
 
 const PARAMETERS: &[&str] = &["timeout", "verbose", "size"];
 
+/// Where problems of a node are explained.
+const HELP: &str = "https://www.elastic.co/docs/troubleshoot/elasticsearch/diagnose-unavailable-shards";
+
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_health_report", PARAMETERS, report),
     route(&[Method::Get], "/_health_report/{feature}", PARAMETERS, report),
@@ -131,7 +134,7 @@ fn disk(app: &App, _: &HealthResponse) -> Result<Indicator> {
             "id": "elasticsearch:health:disk:diagnosis:add_disk_capacity_data_nodes",
             "cause": "The disk of the data folder is fuller than cluster.routing.allocation.disk.watermark.flood_stage.",
             "action": "Delete indices that are no longer needed, or give the data folder a larger disk. Writes go on by themselves.",
-            "affected_resources": {"nodes": [{"id": app.node.node_id(), "name": app.node.config().node_name}]},
+            "help_url": HELP, "affected_resources": {"nodes": [{"id": app.node.node_id(), "name": app.node.config().node_name}]},
         })],
     })
 }
@@ -205,7 +208,7 @@ fn shards_availability(_: &App, health: &HealthResponse) -> Result<Indicator> {
                 "action": "Read the reason in `GET _cluster/health?level=shards` or `_cat/shards?h=index,shard,unassigned.details`. What passes, \
                            such as a full disk, is tried again by itself or by `POST _cluster/reroute?retry_failed`; of damaged files \
                            `limber check` says which, and `limber check --repair` salvages what is intact.",
-                "affected_resources": names(indices),
+                "help_url": HELP, "affected_resources": names(indices),
             })],
         });
     }
@@ -233,7 +236,7 @@ fn shards_availability(_: &App, health: &HealthResponse) -> Result<Indicator> {
                 "id": "elasticsearch:health:shards_availability:diagnosis:increase_tier_capacity_for_allocations:tier:data",
                 "cause": "Replicas need a second node, and this cluster has one.",
                 "action": "Set index.number_of_replicas to 0 for these indices, and take snapshots.",
-                "affected_resources": names(indices),
+                "help_url": HELP, "affected_resources": names(indices),
             })],
         });
     }

@@ -15,6 +15,13 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_license", &["local", "accept_enterprise"], license),
     route(&[Method::Get], "/_license/basic_status", &["master_timeout", "timeout"], basic_status),
     route(&[Method::Get], "/_license/trial_status", &["master_timeout"], trial_status),
+    route(
+        &[Method::Post],
+        "/_license/start_basic",
+        &["acknowledge", "master_timeout", "timeout"],
+        start_basic,
+    ),
+    route(&[Method::Post], "/_license/start_trial", &["acknowledge", "type", "master_timeout"], start_trial),
     route(&[Method::Get], "/_xpack", &["categories", "accept_enterprise"], xpack),
     route(&[Method::Get], "/_xpack/usage", &["master_timeout"], usage),
     route(&[Method::Get], "/_features", &["master_timeout"], features),
@@ -30,7 +37,7 @@ const FEATURES: &[(&str, bool)] = &[
     ("ccr", false),
     ("data_streams", true),
     ("data_tiers", false),
-    ("enrich", false),
+    ("enrich", true),
     ("enterprise_search", false),
     ("eql", false),
     ("esql", false),
@@ -47,7 +54,7 @@ const FEATURES: &[(&str, bool)] = &[
     ("slm", true),
     ("spatial", true),
     ("sql", false),
-    ("transform", false),
+    ("transform", true),
     ("universal_profiling", false),
     ("voting_only", false),
     ("watcher", false),
@@ -76,6 +83,32 @@ fn basic_status(_: &App, _: &Request) -> Result<Response> {
 
 fn trial_status(_: &App, _: &Request) -> Result<Response> {
     Ok(Response::ok(json!({"eligible_to_start_trial": false})))
+}
+
+/// The licence is that of Elasticsearch's free features, and stays so.
+fn start_basic(_: &App, request: &Request) -> Result<Response> {
+    request.flag_or("acknowledge", false)?;
+    Ok(Response::json(
+        403,
+        json!({
+            "acknowledged": true,
+            "basic_was_started": false,
+            "error_message": "Operation failed: Current license is basic.",
+        }),
+    ))
+}
+
+/// There is nothing to try for a while.
+fn start_trial(_: &App, request: &Request) -> Result<Response> {
+    request.flag_or("acknowledge", false)?;
+    Ok(Response::json(
+        403,
+        json!({
+            "acknowledged": true,
+            "trial_was_started": false,
+            "error_message": "Operation failed: Limber has no features that need a license.",
+        }),
+    ))
 }
 
 fn xpack(app: &App, request: &Request) -> Result<Response> {

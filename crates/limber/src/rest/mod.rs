@@ -13,13 +13,17 @@ mod bulk;
 mod by_query;
 mod cat;
 mod cluster;
+mod cluster_info;
+mod cluster_stats;
 mod count;
 mod dangling;
 mod data_stream;
 mod data_stream_lifecycle;
+mod disk_usage;
 mod document;
 #[cfg(test)]
 mod endpoints;
+mod enrich;
 mod explain;
 mod field_caps;
 mod health_report;
@@ -30,11 +34,14 @@ mod ingest;
 mod license;
 mod mapping;
 mod mget;
+mod migration;
 mod msearch;
+mod node_sections;
 mod node_upkeep;
 mod nodes;
 mod options;
 mod page;
+mod painless_execute;
 mod placement;
 mod point_in_time;
 mod prometheus;
@@ -48,6 +55,7 @@ mod script_context;
 mod scroll;
 mod search;
 mod search_template;
+mod search_usage;
 mod security;
 mod settings;
 mod snapshot;
@@ -60,7 +68,10 @@ mod tasks;
 mod template;
 mod term_vectors;
 mod terms_enum;
+mod transform;
 mod upkeep;
+mod usage;
+mod usage_names;
 mod validate;
 mod voting;
 
@@ -103,15 +114,23 @@ pub const ROUTES: &[&[Route]] = &[
     template::ROUTES,
     upkeep::ROUTES,
     stats::ROUTES,
+    disk_usage::ROUTES,
     cluster::ROUTES,
+    cluster_info::ROUTES,
+    cluster_stats::ROUTES,
+    migration::ROUTES,
     allocation::ROUTES,
     nodes::ROUTES,
     node_upkeep::ROUTES,
+    usage::ROUTES,
     prometheus::ROUTES,
     license::ROUTES,
     health_report::ROUTES,
     tasks::ROUTES,
     ingest::ROUTES,
+    enrich::ROUTES,
+    transform::ROUTES,
+    painless_execute::ROUTES,
     script::ROUTES,
     synonyms::ROUTES,
     script_context::ROUTES,

@@ -15,7 +15,11 @@ use crate::http::request::{Method, Request, parse_json};
 use crate::http::response::{Response, error_body};
 
 pub const PARAMETERS: &[&str] = &[
+    "allow_no_indices",
     "ccs_minimize_roundtrips",
+    "expand_wildcards",
+    "ignore_throttled",
+    "ignore_unavailable",
     "max_concurrent_searches",
     "max_concurrent_shard_requests",
     "pre_filter_shard_size",
@@ -185,7 +189,7 @@ impl Header {
     fn parse(line: &[u8], request: &Request) -> Result<Header> {
         let mut header = Header {
             index: request.param("index").map(str::to_owned),
-            options: IndicesOptions::SEARCH,
+            options: super::options::indices_options(request, IndicesOptions::SEARCH)?,
             routing: None,
             preference: None,
             request_cache: None,

@@ -5,7 +5,6 @@
 
 use limber_engine::{Result, StatsRequest};
 use limber_mapping::RequestError;
-use limber_store::Ledger;
 use serde_json::{Map, Value, json};
 
 use super::stats::parse_stats_request;
@@ -74,11 +73,22 @@ const STATS_METRICS: &[&str] = &[
     "breaker",
     "ingest",
     "indexing_pressure",
+    "script",
+    "script_cache",
+    "discovery",
+    "adaptive_selection",
+    "repositories",
+    "allocations",
     "limber",
 ];
 
 /// Roles of a node that does everything.
 pub const ROLES: [&str; 4] = ["data", "ingest", "master", "remote_cluster_client"];
+
+/// `node.attr.*`.
+pub fn attributes(app: &App) -> Map<String, Value> {
+    app.config.node_attributes.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect()
+}
 
 /// Whether the comma list `filter` selects this node.
 pub fn selects(app: &App, filter: &str) -> bool {
@@ -126,10 +136,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     let wants = |metric: &str| metrics.is_empty() || metrics.iter().any(|m| m == "_all" || m == metric);
     let config = app.node.config();
     let (pretty_name, kernel) = machine::os_release();
-    let mut attributes = Map::new();
-    for (name, value) in &app.config.node_attributes {
-        attributes.insert(name.clone(), value.clone().into());
-    }
+    let attributes = attributes(app);
     let mut node = json!({
         "name": config.node_name,
         "transport_address": app.config.http_address,
@@ -149,6 +156,13 @@ fn info(app: &App, request: &Request) -> Result<Response> {
         }
     };
     let mut settings = config.settings.clone();
+    for (name, value) in &app.config.node_attributes {
+        settings.insert(format!("node.attr.{name}"), value.clone().into());
+    }
+    if let Some(repositories) = settings.get_mut("path.repo").filter(|value| value.is_string()) {
+        *repositories = json!([repositories.take()]);
+    }
+    settings.insert("cluster.election.strategy".into(), "supports_voting_only".into());
     settings.insert("cluster.name".into(), config.cluster_name.clone().into());
     settings.insert("node.name".into(), config.node_name.clone().into());
     settings.insert("path.data".into(), config.data_path.display().to_string().into());
@@ -186,6 +200,7 @@ fn info(app: &App, request: &Request) -> Result<Response> {
             "mem": {"heap_init_in_bytes": 0, "heap_max_in_bytes": config.memory_limit_bytes, "non_heap_init_in_bytes": 0, "non_heap_max_in_bytes": 0, "direct_max_in_bytes": 0},
             "gc_collectors": [],
             "memory_pools": [],
+            "using_bundled_jdk": false,
             "using_compressed_ordinary_object_pointers": "false",
             "input_arguments": [],
         }),
@@ -284,9 +299,7 @@ pub(super) fn node_stats(app: &App, wants: &dyn Fn(&str) -> bool, indices: &Stat
         "roles": ROLES,
     });
     if !app.config.node_attributes.is_empty() {
-        let attributes: Map<String, Value> =
-            app.config.node_attributes.iter().map(|(n, v)| (n.clone(), v.clone().into())).collect();
-        node["attributes"] = Value::Object(attributes);
+        node["attributes"] = Value::Object(attributes(app));
     }
     if wants("indices") {
         node["indices"] = app.node.node_indices_stats(indices)?;
@@ -319,16 +332,24 @@ pub(super) fn node_stats(app: &App, wants: &dyn Fn(&str) -> bool, indices: &Stat
     }
     if wants("http") {
         let stats = app.connections.stats();
-        node["http"] = json!({"current_open": stats.current_open, "total_opened": stats.total_opened});
+        node["http"] = json!({
+            "current_open": stats.current_open,
+            "total_opened": stats.total_opened,
+            "clients": [],
+            "routes": app.usage.routes_json(),
+        });
     }
     if wants("breaker") {
-        node["breakers"] = breakers_section(app.node.ledger());
+        node["breakers"] = super::node_sections::breakers(app.node.ledger());
     }
     if wants("ingest") {
         node["ingest"] = app.node.ingest_stats();
     }
     if wants("indexing_pressure") {
         node["indexing_pressure"] = pressure_section(app);
+    }
+    for name in super::node_sections::NAMES.into_iter().filter(|name| wants(name)) {
+        node[name] = super::node_sections::section(app, name);
     }
     if wants("limber") {
         node["limber"] = limber_section(app);
@@ -411,28 +432,6 @@ fn thread_pool_section(app: &App) -> Value {
             })
             .collect(),
     )
-}
-
-fn breakers_section(ledger: &Ledger) -> Value {
-    let mut breakers = Map::new();
-    let parent = &ledger.parent;
-    for pool in ledger.pools() {
-        let body = breaker(pool.limit_bytes(), pool.used_bytes(), pool.tripped_count());
-        breakers.insert(pool.name().to_owned(), body);
-    }
-    breakers.insert("fielddata".into(), breaker(0, 0, 0));
-    breakers
-        .insert("parent".into(), breaker(parent.limit_bytes(), parent.used_bytes(), parent.tripped_count()));
-    Value::Object(breakers)
-}
-
-fn breaker(limit_bytes: u64, used_bytes: u64, tripped: u64) -> Value {
-    use super::cat::human_bytes;
-    json!({
-        "limit_size_in_bytes": limit_bytes, "limit_size": human_bytes(limit_bytes),
-        "estimated_size_in_bytes": used_bytes, "estimated_size": human_bytes(used_bytes),
-        "overhead": 1.0, "tripped": tripped,
-    })
 }
 
 /// Limber's own section: each pool of the ledger, what the process really holds, and the counters of the term-index cache.

@@ -30,16 +30,16 @@ fn search_shards(app: &App, request: &Request) -> Result<Response> {
     let expression = request.param("index").unwrap_or("_all");
     let targets = app.node.search_targets(expression, options, placement(request))?;
     let config = app.node.config();
-    let attributes: Map<String, Value> =
-        app.config.node_attributes.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
     let node = json!({
         "name": config.node_name,
         "ephemeral_id": app.node.node_id(),
         "transport_address": app.config.http_address,
         "external_id": config.node_name,
-        "attributes": attributes,
+        "attributes": super::nodes::attributes(app),
         "roles": super::nodes::ROLES,
         "version": app.config.compat_version,
+        "min_index_version": 7_000_099,
+        "max_index_version": 8_505_000,
     });
     let mut indices = Map::new();
     let mut shards = Vec::new();

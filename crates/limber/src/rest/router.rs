@@ -92,6 +92,13 @@ impl Routes {
         Routes { root }
     }
 
+    /// The methods that a path has; empty: there is no such path.
+    pub fn allowed(&self, segments: &[String]) -> Vec<Method> {
+        let mut candidates = Vec::new();
+        find(&self.root, segments, true, &mut Vec::new(), &mut candidates);
+        methods_of(&candidates)
+    }
+
     pub fn resolve(
         &self,
         method: Method,
@@ -108,8 +115,7 @@ impl Routes {
                     .find(|(route, _)| route.methods.contains(&wanted))
                     .map(|found| (found, values))
             };
-            // HEAD is answered by the GET handler unless it has one of its own.
-            by_method(method).or_else(|| (method == Method::Head).then(|| by_method(Method::Get)).flatten())
+            by_method(method)
         });
         let Some(((route, names), values)) = matched else {
             return Err(no_handler(method, uri, &candidates));
@@ -138,8 +144,10 @@ fn find<'n, 's>(
         find(next, rest, false, values, found);
     }
     // A reserved word such as `_search` never stands for an index, but `PUT /_x` is refused as an index name.
+    let is_reserved = first_segment && first.starts_with('_') && first != "_all";
+    let is_endpoint = || node.literals.get(first.as_str()).is_some_and(|next| !next.routes.is_empty());
     if let Some(next) = &node.placeholder
-        && (!first_segment || !first.starts_with('_') || first == "_all" || rest.is_empty())
+        && (!is_reserved || rest.is_empty() && !is_endpoint())
     {
         values.push(first);
         find(next, rest, false, values, found);
@@ -147,15 +155,19 @@ fn find<'n, 's>(
     }
 }
 
+/// The methods of nodes, in Elasticsearch's order.
+fn methods_of(candidates: &[(&Node, Vec<&str>)]) -> Vec<Method> {
+    const ORDER: [Method; 6] =
+        [Method::Get, Method::Post, Method::Put, Method::Delete, Method::Options, Method::Head];
+    let has = |method: &Method| {
+        let mut routes = candidates.iter().flat_map(|(node, _)| &node.routes);
+        routes.any(|(route, _)| route.methods.contains(method))
+    };
+    ORDER.into_iter().filter(has).collect()
+}
+
 fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> RequestError {
-    let mut allowed: Vec<&str> = candidates
-        .iter()
-        .flat_map(|(node, _)| &node.routes)
-        .flat_map(|(route, _)| route.methods)
-        .map(|method| method.name())
-        .collect();
-    allowed.sort_unstable();
-    allowed.dedup();
+    let allowed: Vec<&str> = methods_of(candidates).into_iter().map(Method::name).collect();
     if allowed.is_empty() {
         let name = method.name();
         let reason = format!("no handler found for uri [{uri}] and method [{name}]");
@@ -257,7 +269,6 @@ mod tests {
         assert_eq!(resolve(Method::Get, "/_search?size=1&pretty").expect("literal").route.path, "/_search");
         let found = resolve(Method::Put, "/a%20b/_doc/_x").expect("document");
         assert_eq!(found.path_values, [("index", "a b".to_owned()), ("id", "_x".to_owned())]);
-        assert!(resolve(Method::Head, "/a/_search").is_ok(), "HEAD falls back to GET");
         let check = |method, uri, status, part: &str| {
             let error = resolve(method, uri).err().expect("refused");
             assert_eq!(error.status, status, "{uri}");
@@ -265,6 +276,7 @@ mod tests {
         };
         check(Method::Get, "/a/b/c/d", 400, "no handler found for uri [/a/b/c/d] and method [GET]");
         check(Method::Delete, "/_search", 405, "allowed: [GET, POST]");
+        check(Method::Head, "/a/_search", 405, "allowed: [GET]");
         check(
             Method::Get,
             "/_search?sizes=1",

@@ -58,6 +58,7 @@ pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
         text: Some(beginning(&request.body)),
         ..SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?
     };
+    app.search_usage.note(&body);
     let total_as_int = check_shared_parameters(request, &parsed)?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     check_not_with_point_in_time(

@@ -74,6 +74,10 @@ pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsReque
         level,
         groups: request.list("groups"),
         include_segment_file_sizes: request.flag_or("include_segment_file_sizes", false)?,
+        include_unloaded_segments: request.flag_or("include_unloaded_segments", false)?,
+        completion_fields: request
+            .param("completion_fields")
+            .map_or_else(|| request.list("fields"), |_| request.list("completion_fields")),
     })
 }
 

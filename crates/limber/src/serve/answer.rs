@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::{CONNECTION, HeaderValue};
+use http::header::{ALLOW, CONNECTION, HeaderValue};
 use http::request::Parts;
 use http_body_util::BodyExt;
-use hyper::body::{Frame, Incoming};
+use hyper::body::{Body as _, Frame, Incoming};
 use limber_access::Access;
 use limber_engine::PendingWrite;
 use limber_mapping::RequestError;
@@ -25,6 +25,7 @@ use limber_work::{self as work, Work};
 use tokio::sync::oneshot;
 
 use crate::http::config::{Compression, HttpConfig};
+use crate::http::cors::{Cors, Origin};
 use crate::http::media::{self, Format};
 use crate::http::pools::{Pool, PoolName};
 use crate::http::queue::Flow;
@@ -80,8 +81,13 @@ pub(super) async fn answer(
     let query = request.uri().query().filter(|query| query.len() <= LINE_BYTES_MAX);
     let mut shape = Shape::of(query.unwrap_or(""), head_only, compress, opaque_id);
     let (parts, mut body) = request.into_parts();
+    let is_preflight = Cors::is_preflight(parts.method.as_str(), &parts.headers);
+    let origin = config.cors.as_ref().map_or(Origin::Same, |cors| cors.judge(&parts.headers));
     // An answer that could not be written in an acceptable form must not have had effects.
-    let outcome = if let Err(error) = shape.choose_media(accept.as_deref()) {
+    let outcome = if origin == Origin::Forbidden || config.cors.is_some() && is_preflight {
+        // What a browser asks beforehand is no request yet.
+        Ok(shape.render_allowed(if origin == Origin::Forbidden && !is_preflight { 403 } else { 200 }, &[]))
+    } else if let Err(error) = shape.choose_media(accept.as_deref()) {
         Err(error)
     } else if line_bytes > LINE_BYTES_MAX {
         let reason = format!("An HTTP line is larger than {LINE_BYTES_MAX} bytes.");
@@ -92,16 +98,29 @@ pub(super) async fn answer(
     } else {
         handle(&parts, &mut body, peer, app, config, shape.clone()).await
     };
-    Ok(match outcome {
-        Ok(answer) => answer,
-        Err(error) => {
-            let mut answer = shape.render_error(&error);
-            if !drain(&mut body).await {
-                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            }
-            answer
+    let is_refused = outcome.is_err();
+    let mut answer = outcome.unwrap_or_else(|error| {
+        let mut answer = shape.render_error(&error);
+        if error.status == 405 {
+            let allowed = allowed(app, parts.uri.path());
+            answer.headers_mut().extend(
+                shape.render_allowed(405, &allowed).headers_mut().remove(ALLOW).map(|value| (ALLOW, value)),
+            );
         }
-    })
+        answer
+    });
+    if is_refused && !drain(&mut body).await {
+        answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    if let (Some(cors), Origin::Allowed) = (&config.cors, &origin) {
+        cors.sign(&parts.headers, is_preflight, &mut answer);
+    }
+    Ok(answer)
+}
+
+/// The methods of a path.
+fn allowed(app: &App, path: &str) -> Vec<Method> {
+    Request::parse_uri(path).map_or_else(|_| Vec::new(), |(segments, _)| app.routes.allowed(&segments))
 }
 
 /// Reads what is left of a body within bounds; whether that is all of it.
@@ -137,6 +156,9 @@ async fn handle(
             format!("Unexpected HTTP method [{}]", request.method),
         ));
     };
+    if method == Method::Options {
+        return Ok(shape.render_allowed(200, &allowed(app, request.uri.path())));
+    }
     let knock = Knock { peer, method: request.method.as_str(), uri: &uri, headers: &request.headers };
     let Wanted { route, path_values, query, access } = wanted(app, method, knock).await?;
     let index = path_values.iter().find(|(name, _)| *name == "index").map(|(_, index)| index.as_str());
@@ -164,6 +186,7 @@ async fn handle(
     let body = read_body(body, length_hint, app, config, &mut room).await?;
     let body_format = if body.is_empty() { Format::Json } else { media::of_body(content_type.as_deref())? };
 
+    let (started, request_bytes) = (Instant::now(), body.len() as u64);
     let cancelled = Arc::new(AtomicBool::new(false));
     // Only searches are shown: other bodies hold documents, or secrets.
     let shown_body = if route.pool == PoolName::Search && !gzip { &body[..] } else { &[] };
@@ -174,7 +197,7 @@ async fn handle(
     // Dropped with this future when the client hangs up.
     let mut on_hang_up = CancelOnDrop { cancelled, armed: true };
     let (sender, receiver) = oneshot::channel();
-    let job_app = app.clone();
+    let (job_app, shown) = (app.clone(), shape.clone());
     let max_content_bytes = if is_charged { config.max_content_bytes } else { UNCHARGED_BYTES_MAX };
     let meter = is_charged.then(|| Arc::new(app.node.ledger().request.meter()));
     let search = meter.as_ref().filter(|_| route.pool == PoolName::Search);
@@ -232,9 +255,12 @@ async fn handle(
         let (method, uri) = (parts.method.as_str(), parts.uri.path());
         guard.note_denial(access, Knock { peer, method, uri, headers: &parts.headers });
     }
-    let status = outcome.as_ref().map_or_else(|error| error.status, |answer| answer.status().as_u16());
-    app.slow_requests.end(begun, status);
-    outcome
+    // The body was read whole: an error needs no more care than an answer.
+    let answer = outcome.unwrap_or_else(|error| shown.render_error(&error));
+    let response_bytes = answer.body().size_hint().exact().unwrap_or(0);
+    app.usage.note(route.path, method, request_bytes, response_bytes, started.elapsed());
+    app.slow_requests.end(begun, answer.status().as_u16());
+    Ok(answer)
 }
 
 /// What a request asks for, and with which right.

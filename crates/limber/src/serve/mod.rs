@@ -6,6 +6,7 @@
 mod accept;
 mod answer;
 mod server;
+mod stack_templates;
 mod tls;
 
 pub use server::Server;

@@ -75,6 +75,9 @@ impl Server {
                 .context(format!("cannot open the data folder {}", config.data_path.display())),
         })?;
 
+        if config.has_stack_templates {
+            super::stack_templates::install(&node);
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(config.network_threads)
             .thread_name("http")
@@ -101,8 +104,11 @@ impl Server {
             guard,
         )
         .context("cannot start the thread pools")?;
-        let http =
-            HttpConfig { max_content_bytes: config.max_content_bytes, compression: config.compression };
+        let http = HttpConfig {
+            max_content_bytes: config.max_content_bytes,
+            compression: config.compression,
+            cors: config.cors.clone(),
+        };
         let measured = Arc::downgrade(&node);
         node.ledger().parent.measure_by(Process {
             held_bytes: machine::anonymous_bytes,

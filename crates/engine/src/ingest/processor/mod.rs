@@ -13,6 +13,7 @@ mod date_index_name;
 mod dissect;
 mod dot_expander;
 mod drop;
+pub mod enrich;
 mod fail;
 mod fingerprint;
 pub mod geoip;
@@ -65,7 +66,7 @@ pub trait Processor: Send + Sync + std::fmt::Debug {
 /// Reads a processor's own options.
 pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
 
-/// Every processor but `foreach` and `pipeline`, which the runner itself executes, and `geoip`, `script` and `user_agent`, which need something
+/// Every processor but `foreach` and `pipeline`, which the runner itself executes, and `enrich`, `geoip`, `script` and `user_agent`, which need something
 /// of the node.
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("append", append::parse),
@@ -105,4 +106,4 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
 
 /// Processors that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
 pub const KNOWN_ELSEWHERE: &[&str] =
-    &["attachment", "enrich", "geo_grid", "inference", "ip_location", "redact", "set_security_user"];
+    &["attachment", "geo_grid", "inference", "ip_location", "redact", "set_security_user"];

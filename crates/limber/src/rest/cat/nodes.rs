@@ -1,14 +1,17 @@
 //! `_cat/nodes`.
 
-use limber_engine::Result;
+use std::sync::LazyLock;
+
+use limber_engine::{Result, StatsRequest};
 
 use super::App;
+use super::statistics::STATISTICS;
 use super::table::{Cell, Column, Table, number, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::machine;
 
-const COLUMNS: &[Column] = &[
+const LEADING: &[Column] = &[
     text("id", "id,nodeId", "unique node id").hidden(),
     number("pid", "p", "process id").hidden(),
     text("ip", "i", "ip address"),
@@ -44,8 +47,16 @@ const COLUMNS: &[Column] = &[
     text("name", "n", "node name"),
 ];
 
+static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    LEADING.iter().copied().chain(STATISTICS.iter().map(|statistic| statistic.column)).collect()
+});
+
 pub fn nodes(app: &App, request: &Request) -> Result<Response> {
-    let mut table = Table::new(COLUMNS);
+    let mut table = Table::new(&COLUMNS);
+    if request.flag_or("help", false)? {
+        return table.render(request);
+    }
+    let of_indices = app.node.node_indices_stats(&StatsRequest::default())?;
     let (os, process) = (machine::os(), machine::process());
     let ledger = app.node.ledger();
     let used: u64 = ledger.pools().iter().map(|pool| pool.used_bytes()).sum();
@@ -58,7 +69,7 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
     let id = if request.flag_or("full_id", false)? { id } else { id.get(..4).unwrap_or(id) };
     let (host, port) = app.config.http_address.rsplit_once(':').unwrap_or(("127.0.0.1", "0"));
     let ram_used = os.memory_total_bytes.saturating_sub(os.memory_available_bytes);
-    table.rows.push(vec![
+    let mut row = vec![
         Cell::from(id),
         Cell::from(std::process::id()),
         Cell::from(host),
@@ -88,6 +99,8 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
         Cell::from("dimr"),
         Cell::from("*"),
         Cell::from(app.node.config().node_name.as_str()),
-    ]);
+    ];
+    row.extend(STATISTICS.iter().map(|statistic| statistic.source.read(&of_indices)));
+    table.rows.push(row);
     table.render(request)
 }

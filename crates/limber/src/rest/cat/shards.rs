@@ -23,8 +23,12 @@ const LEADING: &[Column] = &[
     text("ip", "", "ip of node where it lives"),
     text("id", "", "unique id of node where it lives").hidden(),
     text("node", "n", "name of node where it lives"),
+    text("sync_id", "sync_id", "sync id").hidden(),
     text("unassigned.reason", "ur", "reason shard became unassigned").hidden(),
+    text("unassigned.at", "ua", "time shard became unassigned (UTC)").hidden(),
+    text("unassigned.for", "uf", "time has been unassigned").hidden(),
     text("unassigned.details", "ud", "why it does not serve, or which of its files are damaged").hidden(),
+    text("recoverysource.type", "rs", "recovery source type").hidden(),
     number("seq_no.max", "sqm,maxSeqNo", "max sequence number").hidden(),
     number("seq_no.local_checkpoint", "sql,localCheckpoint", "local checkpoint").hidden(),
     number("seq_no.global_checkpoint", "sqg,globalCheckpoint", "global checkpoint").hidden(),
@@ -66,8 +70,12 @@ pub fn shards(app: &App, request: &Request) -> Result<Response> {
                 Cell::from(host),
                 Cell::from(app.node.node_id()),
                 Cell::from(app.node.config().node_name.as_str()),
+                Cell::Null,
                 if shard.primary_active { Cell::Null } else { Cell::from("ALLOCATION_FAILED") },
+                Cell::Null,
+                Cell::Null,
                 shard.reason.as_deref().map_or(Cell::Null, Cell::from),
+                if shard.primary_active { Cell::Null } else { Cell::from("EXISTING_STORE") },
                 Source::Count("seq_no.max_seq_no").read(primary),
                 Source::Count("seq_no.local_checkpoint").read(primary),
                 Source::Count("seq_no.global_checkpoint").read(primary),
@@ -80,7 +88,8 @@ pub fn shards(app: &App, request: &Request) -> Result<Response> {
                 row[1] = Cell::from(number.as_str());
                 row[2] = Cell::from("r");
                 row[3] = Cell::from("UNASSIGNED");
-                row[10] = Cell::from("INDEX_CREATED");
+                row[11] = Cell::from("INDEX_CREATED");
+                row[15] = Cell::from("PEER");
                 table.rows.push(row);
             }
         }

@@ -9,15 +9,21 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 
 const COLUMNS: &[Column] = &[
+    text("id", "id", "id of the task with the node").hidden(),
     text("action", "ac", "task action"),
     text("task_id", "ti", "unique task id"),
     text("parent_task_id", "pti", "parent task id"),
     text("type", "ty", "task type"),
     number("start_time", "start", "start time in ms"),
     text("timestamp", "ts,hms,hhmmss", "start time in HH:MM:SS"),
+    number("running_time_ns", "time", "running time ns").hidden(),
     number("running_time", "time", "running time"),
+    text("node_id", "ni", "unique node id").hidden(),
     text("ip", "i", "ip address"),
+    number("port", "po", "bound transport port").hidden(),
     text("node", "n", "node name"),
+    text("version", "v", "es version").hidden(),
+    text("x_opaque_id", "x", "X-Opaque-ID header").hidden(),
     text("description", "desc", "task action").hidden(),
 ];
 
@@ -25,7 +31,7 @@ pub fn tasks(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let actions = request.list("actions");
     let node_id = app.node.node_id();
-    let host = app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host);
+    let (host, port) = app.config.http_address.rsplit_once(':').unwrap_or(("127.0.0.1", "0"));
     for task in app.node.tasks().list() {
         if !actions.is_empty()
             && !actions.iter().any(|pattern| limber_text::wildcard::matches(pattern, task.action))
@@ -36,15 +42,21 @@ pub fn tasks(app: &App, request: &Request) -> Result<Response> {
         let started = read(&body, "start_time_in_millis");
         let of_day = started / 1000 % 86_400;
         table.rows.push(vec![
+            Cell::Count(task.id),
             Cell::from(task.action),
             Cell::from(format!("{node_id}:{}", task.id)),
             Cell::from("-"),
             Cell::from("transport"),
             Cell::Count(started),
             Cell::from(format!("{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60)),
+            Cell::Count(read(&body, "running_time_in_nanos")),
             Cell::Millis(read(&body, "running_time_in_nanos") / 1_000_000),
+            Cell::from(node_id.get(..4).unwrap_or(node_id)),
             Cell::from(host),
+            Cell::from(port),
             Cell::from(app.node.config().node_name.as_str()),
+            Cell::from(app.config.compat_version.as_str()),
+            Cell::from(body["headers"]["X-Opaque-Id"].as_str().unwrap_or("-")),
             Cell::from(body["description"].as_str().map_or(String::new(), str::to_owned)),
         ]);
     }

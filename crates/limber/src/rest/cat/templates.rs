@@ -26,6 +26,10 @@ pub fn templates(app: &App, request: &Request) -> Result<Response> {
     let wanted = request.param("name").unwrap_or("*");
     let selected =
         |name: &str| wanted.split(',').any(|pattern| limber_text::wildcard::matches(pattern, name));
+    let version = |value: &Value| match value {
+        Value::Null => Cell::Null,
+        other => Cell::from(other.to_string()),
+    };
     let scalar = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -37,7 +41,7 @@ pub fn templates(app: &App, request: &Request) -> Result<Response> {
                 Cell::from(name.as_str()),
                 Cell::from(list(&body["index_patterns"])),
                 Cell::from(body.get("order").map_or("0".to_owned(), scalar)),
-                Cell::from(scalar(&body["version"])),
+                version(&body["version"]),
                 Cell::from(""),
             ]);
         }
@@ -50,7 +54,7 @@ pub fn templates(app: &App, request: &Request) -> Result<Response> {
                 Cell::from(name),
                 Cell::from(list(&body["index_patterns"])),
                 Cell::from(body.get("priority").map_or("0".to_owned(), scalar)),
-                Cell::from(scalar(&body["version"])),
+                version(&body["version"]),
                 Cell::from(list(&body["composed_of"])),
             ]);
         }

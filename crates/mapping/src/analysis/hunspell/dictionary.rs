@@ -22,10 +22,8 @@ impl Dictionary {
     /// Reads the bytes of an affix file and of files of words; the same dictionary again while somebody has it. The reason why not.
     pub fn read(affixes: &[u8], words: &[Vec<u8>], ignores_case: bool) -> Result<Arc<Dictionary>, String> {
         let hash = |bytes: &[u8]| {
-            use std::hash::{BuildHasher, Hash, Hasher};
-            let mut hasher = foldhash::quality::FixedState::with_seed(7).build_hasher();
-            bytes.hash(&mut hasher);
-            hasher.finish()
+            use std::hash::BuildHasher;
+            foldhash::quality::FixedState::with_seed(7).hash_one(bytes)
         };
         let mut key = vec![u64::from(ignores_case), affixes.len() as u64, hash(affixes)];
         key.extend(words.iter().flat_map(|words| [words.len() as u64, hash(words)]));

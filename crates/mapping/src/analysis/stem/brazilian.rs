@@ -159,15 +159,18 @@ fn region(word: &Word, start: usize) -> Option<usize> {
 
 fn verb_region(word: &Word) -> Option<usize> {
     let last = word.len() - 1;
-    if last > 0 && !is_vowel(word[1]) {
-        if let Some(at) = (2..last).find(|at| is_vowel(word[*at])) {
-            return Some(at + 1);
-        }
+    if last > 0
+        && !is_vowel(word[1])
+        && let Some(at) = (2..last).find(|at| is_vowel(word[*at]))
+    {
+        return Some(at + 1);
     }
-    if last > 1 && is_vowel(word[0]) && is_vowel(word[1]) {
-        if let Some(at) = (2..last).find(|at| !is_vowel(word[*at])) {
-            return Some(at + 1);
-        }
+    if last > 1
+        && is_vowel(word[0])
+        && is_vowel(word[1])
+        && let Some(at) = (2..last).find(|at| !is_vowel(word[*at]))
+    {
+        return Some(at + 1);
     }
     (last > 2).then_some(3)
 }

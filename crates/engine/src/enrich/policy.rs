@@ -1,0 +1,174 @@
+//! One policy: its JSON and what of it can be wrong.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::api::Result;
+
+/// How documents are matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The same value.
+    Match,
+    /// The value within a range.
+    Range,
+    /// The place within a shape.
+    Geo,
+}
+
+impl Kind {
+    const ALL: [(&'static str, Kind); 3] =
+        [("match", Kind::Match), ("range", Kind::Range), ("geo_match", Kind::Geo)];
+
+    fn name(self) -> &'static str {
+        Kind::ALL.into_iter().find(|(_, kind)| *kind == self).map_or("match", |(name, _)| name)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Policy {
+    pub kind: Kind,
+    pub query: Option<Value>,
+    pub indices: Vec<String>,
+    pub match_field: String,
+    pub enrich_fields: Vec<String>,
+}
+
+impl Policy {
+    /// The name by which what a policy's execution made is found.
+    pub(crate) fn alias(name: &str) -> String {
+        format!(".enrich-{name}")
+    }
+
+    /// Parses `{"match": {...}}`, the body of `PUT _enrich/policy/{name}`.
+    pub(crate) fn parse(body: &Value) -> Result<Policy> {
+        let parse_error = |reason: String| RequestError::new(400, "x_content_parse_exception", reason);
+        let Some((name, definition)) =
+            body.as_object().filter(|body| body.len() == 1).and_then(|body| body.iter().next())
+        else {
+            return Err(RequestError::new(400, "parsing_exception", "Only one policy type is allowed"));
+        };
+        let Some((_, kind)) = Kind::ALL.into_iter().find(|(known, _)| known == name) else {
+            return Err(RequestError::illegal_argument(format!(
+                "unsupported policy type [{name}], supported types are [match, range, geo_match]"
+            )));
+        };
+        let members = definition.as_object().ok_or_else(|| {
+            parse_error(format!(
+                "[{name}] Expected START_OBJECT but was: {}",
+                limber_mapping::token(definition)
+            ))
+        })?;
+        let mut policy = Policy {
+            kind,
+            query: None,
+            indices: Vec::new(),
+            match_field: String::new(),
+            enrich_fields: Vec::new(),
+        };
+        for (key, value) in members {
+            match key.as_str() {
+                "query" if value.is_object() => policy.query = Some(value.clone()),
+                "indices" => policy.indices = texts(key, value)?,
+                "match_field" => policy.match_field = texts(key, value)?.pop().unwrap_or_default(),
+                "enrich_fields" => policy.enrich_fields = texts(key, value)?,
+                // As Elasticsearch's own answers name them.
+                "name" | "elasticsearch_version" => drop(texts(key, value)?),
+                _ => return Err(parse_error(format!("[policy] unknown field [{key}]"))),
+            }
+        }
+        let missing = |field: &str| Err(RequestError::illegal_argument(format!("Required [{field}]")));
+        match (policy.indices.is_empty(), policy.match_field.is_empty(), policy.enrich_fields.is_empty()) {
+            (true, ..) => missing("indices"),
+            (_, true, _) => missing("match_field"),
+            (.., true) => missing("enrich_fields"),
+            _ => Ok(policy),
+        }
+    }
+
+    /// As [`Policy::parse`] reads it.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("indices".into(), json!(self.indices));
+        body.insert("match_field".into(), self.match_field.as_str().into());
+        body.insert("enrich_fields".into(), json!(self.enrich_fields));
+        if let Some(query) = &self.query {
+            body.insert("query".into(), query.clone());
+        }
+        json!({ self.kind.name(): body })
+    }
+
+    /// As `GET _enrich/policy` shows it.
+    pub(crate) fn shown(&self, name: &str) -> Value {
+        let mut body = self.to_json();
+        let members = &mut body[self.kind.name()];
+        let mut named = Map::new();
+        named.insert("name".into(), name.into());
+        named.extend(members.as_object().cloned().unwrap_or_default());
+        *members = Value::Object(named);
+        json!({ "config": body })
+    }
+}
+
+fn texts(key: &str, value: &Value) -> Result<Vec<String>> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let list = match value {
+        Value::Array(items) => items.iter().map(text).collect(),
+        one => text(one).map(|one| vec![one]),
+    };
+    list.ok_or_else(|| {
+        let reason =
+            format!("[policy] {key} doesn't support values of type: {}", limber_mapping::token(value));
+        RequestError::new(400, "x_content_parse_exception", reason)
+    })
+}
+
+/// Whether a policy may have this name: it becomes part of an index's.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    let refused = |why: &str| {
+        let reason = format!("Invalid policy name [{name}], {why}");
+        Err(RequestError::new(400, "illegal_argument_exception", reason))
+    };
+    if name.chars().any(char::is_uppercase) {
+        return refused("must be lowercase");
+    }
+    if name.contains(['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ',', '#', ':']) {
+        return refused(
+            "must not contain the following characters [' ','\"','*','\\','<','|',',','>','/','?']",
+        );
+    }
+    if name.starts_with(['_', '-', '+', '.']) {
+        return refused("must not start with '_', '-', or '+'");
+    }
+    if name.len() > 200 {
+        return refused("policy name is too long");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policies_are_read_and_shown() {
+        let body =
+            json!({"match": {"indices": "users", "match_field": "email", "enrich_fields": ["name", "city"]}});
+        let policy = Policy::parse(&body).expect("a policy");
+        assert_eq!(Policy::parse(&policy.to_json()).expect("again"), policy);
+        assert_eq!(
+            policy.shown("p"),
+            json!({"config": {"match": {"name": "p", "indices": ["users"], "match_field": "email", "enrich_fields": ["name", "city"]}}})
+        );
+        let refused = |body: Value, part: &str| {
+            let error = Policy::parse(&body).expect_err("refused");
+            assert!(error.reason.contains(part), "{} lacks {part}", error.reason);
+        };
+        refused(json!({"other": {}}), "unsupported policy type [other]");
+        refused(json!({"match": {"indices": "a", "match_field": "b"}}), "Required [enrich_fields]");
+        refused(json!({"match": {"index": "a"}}), "unknown field [index]");
+        assert!(
+            check_name("Upper").is_err() && check_name("_x").is_err() && check_name("users-policy").is_ok()
+        );
+    }
+}

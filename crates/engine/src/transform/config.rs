@@ -1,0 +1,307 @@
+//! The definition of a transform: its JSON, and what of it can be wrong.
+
+use limber_mapping::RequestError;
+use limber_text::time_value::TimeValue;
+use serde_json::{Map, Value, json};
+
+use super::shape::Shape;
+use crate::api::Result;
+
+/// Groups that a page has, unless the settings say otherwise.
+const PAGE_SIZE: u64 = 500;
+const PAGE_SIZE_MIN: u64 = 10;
+const PAGE_SIZE_MAX: u64 = 65_536;
+/// How often a continuous transform looks for changes, unless it says otherwise.
+const FREQUENCY_MS: u64 = 60_000;
+const FREQUENCY_MS_MAX: u64 = 3_600_000;
+/// How long documents may take to be found, unless the transform says otherwise.
+const DELAY_MS: u64 = 60_000;
+
+/// What makes a transform continuous.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sync {
+    pub field: String,
+    pub delay_ms: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct TransformConfig {
+    /// Normalised, as `GET` shows it.
+    pub body: Map<String, Value>,
+    pub indices: Vec<String>,
+    pub query: Value,
+    pub runtime_mappings: Option<Value>,
+    pub dest_index: String,
+    pub pipeline: Option<String>,
+    /// Aliases of the destination, and whether each is taken from other indices.
+    pub dest_aliases: Vec<(String, bool)>,
+    pub shape: Shape,
+    pub frequency_ms: u64,
+    /// `None`: it ends when it has read everything.
+    pub sync: Option<Sync>,
+    pub page_size: u64,
+    pub deduces_mappings: bool,
+    /// Field and age of documents of the destination that are deleted.
+    pub retention: Option<(String, String)>,
+}
+
+fn malformed(reason: impl Into<String>) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", reason.into())
+}
+
+fn object<'v>(value: &'v Value, what: &str) -> Result<&'v Map<String, Value>> {
+    let wrong =
+        || malformed(format!("[{what}] Expected START_OBJECT but was: {}", limber_mapping::token(value)));
+    value.as_object().ok_or_else(wrong)
+}
+
+fn text<'v>(value: &'v Value, what: &str, field: &str) -> Result<&'v str> {
+    let wrong = || {
+        malformed(format!(
+            "[{what}] {field} doesn't support values of type: {}",
+            limber_mapping::token(value)
+        ))
+    };
+    value.as_str().ok_or_else(wrong)
+}
+
+fn unknown(what: &str, field: &str) -> RequestError {
+    malformed(format!("[{what}] unknown field [{field}]"))
+}
+
+fn required(what: &str) -> RequestError {
+    RequestError::illegal_argument(format!("Required [{what}]"))
+}
+
+fn time(value: &Value, what: &str, field: &str) -> Result<u64> {
+    Ok(TimeValue::parse(text(value, what, field)?, field)?.map_or(u64::MAX, TimeValue::millis))
+}
+
+impl TransformConfig {
+    /// The body of `PUT _transform/{id}`, or of a preview, whose destination may be missing.
+    pub(crate) fn parse(body: &Value, is_preview: bool) -> Result<TransformConfig> {
+        let mut config = TransformConfig {
+            body: Map::new(),
+            indices: Vec::new(),
+            query: json!({"match_all": {}}),
+            runtime_mappings: None,
+            dest_index: String::new(),
+            pipeline: None,
+            dest_aliases: Vec::new(),
+            shape: Shape::default(),
+            frequency_ms: FREQUENCY_MS,
+            sync: None,
+            page_size: PAGE_SIZE,
+            deduces_mappings: true,
+            retention: None,
+        };
+        let (mut pivot, mut latest) = (None, None);
+        for (key, value) in object(body, "data_frame_transform_config")? {
+            match key.as_str() {
+                "source" => config.read_source(value)?,
+                "dest" => config.read_dest(value)?,
+                "pivot" => pivot = Some(value),
+                "latest" => latest = Some(value),
+                "frequency" => {
+                    config.frequency_ms = time(value, "data_frame_transform_config", key)?;
+                    if !(1_000..=FREQUENCY_MS_MAX).contains(&config.frequency_ms) {
+                        return Err(RequestError::new(
+                            400,
+                            "action_request_validation_exception",
+                            "Validation Failed: 1: minimum permitted [frequency] is [1s], highest permitted [frequency] is [1h];",
+                        ));
+                    }
+                }
+                "sync" => config.read_sync(value)?,
+                "settings" => config.read_settings(value)?,
+                "retention_policy" => config.read_retention(value)?,
+                "description" => {
+                    text(value, "data_frame_transform_config", key)?;
+                }
+                "_meta" => {
+                    object(value, "_meta")?;
+                }
+                // A preview may be given what `GET` shows.
+                "id" | "version" | "create_time" if is_preview => continue,
+                other => return Err(unknown("data_frame_transform_config", other)),
+            }
+            config.body.insert(key.clone(), value.clone());
+        }
+        if config.indices.is_empty() {
+            return Err(required("source"));
+        }
+        if config.dest_index.is_empty() && !is_preview {
+            return Err(required("dest"));
+        }
+        config.shape = match (pivot, latest) {
+            (Some(pivot), None) => Shape::pivot(pivot)?,
+            (None, Some(latest)) => Shape::latest(latest)?,
+            _ => {
+                return Err(RequestError::illegal_argument(
+                    "Found none or several of [pivot, latest]: exactly one is required",
+                ));
+            }
+        };
+        config.show_source();
+        Ok(config)
+    }
+
+    /// The source as `GET` shows it: a list of indices and a query.
+    fn show_source(&mut self) {
+        let mut source = Map::new();
+        source.insert("index".into(), json!(self.indices));
+        source.insert("query".into(), self.query.clone());
+        source
+            .extend(self.runtime_mappings.clone().map(|mappings| ("runtime_mappings".to_owned(), mappings)));
+        self.body.insert("source".into(), Value::Object(source));
+        self.body.entry("settings").or_insert_with(|| json!({}));
+    }
+
+    fn read_source(&mut self, value: &Value) -> Result<()> {
+        for (key, value) in object(value, "data_frame_config_source")? {
+            match key.as_str() {
+                "index" => {
+                    let list = match value {
+                        Value::Array(items) => items.iter().collect(),
+                        one => vec![one],
+                    };
+                    for name in list {
+                        self.indices.push(text(name, "data_frame_config_source", key)?.to_owned());
+                    }
+                }
+                "query" => self.query = value.clone(),
+                "runtime_mappings" => self.runtime_mappings = Some(value.clone()),
+                "size" if value.is_null() => {}
+                other => return Err(unknown("data_frame_config_source", other)),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_dest(&mut self, value: &Value) -> Result<()> {
+        for (key, value) in object(value, "data_frame_config_dest")? {
+            match key.as_str() {
+                "index" => self.dest_index = text(value, "data_frame_config_dest", key)?.to_owned(),
+                "pipeline" => self.pipeline = Some(text(value, "data_frame_config_dest", key)?.to_owned()),
+                "aliases" => {
+                    for alias in value.as_array().into_iter().flatten() {
+                        let name = text(&alias["alias"], "data_frame_config_dest", "alias")?.to_owned();
+                        self.dest_aliases.push((name, alias["move_on_creation"].as_bool().unwrap_or(false)));
+                    }
+                }
+                other => return Err(unknown("data_frame_config_dest", other)),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_sync(&mut self, value: &Value) -> Result<()> {
+        let members = object(value, "data_frame_transform_config_sync")?;
+        let Some(time_sync) = members.get("time").filter(|_| members.len() == 1) else {
+            return Err(unknown(
+                "sync",
+                members.keys().find(|key| *key != "time").map_or("", String::as_str),
+            ));
+        };
+        let mut sync = Sync { field: String::new(), delay_ms: DELAY_MS };
+        for (key, value) in object(time_sync, "data_frame_transform_pivot_sync_time")? {
+            match key.as_str() {
+                "field" => sync.field = text(value, "data_frame_transform_pivot_sync_time", key)?.to_owned(),
+                "delay" => sync.delay_ms = time(value, "data_frame_transform_pivot_sync_time", key)?,
+                other => return Err(unknown("data_frame_transform_pivot_sync_time", other)),
+            }
+        }
+        if sync.field.is_empty() {
+            return Err(required("field"));
+        }
+        self.sync = Some(sync);
+        Ok(())
+    }
+
+    fn read_settings(&mut self, value: &Value) -> Result<()> {
+        for (key, value) in object(value, "transform_config_settings")? {
+            let wrong = || {
+                let token = limber_mapping::token(value);
+                malformed(format!(
+                    "[transform_config_settings] {key} doesn't support values of type: {token}"
+                ))
+            };
+            match key.as_str() {
+                "max_page_search_size" => {
+                    self.page_size = value.as_u64().ok_or_else(wrong)?;
+                    if !(PAGE_SIZE_MIN..=PAGE_SIZE_MAX).contains(&self.page_size) {
+                        return Err(RequestError::new(
+                            400,
+                            "action_request_validation_exception",
+                            format!(
+                                "Validation Failed: 1: settings.max_page_search_size [{}] is out of range. The minimum value is 10 and the maximum is 65536;",
+                                self.page_size
+                            ),
+                        ));
+                    }
+                }
+                "deduce_mappings" => self.deduces_mappings = value.as_bool().ok_or_else(wrong)?,
+                "dates_as_epoch_millis" => {
+                    if value.as_bool().ok_or_else(wrong)? {
+                        return Err(RequestError::unsupported("[dates_as_epoch_millis] of a transform"));
+                    }
+                }
+                "docs_per_second" => {
+                    if !value.is_null() && value.as_f64().ok_or_else(wrong)? > 0.0 {
+                        return Err(RequestError::unsupported("[docs_per_second] of a transform"));
+                    }
+                }
+                // Checkpoints see whole indices, through one snapshot each; failures are tried again in the next round.
+                "align_checkpoints" | "use_point_in_time" | "unattended" => {
+                    value.as_bool().ok_or_else(wrong)?;
+                }
+                "num_failure_retries" => {
+                    value.as_i64().ok_or_else(wrong)?;
+                }
+                other => return Err(unknown("transform_config_settings", other)),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_retention(&mut self, value: &Value) -> Result<()> {
+        let members = object(value, "transform_retention_policy")?;
+        let Some(time) = members.get("time").filter(|_| members.len() == 1) else {
+            return Err(unknown(
+                "transform_retention_policy",
+                members.keys().next().map_or("", String::as_str),
+            ));
+        };
+        let field = text(&time["field"], "transform_retention_policy", "field")?.to_owned();
+        let age = text(&time["max_age"], "transform_retention_policy", "max_age")?;
+        let age_ms = TimeValue::parse(age, "max_age")?.map_or(u64::MAX, TimeValue::millis);
+        self.retention = Some((field, format!("now-{}s", age_ms / 1000)));
+        Ok(())
+    }
+}
+
+/// Source: `TransformStrings#isValidId`.
+pub(crate) fn check_id(id: &str) -> Result<()> {
+    let is_end = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_inside = |byte: u8| is_end(byte) || matches!(byte, b'-' | b'_' | b'.');
+    let bytes = id.as_bytes();
+    let is_valid = matches!((bytes.first(), bytes.last()), (Some(&first), Some(&last)) if is_end(first) && is_end(last))
+        && bytes.iter().all(|byte| is_inside(*byte));
+    if !is_valid {
+        return Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            format!(
+                "Validation Failed: 1: [id] \"{id}\" can contain lowercase alphanumeric (a-z and 0-9), hyphens, and underscores; must start and end with alphanumeric;"
+            ),
+        ));
+    }
+    if id.len() > 64 {
+        return Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            "Validation Failed: 1: The id cannot contain more than 64 characters;",
+        ));
+    }
+    Ok(())
+}

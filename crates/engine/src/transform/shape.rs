@@ -1,0 +1,286 @@
+//! How documents become groups, and groups documents: `pivot` and `latest`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::config::TransformConfig;
+use super::document::{group_id, group_keys, put, value_of};
+use crate::api::Result;
+
+/// The name of the composite aggregation, and of the newest document of a key.
+const COMPOSITE: &str = "_transform";
+const NEWEST: &str = "_latest";
+/// Aggregations that a group can have, as Elasticsearch's `TransformAggregations` lists them, as far as they are here.
+const AGGREGATIONS: &[&str] = &[
+    "avg",
+    "boxplot",
+    "bucket_script",
+    "bucket_selector",
+    "cardinality",
+    "extended_stats",
+    "filter",
+    "geo_bounds",
+    "geo_centroid",
+    "max",
+    "median_absolute_deviation",
+    "min",
+    "missing",
+    "percentile_ranks",
+    "percentiles",
+    "range",
+    "rare_terms",
+    "scripted_metric",
+    "stats",
+    "sum",
+    "terms",
+    "top_metrics",
+    "value_count",
+    "weighted_avg",
+];
+const GROUPS: &[&str] = &["terms", "histogram", "date_histogram", "geotile_grid"];
+
+/// What a group is made of.
+#[derive(Debug, Clone)]
+pub(crate) enum Shape {
+    Pivot {
+        /// Name and composite source, in the order of the request.
+        group_by: Vec<(String, Value)>,
+        aggregations: Map<String, Value>,
+    },
+    Latest {
+        unique_key: Vec<String>,
+        sort: String,
+    },
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape::Latest { unique_key: Vec::new(), sort: String::new() }
+    }
+}
+
+/// A page of groups.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    /// Ids and documents.
+    pub documents: Vec<(String, Value)>,
+    /// Documents of the source in these groups.
+    pub source_count: u64,
+    /// Where the next page begins; `None`: this is the last one.
+    pub after: Option<Value>,
+}
+
+fn refused(reason: String) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
+impl Shape {
+    pub(super) fn pivot(body: &Value) -> Result<Shape> {
+        let members = body.as_object().ok_or_else(|| refused("[pivot] is an object".to_owned()))?;
+        let (mut group_by, mut aggregations) = (Vec::new(), None);
+        for (key, value) in members {
+            match key.as_str() {
+                "group_by" => {
+                    for (name, source) in value.as_object().into_iter().flatten() {
+                        check_group(name, source)?;
+                        group_by.push((name.clone(), source.clone()));
+                    }
+                }
+                "aggregations" | "aggs" => aggregations = value.as_object().cloned(),
+                other => {
+                    return Err(refused(format!("[data_frame_transform_pivot] unknown field [{other}]")));
+                }
+            }
+        }
+        let aggregations = aggregations.filter(|aggregations| !aggregations.is_empty()).ok_or_else(|| {
+            RequestError::illegal_argument(
+                "Required one of fields [aggregations, aggs], but none were specified.",
+            )
+        })?;
+        if group_by.is_empty() {
+            return Err(RequestError::illegal_argument("Required [group_by]"));
+        }
+        check_aggregations(&aggregations)?;
+        check_names(group_by.iter().map(|(name, _)| name).chain(aggregations.keys()))?;
+        Ok(Shape::Pivot { group_by, aggregations })
+    }
+
+    pub(super) fn latest(body: &Value) -> Result<Shape> {
+        let members = body.as_object().ok_or_else(|| refused("[latest] is an object".to_owned()))?;
+        let (mut unique_key, mut sort) = (Vec::new(), String::new());
+        for (key, value) in members {
+            match key.as_str() {
+                "unique_key" => {
+                    let keys = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+                    unique_key.extend(keys.map(str::to_owned));
+                }
+                "sort" => sort = value.as_str().unwrap_or_default().to_owned(),
+                other => return Err(refused(format!("[latest_config] unknown field [{other}]"))),
+            }
+        }
+        let invalid = |what: &str| {
+            let reason = format!("Validation Failed: 1: latest.{what} must be non-empty;");
+            Err(RequestError::new(400, "action_request_validation_exception", reason))
+        };
+        match (unique_key.is_empty(), sort.is_empty()) {
+            (true, _) => invalid("unique_key"),
+            (_, true) => invalid("sort"),
+            _ => Ok(Shape::Latest { unique_key, sort }),
+        }
+    }
+
+    /// The search for a page of groups after `after`.
+    pub(crate) fn page_request(
+        &self,
+        config: &TransformConfig,
+        query: Value,
+        size: u64,
+        after: Option<&Value>,
+    ) -> Value {
+        let (sources, aggregations) = match self {
+            Shape::Pivot { group_by, aggregations } => {
+                let source = |(name, source): &(String, Value)| json!({ name.as_str(): dated(source) });
+                (group_by.iter().map(source).collect::<Vec<_>>(), Value::Object(aggregations.clone()))
+            }
+            Shape::Latest { unique_key, sort } => {
+                let source =
+                    |key: &String| json!({ key.as_str(): {"terms": {"field": key, "missing_bucket": true}} });
+                let newest = json!({ NEWEST: {"top_hits": {"size": 1, "sort": [{ sort.as_str(): {"order": "desc"} }]}} });
+                (unique_key.iter().map(source).collect(), newest)
+            }
+        };
+        let mut composite = json!({ "size": size, "sources": sources });
+        if let Some(after) = after {
+            composite["after"] = after.clone();
+        }
+        let mut body = json!({
+            "size": 0, "track_total_hits": false, "query": query,
+            "aggs": { COMPOSITE: {"composite": composite, "aggs": aggregations} },
+        });
+        if let Some(mappings) = &config.runtime_mappings {
+            body["runtime_mappings"] = mappings.clone();
+        }
+        body
+    }
+
+    /// The documents of a page's answer.
+    pub(crate) fn page(&self, aggregations: &Value) -> Page {
+        let composite = &aggregations[COMPOSITE];
+        let mut page = Page::default();
+        for bucket in composite["buckets"].as_array().into_iter().flatten() {
+            page.source_count += bucket["doc_count"].as_u64().unwrap_or(0);
+            let keys = group_keys(&bucket["key"]);
+            let document = match self {
+                Shape::Pivot { group_by, aggregations } => {
+                    let mut document = json!({});
+                    for ((name, _), (_, key)) in group_by.iter().zip(&keys) {
+                        put(&mut document, name, key.clone());
+                    }
+                    for (name, definition) in aggregations {
+                        if let Some(value) = value_of(definition, &bucket[name]) {
+                            put(&mut document, name, value);
+                        }
+                    }
+                    document
+                }
+                Shape::Latest { .. } => bucket[NEWEST]["hits"]["hits"][0]["_source"].clone(),
+            };
+            page.documents.push((group_id(&keys), document));
+        }
+        page.after = composite.get("after_key").filter(|_| !page.documents.is_empty()).cloned();
+        page
+    }
+}
+
+/// A date is written as text.
+fn dated(source: &Value) -> Value {
+    let mut source = source.clone();
+    if let Some(histogram) = source.get_mut("date_histogram").and_then(Value::as_object_mut) {
+        histogram.entry("format").or_insert_with(|| "strict_date_time".into());
+    }
+    source
+}
+
+fn check_group(name: &str, source: &Value) -> Result<()> {
+    let known = source.as_object().and_then(|source| source.keys().next());
+    match known {
+        Some(kind) if GROUPS.contains(&kind.as_str()) => Ok(()),
+        Some(kind) => Err(RequestError::illegal_argument(format!("invalid grouping type: {kind}"))),
+        None => Err(refused(format!("[data_frame_transform_group] the group [{name}] is an object"))),
+    }
+}
+
+fn check_aggregations(aggregations: &Map<String, Value>) -> Result<()> {
+    for definition in aggregations.values() {
+        let members = definition.as_object().into_iter().flatten();
+        for (kind, body) in members {
+            match kind.as_str() {
+                "aggs" | "aggregations" => check_aggregations(body.as_object().unwrap_or(&Map::new()))?,
+                "meta" => {}
+                known if AGGREGATIONS.contains(&known) => {}
+                other => {
+                    return Err(RequestError::new(
+                        400,
+                        "status_exception",
+                        format!("Unsupported aggregation type [{other}]"),
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Two names must not be one field, nor one of them an object around the other.
+fn check_names<'n>(names: impl Iterator<Item = &'n String>) -> Result<()> {
+    let names: Vec<&String> = names.collect();
+    for (at, name) in names.iter().enumerate() {
+        for other in &names[at + 1..] {
+            let invalid = |reason: String| {
+                Err(RequestError::new(
+                    400,
+                    "action_request_validation_exception",
+                    format!("Validation Failed: 1: {reason};"),
+                ))
+            };
+            if name == other {
+                return invalid(format!("duplicate field [{name}] detected"));
+            }
+            let is_around =
+                |one: &str, two: &str| two.strip_prefix(one).is_some_and(|rest| rest.starts_with('.'));
+            if is_around(name, other) || is_around(other, name) {
+                return invalid(format!("field [{name}] cannot be both an object and a field"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_become_documents() {
+        let pivot = json!({
+            "group_by": {"user.id": {"terms": {"field": "user"}}, "day": {"date_histogram": {"field": "t", "calendar_interval": "1d"}}},
+            "aggs": {"sum": {"sum": {"field": "n"}}, "p": {"percentiles": {"field": "n", "percents": [50, 99.5]}}},
+        });
+        let shape = Shape::pivot(&pivot).expect("a pivot");
+        let page = shape.page(&json!({ COMPOSITE: {"after_key": {"user.id": "a", "day": 0}, "buckets": [
+            {"key": {"user.id": "a", "day": 0}, "doc_count": 3, "sum": {"value": 6.0}, "p": {"values": {"50.0": 1.0, "99.5": 2.0}}},
+        ]}}));
+        assert_eq!(page.source_count, 3);
+        assert_eq!(
+            page.documents[0].1,
+            json!({"user": {"id": "a"}, "day": 0, "sum": 6.0, "p": {"50": 1.0, "99_5": 2.0}})
+        );
+        assert!(
+            Shape::pivot(&json!({"group_by": {"a": {"terms": {}}}, "aggs": {"a": {"sum": {}}}})).is_err()
+        );
+        assert!(
+            Shape::pivot(&json!({"group_by": {"a": {"terms": {}}}, "aggs": {"b": {"top_hits": {}}}}))
+                .is_err()
+        );
+    }
+}

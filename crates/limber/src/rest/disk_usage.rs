@@ -1,0 +1,31 @@
+//! `_disk_usage`: what each field takes of the disk.
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::RequestError;
+
+use super::cat::human_bytes;
+use super::options::{indices_options, with_indices_options};
+use super::router::generic as slow;
+use super::{App, Route};
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+
+pub const ROUTES: &[Route] = &[slow(
+    &[Method::Post],
+    "/{index}/_disk_usage",
+    with_indices_options!["flush", "run_expensive_tasks"],
+    disk_usage,
+)];
+
+fn disk_usage(app: &App, request: &Request) -> Result<Response> {
+    // Section tables say it without reading anything; who asks Elasticsearch must ask here in the same words.
+    if !request.flag_or("run_expensive_tasks", false)? {
+        return Err(RequestError::illegal_argument(
+            "analyzing the disk usage of an index is expensive and resource intensive, the parameter [run_expensive_tasks] must be set to \
+             [true] in order for the task to be performed.",
+        ));
+    }
+    let options = indices_options(request, IndicesOptions::BROADCAST)?;
+    let flush = request.flag_or("flush", true)?;
+    Ok(Response::ok(app.node.disk_usage(request.path("index"), options, flush, &human_bytes)?))
+}
