@@ -53,6 +53,30 @@ pub(crate) fn expand(
     Ok(())
 }
 
+/// Adds the documents on the other sides of joins to the hits that name their parents.
+///
+/// # Errors
+/// What is wrong with one of the searches.
+pub(crate) fn add_joined(response: &mut SearchResponse, context: &SearchContext) -> Result<()> {
+    for hit in &mut response.hits {
+        for (wanted, parent) in std::mem::take(&mut hit.joined.0) {
+            work::check_beyond_deadline()?;
+            let mut inner = InnerHits { name: wanted.name.clone(), ..InnerHits::default() };
+            if let Some(parent) = parent {
+                let request = wanted.search(&parent)?;
+                let found = execute(std::slice::from_ref(&wanted.shard), &request, context)?;
+                response.timed_out |= found.timed_out;
+                response.charges.extend(found.charges);
+                inner.total = found.total.unwrap_or_default();
+                inner.max_score = found.max_score.filter(|_| inner.total.value > 0);
+                inner.hits = found.hits;
+            }
+            hit.inner_hits.push(inner);
+        }
+    }
+    Ok(())
+}
+
 /// The documents of a hit's group among those of `query`; without one, none has a score.
 fn of_group(query: Option<Query>, field: &str, hit: &SearchHit) -> Result<Query> {
     let value = hit.fields.as_ref().and_then(|fields| fields.get(field)?.get(0));

@@ -251,6 +251,7 @@ impl QueryPhase<'_> {
             query,
             post_filter,
             rescores,
+            profile: None,
         };
         Ok((hits, aggregated))
     }
@@ -265,11 +266,14 @@ impl QueryPhase<'_> {
         let mut collector = ShardCollector::new(snapshot, &bound, &budget)?;
         let parts = Parts { snapshot, bound: &bound, context: self.context, found: Mutex::new(Vec::new()) };
         let split: Option<&dyn Split> = if collector.can_split() { Some(&parts) } else { None };
-        let hits = self.search(visit, Some(&mut collector), before, split)?;
+        let mut hits = self.search(visit, Some(&mut collector), before, split)?;
         for (part, _charge) in parts.found.into_inner() {
             collector.absorb(part)?;
         }
         let aggregations = collector.finish()?;
+        if let Some(profile) = &mut hits.profile {
+            profile.aggregations = bound.times();
+        }
         let spent_bytes = bound.spent_bytes(&budget);
         Ok((hits, Some(Aggregated { aggregations, spent_bytes, charge: budget.into_charge() })))
     }
