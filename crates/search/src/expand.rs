@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::execute::execute;
-use crate::query::{Query, within};
+use crate::query::{JoinedHits, Query, within};
 use crate::request::SearchRequest;
 use crate::response::{InnerHits, SearchHit, SearchResponse};
 
@@ -61,6 +61,7 @@ pub(crate) fn add_joined(response: &mut SearchResponse, context: &SearchContext)
     for hit in &mut response.hits {
         for (wanted, parent) in std::mem::take(&mut hit.joined.0) {
             work::check_beyond_deadline()?;
+            let Ok(wanted) = wanted.downcast::<JoinedHits>() else { continue };
             let mut inner = InnerHits { name: wanted.name.clone(), ..InnerHits::default() };
             if let Some(parent) = parent {
                 let request = wanted.search(&parent)?;

@@ -32,7 +32,7 @@ pub(crate) fn to_json(
                 "collector": [collector(profile, request)],
             }],
             "aggregations":
-                profile.aggregations.iter().map(|aggregation| aggregation.to_json()).collect::<Vec<_>>(),
+                profile.aggregations.iter().map(|aggregation| &aggregation.shown).collect::<Vec<_>>(),
         });
         if let Some((_, times)) = fetched.iter().find(|(shard, _)| shard == number) {
             one["fetch"] = times.to_json(request);
@@ -47,7 +47,7 @@ fn collector(profile: &ShardProfile, request: &SearchRequest) -> Value {
     let of_queries: u64 = profile.queries.iter().map(|query| query.nanos_of_search()).sum();
     let nanos = profile.search_nanos.saturating_sub(of_queries);
     let of_aggregations: u64 =
-        profile.aggregations.iter().map(|aggregation| aggregation.nanos_of_collecting()).sum();
+        profile.aggregations.iter().map(|aggregation| aggregation.collecting_nanos).sum();
     let (name, reason) = match request.size() {
         0 => ("PartialHitCountCollector", "search_count"),
         _ if request.collapse.is_some() => ("MultiCollector", "search_top_hits"),
@@ -57,7 +57,8 @@ fn collector(profile: &ShardProfile, request: &SearchRequest) -> Value {
     let mut children =
         vec![json!({"name": name, "reason": reason, "time_in_nanos": nanos.saturating_sub(of_aggregations)})];
     if !profile.aggregations.is_empty() {
-        let names: Vec<&str> = profile.aggregations.iter().map(|aggregation| aggregation.name()).collect();
+        let names: Vec<&str> =
+            profile.aggregations.iter().map(|aggregation| aggregation.name.as_str()).collect();
         children.push(json!({
             "name": format!("AggregatorCollector: [{}]", names.join(", ")),
             "reason": "aggregation",

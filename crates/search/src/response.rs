@@ -1,5 +1,6 @@
 //! What a search answers, and its JSON in Elasticsearch's order.
 
+use std::any::Any;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::collect::SortKey;
 use crate::error::{Result, ShardFailure, grouped};
-use crate::query::JoinedHits;
 use crate::score::{Explanation, float_to_json};
 
 /// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
@@ -102,9 +102,9 @@ pub struct SearchHit {
     pub joined: PendingJoins,
 }
 
-/// The other sides of joins that are to be shown with a hit.
+/// The other sides of joins that are to be shown with a hit, each as only its query knows it, and the parent that the hit names.
 #[derive(Debug, Clone, Default)]
-pub struct PendingJoins(pub(crate) Vec<(Arc<JoinedHits>, Option<String>)>);
+pub struct PendingJoins(pub(crate) Vec<(Arc<dyn Any + Send + Sync>, Option<String>)>);
 
 /// The nested documents of a hit that a query names, or the documents of its group.
 #[derive(Debug, Clone, Default)]

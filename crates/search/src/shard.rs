@@ -9,7 +9,7 @@ use std::time::Instant;
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 use limber_store::Charge;
 
-pub(crate) use cost::ShardProfile;
+pub(crate) use cost::{AggregationCost, ShardProfile};
 use parts::Claims;
 pub(crate) use parts::{CountOnly, Split};
 

@@ -261,6 +261,7 @@ impl<'a> Fetcher<'a> {
         self.searched.query.joined_hits(&mut joined)?;
         for hits in joined {
             let parent = hits.parent_of(segment, hit.doc)?;
+            let hits: std::sync::Arc<dyn std::any::Any + Send + Sync> = hits;
             fetched.joined.0.push((hits, parent));
         }
         Ok(())

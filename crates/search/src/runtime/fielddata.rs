@@ -103,7 +103,7 @@ fn each_posting(segment: &Segment, path: &str, mut found: impl FnMut(u32, DocId)
     let mut cursor = terms.cursor();
     while cursor.advance()? {
         let ordinal = cursor.ord() as u32;
-        if ordinal % 1024 == 0 {
+        if ordinal.is_multiple_of(1024) {
             check_request()?;
         }
         let mut postings = reader.postings(&cursor.info()?, Want::Docs)?;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::aggregation::AggregationTimes;
+use serde_json::Value;
+
 use crate::query::QueryTimes;
 
 /// What the query phase of one shard cost.
@@ -14,5 +15,15 @@ pub(crate) struct ShardProfile {
     pub rewrite_nanos: u64,
     /// From the first segment to the last.
     pub search_nanos: u64,
-    pub aggregations: Vec<Arc<AggregationTimes>>,
+    pub aggregations: Vec<AggregationCost>,
+}
+
+/// What one aggregation of a shard cost.
+#[derive(Debug)]
+pub(crate) struct AggregationCost {
+    pub name: String,
+    /// While documents were looked at.
+    pub collecting_nanos: u64,
+    /// As it is shown.
+    pub shown: Value,
 }
