@@ -380,6 +380,8 @@ pub struct FoundDocument {
     pub routing: Option<String>,
     /// The document as it was indexed.
     pub source: Vec<u8>,
+    /// What stored fields are read from, where that is not the source; else empty.
+    pub stored: Vec<u8>,
 }
 
 /// `_shards` of an operation over many shards.

@@ -79,6 +79,7 @@ pub(crate) fn build(
         frequencies: has_positions || index_options == "freqs",
         analyzer,
         search_analyzer,
+        search_quote_analyzer: named_analyzer(leaf, "search_quote_analyzer", settings),
         normalizer: leaf
             .param("normalizer")
             .as_str()

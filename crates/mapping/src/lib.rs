@@ -48,6 +48,8 @@ pub use field_build::field_of_type;
 pub use join::Relations;
 pub use mapping::{Mapping, shown_mapping};
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};
-pub use similarity::{Similarities, Similarity};
+pub use similarity::{
+    AfterEffect, BasicModel, Distribution, Independence, Lambda, Normalization, Similarities, Similarity,
+};
 pub use synthetic::{Rebuilt, Residue, SyntheticPlan};
 pub use tree::ObjectNode;

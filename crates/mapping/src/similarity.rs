@@ -20,6 +20,66 @@ pub enum Similarity {
     },
     /// Every match has the query's boost.
     Boolean,
+    /// Divergence from randomness.
+    Dfr { model: BasicModel, effect: AfterEffect, normalization: Normalization },
+    /// Divergence from independence.
+    Dfi(Independence),
+    /// Information-based.
+    Ib { distribution: Distribution, lambda: Lambda, normalization: Normalization },
+    /// A language model smoothed by a prior of so many words.
+    LmDirichlet { mu: f32 },
+    /// A language model mixed with that of the whole field.
+    LmJelinekMercer { lambda: f32 },
+}
+
+/// How unlikely a frequency is by chance (Lucene's `BasicModel`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BasicModel {
+    G,
+    If,
+    In,
+    Ine,
+}
+
+/// What a further occurrence is worth (Lucene's `AfterEffect`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterEffect {
+    B,
+    L,
+}
+
+/// How a frequency depends on the document's length (Lucene's `Normalization`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Normalization {
+    No,
+    H1(f32),
+    H2(f32),
+    H3(f32),
+    Z(f32),
+}
+
+/// Lucene's `Independence`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Independence {
+    Standardized,
+    Saturated,
+    ChiSquared,
+}
+
+/// Lucene's `Distribution`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distribution {
+    /// Log-logistic.
+    Ll,
+    /// Smoothed power law.
+    Spl,
+}
+
+/// Lucene's `Lambda`: by documents, or by occurrences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lambda {
+    Df,
+    Ttf,
 }
 
 impl Default for Similarity {
@@ -29,7 +89,7 @@ impl Default for Similarity {
 }
 
 /// Types of Elasticsearch that are not here.
-const TYPES_MISSING: &[&str] = &["DFI", "DFR", "IB", "LMDirichlet", "LMJelinekMercer", "scripted"];
+const TYPES_MISSING: &[&str] = &["scripted"];
 
 /// Similarities that an index declares at most.
 const COUNT_MAX: usize = 1000;
@@ -78,6 +138,7 @@ fn similarity(name: &str, body: &Map<String, Value>) -> Result<Similarity, Reque
     match kind.as_str() {
         "boolean" => return Ok(Similarity::Boolean),
         "BM25" => {}
+        "DFR" | "DFI" | "IB" | "LMDirichlet" | "LMJelinekMercer" => return measured(name, &kind, body),
         missing if TYPES_MISSING.contains(&missing) => {
             return Err(RequestError::unsupported(format!("similarity [{name}] of type [{missing}]")));
         }
@@ -116,6 +177,155 @@ fn similarity(name: &str, body: &Map<String, Value>) -> Result<Similarity, Reque
     Ok(Similarity::Bm25 { k1, b })
 }
 
+/// The options of a similarity, flat (`normalization.h2.c`) or as objects.
+struct Options<'b> {
+    name: &'b str,
+    body: &'b Map<String, Value>,
+    /// Those that the type knows, with what is below them.
+    known: Vec<&'static str>,
+}
+
+impl Options<'_> {
+    fn value(&mut self, option: &'static str) -> Option<String> {
+        self.known.push(option.split('.').next().unwrap_or(option));
+        if let Some(flat) = self.body.get(option) {
+            return (!flat.is_object() && !flat.is_null()).then(|| java_text(flat));
+        }
+        let mut parts = option.split('.');
+        let mut found = self.body.get(parts.next()?)?;
+        for part in parts {
+            found = found.get(part)?;
+        }
+        (!found.is_object() && !found.is_null()).then(|| java_text(found))
+    }
+
+    /// As Elasticsearch shows what is not there.
+    fn text(&mut self, option: &'static str) -> String {
+        self.value(option).unwrap_or_else(|| "null".to_owned())
+    }
+
+    fn number(&mut self, option: &'static str, default: f32) -> Result<f32, RequestError> {
+        let Some(text) = self.value(option) else { return Ok(default) };
+        text.parse::<f32>().map_err(|_| {
+            let name = self.name;
+            let reason =
+                format!("Failed to parse value [{text}] for setting [index.similarity.{name}.{option}]");
+            RequestError::illegal_argument(reason)
+        })
+    }
+
+    fn normalization(&mut self) -> Result<Normalization, RequestError> {
+        Ok(match self.text("normalization").as_str() {
+            "no" => Normalization::No,
+            "h1" => Normalization::H1(self.number("normalization.h1.c", 1.0)?),
+            "h2" => Normalization::H2(self.number("normalization.h2.c", 1.0)?),
+            "h3" => Normalization::H3(self.number("normalization.h3.c", 800.0)?),
+            "z" => Normalization::Z(self.number("normalization.z.z", 0.3)?),
+            other => {
+                return Err(RequestError::illegal_argument(format!("Unsupported Normalization [{other}]")));
+            }
+        })
+    }
+
+    /// Refuses options that the type does not know.
+    fn finish(&self, kind: &str) -> Result<(), RequestError> {
+        let is_known = |option: &str| {
+            let first = option.split('.').next().unwrap_or(option);
+            matches!(option, "type" | "discount_overlaps") || self.known.contains(&first)
+        };
+        let unknown: Vec<&str> =
+            self.body.keys().map(String::as_str).filter(|option| !is_known(option)).collect();
+        match unknown.is_empty() {
+            true => Ok(()),
+            false => Err(RequestError::illegal_argument(format!(
+                "Unknown settings for similarity of type [{kind}]: [{}]",
+                unknown.join(", ")
+            ))),
+        }
+    }
+}
+
+/// A similarity other than BM25. Source: `SimilarityProviders`.
+fn measured(name: &str, kind: &str, body: &Map<String, Value>) -> Result<Similarity, RequestError> {
+    let refused = |reason: String| Err(RequestError::illegal_argument(reason));
+    let mut options = Options { name, body, known: Vec::new() };
+    let similarity = match kind {
+        "DFR" => {
+            let model = match options.text("basic_model").as_str() {
+                "g" => BasicModel::G,
+                "if" => BasicModel::If,
+                "in" => BasicModel::In,
+                "ine" => BasicModel::Ine,
+                gone @ ("be" | "d" | "p") => {
+                    return refused(format!(
+                        "Basic model [{gone}] isn't supported anymore, please use another model."
+                    ));
+                }
+                other => {
+                    return refused(format!(
+                        "Unsupported BasicModel [{other}], expected one of [g, in, if, ine]"
+                    ));
+                }
+            };
+            let effect = match options.text("after_effect").as_str() {
+                "b" => AfterEffect::B,
+                "l" => AfterEffect::L,
+                "no" => {
+                    return refused(
+                        "After effect [no] isn't supported anymore, please use another effect.".to_owned(),
+                    );
+                }
+                other => {
+                    return refused(format!("Unsupported AfterEffect [{other}], expected one of [b, l]"));
+                }
+            };
+            Similarity::Dfr { model, effect, normalization: options.normalization()? }
+        }
+        "DFI" => Similarity::Dfi(match options.text("independence_measure").as_str() {
+            "standardized" => Independence::Standardized,
+            "saturated" => Independence::Saturated,
+            "chisquared" => Independence::ChiSquared,
+            other => {
+                return refused(format!(
+                    "Unsupported IndependenceMeasure [{other}], expected one of [standardized, chisquared, saturated]"
+                ));
+            }
+        }),
+        "IB" => {
+            let distribution = match options.text("distribution").as_str() {
+                "ll" => Distribution::Ll,
+                "spl" => Distribution::Spl,
+                other => return refused(format!("Unsupported Distribution [{other}]")),
+            };
+            let lambda = match options.text("lambda").as_str() {
+                "df" => Lambda::Df,
+                "ttf" => Lambda::Ttf,
+                other => return refused(format!("Unsupported Lambda [{other}]")),
+            };
+            Similarity::Ib { distribution, lambda, normalization: options.normalization()? }
+        }
+        "LMDirichlet" => {
+            let mu = options.number("mu", 2000.0)?;
+            if !(mu.is_finite() && mu >= 0.0) {
+                return refused(format!(
+                    "illegal mu value: {}, must be a non-negative finite value",
+                    java_float(mu)
+                ));
+            }
+            Similarity::LmDirichlet { mu }
+        }
+        _ => {
+            let lambda = options.number("lambda", 0.1)?;
+            if !(lambda > 0.0 && lambda <= 1.0) {
+                return refused("lambda must be in the range (0 .. 1]".to_owned());
+            }
+            Similarity::LmJelinekMercer { lambda }
+        }
+    };
+    options.finish(kind)?;
+    Ok(similarity)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -139,7 +349,51 @@ mod tests {
         );
         assert_eq!(refused(json!({"type": "nope"})), "Unknown Similarity type [nope] for [mine]");
         assert_eq!(refused(json!({"k1": 1})), "Similarity [mine] must have an associated type");
-        assert!(refused(json!({"type": "DFR"})).contains("of type [DFR] is not supported"));
+        assert!(refused(json!({"type": "scripted"})).contains("of type [scripted] is not supported"));
+        for (body, reason) in [
+            (
+                json!({"type": "DFR", "basic_model": "x"}),
+                "Unsupported BasicModel [x], expected one of [g, in, if, ine]",
+            ),
+            (
+                json!({"type": "DFR", "basic_model": "d"}),
+                "Basic model [d] isn't supported anymore, please use another model.",
+            ),
+            (
+                json!({"type": "DFR", "basic_model": "g", "after_effect": "no"}),
+                "After effect [no] isn't supported anymore, please use another effect.",
+            ),
+            (
+                json!({"type": "DFR", "basic_model": "g", "after_effect": "l"}),
+                "Unsupported Normalization [null]",
+            ),
+            (
+                json!({"type": "DFR", "basic_model": "g", "after_effect": "l", "normalization": "h2", "z": 1}),
+                "Unknown settings for similarity of type [DFR]: [z]",
+            ),
+            (
+                json!({"type": "DFI", "independence_measure": "x"}),
+                "Unsupported IndependenceMeasure [x], expected one of [standardized, chisquared, saturated]",
+            ),
+            (json!({"type": "IB", "distribution": "x"}), "Unsupported Distribution [x]"),
+            (
+                json!({"type": "LMDirichlet", "mu": -1}),
+                "illegal mu value: -1.0, must be a non-negative finite value",
+            ),
+            (json!({"type": "LMJelinekMercer", "lambda": 0}), "lambda must be in the range (0 .. 1]"),
+        ] {
+            assert_eq!(refused(body), reason);
+        }
+        let dfr = json!({"mine": {"type": "DFR", "basic_model": "g", "after_effect": "l", "normalization": "h2",
+            "normalization.h2.c": "3.0"}});
+        assert_eq!(
+            Similarities::parse(&dfr).expect("reads").get("mine"),
+            Some(Similarity::Dfr {
+                model: BasicModel::G,
+                effect: AfterEffect::L,
+                normalization: Normalization::H2(3.0)
+            })
+        );
         let own =
             Similarities::parse(&json!({"default": {"type": "BM25", "k1": "3", "b": "0"}})).expect("reads");
         assert_eq!(own.get("BM25"), Some(Similarity::Bm25 { k1: 3.0, b: 0.0 }));

@@ -20,7 +20,7 @@ use super::tree::{Binary, Compiled, Expr, FieldPart, Kind, Stmt, Type, Unary};
 use super::value::Value;
 
 /// One value a row; `ty` is Java's type, whose width the arithmetic has.
-struct Column {
+pub(crate) struct Column {
     ty: Type,
     data: Data,
 }

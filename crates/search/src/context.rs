@@ -177,6 +177,10 @@ pub struct SearchContext {
     pub allows_partial: bool,
     /// The node's id, for `_shards.failures` and `_explanation`.
     pub node_id: Arc<str>,
+    /// Whether what queries and aggregations cost is measured (`profile`).
+    pub profiles: bool,
+    /// The shards whose terms are counted for scores (`dfs_query_then_fetch`); `None`: those of each shard for itself.
+    pub statistics: Option<Arc<[ShardSnapshot]>>,
     /// Who helps with the shards; `None`: they are searched one after the other.
     pub workers: Option<Arc<Workers>>,
 }
@@ -193,6 +197,8 @@ impl SearchContext {
             allow_expensive_queries: true,
             allows_partial: true,
             node_id: Arc::from(""),
+            profiles: false,
+            statistics: None,
             workers: None,
         }
     }

@@ -18,6 +18,7 @@ use crate::expand;
 use crate::failures::failure;
 use crate::fetch;
 use crate::fusion;
+use crate::profile;
 use crate::query::Query;
 use crate::query_phase::{Answered, QueryPhase, check_window, collected_hits};
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
@@ -128,7 +129,7 @@ fn run(
     is_scroll: bool,
     context: &SearchContext,
 ) -> Result<SearchResponse> {
-    let context = &with_timeout(request, context);
+    let context = &within_request(request, shards, context);
     let work = context.work();
     let meter = work.meter.clone();
     // `None`: whoever called has a meter of its own, and keeps the answer.
@@ -212,8 +213,12 @@ fn run(
     response.shards.successful = (shards.len() - failures.len()) as u32;
     response.shards.failures = failures.into_list();
     response.hits = fetched.hits;
+    if request.profile {
+        response.profile = Some(profile::to_json(shards, request, &found, &fetched.profiles, &next));
+    }
     response.timed_out |= fetched.timed_out;
     response.charges.push(Arc::new(fetched.charge));
+    expand::add_joined(&mut response, &next)?;
     expand::expand(shards, request, &mut response, &next)?;
     check_intact(&answered, context)?;
     // No shard, no aggregations in the answer: a pattern that fits no index.
@@ -270,8 +275,16 @@ fn skipped_shards(
     skipped
 }
 
-fn with_timeout(request: &SearchRequest, context: &SearchContext) -> SearchContext {
+fn within_request(
+    request: &SearchRequest,
+    shards: &[ShardSnapshot],
+    context: &SearchContext,
+) -> SearchContext {
     let mut context = context.clone();
+    context.profiles = request.profile;
+    if request.counts_all_shards && shards.len() > 1 {
+        context.statistics = Some(shards.into());
+    }
     if let Some(millis) = request.timeout_millis {
         let own = Instant::now() + Duration::from_millis(millis.min(u64::from(u32::MAX)));
         context.deadline = Some(context.deadline.map_or(own, |deadline| deadline.min(own)));
@@ -372,6 +385,7 @@ fn reduce(
         hits: Vec::new(),
         aggregations: None,
         suggest: None,
+        profile: None,
         cursor: None,
         charges: Vec::new(),
     }

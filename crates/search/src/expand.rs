@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::execute::execute;
-use crate::query::{Query, within};
+use crate::query::{JoinedHits, Query, within};
 use crate::request::SearchRequest;
 use crate::response::{InnerHits, SearchHit, SearchResponse};
 
@@ -47,6 +47,31 @@ pub(crate) fn expand(
             };
             // The last of several with one name is shown.
             hit.inner_hits.retain(|other| other.name != inner.name);
+            hit.inner_hits.push(inner);
+        }
+    }
+    Ok(())
+}
+
+/// Adds the documents on the other sides of joins to the hits that name their parents.
+///
+/// # Errors
+/// What is wrong with one of the searches.
+pub(crate) fn add_joined(response: &mut SearchResponse, context: &SearchContext) -> Result<()> {
+    for hit in &mut response.hits {
+        for (wanted, parent) in std::mem::take(&mut hit.joined.0) {
+            work::check_beyond_deadline()?;
+            let Ok(wanted) = wanted.downcast::<JoinedHits>() else { continue };
+            let mut inner = InnerHits { name: wanted.name.clone(), ..InnerHits::default() };
+            if let Some(parent) = parent {
+                let request = wanted.search(&parent)?;
+                let found = execute(std::slice::from_ref(&wanted.shard), &request, context)?;
+                response.timed_out |= found.timed_out;
+                response.charges.extend(found.charges);
+                inner.total = found.total.unwrap_or_default();
+                inner.max_score = found.max_score.filter(|_| inner.total.value > 0);
+                inner.hits = found.hits;
+            }
             hit.inner_hits.push(inner);
         }
     }

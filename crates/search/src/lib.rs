@@ -29,6 +29,7 @@ mod json;
 mod limited;
 mod matcher;
 mod percolator;
+mod profile;
 pub mod query;
 mod query_phase;
 pub mod request;
@@ -55,9 +56,11 @@ pub use limited::only_matching;
 pub use percolator::index_queries;
 pub use query::can_match;
 pub use request::{CountRequest, SearchRequest, TermVectorsRequest, UrlParameters};
-pub use response::{CountResponse, Cursor, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits};
+pub use response::{
+    CountResponse, Cursor, PendingJoins, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits,
+};
 pub use runtime::{check_scripts as check_runtime_scripts, index_scripts};
-pub use source::{shown_source, stored_source};
+pub use source::{shown_source, source_of_stored, stored_source};
 pub use term_vectors::term_vectors;
 pub use terms_enum::{TermsEnumRequest, TermsEnumResponse, terms_enum};
 pub use trial::{emitted_by_name, hold_document};

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::Arc;
 
 use limber_mapping::{RequestError, SourceMode};
 use limber_segment::DocId;
@@ -10,7 +11,7 @@ use limber_store::sync::Mutex;
 use serde_json::Value;
 
 use crate::aggregation::{
-    Aggregations, BoundAggregations, Budget, ShardAggregations, ShardCollector, ShardPart,
+    AggregationTimes, Aggregations, BoundAggregations, Budget, ShardAggregations, ShardCollector, ShardPart,
 };
 use crate::bound_search;
 use crate::cache::{CachedAnswer, RequestUse};
@@ -24,7 +25,7 @@ use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 use crate::rescore::BoundRescore;
 use crate::response::Cursor;
-use crate::shard::{self, After, CountOnly, ShardHits, ShardRequest, Sink, Split};
+use crate::shard::{self, After, AggregationCost, CountOnly, ShardHits, ShardRequest, Sink, Split};
 use crate::workers;
 
 /// What a search is made from.
@@ -251,6 +252,7 @@ impl QueryPhase<'_> {
             query,
             post_filter,
             rescores,
+            profile: None,
         };
         Ok((hits, aggregated))
     }
@@ -265,11 +267,19 @@ impl QueryPhase<'_> {
         let mut collector = ShardCollector::new(snapshot, &bound, &budget)?;
         let parts = Parts { snapshot, bound: &bound, context: self.context, found: Mutex::new(Vec::new()) };
         let split: Option<&dyn Split> = if collector.can_split() { Some(&parts) } else { None };
-        let hits = self.search(visit, Some(&mut collector), before, split)?;
+        let mut hits = self.search(visit, Some(&mut collector), before, split)?;
         for (part, _charge) in parts.found.into_inner() {
             collector.absorb(part)?;
         }
         let aggregations = collector.finish()?;
+        if let Some(profile) = &mut hits.profile {
+            let cost = |times: &Arc<AggregationTimes>| AggregationCost {
+                name: times.name().to_owned(),
+                collecting_nanos: times.nanos_of_collecting(),
+                shown: times.to_json(),
+            };
+            profile.aggregations = bound.times().iter().map(cost).collect();
+        }
         let spent_bytes = bound.spent_bytes(&budget);
         Ok((hits, Some(Aggregated { aggregations, spent_bytes, charge: budget.into_charge() })))
     }

@@ -1,5 +1,6 @@
 //! What a search answers, and its JSON in Elasticsearch's order.
 
+use std::any::Any;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,7 +98,13 @@ pub struct SearchHit {
     /// `_nested`: which part of the document it is.
     pub nested: Option<Value>,
     pub inner_hits: Vec<InnerHits>,
+    /// What of the other sides of joins is still to be shown, and the parent that the hit names.
+    pub joined: PendingJoins,
 }
+
+/// The other sides of joins that are to be shown with a hit, each as only its query knows it, and the parent that the hit names.
+#[derive(Debug, Clone, Default)]
+pub struct PendingJoins(pub(crate) Vec<(Arc<dyn Any + Send + Sync>, Option<String>)>);
 
 /// The nested documents of a hit that a query names, or the documents of its group.
 #[derive(Debug, Clone, Default)]
@@ -126,6 +133,7 @@ pub struct SearchResponse {
     pub hits: Vec<SearchHit>,
     pub aggregations: Option<Value>,
     pub suggest: Option<Value>,
+    pub profile: Option<Value>,
     /// For [`crate::execute_page`]: where the next page starts.
     pub cursor: Option<Cursor>,
     /// The memory of all this, charged until the answer was written.
@@ -194,6 +202,10 @@ impl SearchResponse {
         if let Some(suggest) = &self.suggest {
             key(out, "suggest");
             write_checked(out, suggest)?;
+        }
+        if let Some(profile) = &self.profile {
+            key(out, "profile");
+            write_checked(out, profile)?;
         }
         out.push(b'}');
         Ok(())

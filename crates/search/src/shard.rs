@@ -1,12 +1,15 @@
 //! The query phase on one shard: "how many hits are there, and which are the best?"
 
+mod cost;
 mod parts;
 
 use std::ops::RangeInclusive;
+use std::time::Instant;
 
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 use limber_store::Charge;
 
+pub(crate) use cost::{AggregationCost, ShardProfile};
 use parts::Claims;
 pub(crate) use parts::{CountOnly, Split};
 
@@ -18,7 +21,7 @@ use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::geo::Shape;
 use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Disjunction, WINDOW};
-use crate::query::{BoundQuery, cache_filters};
+use crate::query::{BoundQuery, cache_filters, profiled};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
 
@@ -35,6 +38,8 @@ pub(crate) struct ShardHits {
     pub query: BoundQuery,
     pub post_filter: Option<BoundQuery>,
     pub rescores: Vec<BoundRescore>,
+    /// Where the search is profiled.
+    pub profile: Option<ShardProfile>,
 }
 
 /// Where a page starts: after these keys; documents of equal keys as [`Tie`] says.
@@ -96,6 +101,7 @@ pub(crate) fn search(
     let mut inner_hits = Vec::new();
     query.inner_hits(&mut inner_hits)?;
     post_filter.as_ref().map_or(Ok(()), |filter| filter.inner_hits(&mut inner_hits))?;
+    query.joined_hits(&mut Vec::new())?;
     let rescores = BoundRescore::bind_all(request, shard, context)?;
     let sorts = wanted.sorts.clone();
     let needs_score_keys = sorts.iter().any(BoundSort::needs_scores);
@@ -104,7 +110,11 @@ pub(crate) fn search(
         || request.track_scores
         || request.min_score.is_some()
         || sink.as_ref().is_some_and(|sink| sink.needs_scores());
+    let rewrite_started = Instant::now();
     let query = cache_filters(query, shard, !scoring);
+    let rewrite_nanos = rewrite_started.elapsed().as_nanos() as u64;
+    let (query, queries) = if context.profiles { profiled(query) } else { (query, Vec::new()) };
+    let search_started = Instant::now();
     let mut known_total = match request.min_score.is_none() && post_filter.is_none() {
         true => query.known_count(shard)?,
         false => None,
@@ -154,6 +164,7 @@ pub(crate) fn search(
         Some(split) => run.segments_in_parts(split)?,
         None => run.segments()?,
     }
+    let search_nanos = search_started.elapsed().as_nanos() as u64;
     let Run { top, total, is_lower_bound, max_score, timed_out, terminated_early, .. } = run;
     let mut hits = match top {
         Top::Scores(top) => top.finish(&bases(shard)),
@@ -178,6 +189,12 @@ pub(crate) fn search(
         query,
         post_filter,
         rescores,
+        profile: context.profiles.then(|| ShardProfile {
+            queries,
+            rewrite_nanos,
+            search_nanos,
+            aggregations: Vec::new(),
+        }),
     })
 }
 

@@ -19,14 +19,62 @@ pub fn stored_source<'s>(mapping: &Mapping, source: &'s [u8]) -> Option<Cow<'s, 
     if rule.keeps_everything() {
         return Some(Cow::Borrowed(source));
     }
-    if rule.mode == SourceMode::Disabled {
+    let stored = mapping.stored_beside_source();
+    if rule.mode == SourceMode::Disabled && stored.is_empty() {
         return Some(Cow::Borrowed(b""));
     }
     let parsed: Value = serde_json::from_slice(source).ok()?;
     Some(Cow::Owned(match mapping.synthetic() {
         Some(plan) => Residue::of(plan, parsed.as_object()?).to_bytes(),
-        None => filtered(mapping, &parsed),
+        None if stored.is_empty() => filtered(mapping, &parsed),
+        None => with_stored_fields(mapping, &parsed),
     }))
+}
+
+/// What is kept of a source, and the values of stored fields, as one object.
+fn with_stored_fields(mapping: &Mapping, source: &Value) -> Vec<u8> {
+    let filter =
+        SourceFilter { fetch: true, includes: mapping.stored_beside_source().to_vec(), excludes: Vec::new() };
+    let mut kept = crate::fetch::filter_source(source, &filter);
+    if mapping.source().mode != SourceMode::Disabled {
+        let rule = mapping.source();
+        let filter =
+            SourceFilter { fetch: true, includes: rule.includes.clone(), excludes: rule.excludes.clone() };
+        add(&mut kept, crate::fetch::filter_source(source, &filter));
+    }
+    kept.to_string().into_bytes()
+}
+
+/// Adds members that an object lacks, and those of the objects in it. The depth of JSON that was let in bounds the recursion.
+fn add(kept: &mut Value, more: Value) {
+    match (kept, more) {
+        (Value::Object(kept), Value::Object(more)) => {
+            for (name, value) in more {
+                match kept.get_mut(&name) {
+                    Some(own) => add(own, value),
+                    None => drop(kept.insert(name, value)),
+                }
+            }
+        }
+        // Lists have the same objects in the same order, unless filters left some of them out whole.
+        (Value::Array(kept), Value::Array(more)) if kept.len() == more.len() => {
+            kept.iter_mut().zip(more).for_each(|(own, value)| add(own, value));
+        }
+        (Value::Array(kept), Value::Array(more)) if more.len() > kept.len() => *kept = more,
+        _ => {}
+    }
+}
+
+/// What may be shown as the source of what is stored of one; `None`: the index keeps none.
+pub fn source_of_stored<'s>(mapping: &Mapping, stored: &'s [u8]) -> Option<Cow<'s, [u8]>> {
+    if mapping.source().mode == SourceMode::Disabled {
+        return None;
+    }
+    if mapping.stored_beside_source().is_empty() {
+        return Some(Cow::Borrowed(stored));
+    }
+    let parsed: Value = serde_json::from_slice(stored).ok()?;
+    Some(Cow::Owned(filtered(mapping, &parsed)))
 }
 
 fn filtered(mapping: &Mapping, source: &Value) -> Vec<u8> {
@@ -45,6 +93,9 @@ pub fn shown_source<'s>(
 ) -> Result<Option<Cow<'s, [u8]>>> {
     let whole = match (mapping.source().mode, mapping.synthetic()) {
         (SourceMode::Disabled, _) => return Ok(None),
+        (SourceMode::Stored, _) if !mapping.stored_beside_source().is_empty() => {
+            source_of_stored(mapping, stored).unwrap_or(Cow::Borrowed(stored))
+        }
         (SourceMode::Synthetic, Some(plan)) => {
             let rebuilt = rebuild(mapping, plan, segment, doc, stored)?;
             Cow::Owned(rebuilt.to_string().into_bytes())

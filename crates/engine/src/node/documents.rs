@@ -55,6 +55,7 @@ impl Node {
                 primary_term: found.primary_term,
                 routing: found.routing,
                 source: found.source,
+                stored: found.stored,
             }),
         })
     }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
-use limber_search::{shown_source, stored_source};
+use limber_mapping::{Mapping, RequestError};
+use limber_search::{shown_source, source_of_stored, stored_source};
 use limber_segment::{DocId, Segment, StoredReader};
 
 use super::core::{Core, Shard};
@@ -23,6 +23,8 @@ pub(crate) struct Found {
     pub routing: Option<String>,
     /// Empty where the index keeps none.
     pub source: Vec<u8>,
+    /// What stored fields are read from, where that is not the source; else empty.
+    pub stored: Vec<u8>,
 }
 
 enum Newest {
@@ -109,14 +111,16 @@ impl Shard {
                 format!("translog record of a document: {error}"),
             )
         })?;
+        let mapping = self.index.mapping.load();
+        let kept = stored_source(&mapping, operation.source).unwrap_or_default().into_owned();
+        let (shown, stored) = split(&mapping, kept);
         Ok(Some(Found {
             version: operation.version,
             seq_no: operation.seq_no,
             primary_term: operation.primary_term,
             routing: operation.routing.map(str::to_owned),
-            source: stored_source(&self.index.mapping.load(), operation.source)
-                .unwrap_or_default()
-                .into_owned(),
+            source: shown,
+            stored,
         }))
     }
 
@@ -139,8 +143,19 @@ impl Shard {
             shown_source(&mapping, segment, doc, &found.source).map_err(|error| error.to_request_error())?;
         let source = source.map(Cow::into_owned).unwrap_or_default();
         segment.intact().map_err(|error| segment_error(&error))?;
-        Ok(Found { source, ..found })
+        let is_apart = !mapping.stored_beside_source().is_empty();
+        let stored = if is_apart { found.source.clone() } else { Vec::new() };
+        Ok(Found { source, stored, ..found })
     }
+}
+
+/// What is shown as the source of what is stored of it, and what is kept for stored fields where that is not the source.
+fn split(mapping: &Mapping, kept: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    if mapping.stored_beside_source().is_empty() {
+        return (kept, Vec::new());
+    }
+    let shown = source_of_stored(mapping, &kept).map(Cow::into_owned).unwrap_or_default();
+    (shown, kept)
 }
 
 /// With what the segment stores as the source.
@@ -151,7 +166,8 @@ pub(super) fn read_stored(segment: &Segment, doc: DocId) -> Result<Found> {
         let primary_term = number_of(segment, "_primary_term", doc)?;
         let document = segment.document(doc, &mut reader)?;
         let routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
-        Ok(Found { version, seq_no, primary_term, routing, source: document.source.to_vec() })
+        let source = document.source.to_vec();
+        Ok(Found { version, seq_no, primary_term, routing, source, stored: Vec::new() })
     };
     read().map_err(|error| segment_error(&error))
 }

@@ -9,6 +9,7 @@ use limber_engine::{Node, Round};
 use limber_store::crash::{Sites, When};
 use limber_store::{CrashDisk, Fault, FaultRule, sync};
 
+use crate::copies::copy_once;
 use crate::model::Model;
 use crate::verify::verify;
 use crate::world::{SimulatedClock, World, alone, open};
@@ -132,6 +133,7 @@ fn rules(fails: &[(u64, Fault)]) -> Vec<FaultRule> {
 /// Everything that changes something, one after the other.
 fn play(world: &World) {
     let random = &mut SplitMix64::new(11);
+    copy_once(world, random);
     for _ in 0..2 {
         actors::write(world, random, "w1");
         actors::write_async(world, random);

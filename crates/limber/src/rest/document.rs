@@ -249,10 +249,10 @@ impl StoredFields {
         };
         if let Some(found) = &response.found
             && names.iter().any(|name| !name.starts_with('_'))
-            && !found.source.is_empty()
+            && let Some(kept) = [&found.stored, &found.source].into_iter().find(|kept| !kept.is_empty())
         {
             let mapping = app.node.mapping(&response.index)?;
-            let source = crate::http::request::parse_json(&found.source)?;
+            let source = crate::http::request::parse_json(kept)?;
             stored.fields = limber_search::stored_values(&mapping, &source, names)
                 .map_err(|error| error.to_request_error())?;
         }

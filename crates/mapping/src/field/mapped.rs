@@ -71,6 +71,8 @@ pub struct Field {
     /// Text and completion alone.
     pub analyzer: Option<Arc<Analyzer>>,
     pub search_analyzer: Option<Arc<Analyzer>>,
+    /// Text: of phrases, where they are not analysed as other searches are.
+    pub search_quote_analyzer: Option<Arc<Analyzer>>,
     /// Keyword: values and what is looked for are brought into its form.
     pub normalizer: Option<Arc<Normalizer>>,
     /// Keyword: a text that is looked for is several, with white space between them.
@@ -204,6 +206,7 @@ impl Field {
             frequencies: false,
             analyzer: None,
             search_analyzer: None,
+            search_quote_analyzer: None,
             normalizer: None,
             splits_queries: false,
             position_increment_gap: 0,

@@ -20,7 +20,7 @@ static PARAMS: &[Param] = &[
     param("max_shingle_size", Check::Count, Update::Never, "3"),
     param("analyzer", Check::Analyzer, Update::Never, ""),
     param("search_analyzer", Check::Analyzer, Update::Always, ""),
-    param("search_quote_analyzer", Check::OnlyDefault, Update::Always, "null"),
+    param("search_quote_analyzer", Check::Analyzer, Update::Always, ""),
     SIMILARITY,
     param("index_options", Check::TextIndexOptions, Update::Never, "\"positions\""),
     param("norms", Check::Bool, Update::Off, "true"),

@@ -23,7 +23,7 @@ static PARAMS: &[Param] = &[
     param("term_vector", Check::TermVector, Update::Never, "\"no\""),
     param("analyzer", Check::Analyzer, Update::Never, ""),
     param("search_analyzer", Check::Analyzer, Update::Always, ""),
-    param("search_quote_analyzer", Check::OnlyDefault, Update::Always, "null"),
+    param("search_quote_analyzer", Check::Analyzer, Update::Always, ""),
     SIMILARITY,
     param("position_increment_gap", Check::Count, Update::Never, "100"),
     EAGER_ORDINALS,

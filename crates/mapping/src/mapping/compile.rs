@@ -40,6 +40,8 @@ pub struct Mapping {
     /// As their scripts see it.
     pub(super) seen_by_scripts: Option<Arc<Mapping>>,
     pub(super) source: SourceRule,
+    /// What is kept for stored fields beside the source.
+    pub(super) stored: Arc<[String]>,
     /// Of an index with synthetic source.
     pub(super) synthetic: Option<Arc<SyntheticPlan>>,
     /// Of a data stream: each document has exactly one `@timestamp`.
@@ -159,17 +161,23 @@ impl Mapping {
         Ok(())
     }
 
-    /// Stored fields are read from the source, so that there must be one.
-    fn check_stored_fields(&self) -> Result<(), RequestError> {
+    /// What of documents is kept for stored fields (`store: true`) where the source is not kept whole: the paths of their values.
+    fn find_stored(&self) -> Arc<[String]> {
         let lacks_source = self.source.mode == SourceMode::Disabled || self.source.filters();
-        let mut own = self.fields.iter().skip(reserved::COUNT);
-        match own.find(|field| lacks_source && field.store) {
-            None => Ok(()),
-            Some(field) => Err(RequestError::unsupported(format!(
-                "[store] on field [{}] of an index that does not keep the whole [_source]",
-                field.path
-            ))),
-        }
+        let own = self.fields.iter().skip(reserved::COUNT);
+        let stored = own.filter(|field| lacks_source && field.store);
+        let path = |field: &Arc<Field>| match field.path.rsplit_once('.') {
+            // A multi-field has the values of the field that it belongs to.
+            Some((parent, _))
+                if self
+                    .mapped_field(parent)
+                    .is_some_and(|parent| parent.multi_fields.contains(&field.id)) =>
+            {
+                parent.to_owned()
+            }
+            _ => field.path.to_string(),
+        };
+        stored.map(path).collect()
     }
 
     /// Source: `ParentJoinFieldMapper.TypeParser#checkIndexCompatibility`.
@@ -254,6 +262,7 @@ impl Mapping {
             tree: Arc::default(),
             date_formats: Vec::new(),
             source: root.source.clone().unwrap_or_default().rule(settings).map_err(definition::wrapped)?,
+            stored: Arc::from([]),
             synthetic: None,
             queries: Vec::new(),
             has_timestamp: false,
@@ -275,7 +284,7 @@ impl Mapping {
         mapping.add_runtime(&root.runtime)?;
         mapping.find_queries()?;
         mapping.check_joins()?;
-        mapping.check_stored_fields()?;
+        mapping.stored = mapping.find_stored();
         mapping.check_aliases()?;
         if mapping.source.mode == SourceMode::Synthetic {
             let plan = SyntheticPlan::of(&root, &mapping);

@@ -90,6 +90,11 @@ impl Mapping {
         &self.source
     }
 
+    /// The paths whose values are kept for stored fields (`store: true`), where the source is not kept whole.
+    pub fn stored_beside_source(&self) -> &[String] {
+        &self.stored
+    }
+
     /// How documents' JSON is made again; `None` where it is kept or not.
     pub fn synthetic(&self) -> Option<&Arc<SyntheticPlan>> {
         self.synthetic.as_ref()

@@ -1,5 +1,7 @@
 //! Aggregations bound to a shard, and the collectors made from them.
 
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
 use limber_script::ContextScript;
 
@@ -8,6 +10,7 @@ use super::budget::Budget;
 use super::collector::{Collector, NoCollector, Subs};
 use super::definition::{Definition, Place};
 use super::format::Format;
+use super::profiled::{AggregationTimes, ProfiledCollector, Step};
 use super::refused::not_supported;
 use super::source::Source;
 use super::terms::TermFilter;
@@ -49,9 +52,16 @@ pub struct Bound {
     /// The nearest buckets around that are made of dates, and whether it is directly below them.
     pub around: Option<(Width, bool)>,
     subs: Vec<Bound>,
+    /// What measures it, where the search is profiled.
+    times: Option<Arc<AggregationTimes>>,
 }
 
 impl Bound {
+    /// What measures it, where the search is profiled.
+    pub fn times(&self) -> Option<&Arc<AggregationTimes>> {
+        self.times.as_ref()
+    }
+
     /// The fields of a [`Definition`].
     pub fn sources(&self) -> &[Source] {
         &self.shape.sources
@@ -114,11 +124,17 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         subs: bind_all(&aggregation.subs, &below)?,
         inner,
         around: around.map(|(width, is_parent)| (width.clone(), is_parent)),
+        times: None,
     };
     if let Some(definition) = definition {
         bind_parts(definition, aggregation, binding, &mut bound)?;
     }
     bound.shape.subs = bound.subs.iter().map(|sub| sub.shape.clone()).collect();
+    if binding.context.profiles && definition.is_some() {
+        let below = bound.subs.iter().filter_map(|sub| sub.times.clone()).collect();
+        let times = AggregationTimes::of(&bound.name, aggregation.type_name, bound.sources(), below);
+        bound.times = Some(times);
+    }
     Ok(bound)
 }
 
@@ -193,13 +209,16 @@ fn collector<'s>(
     is_alone: bool,
     budget: &'s Budget,
 ) -> Result<Box<dyn Collector<'s> + 's>> {
+    let Kind::Own(definition) = &bound.kind else { return Ok(Box::new(NoCollector)) };
     let inner = bound.inner.as_ref().unwrap_or(shard);
-    match &bound.kind {
-        Kind::Own(definition) => {
-            let subs = collectors(&bound.subs, inner, is_alone && definition.is_single_bucket(), budget)?;
-            definition.collector(Place { bound, subs, shard, is_alone, budget })
+    let subs = collectors(&bound.subs, inner, is_alone && definition.is_single_bucket(), budget)?;
+    let make = || definition.collector(Place { bound, subs, shard, is_alone, budget });
+    match &bound.times {
+        None => make(),
+        Some(times) => {
+            let inner = times.measure(Step::Initialize, 1, make)?;
+            Ok(Box::new(ProfiledCollector { inner, times }))
         }
-        Kind::Pipeline(_) => Ok(Box::new(NoCollector)),
     }
 }
 

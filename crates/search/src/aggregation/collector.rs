@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use limber_segment::points::Points;
 use limber_segment::{DocId, SegmentView};
@@ -13,6 +14,7 @@ use super::entries::Entries;
 use super::findings::Findings;
 use super::order::OrderPath;
 use super::partial::{Bucket, Partial};
+use super::profiled::AggregationTimes;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::geo;
@@ -431,6 +433,11 @@ impl BoundAggregations {
         let binding = Binding { shard, context, search_query, around: None };
         let list = super::bind::bind_all(&request.list, &binding)?;
         Ok(BoundAggregations { list, needs_scores: request.needs_scores() })
+    }
+
+    /// What measures the aggregations, where the search is profiled.
+    pub fn times(&self) -> Vec<Arc<AggregationTimes>> {
+        self.list.iter().filter_map(|bound| bound.times().cloned()).collect()
     }
 
     /// About what the finished [`ShardAggregations`] take: an object each, and what was spent on buckets.

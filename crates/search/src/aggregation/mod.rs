@@ -34,6 +34,7 @@ mod options;
 mod order;
 mod partial;
 mod pipeline;
+mod profiled;
 mod reduce;
 mod refused;
 mod render;
@@ -50,6 +51,7 @@ use limber_mapping::RequestError;
 
 pub(crate) use budget::Budget;
 pub use collector::{BoundAggregations, ShardAggregations, ShardCollector, ShardPart};
+pub use profiled::AggregationTimes;
 pub use reduce::{ReducedAggregations, reduce};
 pub use tree::Aggregations;
 
@@ -66,6 +68,7 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("bucket_selector", pipeline::BucketSelector::parse),
     ("bucket_sort", pipeline::BucketSort::parse),
     ("cardinality", metric::Cardinality::parse),
+    ("children", bucket::Joined::parse_children),
     ("composite", bucket::Composite::parse),
     ("cumulative_cardinality", pipeline::CumulativeCardinality::parse),
     ("cumulative_sum", pipeline::CumulativeSum::parse),
@@ -83,6 +86,7 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("geo_bounds", metric::GeoBounds::parse),
     ("geo_centroid", metric::GeoCentroid::parse),
     ("geo_distance", bucket::parse_geo_distance),
+    ("geo_line", metric::GeoLine::parse),
     ("geohash_grid", bucket::GeoGrid::parse),
     ("geohex_grid", bucket::GeoGrid::parse),
     ("geotile_grid", bucket::GeoGrid::parse),
@@ -100,6 +104,7 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("multi_terms", terms::MultiTerms::parse),
     ("nested", bucket::Nested::parse),
     ("normalize", pipeline::Normalize::parse),
+    ("parent", bucket::Joined::parse_parent),
     ("percentile_ranks", metric::Percentiles::parse_ranks),
     ("percentiles", metric::Percentiles::parse),
     ("percentiles_bucket", pipeline::PercentilesBucket::parse),
@@ -138,10 +143,7 @@ const KNOWN_ELSEWHERE: &[&str] = &[
     "bucket_count_ks_test",
     "categorize_text",
     "change_point",
-    "children",
-    "geo_line",
     "inference",
     "ip_prefix",
-    "parent",
     "time_series",
 ];

@@ -26,9 +26,9 @@ fn wrong_definitions() {
         "Expected [START_OBJECT] under [avg], but got a [START_ARRAY] in [m]",
     );
     check(
-        json!({ "m": { "geo_line": { "field": "a" } } }),
+        json!({ "m": { "change_point": { "field": "a" } } }),
         "illegal_argument_exception",
-        "the aggregation type [geo_line] is not supported by Limber yet",
+        "the aggregation type [change_point] is not supported by Limber yet",
     );
     check(
         json!({ "m": { "avg": { "field": "a", "script": {} } } }),

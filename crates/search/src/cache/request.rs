@@ -141,7 +141,7 @@ impl<'s> RequestUse<'s> {
     ) -> Option<RequestUse<'s>> {
         let caches = shard.caches.as_ref()?;
         let is_wanted = request.request_cache.unwrap_or(caches.keeps_requests && request.size() == 0);
-        let is_whole = request.named_documents.is_empty();
+        let is_whole = request.named_documents.is_empty() && !request.counts_all_shards && !request.profile;
         let bytes = request.cache_key.as_ref().filter(|_| is_wanted && is_whole)?;
         // What was kept of a damaged segment may have been read from what is damaged.
         if shard.segments.iter().any(|view| view.segment.is_damaged()) {

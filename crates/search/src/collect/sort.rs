@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::json;
 use crate::query::Occasion;
 use crate::request::{Missing, Mode, NumericType, Order, SHARD_DOC, Sort};
-use crate::runtime::RuntimeField;
+use crate::runtime::{RuntimeField, has_fielddata};
 use crate::score::float_to_json;
 use crate::script::BoundScript;
 
@@ -510,9 +510,8 @@ pub(crate) fn check_column(field: &Field, shard: &ShardSnapshot) -> Result<()> {
         .into());
     }
     if field.representation() == Representation::Text {
-        if shard.mapping.parameter(path, "fielddata") == Some(Value::Bool(true)) {
-            let what = format!("[fielddata] of the text field [{path}]");
-            return Err(RequestError::unsupported(what).into());
+        if has_fielddata(field, &shard.mapping) {
+            return Ok(());
         }
         return Err(RequestError::illegal_argument(format!(
             "Fielddata is disabled on [{path}] in [{}]. Text fields are not optimised for operations that require per-document field data \

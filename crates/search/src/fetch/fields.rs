@@ -42,7 +42,9 @@ pub(super) fn collect(
                 continue;
             }
             check_column(&field, shard)?;
-            if field.representation() == Representation::Shape || field.range_kind().is_some() {
+            if matches!(field.representation(), Representation::Shape | Representation::Text)
+                || field.range_kind().is_some()
+            {
                 return Err(RequestError::unsupported(format_args!(
                     "[docvalue_fields] on field [{}] of type [{}]",
                     field.path,

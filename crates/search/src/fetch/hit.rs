@@ -1,6 +1,7 @@
 //! One hit: "what does this document look like?"
 
 use std::borrow::Cow;
+use std::time::Instant;
 
 use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment, StoredReader};
@@ -11,6 +12,7 @@ use super::nested::Around;
 use super::opened::{Opened, Parts};
 use super::plan::Plan;
 use super::script_fields::ScriptFields;
+use super::timed::{FetchStep, FetchTimes};
 use super::{fields, inner_hits, rescored, source};
 use crate::collect::{BoundSort, Hit, SortKey};
 use crate::context::ShardSnapshot;
@@ -48,10 +50,14 @@ pub(super) struct Fetcher<'a> {
     /// `None`: nothing is highlighted.
     pub highlight: Option<&'a BoundHighlight<'a>>,
     pub reader: &'a mut StoredReader,
+    /// `None`: the search is not profiled.
+    pub times: Option<FetchTimes>,
     scripts: Option<ScriptFields<'a>>,
     parts: Parts<'a>,
     /// The segment whose hits are read.
     opened: Option<(Opened<'a>, Option<SegmentHighlight<'a>>)>,
+    /// Of the hit in work: what is kept for stored fields, where that is not its source.
+    stored: Option<Value>,
 }
 
 impl<'a> Fetcher<'a> {
@@ -73,20 +79,24 @@ impl<'a> Fetcher<'a> {
             shows_sort,
             highlight: None,
             reader,
+            times: None,
             scripts: ScriptFields::of(request, shard)?,
             parts: Parts::of(searched),
             opened: None,
+            stored: None,
         })
     }
 
     /// The next hits are these documents of a segment, ascending.
     pub fn open(&mut self, segment: u32, docs: &[DocId]) -> Result<()> {
+        let started = Instant::now();
         let opened = self.parts.open(&self.shard.segments[segment as usize].segment, docs)?;
         let highlight = match self.highlight {
             Some(highlight) => Some(highlight.open(self.searched.query, segment, docs)?),
             None => None,
         };
         self.opened = Some((opened, highlight));
+        self.note(FetchStep::NextReader, started);
         Ok(())
     }
 
@@ -102,9 +112,13 @@ impl<'a> Fetcher<'a> {
             nested: around.identity(),
             ..SearchHit::default()
         };
+        let mut started = Instant::now();
         let source = self.read_document(&around, &mut fetched)?;
+        started = self.note(FetchStep::StoredFields, started);
         self.read_versions(&around, &mut fetched)?;
+        started = self.note(FetchStep::Versions, started);
         self.collect_fields(segment, hit.doc, source.as_ref(), &mut fetched)?;
+        started = self.note(FetchStep::Fields, started);
         let (opened, highlight) =
             self.opened.as_mut().expect("the segment of a hit is opened before it is read");
         if let (Some(highlight), Some(source)) = (highlight, &source) {
@@ -112,14 +126,25 @@ impl<'a> Fetcher<'a> {
         }
         opened.percolations.add_slots(hit.doc, &mut fetched.fields)?;
         fetched.matched_queries = opened.matched_queries(hit.doc);
+        started = self.note(FetchStep::Highlight, started);
         self.rank(hit, &mut fetched);
         if self.request.explain {
             let explanation = self.searched.query.explain(segment, hit.doc)?;
             fetched.explanation =
                 Some(rescored::explain(explanation, self.searched.rescores, segment, hit.doc)?);
         }
+        started = self.note(FetchStep::Explain, started);
         self.collect_inner_hits(segment, hit, &mut fetched)?;
+        self.note(FetchStep::InnerHits, started);
         Ok(fetched)
+    }
+
+    /// Notes how long a step took, if anybody wants to know; the time when it ended.
+    fn note(&mut self, step: FetchStep, started: Instant) -> Instant {
+        match &mut self.times {
+            None => started,
+            Some(times) => times.add(step, started),
+        }
     }
 
     /// Fields that are asked for by `stored_fields`.
@@ -143,7 +168,13 @@ impl<'a> Fetcher<'a> {
         let mut parsed = None;
         if self.plan.source.fetch || needs_values {
             let document = around.segment.document(around.doc, self.reader)?;
-            let source = shown_source(&self.shard.mapping, around.segment, around.doc, document.source)?;
+            let mapping = &self.shard.mapping;
+            let is_apart = !mapping.stored_beside_source().is_empty() && !document.source.is_empty();
+            self.stored = match is_apart && needs_values {
+                true => Some(parse(document.source)?),
+                false => None,
+            };
+            let source = shown_source(mapping, around.segment, around.doc, document.source)?;
             fetched.id = Some(String::from_utf8_lossy(document.id).into_owned());
             fetched.routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
             parsed = match source {
@@ -189,8 +220,8 @@ impl<'a> Fetcher<'a> {
     ) -> Result<()> {
         fetched.fields = fields::collect(self.shard, segment, doc, self.request, source)?;
         let stored_names = self.stored_names();
-        if let Some(source) = source.filter(|_| !stored_names.is_empty()) {
-            add_fields(fetched, fields::stored(&self.shard.mapping, source, stored_names)?);
+        if let Some(stored) = self.stored.as_ref().or(source).filter(|_| !stored_names.is_empty()) {
+            add_fields(fetched, fields::stored(&self.shard.mapping, stored, stored_names)?);
         }
         if let Some(scripts) = &self.scripts {
             let mut found = Map::new();
@@ -225,6 +256,13 @@ impl<'a> Fetcher<'a> {
         for node in inner {
             let found = inner_hits::collect(node, segment, hit.segment, hit.doc, self.reader)?;
             fetched.inner_hits.extend(found);
+        }
+        let mut joined = Vec::new();
+        self.searched.query.joined_hits(&mut joined)?;
+        for hits in joined {
+            let parent = hits.parent_of(segment, hit.doc)?;
+            let hits: std::sync::Arc<dyn std::any::Any + Send + Sync> = hits;
+            fetched.joined.0.push((hits, parent));
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ mod percolated;
 mod rescored;
 mod script_fields;
 mod source;
+mod timed;
 mod unmapped;
 
 pub use explain::describe;
@@ -23,3 +24,4 @@ pub use fields::stored as stored_values;
 pub(crate) use hit::Searched;
 pub(crate) use page::{HIT_BYTES, Winners, check, fetch, fetch_hits};
 pub use source::filter as filter_source;
+pub(crate) use timed::FetchTimes;

@@ -8,6 +8,7 @@ use super::highlighted::BoundHighlight;
 use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
 use super::script_fields::ScriptFields;
+use super::timed::FetchTimes;
 use crate::collect::{Hit, check_column};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
@@ -31,6 +32,8 @@ pub(crate) struct Fetched {
     pub charge: Charge,
     /// The time was over before all hits were read: the others are left out, as Elasticsearch leaves them out.
     pub timed_out: bool,
+    /// What that cost, by the shard's number, where the search is profiled.
+    pub profiles: Vec<(usize, FetchTimes)>,
 }
 
 /// What is to be fetched.
@@ -76,7 +79,7 @@ pub(crate) fn fetch(
     // In the order in which documents are stored, so that no block is decompressed twice.
     let mut places: Vec<usize> = (0..winners.len()).collect();
     places.sort_unstable_by_key(|&place| (winners[place].0, winners[place].1.segment, winners[place].1.doc));
-    let mut timed_out = false;
+    let (mut timed_out, mut profiles) = (false, Vec::new());
     for of_shard in places.chunk_by(|&left, &right| winners[left].0 == winners[right].0) {
         let number = winners[of_shard[0]].0;
         let shard_hits = found.iter().find(|(shard, _)| *shard == number).map(|(_, hits)| hits);
@@ -88,6 +91,7 @@ pub(crate) fn fetch(
             rescores: &shard_hits.rescores,
         };
         let shard = &shards[number];
+        let times = context.profiles.then(FetchTimes::start);
         let bound = request.highlight.as_ref().map(|wanted| BoundHighlight::bind(wanted, shard, context));
         let outcome = bound.transpose().and_then(|highlight| {
             for wanted in &request.docvalue_fields {
@@ -97,7 +101,10 @@ pub(crate) fn fetch(
             }
             let mut fetcher = Fetcher::new(shard, searched, request, &plan, shows_sort, &mut reader)?;
             fetcher.highlight = highlight.as_ref();
-            page.read(of_shard, fetcher)
+            fetcher.times = times;
+            let times = page.read(of_shard, fetcher)?;
+            profiles.extend(times.map(|times| (number, times.finish())));
+            Ok(())
         });
         let outcome = shard.intact().map_err(Error::from).and(outcome);
         let error = match outcome {
@@ -116,7 +123,7 @@ pub(crate) fn fetch(
     // One shard is asked for both phases at once.
     let phase = if shards.len() == 1 { "query" } else { "fetch" };
     failures.check(phase, shards.len(), allows_partial)?;
-    Ok(Fetched { hits: page.hits.into_iter().flatten().collect(), charge: page.charge, timed_out })
+    Ok(Fetched { hits: page.hits.into_iter().flatten().collect(), charge: page.charge, timed_out, profiles })
 }
 
 /// Fetches hits of one shard that were found by other means than a search's own hits, in their order.
@@ -154,7 +161,7 @@ struct Page<'a> {
 
 impl Page<'_> {
     /// Reads the winners at `places`, all of one shard, in the order in which they are stored.
-    fn read(&mut self, places: &[usize], mut fetcher: Fetcher<'_>) -> Result<()> {
+    fn read(&mut self, places: &[usize], mut fetcher: Fetcher<'_>) -> Result<Option<FetchTimes>> {
         let winners = self.winners;
         let segment_of = |place: usize| winners[place].1.segment;
         let of_segments = places.chunk_by(|&left, &right| segment_of(left) == segment_of(right));
@@ -170,6 +177,6 @@ impl Page<'_> {
                 self.hits[place] = Some(fetched);
             }
         }
-        Ok(())
+        Ok(fetcher.times)
     }
 }

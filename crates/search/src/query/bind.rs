@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use limber_mapping::analysis::Analyzer;
 use limber_mapping::date::is_beyond_nanos;
@@ -97,7 +98,7 @@ pub struct Binder<'a> {
     /// The first field that was asked for and is not mapped.
     unmapped: RefCell<Option<String>>,
     is_to_be_kept: bool,
-    context: Option<&'a SearchContext>,
+    pub(super) context: Option<&'a SearchContext>,
 }
 
 impl<'a> Binder<'a> {
@@ -109,7 +110,9 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn query(&self, query: &Query, boost: f32) -> Result<BoundQuery, Error> {
         check_request()?;
+        let started = Instant::now();
         let mut bound = query.node.bind(boost * query.boost, self)?;
+        bound.bind_nanos = started.elapsed().as_nanos() as u64;
         if query.name.is_some() {
             // A name on a node that already has one belongs to a wrapper that left no trace.
             bound.name = query.name.clone();
@@ -331,7 +334,7 @@ impl<'a> Binder<'a> {
                 terms.push((term.clone(), doc_freq));
             }
         }
-        let scorer = self.bm25(boost, terms, self.norms(field)?);
+        let scorer = self.field_scorer(field, boost, terms)?;
         if field.match_only && self.shard.nested.is_some() {
             return Err(RequestError::unsupported(format_args!(
                 "a phrase on field [{}] of type [match_only_text] in a nested document",

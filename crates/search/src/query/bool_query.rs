@@ -205,6 +205,10 @@ impl BoundNode for BoolNode {
         Ok(Explanation::of(score_of(self, segment, doc)?, "sum of:", details))
     }
 
+    fn class(&self) -> &'static str {
+        "BooleanQuery"
+    }
+
     fn text(&self) -> String {
         let kinds = [("+", &self.must), ("#", &self.filter), ("", &self.should), ("-", &self.must_not)];
         let clauses: Vec<String> = kinds

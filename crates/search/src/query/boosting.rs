@@ -111,6 +111,10 @@ impl BoundNode for BoostingNode {
         Ok(Explanation::of(value, format!("weight({source}), product of:"), vec![boost, inner]))
     }
 
+    fn class(&self) -> &'static str {
+        "FunctionScoreQuery"
+    }
+
     fn text(&self) -> String {
         format!(
             "FunctionScoreQuery({}, scored by boost(queryboost(score({}))^{}))",

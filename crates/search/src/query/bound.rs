@@ -23,11 +23,13 @@ pub struct BoundQuery {
     pub(crate) name: Option<Arc<str>>,
     /// What it was made from, where that is a likeness: its terms are chosen anew where they are marked.
     pub(crate) likeness: Option<Arc<Likeness>>,
+    /// How long it took to bind it; 0 where it was bound together with the query around it.
+    pub(crate) bind_nanos: u64,
 }
 
 impl<N: BoundNode + 'static> From<N> for BoundQuery {
     fn from(node: N) -> BoundQuery {
-        BoundQuery { node: Box::new(node), name: None, likeness: None }
+        BoundQuery { node: Box::new(node), name: None, likeness: None, bind_nanos: 0 }
     }
 }
 

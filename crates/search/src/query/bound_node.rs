@@ -6,6 +6,7 @@
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use limber_mapping::Field;
 use limber_mapping::number::java_float;
@@ -15,6 +16,7 @@ use super::bound::BoundQuery;
 use super::cached::CachedNode;
 use super::docs::{Docs, DocsNode};
 use super::intervals::Source;
+use super::join::JoinedHits;
 use super::match_phrase::PhraseNode;
 use super::more_like_this::Likeness;
 use super::nested::NestedNode;
@@ -29,7 +31,7 @@ use crate::geo::Shape;
 use crate::matcher::{BoxedMatcher, BoxedScorer, ConstantScorer, MatchingScorer};
 use crate::score::Explanation;
 
-/// A query bound to a shard. Four questions must be answered; the others have answers that hold of any query, and a query answers them
+/// A query bound to a shard. Five questions must be answered; the others have answers that hold of any query, and a query answers them
 /// where it knows better.
 pub(crate) trait BoundNode: Debug + Send + Sync {
     /// Opens the documents that match in `segment`, deleted ones included.
@@ -41,6 +43,9 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
 
     /// Explains the score of a document that matches, in Lucene's words.
     fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation>;
+
+    /// Lucene's class of such a query.
+    fn class(&self) -> &'static str;
 
     /// The query as Lucene prints it.
     fn text(&self) -> String;
@@ -157,6 +162,11 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
 
     /// Itself as a query on nested documents.
     fn as_nested(&self) -> Option<&NestedNode> {
+        None
+    }
+
+    /// What of the other side of a join is shown with hits.
+    fn joined_hits(&self) -> Option<&Arc<JoinedHits>> {
         None
     }
 

@@ -47,8 +47,8 @@ fn wrap(mut query: BoundQuery, shard: &ShardSnapshot, caches: &ShardCaches, is_f
         return query;
     };
     let filter = FilterUse::new(cache, caches, shard.doc_count(), key.finish(), frequency_min);
-    let name = query.name.take();
-    BoundQuery { name, ..CachedNode { inner: query, filter }.into() }
+    let (name, bind_nanos) = (query.name.take(), query.bind_nanos);
+    BoundQuery { name, bind_nanos, ..CachedNode { inner: query, filter }.into() }
 }
 
 impl BoundNode for CachedNode {
@@ -66,6 +66,10 @@ impl BoundNode for CachedNode {
 
     fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
         self.inner.explain(segment, doc)
+    }
+
+    fn class(&self) -> &'static str {
+        self.inner.node.class()
     }
 
     fn text(&self) -> String {

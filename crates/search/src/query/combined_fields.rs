@@ -187,6 +187,10 @@ impl BoundNode for CombinedNode {
         Ok(Explanation::of(score.value, text, vec![score]))
     }
 
+    fn class(&self) -> &'static str {
+        "CombinedFieldQuery"
+    }
+
     fn text(&self) -> String {
         let fields: Vec<String> = self
             .fields

@@ -76,6 +76,10 @@ impl BoundNode for ConstantNode {
         Ok(Explanation::leaf(self.boost, self.text()))
     }
 
+    fn class(&self) -> &'static str {
+        "ConstantScoreQuery"
+    }
+
     fn text(&self) -> String {
         boosted(&format!("ConstantScore({})", self.inner.text()), self.boost)
     }

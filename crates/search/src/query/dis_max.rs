@@ -97,6 +97,10 @@ impl BoundNode for DisMaxNode {
         Ok(Explanation::of(score_of(self, segment, doc)?, text, details))
     }
 
+    fn class(&self) -> &'static str {
+        "DisjunctionMaxQuery"
+    }
+
     fn text(&self) -> String {
         let clauses: Vec<String> = self.queries.iter().map(BoundQuery::text).collect();
         let tie = match self.tie_breaker {

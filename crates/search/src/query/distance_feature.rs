@@ -214,6 +214,13 @@ impl BoundNode for FeatureNode {
         Ok(Explanation::of(score_of(self, segment, doc)?, text, details))
     }
 
+    fn class(&self) -> &'static str {
+        match &self.origin {
+            FeatureOrigin::Place(_) => "LatLonPointDistanceFeatureQuery",
+            FeatureOrigin::Instant(_) => "LongDistanceFeatureQuery",
+        }
+    }
+
     fn text(&self) -> String {
         let (class, origin) = match &self.origin {
             FeatureOrigin::Place(from) => (

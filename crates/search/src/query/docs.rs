@@ -156,6 +156,34 @@ impl DocsName {
     }
 }
 
+impl Docs {
+    /// Lucene's class of a query for such documents; `text`: as it prints that.
+    fn class(&self, name: &DocsName) -> &'static str {
+        if matches!(name, DocsName::Text(text) if text.starts_with("ConstantScore(")) {
+            return "ConstantScoreQuery";
+        }
+        match self {
+            Docs::Runtime { docs, .. } => docs.class(name),
+            Docs::Terms { terms, .. } if terms.len() == 1 => "TermQuery",
+            Docs::Terms { .. } | Docs::Ids(_) => "TermInSetQuery",
+            Docs::TermRange { .. } | Docs::Pattern { .. } | Docs::Automaton { .. } => {
+                "MultiTermQueryConstantScoreBlendedWrapper"
+            }
+            Docs::Numbers { .. } => "PointInSetQuery",
+            Docs::NumberRange { field, .. } if field.index && field.doc_values => "IndexOrDocValuesQuery",
+            Docs::NumberRange { field, .. } if field.index => "PointRangeQuery",
+            Docs::NumberRange { .. } => "SortedNumericDocValuesRangeQuery",
+            Docs::Places { .. } => "LatLonPointQuery",
+            Docs::Shapes { .. } => "LatLonShapeQuery",
+            Docs::Exists { .. } => "FieldExistsQuery",
+            Docs::Ranges(_) => "DocIdSliceQuery",
+            Docs::IdSlice { .. } => "TermsSliceQuery",
+            Docs::NumberSlice { .. } => "DocValuesSliceQuery",
+            Docs::AllOf(_) | Docs::AnyOf(_) => "BooleanQuery",
+        }
+    }
+}
+
 impl BoundNode for DocsNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
         matcher::set(&self.docs, segment)
@@ -171,6 +199,10 @@ impl BoundNode for DocsNode {
 
     fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
         Ok(Explanation::leaf(self.boost, boosted(&self.text(), self.boost)))
+    }
+
+    fn class(&self) -> &'static str {
+        self.docs.class(&self.text)
     }
 
     fn text(&self) -> String {

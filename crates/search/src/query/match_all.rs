@@ -87,6 +87,10 @@ impl BoundNode for EverythingNode {
         Ok(Explanation::leaf(self.boost, boosted("*:*", self.boost)))
     }
 
+    fn class(&self) -> &'static str {
+        "MatchAllDocsQuery"
+    }
+
     fn text(&self) -> String {
         "*:*".to_owned()
     }
@@ -124,6 +128,10 @@ impl BoundNode for NothingNode {
 
     fn explain(&self, _: &Segment, _: DocId) -> Result<Explanation> {
         Ok(Explanation::leaf(0.0, self.text()))
+    }
+
+    fn class(&self) -> &'static str {
+        "MatchNoDocsQuery"
     }
 
     fn text(&self) -> String {

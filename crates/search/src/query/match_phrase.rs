@@ -13,7 +13,7 @@ use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
 use super::cached::FREQUENCY_OF_OTHERS;
 use super::constant_score::ConstantNode;
-use super::match_text::{AnalysedTerm, analyse_graph, any_of, no_terms, too_many_clauses, zero_terms};
+use super::match_text::{AnalysedTerm, analyse_phrase, any_of, no_terms, too_many_clauses, zero_terms};
 use super::parse::{
     Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field,
 };
@@ -130,7 +130,7 @@ impl QueryNode for MatchPhrase {
             return binder.term(&self.field, &self.text, boost);
         }
         let text = values::scalar_text(&self.text).unwrap_or_default();
-        let graph = analyse_graph(self.query, &field, self.analyzer.as_deref(), &text, false, binder)?;
+        let graph = analyse_phrase(self.query, &field, self.analyzer.as_deref(), &text, binder)?;
         let is_graph = graph.len() > 1 && is_graph(&graph);
         let terms: Vec<AnalysedTerm> = graph.iter().map(|term| (term.term.clone(), term.position)).collect();
         if terms.is_empty() {
@@ -370,6 +370,13 @@ impl BoundNode for PhraseNode {
         let freq = Explanation::leaf(freq, format!("phraseFreq={}", java_float(freq)));
         let norm = norm_of(segment, &self.field.path, doc)?;
         Ok(self.scorer.explain_weight(&self.text(), freq, norm, doc))
+    }
+
+    fn class(&self) -> &'static str {
+        match self.slots.iter().all(|(_, terms)| terms.len() == 1) {
+            true => "PhraseQuery",
+            false => "MultiPhraseQuery",
+        }
     }
 
     fn text(&self) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::analysis::take_failure;
+use limber_mapping::analysis::{Analyzer, take_failure};
 use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
@@ -186,6 +186,30 @@ pub(super) fn analyse_graph(
         ),
         None => field.search_analyzer.clone().or_else(|| field.analyzer.clone()),
     };
+    analysed(named, field, text, splits)
+}
+
+/// As [`analyse`], of a phrase: where the field has an analyzer for phrases (`search_quote_analyzer`), by that.
+pub(super) fn analyse_phrase(
+    query: &str,
+    field: &Field,
+    analyzer: Option<&str>,
+    text: &str,
+    binder: &Binder<'_>,
+) -> Result<Vec<GraphTerm>, Error> {
+    match (analyzer, &field.search_quote_analyzer) {
+        (None, Some(quoted)) => analysed(Some(quoted.clone()), field, text, false),
+        _ => analyse_graph(query, field, analyzer, text, false, binder),
+    }
+}
+
+/// The terms of `text` by an analyzer, or the text itself for a keyword.
+fn analysed(
+    named: Option<Arc<Analyzer>>,
+    field: &Field,
+    text: &str,
+    splits: bool,
+) -> Result<Vec<GraphTerm>, Error> {
     let mut terms: Vec<GraphTerm> = Vec::new();
     let mut add = |text: &str, position, length| {
         terms.push(GraphTerm { term: text.as_bytes().into(), position, length });

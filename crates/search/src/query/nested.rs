@@ -203,18 +203,23 @@ impl BoundInnerHits {
                 "nested documents are not assigned sequence numbers",
             ));
         }
-        let name = self.definition.name.as_deref().unwrap_or("null");
-        let wanted = u64::from(self.definition.request.from()) + u64::from(self.definition.request.size());
-        let window_max = u64::from(self.shard.settings.max_inner_result_window);
-        if wanted > window_max {
-            return Err(RequestError::illegal_argument(format!(
-                "Inner result window is too large, the inner hit definition's [{name}]'s from + size must be less than or equal to: \
+        check_inner_window(&self.definition, &self.shard)
+    }
+}
+
+/// `index.max_inner_result_window`.
+pub(super) fn check_inner_window(definition: &InnerHits, shard: &ShardSnapshot) -> Result<(), RequestError> {
+    let name = definition.name.as_deref().unwrap_or("null");
+    let wanted = u64::from(definition.request.from()) + u64::from(definition.request.size());
+    let window_max = u64::from(shard.settings.max_inner_result_window);
+    if wanted > window_max {
+        return Err(RequestError::illegal_argument(format!(
+            "Inner result window is too large, the inner hit definition's [{name}]'s from + size must be less than or equal to: \
                  [{window_max}] but was [{wanted}]. This limit can be set by changing the [index.max_inner_result_window] index level \
                  setting."
-            )));
-        }
-        Ok(())
+        )));
     }
+    Ok(())
 }
 
 impl BoundQuery {
@@ -296,6 +301,10 @@ impl BoundNode for NestedNode {
             range.end.saturating_sub(1)
         );
         Ok(Explanation::of(score, text, best.into_iter().collect()))
+    }
+
+    fn class(&self) -> &'static str {
+        "ESToParentBlockJoinQuery"
     }
 
     fn text(&self) -> String {

@@ -200,6 +200,10 @@ impl BoundNode for PercolateNode {
         Ok(Explanation::leaf(StoredQueries::open(self, segment)?.score(doc)?, self.text()))
     }
 
+    fn class(&self) -> &'static str {
+        "PercolateQuery"
+    }
+
     fn text(&self) -> String {
         "PercolateQuery".to_owned()
     }

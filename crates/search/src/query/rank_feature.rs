@@ -122,10 +122,10 @@ fn parse_function(name: &str, options: &Map<String, Value>) -> Result<Function, 
 
 impl QueryNode for RankFeatureQuery {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
-        let Some((field, feature, name)) = self.feature(binder)? else {
+        let Some(Feature { field, kind, name }) = self.feature(binder)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        self.function.check(feature)?;
+        self.function.check(kind)?;
         let docs = match &name {
             None => Docs::term_range(&field, None, None),
             Some(name) => {
@@ -146,15 +146,20 @@ impl QueryNode for RankFeatureQuery {
     }
 }
 
+/// A feature on a shard.
+struct Feature {
+    field: Arc<Field>,
+    kind: RankFeature,
+    /// Of a field with several.
+    name: Option<String>,
+}
+
 impl RankFeatureQuery {
-    /// The field, what it is, and the name of the feature in it; `None`: it is not mapped.
-    fn feature(
-        &self,
-        binder: &Binder<'_>,
-    ) -> Result<Option<(Arc<Field>, RankFeature, Option<String>)>, Error> {
+    /// The feature on a shard; `None`: it is not mapped.
+    fn feature(&self, binder: &Binder<'_>) -> Result<Option<Feature>, Error> {
         if let Some(field) = binder.field(&self.field) {
             return match field.feature {
-                Some(feature) if !feature.is_named => Ok(Some((field, feature, None))),
+                Some(kind) if !kind.is_named => Ok(Some(Feature { field, kind, name: None })),
                 _ => Err(RequestError::illegal_argument(format!(
                     "[rank_feature] query only works on [rank_feature] fields and features of [rank_features] fields, not [{}]",
                     binder.type_name(&field)
@@ -165,7 +170,7 @@ impl RankFeatureQuery {
         let Some((parent, name)) = self.field.rsplit_once('.') else { return Ok(None) };
         let Some(field) = binder.field(parent) else { return Ok(None) };
         let named = field.feature.filter(|feature| feature.is_named);
-        Ok(named.map(|feature| (field, feature, Some(name.to_owned()))))
+        Ok(named.map(|kind| Feature { field, kind, name: Some(name.to_owned()) }))
     }
 }
 
@@ -305,6 +310,10 @@ impl BoundNode for RankFeatureNode {
         details.extend(parameters);
         details.push(Explanation::leaf(value, "S, feature value"));
         Ok(Explanation::of(score_of(self, segment, doc)?, text, details))
+    }
+
+    fn class(&self) -> &'static str {
+        "FeatureQuery"
     }
 
     fn text(&self) -> String {

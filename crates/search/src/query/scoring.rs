@@ -10,25 +10,28 @@ use super::bound::BoundQuery;
 use super::docs::Docs;
 use super::parse::{QueryLimits, too_many_nested_clauses};
 use super::term::TermNode;
+use crate::context::ShardSnapshot;
 use crate::error::Error;
-use crate::score::{Bm25, FieldStatistics, NormCache};
+use crate::score::{Bm25, FieldStatistics, NormCache, TermStatistics};
 
 impl<'a> Binder<'a> {
     /// Every segment of the shard and the nested ones in it: a field that nested documents share with those around them
     /// (`include_in_parent`) has one set of statistics, as in Lucene.
     fn with_nested(&self) -> impl Iterator<Item = &'a Segment> {
-        let shard = self.shard;
-        let whole = shard.nested.as_ref().map_or(&shard.segments[..], |scope| &scope.whole);
-        whole.iter().flat_map(|view| {
-            let nested = view.segment.nested_spaces().iter().map(|space| &*space.segment);
-            std::iter::once(&*view.segment).chain(nested)
-        })
+        with_nested(std::slice::from_ref(self.shard))
+    }
+
+    /// The segments whose terms count for scores: those of all shards where the search asks for that.
+    fn counted(&self) -> impl Iterator<Item = &'a Segment> {
+        let own: &'a [ShardSnapshot] = std::slice::from_ref(self.shard);
+        let all = self.context.and_then(|context| context.statistics.as_deref());
+        with_nested(all.unwrap_or(own))
     }
 
     /// What BM25 gives to a boolean, which Lucene holds as a term without frequencies and norms; here it is a number.
     pub(super) fn boolean_score(&self, field: &Field, number: i64, boost: f32) -> Result<f32, Error> {
         let (mut statistics, mut doc_freq) = (FieldStatistics::default(), 0);
-        for segment in self.with_nested() {
+        for segment in self.counted() {
             if let Some(points) = segment.points(&field.path)? {
                 statistics.doc_count += u64::from(points.doc_count_with_value());
                 statistics.sum_total_term_freq += points.value_count();
@@ -45,6 +48,58 @@ impl<'a> Binder<'a> {
             true => Bm25::without_factor(boost, terms, norms),
             false => Bm25::new(boost, terms, norms),
         }
+    }
+
+    /// The scorer of terms of a field, by its similarity.
+    pub(super) fn field_scorer(
+        &self,
+        field: &Field,
+        boost: f32,
+        terms: Vec<(Box<[u8]>, u64)>,
+    ) -> Result<Bm25, Error> {
+        let norms = self.norms(field)?;
+        if !norms.counts_occurrences() {
+            return Ok(self.bm25(boost, terms, norms));
+        }
+        let mut counted = Vec::with_capacity(terms.len());
+        for (term, doc_freq) in terms {
+            let total_term_freq = self.total_term_freq(field, &term)?;
+            counted.push(TermStatistics { doc_freq, total_term_freq: total_term_freq.max(doc_freq) });
+        }
+        Ok(Bm25::measured(boost, &counted, norms))
+    }
+
+    /// The scorer of terms that stand for each other: the one in most documents says how rare they are, all how frequent.
+    pub(super) fn synonym_scorer(
+        &self,
+        field: &Field,
+        boost: f32,
+        terms: &[Box<[u8]>],
+        doc_freq: u64,
+    ) -> Result<Bm25, Error> {
+        let norms = self.norms(field)?;
+        if !norms.counts_occurrences() {
+            return Ok(self.bm25(boost, vec![(Box::default(), doc_freq)], norms));
+        }
+        let mut total_term_freq = 0;
+        for term in terms {
+            total_term_freq += self.total_term_freq(field, term)?;
+        }
+        let counted = TermStatistics { doc_freq, total_term_freq: total_term_freq.max(doc_freq) };
+        Ok(Bm25::measured(boost, &[counted], norms))
+    }
+
+    fn total_term_freq(&self, field: &Field, term: &[u8]) -> Result<u64, Error> {
+        let mut total_term_freq = 0;
+        for segment in self.counted() {
+            if let Some(terms) = segment.terms(&field.path)?
+                && let Some(info) = terms.get(term)?
+            {
+                total_term_freq +=
+                    if field.frequencies { info.total_term_freq } else { u64::from(info.doc_freq) };
+            }
+        }
+        Ok(total_term_freq)
     }
 
     /// A term of a text or keyword field, scored by BM25.
@@ -90,7 +145,7 @@ impl<'a> Binder<'a> {
         boost: f32,
         doc_freq: u64,
     ) -> Result<BoundQuery, Error> {
-        let scorer = self.bm25(boost, vec![(term.into(), doc_freq)], self.norms(field)?);
+        let scorer = self.field_scorer(field, boost, vec![(term.into(), doc_freq)])?;
         Ok(TermNode { field: field.clone(), term: term.into(), scorer }.into())
     }
 
@@ -123,7 +178,7 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn doc_freq(&self, field: &Field, term: &[u8]) -> Result<u64, Error> {
         let mut doc_freq = 0;
-        for segment in self.with_nested() {
+        for segment in self.counted() {
             if let Some(terms) = segment.terms(&field.path)? {
                 doc_freq += terms.get(term)?.map_or(0, |info| u64::from(info.doc_freq));
             }
@@ -154,7 +209,7 @@ impl<'a> Binder<'a> {
             return Ok(norms.clone());
         }
         let mut statistics = FieldStatistics::default();
-        for segment in self.with_nested() {
+        for segment in self.counted() {
             if let Some(terms) = segment.terms(&field.path)? {
                 statistics.doc_count += u64::from(terms.doc_count_with_field());
                 // Without frequencies Lucene takes every occurrence for one.
@@ -166,6 +221,17 @@ impl<'a> Binder<'a> {
         self.norms.borrow_mut().insert(field.path.clone(), norms.clone());
         Ok(norms)
     }
+}
+
+/// The segments of shards, and the nested ones in them.
+fn with_nested(shards: &[ShardSnapshot]) -> impl Iterator<Item = &Segment> {
+    shards.iter().flat_map(|shard| {
+        let whole = shard.nested.as_ref().map_or(&shard.segments[..], |scope| &scope.whole);
+        whole.iter().flat_map(|view| {
+            let nested = view.segment.nested_spaces().iter().map(|space| &*space.segment);
+            std::iter::once(&*view.segment).chain(nested)
+        })
+    })
 }
 
 /// The norm of a document in the field at `path`, if it has norms.

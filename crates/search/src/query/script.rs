@@ -72,6 +72,10 @@ impl BoundNode for ScriptNode {
         Ok(Explanation::leaf(self.boost, boosted(&self.text(), self.boost)))
     }
 
+    fn class(&self) -> &'static str {
+        "ScriptQuery"
+    }
+
     fn text(&self) -> String {
         format!("ScriptQuery({})", script_name(&self.script))
     }

@@ -135,6 +135,10 @@ impl BoundNode for ScriptScoreNode {
         Ok(Explanation::of(value * self.boost, "Boosted score, product of:", vec![boost, script]))
     }
 
+    fn class(&self) -> &'static str {
+        "ScriptScoreQuery"
+    }
+
     fn text(&self) -> String {
         format!("ScriptScoreQuery({}, {})", self.query.text(), script_name(&self.script))
     }

@@ -47,7 +47,7 @@ pub(super) fn bind(
     for term in &terms {
         doc_freq = binder.doc_freq(field, term)?.max(doc_freq);
     }
-    let scorer = binder.bm25(boost, vec![(Box::default(), doc_freq)], binder.norms(field)?);
+    let scorer = binder.synonym_scorer(field, boost, &terms, doc_freq)?;
     Ok(SynonymNode { field: field.clone(), terms, scorer }.into())
 }
 
@@ -66,6 +66,10 @@ impl BoundNode for SynonymNode {
         let freq = Explanation::leaf(freq, format!("termFreq={}", java_float(freq)));
         let norm = norm_of(segment, &self.field.path, doc)?;
         Ok(self.scorer.explain_weight(&self.text(), freq, norm, doc))
+    }
+
+    fn class(&self) -> &'static str {
+        "SynonymQuery"
     }
 
     fn text(&self) -> String {

@@ -7,9 +7,9 @@ use super::parse::{Parser, Query};
 use super::{
     bool_query, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score,
     fuzzy, geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, intervals, join, match_all,
-    match_phrase, match_text, more_like_this, multi_match, nested, percolate, prefix, query_string, range,
-    rank_feature, regexp, script, script_score, simple_query_string, spans, term, terms, terms_set, wildcard,
-    wrapper,
+    match_phrase, match_text, more_like_this, multi_match, nested, percolate, pinned, prefix, query_string,
+    range, rank_feature, regexp, script, script_score, simple_query_string, spans, term, terms, terms_set,
+    wildcard, wrapper,
 };
 
 /// Parses the object after a query's name.
@@ -46,6 +46,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("nested", nested::parse),
     ("parent_id", join::parse_parent_id),
     ("percolate", percolate::parse),
+    ("pinned", pinned::parse),
     ("prefix", prefix::parse),
     ("query_string", query_string::parse),
     ("range", range::parse),
@@ -73,4 +74,4 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 
 /// Elasticsearch's other queries, refused by name.
 pub(super) const UNSUPPORTED: &[&str] =
-    &["knn", "pinned", "rule", "semantic", "shape", "sparse_vector", "text_expansion", "weighted_tokens"];
+    &["knn", "rule", "semantic", "shape", "sparse_vector", "text_expansion", "weighted_tokens"];

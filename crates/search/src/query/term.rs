@@ -105,6 +105,10 @@ impl BoundNode for TermNode {
         Ok(self.scorer.explain_weight(&self.text(), freq, norm, doc))
     }
 
+    fn class(&self) -> &'static str {
+        "TermQuery"
+    }
+
     fn text(&self) -> String {
         format!("{}:{}", self.field.path, String::from_utf8_lossy(&self.term))
     }

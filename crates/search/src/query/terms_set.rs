@@ -188,6 +188,10 @@ impl BoundNode for TermsSetNode {
         Ok(Explanation::of(sum as f32, text, details))
     }
 
+    fn class(&self) -> &'static str {
+        "CoveringQuery"
+    }
+
     fn text(&self) -> String {
         let queries: Vec<String> = self.queries.iter().map(BoundQuery::text).collect();
         format!("CoveringQuery(queries=[{}])", queries.join(", "))

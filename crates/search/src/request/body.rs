@@ -182,6 +182,10 @@ pub struct SearchRequest {
     /// With more shards than this, those in which nothing can match are skipped. `None`: [`SearchRequest::PRE_FILTER_SHARDS`], or 1 for a
     /// sort by a field.
     pub pre_filter_shard_size: Option<u32>,
+    /// What its parts cost is measured and shown.
+    pub profile: bool,
+    /// `search_type: dfs_query_then_fetch`: scores count the terms of all shards.
+    pub counts_all_shards: bool,
     /// `request_cache`; `None`: as the index says.
     pub request_cache: Option<bool>,
     /// What tells this request from others in the request cache; `None`: its answers are not kept.
@@ -196,6 +200,8 @@ pub struct SearchRequest {
 impl Default for SearchRequest {
     fn default() -> SearchRequest {
         SearchRequest {
+            profile: false,
+            counts_all_shards: false,
             text: None,
             query: None,
             post_filter: None,
@@ -371,7 +377,7 @@ impl SearchRequest {
             }
             "terminate_after" if is_scalar => self.terminate_after = terminate_after(json::int(value)?)?,
             "stats" => self.stats_groups = stats_groups(value)?,
-            "profile" if value == &Value::Bool(false) => {}
+            "profile" if is_scalar => self.profile = json::boolean(value)?,
             "indices_boost" => self.indices_boost = indices_boost(value)?,
             "slice" => self.slice = Some(Slice::parse(value)?),
             "pit" => self.pit = Some(PointInTime::parse(value)?),
@@ -382,7 +388,7 @@ impl SearchRequest {
             // Read when all other keys are known: its window is the size.
             "retriever" => {}
             "suggest" => self.suggest = Some(Arc::new(Suggest::parse(value)?)),
-            "ext" | "knn" | "rank" | "profile" | "sub_searches" => {
+            "ext" | "knn" | "rank" | "sub_searches" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),

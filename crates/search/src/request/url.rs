@@ -100,9 +100,7 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             "_source_excludes" => filter.get_or_insert_default().excludes = split(value).collect(),
             "search_type" => match value.as_str() {
                 "query_then_fetch" => {}
-                "dfs_query_then_fetch" => {
-                    return Err(RequestError::unsupported("search_type [dfs_query_then_fetch]"));
-                }
+                "dfs_query_then_fetch" => request.counts_all_shards = true,
                 other => return Err(RequestError::illegal_argument(format!("No search type for [{other}]"))),
             },
             "suggest_field" => request.suggest = Some(Arc::new(suggest(value, url)?)),

@@ -6,6 +6,7 @@ use limber_mapping::{Field, Mapping, RequestError, ValueKind};
 use limber_script::{Emits, Script, ScriptContext, Scripts, StoredScript};
 use limber_segment::Segment;
 
+use super::fielddata::LastTable;
 use super::reader::RuntimeReader;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -22,6 +23,8 @@ pub(crate) struct RuntimeField {
     pub(super) script: Option<BoundScript>,
     /// By which sources are read.
     pub(super) mapping: Arc<Mapping>,
+    /// Of a text with `fielddata`.
+    pub(super) table: LastTable,
 }
 
 /// What the script of a field has to emit.
@@ -46,6 +49,14 @@ pub(super) fn script_of(field: &Field) -> std::result::Result<Option<Script>, Re
         None => Ok(None),
         Some(script) => Script::parse(script).map(Some),
     }
+}
+
+/// Whether a text's terms are asked for by document (`fielddata`).
+pub(crate) fn has_fielddata(field: &Field, mapping: &Mapping) -> bool {
+    field.is_analyzed()
+        && field.index
+        && !field.match_only
+        && mapping.parameter(&field.path, "fielddata") == Some(serde_json::Value::Bool(true))
 }
 
 /// Compiles the scripts of all runtime fields of a mapping, and those that are run when documents are written.
@@ -79,6 +90,15 @@ impl RuntimeField {
         shard: &ShardSnapshot,
         chain: &[&str],
     ) -> Result<Option<Arc<RuntimeField>>> {
+        if has_fielddata(field, &shard.mapping) {
+            let (field, mapping) = (field.clone(), shard.mapping.clone());
+            return Ok(Some(Arc::new(RuntimeField {
+                field,
+                script: None,
+                mapping,
+                table: LastTable::default(),
+            })));
+        }
         if field.runtime.is_none() {
             return Ok(None);
         }
@@ -104,7 +124,12 @@ impl RuntimeField {
             Some(script) => Some(BoundScript::bind_below(&script, context_of(field), shard, &chain)?),
         };
         let mapping = shard.mapping.clone();
-        Ok(Some(Arc::new(RuntimeField { field: field.clone(), script, mapping })))
+        Ok(Some(Arc::new(RuntimeField {
+            field: field.clone(),
+            script,
+            mapping,
+            table: LastTable::default(),
+        })))
     }
 
     pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<RuntimeReader<'a>> {

@@ -93,6 +93,7 @@ fn run(
         field: Arc::new(field.made_at_search(strict)),
         script: Some(script),
         mapping: shard.mapping.clone(),
+        table: Default::default(),
     };
     let mut values = Vec::new();
     bound.open(segment)?.emitted(doc, |stored| {

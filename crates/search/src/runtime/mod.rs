@@ -4,13 +4,14 @@
 //! time: numbers as a column would hold them, or terms. Nothing is kept beyond the batch.
 
 mod field;
+mod fielddata;
 mod index;
 mod reader;
 mod source;
 mod terms;
 
-pub(crate) use field::RuntimeField;
 pub use field::check_scripts;
+pub(crate) use field::{RuntimeField, has_fielddata};
 pub use index::index_scripts;
 pub(crate) use index::made_values;
 pub(crate) use reader::{NumberSource, RuntimeReader};

@@ -10,6 +10,7 @@ use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment, StoredReader};
 
 use super::field::RuntimeField;
+use super::fielddata::Fielddata;
 use super::source::{Stored, read};
 use super::terms::RuntimeTerms;
 use crate::error::Result;
@@ -25,6 +26,8 @@ pub(crate) struct RuntimeReader<'a> {
     segment: &'a Segment,
     /// `None`: the values in the source.
     script: Option<OpenScript<'a>>,
+    /// Of a text with `fielddata`.
+    fielddata: Option<Fielddata<'a>>,
     stored: StoredReader,
     values: Vec<Stored>,
 }
@@ -37,7 +40,14 @@ impl fmt::Debug for RuntimeReader<'_> {
 
 impl<'a> RuntimeReader<'a> {
     pub(super) fn open(field: &'a RuntimeField, segment: &'a Segment) -> Result<RuntimeReader<'a>> {
+        let fielddata = match field.field.runtime {
+            None if field.field.is_analyzed() => {
+                Some(Fielddata::open(segment, &field.field.path, &field.table)?)
+            }
+            _ => None,
+        };
         let script = match &field.script {
+            None if fielddata.is_some() => None,
             Some(script) => Some(script.open(segment)?.for_field(&field.field)),
             None if segment.is_nested() && field.field.constant().is_none() => {
                 return Err(RequestError::unsupported(format_args!(
@@ -53,6 +63,7 @@ impl<'a> RuntimeReader<'a> {
             mapping: &field.mapping,
             segment,
             script,
+            fielddata,
             stored: StoredReader::new(),
             values: Vec::new(),
         })
@@ -94,6 +105,9 @@ impl<'a> RuntimeReader<'a> {
 
     /// The terms of `docs`, which ascend.
     pub fn terms(&mut self, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
+        if let Some(fielddata) = &self.fielddata {
+            return fielddata.terms(docs, out);
+        }
         out.clear();
         self.each(docs, |position, values| {
             values.sort_by(|left, right| match (left, right) {
@@ -114,7 +128,7 @@ impl<'a> RuntimeReader<'a> {
     }
 
     fn each(&mut self, docs: &[DocId], mut found: impl FnMut(u32, &mut Vec<Stored>)) -> Result<()> {
-        let RuntimeReader { field, mapping, segment, script, stored, values } = self;
+        let RuntimeReader { field, mapping, segment, script, stored, values, .. } = self;
         if let Some(constant) = field.constant() {
             for position in 0..docs.len() as u32 {
                 values.clear();

@@ -10,6 +10,7 @@ use limber_codec::norm;
 use limber_mapping::Similarity;
 use limber_segment::DocId;
 
+use super::measured::{Measured, TermStatistics};
 use super::{Detail, Explanation};
 
 /// What BM25 needs to know about a field in a shard, summed over its segments, deleted documents included.
@@ -30,6 +31,11 @@ pub(crate) struct NormCache {
 }
 
 impl NormCache {
+    /// Whether scores need to know how often each term is in the field.
+    pub fn counts_occurrences(&self) -> bool {
+        !matches!(self.similarity, Similarity::Bm25 { .. } | Similarity::Boolean)
+    }
+
     pub fn new(statistics: FieldStatistics, similarity: Similarity) -> NormCache {
         let average_length =
             (statistics.sum_total_term_freq as f64 / statistics.doc_count.max(1) as f64) as f32;
@@ -37,7 +43,7 @@ impl NormCache {
             let length = norm::decode(byte as u8) as f32;
             match similarity {
                 Similarity::Bm25 { k1, b } => 1.0f32 / (k1 * ((1.0f32 - b) + b * length / average_length)),
-                Similarity::Boolean => f32::INFINITY,
+                _ => f32::INFINITY,
             }
         });
         NormCache { statistics, similarity, average_length, inverse }
@@ -55,6 +61,8 @@ pub(crate) struct Bm25 {
     has_factor: bool,
     idf: f32,
     doc_freqs: Vec<(Box<[u8]>, u64)>,
+    /// Of a similarity other than BM25: each term; else empty.
+    measured: Vec<Measured>,
 }
 
 /// `ln(1 + (N - n + 0.5) / (n + 0.5))` in double, then float.
@@ -70,14 +78,24 @@ impl Bm25 {
                 let scorer = Bm25::without_factor(boost * (1.0f32 + k1), terms, norms);
                 Bm25 { has_factor: true, ..scorer }
             }
-            Similarity::Boolean => Bm25::without_factor(boost, terms, norms),
+            _ => Bm25::without_factor(boost, terms, norms),
         }
+    }
+
+    /// By a similarity other than BM25.
+    pub fn measured(boost: f32, terms: &[TermStatistics], norms: Arc<NormCache>) -> Bm25 {
+        let (similarity, field) = (norms.similarity, norms.statistics);
+        let measured = terms.iter().map(|&term| Measured { similarity, field, term, boost }).collect();
+        // What such similarities give has no bound that is known.
+        let weight = f32::INFINITY;
+        Bm25 { weight, norms, boost, has_factor: false, idf: 1.0, doc_freqs: Vec::new(), measured }
     }
 
     /// Without the factor `k1 + 1`, which Lucene has given up and Elasticsearch keeps.
     pub fn without_factor(boost: f32, terms: Vec<(Box<[u8]>, u64)>, norms: Arc<NormCache>) -> Bm25 {
         if norms.similarity == Similarity::Boolean {
-            return Bm25 { weight: boost, norms, boost, has_factor: false, idf: 1.0, doc_freqs: terms };
+            let (doc_freqs, measured) = (terms, Vec::new());
+            return Bm25 { weight: boost, norms, boost, has_factor: false, idf: 1.0, doc_freqs, measured };
         }
         let doc_count = norms.statistics.doc_count;
         let idf = match terms.as_slice() {
@@ -86,13 +104,25 @@ impl Bm25 {
                 several.iter().map(|(_, doc_freq)| f64::from(idf(*doc_freq, doc_count))).sum::<f64>() as f32
             }
         };
-        Bm25 { weight: boost * idf, norms, boost, has_factor: false, idf, doc_freqs: terms }
+        let (doc_freqs, measured) = (terms, Vec::new());
+        Bm25 { weight: boost * idf, norms, boost, has_factor: false, idf, doc_freqs, measured }
     }
 
     /// `norm` is 1 for fields without norms.
     #[inline]
     pub fn score(&self, freq: f32, norm: u8) -> f32 {
+        if !self.measured.is_empty() {
+            return self.sum_of_measured(freq, norm);
+        }
         self.weight - self.weight / (1.0f32 + freq * self.norms.inverse[norm as usize])
+    }
+
+    #[cold]
+    fn sum_of_measured(&self, freq: f32, norm: u8) -> f32 {
+        match self.measured.as_slice() {
+            [only] => only.score(freq, norm),
+            several => several.iter().map(|term| term.score(freq, norm)).sum(),
+        }
     }
 
     /// What the query was boosted by, without the factor `k1 + 1`.
@@ -123,6 +153,15 @@ impl Bm25 {
 
     /// `weight(...)`'s details: `score(freq=…), computed as boost * idf * tf from:` and all below.
     pub fn explain(&self, freq: Explanation, norm: u8) -> Explanation {
+        match self.measured.as_slice() {
+            [] => {}
+            [only] => return only.explain(freq, norm),
+            several => {
+                let sum = self.score(freq.value, norm);
+                let parts = several.iter().map(|term| term.explain(freq.clone(), norm)).collect();
+                return Explanation::of(sum, "sum of:", parts);
+            }
+        }
         let Similarity::Bm25 { k1, b } = self.norms.similarity else {
             let boost = Explanation::leaf(self.boost, "boost, query boost");
             return Explanation::of(self.weight, "score(BooleanWeight), computed from:", vec![boost]);
@@ -153,18 +192,12 @@ impl Bm25 {
         });
         let inverse = self.norms.inverse[norm as usize];
         let tf = 1.0f32 - 1.0f32 / (1.0f32 + frequency * inverse);
-        let length = norm::decode(norm);
         let mut parts = vec![
             freq,
             Explanation::leaf(k1, "k1, term saturation parameter"),
             Explanation::leaf(b, "b, length normalization parameter"),
         ];
-        let length_text = if norm::encode(length) != norm || length >= 40 {
-            "dl, length of field (approximate)"
-        } else {
-            "dl, length of field"
-        };
-        parts.push(Explanation::leaf(length as f32, length_text));
+        parts.push(explain_length(norm));
         parts.push(Explanation::leaf(self.norms.average_length, "avgdl, average length of field"));
         details.push(Explanation::of(
             tf,
@@ -182,8 +215,18 @@ impl Bm25 {
     }
 }
 
+/// A document's length, as far as its norm tells it.
+pub(super) fn explain_length(norm: u8) -> Explanation {
+    let length = norm::decode(norm);
+    let text = match norm::encode(length) != norm || length >= 40 {
+        true => "dl, length of field (approximate)",
+        false => "dl, length of field",
+    };
+    Explanation::leaf(length as f32, text)
+}
+
 impl Explanation {
-    fn whole(value: u64, description: &str) -> Explanation {
+    pub(super) fn whole(value: u64, description: &str) -> Explanation {
         Explanation {
             value: value as f32,
             whole: Some(value),

@@ -82,6 +82,10 @@ impl BoundNode for FunctionScoreNode {
     }
 
     /// `function score (query, functions: [...])` as Elasticsearch prints it.
+    fn class(&self) -> &'static str {
+        "FunctionScoreQuery"
+    }
+
     fn text(&self) -> String {
         let functions: Vec<String> = self
             .functions

@@ -61,6 +61,10 @@ impl BoundNode for IntervalsNode {
         Ok(Explanation::of(self.score(freq), text, details))
     }
 
+    fn class(&self) -> &'static str {
+        "IntervalQuery"
+    }
+
     fn text(&self) -> String {
         boosted(&self.unboosted_text(), self.boost)
     }

@@ -1,14 +1,18 @@
 //! `has_child`: parents with children that a query finds.
 
+use std::sync::Arc;
+
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use super::hits::{JoinedHits, with_hits};
 use super::joined::{JoinScore, join_of, named_by, parents_of};
 use crate::error::Error;
 use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
+use crate::request::InnerHits;
 
 #[derive(Debug)]
 struct HasChild {
@@ -18,13 +22,14 @@ struct HasChild {
     children_min: u32,
     children_max: u32,
     ignores_unmapped: bool,
+    inner_hits: Option<Arc<InnerHits>>,
 }
 
 pub(in crate::query) fn parse(
     members: &Map<String, Value>,
     parser: &mut Parser<'_>,
 ) -> Result<Query, RequestError> {
-    let mut common = Common::default();
+    let (mut common, mut inner_hits) = (Common::default(), None);
     let (mut kind, mut query, mut score) = (None, None, JoinScore::None);
     let (mut least, mut most, mut ignores_unmapped) = (1, i32::MAX, false);
     for (key, value) in members {
@@ -35,7 +40,7 @@ pub(in crate::query) fn parse(
             ("min_children", value) => least = json::int(value)?,
             ("max_children", value) => most = json::int(value)?,
             ("ignore_unmapped", value) => ignores_unmapped = json::boolean(value)?,
-            ("inner_hits", _) => return Err(RequestError::unsupported("[inner_hits] in [has_child]")),
+            ("inner_hits", Value::Object(body)) => inner_hits = Some(Arc::new(InnerHits::parse(body)?)),
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(does_not_support("has_child", key)),
         }
@@ -59,6 +64,7 @@ pub(in crate::query) fn parse(
         children_min: least as u32,
         children_max: most as u32,
         ignores_unmapped,
+        inner_hits,
     }))
 }
 
@@ -90,13 +96,16 @@ impl QueryNode for HasChild {
                 join.path, self.kind
             ));
         };
-        let path = relations.ids_path(&join.path, parent);
+        let path: Arc<str> = relations.ids_path(&join.path, parent).into();
         let Some(ids) = binder.shard.mapping.field(&path) else {
             return unmapped(format!("[has_child] no field [{path}]"));
         };
         let with_scores = self.score != JoinScore::None;
         let mut parents = parents_of(&self.query, (&join, &self.kind, &path), with_scores, binder)?;
         parents.retain(|_, parent| (self.children_min..=self.children_max).contains(&parent.count));
-        named_by(parents, (&join, &[parent], ids), self.score, boost, binder)
+        let bound = named_by(parents, (&join, &[parent], ids), self.score, boost, binder)?;
+        let Some(definition) = &self.inner_hits else { return Ok(bound) };
+        let side = (&self.query, self.kind.as_str(), &*join.path);
+        Ok(with_hits(bound, JoinedHits::new(definition, side, &path, binder.shard)?))
     }
 }

@@ -5,9 +5,11 @@
 
 mod has_child;
 mod has_parent;
+mod hits;
 mod joined;
 mod parent_id;
 
 pub(super) use has_child::parse as parse_has_child;
 pub(super) use has_parent::parse as parse_has_parent;
+pub(crate) use hits::JoinedHits;
 pub(super) use parent_id::parse as parse_parent_id;

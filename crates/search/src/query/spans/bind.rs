@@ -66,7 +66,7 @@ pub(in crate::query) fn bind_span(
         .collect();
     let field = span.path().and_then(|path| binder.field(path));
     let scorer = match &field {
-        Some(field) if !terms.is_empty() => Some(binder.bm25(boost, terms, binder.norms(field)?)),
+        Some(field) if !terms.is_empty() => Some(binder.field_scorer(field, boost, terms)?),
         _ => None,
     };
     Ok(SpansNode { span, field, scorer, boost }.into())

@@ -53,6 +53,10 @@ impl BoundNode for SpansNode {
         Ok(scorer.explain_weight(&self.span.text(), freq, norm, doc))
     }
 
+    fn class(&self) -> &'static str {
+        self.span.class()
+    }
+
     fn text(&self) -> String {
         boosted(&self.span.text(), self.boost)
     }

@@ -63,6 +63,22 @@ impl SpanTree {
         SpanTree::Masked { span: Box::new(span), path: other.path.clone() }
     }
 
+    /// Lucene's class of such a query.
+    pub fn class(&self) -> &'static str {
+        match self {
+            SpanTree::Nothing { .. } => "SpanMatchNoDocsQuery",
+            SpanTree::Term { .. } => "SpanTermQuery",
+            SpanTree::Gap { .. } => "SpanGapQuery",
+            SpanTree::Any(_) | SpanTree::Terms { .. } => "SpanOrQuery",
+            SpanTree::Near { .. } => "SpanNearQuery",
+            SpanTree::Not { .. } => "SpanNotQuery",
+            SpanTree::First { .. } => "SpanFirstQuery",
+            SpanTree::Contained { gives_big: true, .. } => "SpanContainingQuery",
+            SpanTree::Contained { .. } => "SpanWithinQuery",
+            SpanTree::Masked { .. } => "FieldMaskingSpanQuery",
+        }
+    }
+
     /// The field that it passes for; `None`: any.
     pub fn path(&self) -> Option<&Arc<str>> {
         match self {

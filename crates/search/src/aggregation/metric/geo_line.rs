@@ -1,0 +1,248 @@
+//! `geo_line`: the places of a bucket as a line, in the order of another field. Source: Elasticsearch's `GeoLineAggregator`,
+//! `InternalGeoLine`.
+
+use limber_mapping::RequestError;
+use limber_mapping::geo::GeoPoint;
+use limber_segment::SegmentView;
+use serde_json::{Map, Value, json};
+
+use super::super::budget::Budget;
+use super::super::collector::Collector;
+use super::super::definition::{Collect, Place, Reduce, Render, Request};
+use super::super::entries::Entries;
+use super::super::options::{Options, ValuesOptions, unknown_field};
+use super::super::partial::{Finding, OwnFinding, Partial};
+use super::super::reduce::Reducer;
+use super::super::render::Renderer;
+use super::super::source::{Accepts, NumberReader, Source};
+use super::super::tree::{Aggregation, Kind};
+use crate::error::Result;
+
+/// Most places of a line (`MAX_PATH_SIZE`), and how many there are unless the request says less.
+const PLACES_MAX: i32 = 10_000;
+
+#[derive(Debug, Clone)]
+pub struct GeoLine {
+    point: ValuesOptions,
+    sort: ValuesOptions,
+    shows_sort: bool,
+    descends: bool,
+    places_max: usize,
+}
+
+impl GeoLine {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let mut part = |name: &'static str| {
+            let Some(map) = options.object(name)? else {
+                return Err(RequestError::illegal_argument(format!("Required [{name}]")));
+            };
+            let mut own = Options::new("geo_line", &options.name, map);
+            let values = ValuesOptions::parse(&mut own).and_then(|values| own.finish().map(|()| values));
+            values.map_err(|cause| options.failed(name, cause))
+        };
+        let (point, sort) = (part("point")?, part("sort")?);
+        let shows_sort = options.boolean("include_sort")?.unwrap_or(false);
+        let descends = match options.text("sort_order")?.map(|order| order.to_lowercase()).as_deref() {
+            None | Some("asc") => false,
+            Some("desc") => true,
+            Some(other) => {
+                let reason = format!(
+                    "No enum constant org.elasticsearch.search.sort.SortOrder.{}",
+                    other.to_uppercase()
+                );
+                return Err(RequestError::illegal_argument(reason));
+            }
+        };
+        let size = options.int("size")?.unwrap_or(PLACES_MAX);
+        if !(1..=PLACES_MAX).contains(&size) {
+            let reason = format!("invalid [size] value [{size}] must be a positive integer <= {PLACES_MAX}");
+            return Err(RequestError::illegal_argument(reason));
+        }
+        if let Some(option) = options.first_left() {
+            return Err(unknown_field(options.kind, option));
+        }
+        Ok(Kind::own(GeoLine { point, sort, shows_sort, descends, places_max: size as usize }))
+    }
+}
+
+/// A place by what it is sorted by.
+#[derive(Debug, Clone, Copy)]
+struct Stop {
+    sort: f64,
+    /// As a column holds it.
+    place: i64,
+}
+
+/// The line of one bucket.
+#[derive(Debug, Clone, Default)]
+pub struct Line {
+    stops: Vec<Stop>,
+    /// Some places were left out.
+    is_cut: bool,
+}
+
+impl OwnFinding for Line {}
+
+impl Line {
+    /// Sorts the places, and leaves out those beyond `places_max`.
+    fn settle(&mut self, descends: bool, places_max: usize) {
+        // Stable: places of the same value stay in the order of the documents.
+        self.stops.sort_by(|left, right| match descends {
+            true => right.sort.total_cmp(&left.sort),
+            false => left.sort.total_cmp(&right.sort),
+        });
+        self.is_cut |= self.stops.len() > places_max;
+        self.stops.truncate(places_max);
+    }
+
+    /// Coordinates have six digits, as in Elasticsearch.
+    fn coordinates(&self) -> Vec<Value> {
+        let rounded = |degrees: f64| (degrees * 1e6).round() / 1e6;
+        let shown = |stop: &Stop| {
+            let place = GeoPoint::decode(stop.place);
+            json!([rounded(place.longitude), rounded(place.latitude)])
+        };
+        self.stops.iter().map(shown).collect()
+    }
+}
+
+impl Request for GeoLine {
+    fn values(&self) -> Vec<(&ValuesOptions, Accepts)> {
+        vec![(&self.point, Accepts::Places), (&self.sort, Accepts::Numbers)]
+    }
+
+    fn takes_subs(&self) -> bool {
+        false
+    }
+}
+
+impl Collect for GeoLine {
+    fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
+        let [point, sort] = [0, 1].map(|part| &place.bound.sources()[part]);
+        Ok(Box::new(LineCollector {
+            own: self,
+            point: (point, NumberReader::new(point)?),
+            sort: (sort, NumberReader::new(sort)?),
+            sorts: Vec::new(),
+            doubles: Vec::new(),
+            lines: Vec::new(),
+            starts: Vec::new(),
+            budget: place.budget,
+        }))
+    }
+}
+
+impl Reduce for GeoLine {
+    type Finding = Line;
+
+    fn reduce(&self, _: &Aggregation, parts: Vec<Line>, _: &mut Reducer<'_>) -> Result<Line> {
+        let mut all = Line::default();
+        for mut part in parts {
+            all.is_cut |= part.is_cut;
+            all.stops.append(&mut part.stops);
+        }
+        all.settle(self.descends, self.places_max);
+        Ok(all)
+    }
+}
+
+impl Render for GeoLine {
+    fn render(&self, line: &Line, _: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()> {
+        let mut coordinates = line.coordinates();
+        let geometry = match coordinates.len() {
+            1 => json!({"type": "Point", "coordinates": coordinates.remove(0)}),
+            _ => json!({"type": "LineString", "coordinates": coordinates}),
+        };
+        let mut properties = json!({"complete": !line.is_cut});
+        if self.shows_sort {
+            properties["sort_values"] = line.stops.iter().map(|stop| stop.sort).collect();
+        }
+        out.insert("type".into(), "Feature".into());
+        out.insert("geometry".into(), geometry);
+        out.insert("properties".into(), properties);
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct LineCollector<'s> {
+    own: &'s GeoLine,
+    point: (&'s Source, NumberReader<'s>),
+    sort: (&'s Source, NumberReader<'s>),
+    /// What each document of a batch is sorted by; NaN: nothing.
+    sorts: Vec<f64>,
+    doubles: Vec<f64>,
+    lines: Vec<Line>,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> Collector<'s> for LineCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.point.1.begin(&view.segment, self.point.0.is_mapped())?;
+        self.sort.1.begin(&view.segment, self.sort.0.is_mapped())
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if entries.bucket_count > self.lines.len() {
+            let more = entries.bucket_count - self.lines.len();
+            self.budget.spend((more * size_of::<Line>()) as u64)?;
+            self.lines.resize(entries.bucket_count, Line::default());
+        }
+        let stored = self.sort.1.load(entries.docs)?;
+        self.sort.0.decode_all(stored.values, &mut self.doubles);
+        self.sorts.clear();
+        self.sorts.resize(entries.docs.len(), f64::NAN);
+        for (at, &value) in self.doubles.iter().enumerate() {
+            let position = stored.positions.map_or(at, |positions| positions[at] as usize);
+            if !self.sorts[position].is_nan() {
+                return Err(RequestError::illegal_argument(
+                    "Encountered more than one sort value for a single document. Use a script to combine multiple \
+                     sort-values-per-doc into a single value.",
+                )
+                .into());
+            }
+            self.sorts[position] = value;
+        }
+        let places = self.point.1.load(entries.docs)?;
+        let (own, sorts, lines) = (self.own, &self.sorts, &mut self.lines);
+        let mut added = 0;
+        places.join(entries, &mut self.starts, |entry, bucket, place| {
+            let sort = sorts[entries.position(entry)];
+            if sort.is_nan() {
+                return;
+            }
+            let line = &mut lines[bucket as usize];
+            line.stops.push(Stop { sort, place });
+            added += 1;
+            if line.stops.len() >= 2 * own.places_max.max(64) {
+                line.settle(own.descends, own.places_max);
+            }
+        });
+        self.budget.spend(added * size_of::<Stop>() as u64)
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        let own = self.own;
+        let line = |&bucket: &u32| {
+            let mut line = self.lines.get_mut(bucket as usize).map(std::mem::take).unwrap_or_default();
+            line.settle(own.descends, own.places_max);
+            line.into_partial()
+        };
+        Ok(buckets.iter().map(line).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_its_places_in_order_and_no_more_than_it_may() {
+        let stop = |sort: f64| Stop { sort, place: GeoPoint { latitude: sort, longitude: -sort }.encode() };
+        let mut line = Line { stops: [3.0, 1.0, 2.0].map(stop).to_vec(), is_cut: false };
+        line.settle(true, 2);
+        assert!(line.is_cut);
+        assert_eq!(line.coordinates(), [json!([-3.0, 3.0]), json!([-2.0, 2.0])]);
+    }
+}

@@ -1,0 +1,262 @@
+//! What an aggregation and each below it cost (`profile`): "how long did it take to collect and to build its answer?"
+//!
+//! Source: Elasticsearch's `ProfilingAggregator` and `AggregationProfileBreakdown`. A profiled aggregation looks at every
+//! document: what it may otherwise answer from a segment's statistics it does not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use limber_mapping::Representation;
+use limber_segment::SegmentView;
+use limber_segment::columns::Cardinality;
+use serde_json::{Map, Value, json};
+
+use super::collector::Collector;
+use super::entries::Entries;
+use super::partial::Partial;
+use super::source::Source;
+use crate::error::Result;
+
+/// A step of an aggregation.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    Initialize,
+    BuildLeafCollector,
+    Collect,
+    PostCollection,
+    BuildAggregation,
+}
+
+/// In the order of [`Step`].
+const STEPS: [&str; 5] =
+    ["initialize", "build_leaf_collector", "collect", "post_collection", "build_aggregation"];
+
+/// Shards' answers are put together after all of them; Elasticsearch shows nothing for it, either.
+const NO_STEP: &str = "reduce";
+
+#[derive(Debug, Default)]
+struct Timer {
+    nanos: AtomicU64,
+    count: AtomicU64,
+}
+
+/// How the values of a segment are read.
+#[derive(Debug, Default)]
+struct Segments {
+    numbers: AtomicU64,
+    single_ordinals: AtomicU64,
+    multi_ordinals: AtomicU64,
+    empty: AtomicU64,
+}
+
+/// What one aggregation of a tree took on a shard.
+#[derive(Debug)]
+pub struct AggregationTimes {
+    name: String,
+    type_name: &'static str,
+    class: String,
+    field: Option<Arc<limber_mapping::Field>>,
+    timers: [Timer; STEPS.len()],
+    segments: Segments,
+    /// Answers built, one for each bucket around.
+    built: AtomicU64,
+    pub(super) children: Vec<Arc<AggregationTimes>>,
+}
+
+impl AggregationTimes {
+    pub(super) fn of(
+        name: &str,
+        type_name: &'static str,
+        sources: &[Source],
+        children: Vec<Arc<AggregationTimes>>,
+    ) -> Arc<AggregationTimes> {
+        let field = sources.first().and_then(|source| source.field.clone());
+        Arc::new(AggregationTimes {
+            name: name.to_owned(),
+            type_name,
+            class: class_of(type_name, field.as_deref()),
+            field,
+            timers: Default::default(),
+            segments: Segments::default(),
+            built: AtomicU64::new(0),
+            children,
+        })
+    }
+
+    pub(super) fn measure<T>(&self, step: Step, count: u64, body: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = body();
+        let timer = &self.timers[step as usize];
+        timer.nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        timer.count.fetch_add(count, Ordering::Relaxed);
+        result
+    }
+
+    /// All of its steps, those of the aggregations below included.
+    pub fn nanos(&self) -> u64 {
+        self.timers.iter().map(|timer| timer.nanos.load(Ordering::Relaxed)).sum()
+    }
+
+    /// The steps while documents are looked at.
+    pub fn nanos_of_collecting(&self) -> u64 {
+        let of = |step: Step| self.timers[step as usize].nanos.load(Ordering::Relaxed);
+        of(Step::BuildLeafCollector) + of(Step::Collect)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn see(&self, view: &SegmentView) -> Result<()> {
+        let Some(field) = &self.field else { return Ok(()) };
+        let counter = match field.representation() {
+            Representation::Terms => match view.segment.ordinals(&field.path)? {
+                None => &self.segments.empty,
+                Some(column) if column.cardinality() != Cardinality::Multi => &self.segments.single_ordinals,
+                Some(_) => &self.segments.multi_ordinals,
+            },
+            _ if view.segment.numbers(&field.path)?.is_none() => &self.segments.empty,
+            _ => &self.segments.numbers,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn debug(&self) -> Map<String, Value> {
+        let mut debug = Map::new();
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let segments = &self.segments;
+        let (single, multi) = (count(&segments.single_ordinals), count(&segments.multi_ordinals));
+        match self.type_name {
+            "cardinality" => {
+                debug.insert("empty_collectors_used".into(), count(&segments.empty).into());
+                debug.insert("numeric_collectors_used".into(), count(&segments.numbers).into());
+                debug.insert("ordinals_collectors_used".into(), (single + multi).into());
+                debug.insert("ordinals_collectors_overhead_too_high".into(), 0.into());
+                debug.insert("string_hashing_collectors_used".into(), 0.into());
+            }
+            "terms" if single + multi > 0 => {
+                debug.insert("segments_with_single_valued_ords".into(), single.into());
+                debug.insert("segments_with_multi_valued_ords".into(), multi.into());
+                debug.insert("result_strategy".into(), "terms".into());
+                debug.insert("collection_strategy".into(), "dense".into());
+                debug.insert("has_filter".into(), false.into());
+            }
+            "terms" if count(&segments.numbers) > 0 => {
+                let is_floating = self.field.as_ref().is_some_and(|field| field.is_floating());
+                let strategy = if is_floating { "double_terms" } else { "long_terms" };
+                debug.insert("result_strategy".into(), strategy.into());
+            }
+            _ => {}
+        }
+        debug.insert("built_buckets".into(), count(&self.built).into());
+        debug
+    }
+
+    /// As Elasticsearch shows it.
+    pub fn to_json(&self) -> Value {
+        let mut breakdown = Map::new();
+        for (name, timer) in STEPS.iter().zip(&self.timers) {
+            breakdown.insert((*name).to_owned(), timer.nanos.load(Ordering::Relaxed).into());
+            breakdown.insert(format!("{name}_count"), timer.count.load(Ordering::Relaxed).into());
+        }
+        breakdown.insert(NO_STEP.to_owned(), 0.into());
+        breakdown.insert(format!("{NO_STEP}_count"), 0.into());
+        let mut shown = json!({
+            "type": self.class,
+            "description": self.name,
+            "time_in_nanos": self.nanos(),
+            "breakdown": breakdown,
+            "debug": self.debug(),
+        });
+        if !self.children.is_empty() {
+            shown["children"] = self.children.iter().map(|child| child.to_json()).collect();
+        }
+        shown
+    }
+}
+
+/// What Elasticsearch calls the aggregator of this type over such a field.
+fn class_of(type_name: &str, field: Option<&limber_mapping::Field>) -> String {
+    let is_number = field.is_some_and(limber_mapping::Field::is_numeric);
+    let is_range = field.is_some_and(|field| field.range_kind().is_some());
+    let named = match type_name {
+        "terms" if is_number => "NumericTermsAggregator",
+        "terms" if field.is_some() => "GlobalOrdinalsStringTermsAggregator",
+        "terms" => "MapStringTermsAggregator",
+        "significant_terms" if is_number => "NumericTermsAggregator",
+        "significant_terms" => "GlobalOrdinalsStringTermsAggregator.SignificantTerms",
+        "rare_terms" if is_number => "LongRareTermsAggregator",
+        "rare_terms" => "StringRareTermsAggregator",
+        "histogram" if is_range => "RangeHistogramAggregator",
+        "histogram" => "NumericHistogramAggregator",
+        "date_histogram" if is_range => "DateRangeHistogramAggregator",
+        "range" | "date_range" | "geo_distance" => "RangeAggregator.NoOverlap",
+        "ip_range" => "BinaryRangeAggregator",
+        "cardinality" if is_number || field.is_none() => "CardinalityAggregator",
+        "cardinality" => "GlobalOrdCardinalityAggregator",
+        "percentiles" => "TDigestPercentilesAggregator",
+        "percentile_ranks" => "TDigestPercentileRanksAggregator",
+        "children" => "ParentToChildrenAggregator",
+        "parent" => "ChildrenToParentAggregator",
+        "filters" => "FiltersAggregator.Compatible",
+        "filter" => "FilterAggregator",
+        "geotile_grid" => "GeoTileGridAggregator",
+        "geohash_grid" => "GeoHashGridAggregator",
+        "geohex_grid" => "GeoHexGridAggregator",
+        "diversified_sampler" => "DiversifiedOrdinalsSamplerAggregator",
+        "auto_date_histogram" => "AutoDateHistogramAggregator.FromSingle",
+        _ => "",
+    };
+    match named {
+        "" => {
+            let words = type_name.split('_').map(|word| {
+                let mut letters = word.chars();
+                letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+            });
+            words.collect::<String>() + "Aggregator"
+        }
+        named => named.to_owned(),
+    }
+}
+
+/// A collector that is measured.
+#[derive(Debug)]
+pub(super) struct ProfiledCollector<'s> {
+    pub inner: Box<dyn Collector<'s> + 's>,
+    pub times: &'s AggregationTimes,
+}
+
+impl<'s> Collector<'s> for ProfiledCollector<'s> {
+    fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
+        self.times.see(view)?;
+        self.times.measure(Step::BuildLeafCollector, 1, || self.inner.begin_segment(view))
+    }
+
+    fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        self.times.measure(Step::Collect, entries.docs.len() as u64, || self.inner.collect(entries))
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        self.times.measure(Step::PostCollection, 0, || self.inner.end_segment())
+    }
+
+    fn order_value(&self, path: &[String], value: Option<&str>, bucket: u32) -> f64 {
+        self.inner.order_value(path, value, bucket)
+    }
+
+    fn take_keys(&mut self, buckets: &[u32], key_of: &dyn Fn(u32) -> i64) {
+        self.inner.take_keys(buckets, key_of);
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.times.measure(Step::PostCollection, 0, || self.inner.settle())
+    }
+
+    fn finish(&mut self, buckets: &[u32]) -> Result<Vec<Partial>> {
+        self.times.built.fetch_add(buckets.len() as u64, Ordering::Relaxed);
+        self.times.measure(Step::PostCollection, 1, || ());
+        self.times.measure(Step::BuildAggregation, 1, || self.inner.finish(buckets))
+    }
+}

@@ -1,0 +1,253 @@
+//! What a query and each query in it cost (`profile`): "how long did it look for documents, and how long did it score?"
+//!
+//! Every query of a tree is put into a node that measures what it is asked, as Elasticsearch's `ProfileWeight` and
+//! `ProfileScorer` do. The steps have Elasticsearch's names. A step of theirs that goes from document to document is one that
+//! takes a window of 4,096 here, so of `advance` and `match` windows are counted, of `next_doc` and `score` documents.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use limber_segment::{DocId, Segment, SegmentView};
+use serde_json::{Map, Value, json};
+
+use super::bound::BoundQuery;
+use super::bound_node::BoundNode;
+use super::required_terms::RequiredTerms;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Matcher, Scorer, SegmentBits};
+use crate::score::Explanation;
+
+/// A step of a query.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    CreateWeight,
+    CountWeight,
+    BuildScorer,
+    NextDoc,
+    Advance,
+    Match,
+    Score,
+    ComputeMaxScore,
+    SetMinCompetitiveScore,
+}
+
+/// In the order of [`Step`].
+const STEPS: [&str; 9] = [
+    "create_weight",
+    "count_weight",
+    "build_scorer",
+    "next_doc",
+    "advance",
+    "match",
+    "score",
+    "compute_max_score",
+    "set_min_competitive_score",
+];
+
+/// A step of Lucene's that there is none of: bounds of scores are looked up together with the scores.
+const NO_STEP: &str = "shallow_advance";
+
+#[derive(Debug, Default)]
+struct Timer {
+    nanos: AtomicU64,
+    count: AtomicU64,
+}
+
+/// What one query of a tree took on a shard.
+#[derive(Debug)]
+pub(crate) struct QueryTimes {
+    class: &'static str,
+    text: String,
+    timers: [Timer; STEPS.len()],
+    children: Vec<Arc<QueryTimes>>,
+}
+
+impl QueryTimes {
+    fn add(&self, step: Step, started: Instant, count: u64) {
+        let timer = &self.timers[step as usize];
+        timer.nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        timer.count.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn measure<T>(&self, step: Step, body: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = body();
+        self.add(step, started, 1);
+        result
+    }
+
+    /// All of its steps, those of the queries in it included.
+    pub fn nanos(&self) -> u64 {
+        self.timers.iter().map(|timer| timer.nanos.load(Ordering::Relaxed)).sum()
+    }
+
+    /// The steps after the query was bound.
+    pub fn nanos_of_search(&self) -> u64 {
+        self.nanos() - self.timers[Step::CreateWeight as usize].nanos.load(Ordering::Relaxed)
+    }
+
+    /// As Elasticsearch shows it.
+    pub fn to_json(&self) -> Value {
+        let mut breakdown = Map::new();
+        for (name, timer) in STEPS.iter().zip(&self.timers) {
+            breakdown.insert((*name).to_owned(), timer.nanos.load(Ordering::Relaxed).into());
+            breakdown.insert(format!("{name}_count"), timer.count.load(Ordering::Relaxed).into());
+        }
+        breakdown.insert(NO_STEP.to_owned(), 0.into());
+        breakdown.insert(format!("{NO_STEP}_count"), 0.into());
+        let mut shown = json!({
+            "type": self.class,
+            "description": self.text,
+            "time_in_nanos": self.nanos(),
+            "breakdown": breakdown,
+        });
+        if !self.children.is_empty() {
+            shown["children"] = self.children.iter().map(|child| child.to_json()).collect();
+        }
+        shown
+    }
+}
+
+/// A query that is measured. Its name is the query's around it.
+#[derive(Debug)]
+struct ProfiledNode {
+    inner: BoundQuery,
+    times: Arc<QueryTimes>,
+}
+
+/// Puts a query and all that are in it into nodes that measure them; what they measure, the query's own first.
+pub(crate) fn profiled(mut query: BoundQuery) -> (BoundQuery, Vec<Arc<QueryTimes>>) {
+    let mut children = Vec::new();
+    for part in query.node.parts_mut() {
+        let (measured, times) = profiled(std::mem::replace(part, BoundQuery::nothing("")));
+        *part = measured;
+        children.extend(times);
+    }
+    // A filter that goes through the cache is not a query of its own.
+    if query.node.as_cached().is_some() {
+        return (query, children);
+    }
+    let times = Arc::new(QueryTimes {
+        class: query.node.class(),
+        text: query.text(),
+        timers: Default::default(),
+        children,
+    });
+    let created = &times.timers[Step::CreateWeight as usize];
+    created.nanos.store(query.bind_nanos, Ordering::Relaxed);
+    created.count.store(1, Ordering::Relaxed);
+    let (name, likeness) = (query.name.take(), query.likeness.take());
+    let node = ProfiledNode { inner: query, times: times.clone() };
+    (BoundQuery { name, likeness, ..node.into() }, vec![times])
+}
+
+impl BoundNode for ProfiledNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        let inner = self.times.measure(Step::BuildScorer, || self.inner.matcher(segment))?;
+        Ok(Box::new(TimedMatcher { inner, times: &self.times }))
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        let inner = self.times.measure(Step::BuildScorer, || self.inner.scorer(segment, is_known))?;
+        Ok(Box::new(TimedScorer { inner, times: &self.times }))
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        self.inner.explain(segment, doc)
+    }
+
+    fn class(&self) -> &'static str {
+        self.inner.node.class()
+    }
+
+    fn text(&self) -> String {
+        self.inner.text()
+    }
+
+    fn clause_text(&self) -> String {
+        self.inner.node.clause_text()
+    }
+
+    fn parts(&self) -> Vec<&BoundQuery> {
+        vec![&self.inner]
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
+        vec![&mut self.inner]
+    }
+
+    fn bit_set_count(&self) -> u64 {
+        self.inner.node.bit_set_count()
+    }
+
+    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
+        self.inner.node.can_match(shard)
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        self.times.measure(Step::CountWeight, || self.inner.node.known_count(view))
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        self.inner.node.required_terms()
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.inner.is_nothing()
+    }
+
+    fn is_everything(&self) -> bool {
+        self.inner.node.is_everything()
+    }
+}
+
+struct TimedMatcher<'a> {
+    inner: BoxedMatcher<'a>,
+    times: &'a QueryTimes,
+}
+
+impl Matcher for TimedMatcher<'_> {
+    fn cost(&self) -> u64 {
+        self.inner.cost()
+    }
+
+    fn next(&mut self, target: DocId) -> Result<DocId> {
+        self.times.measure(Step::Advance, || self.inner.next(target))
+    }
+
+    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        let before = bits.count();
+        let started = Instant::now();
+        self.inner.fill(start, bits)?;
+        self.times.add(Step::NextDoc, started, u64::from(bits.count() - before));
+        Ok(())
+    }
+
+    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.times.measure(Step::Match, || self.inner.restrict(start, bits))
+    }
+}
+
+struct TimedScorer<'a> {
+    inner: BoxedScorer<'a>,
+    times: &'a QueryTimes,
+}
+
+impl Scorer for TimedScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        let started = Instant::now();
+        self.inner.score(docs, sums)?;
+        self.times.add(Step::Score, started, docs.len() as u64);
+        Ok(())
+    }
+
+    fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32> {
+        self.times.measure(Step::ComputeMaxScore, || self.inner.max_score(start, end))
+    }
+
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
+        self.times.measure(Step::SetMinCompetitiveScore, || self.inner.contenders(score, segment))
+    }
+}

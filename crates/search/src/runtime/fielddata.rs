@@ -1,0 +1,117 @@
+//! The terms of a text by document (`fielddata: true`), made from its postings for one request.
+//!
+//! Source: Elasticsearch's `PagedBytesIndexFieldData`. What it takes is charged to the request before it is taken; that of
+//! one segment is kept at a time.
+
+use std::fmt;
+use std::sync::Arc;
+
+use limber_segment::postings::Want;
+use limber_segment::{DocId, Segment, SegmentId};
+use limber_store::sync::Mutex;
+use limber_work as work;
+
+use super::terms::RuntimeTerms;
+use crate::error::{Result, check_request};
+
+/// The ordinals of the terms of each document of a segment.
+#[derive(Default)]
+struct Table {
+    /// `ordinals[starts[doc]..starts[doc + 1]]` are those of a document, ascending. Empty: no document has the field.
+    starts: Vec<u32>,
+    ordinals: Vec<u32>,
+}
+
+impl Table {
+    fn of(segment: &Segment, path: &str) -> Result<Table> {
+        let Some(terms) = segment.terms(path)? else { return Ok(Table::default()) };
+        let doc_count = segment.doc_count() as usize;
+        work::claim((doc_count + 1) as u64 * 8 + terms.sum_doc_freq() * size_of::<u32>() as u64)?;
+        let mut starts = vec![0u32; doc_count + 1];
+        each_posting(segment, path, |_, doc| starts[doc as usize + 1] += 1)?;
+        for doc in 0..doc_count {
+            starts[doc + 1] += starts[doc];
+        }
+        let mut next = starts.clone();
+        let mut ordinals = vec![0; starts[doc_count] as usize];
+        each_posting(segment, path, |ordinal, doc| {
+            let place = &mut next[doc as usize];
+            ordinals[*place as usize] = ordinal;
+            *place += 1;
+        })?;
+        Ok(Table { starts, ordinals })
+    }
+}
+
+/// The table of the segment that was asked for last.
+#[derive(Default)]
+pub(super) struct LastTable(Mutex<Option<(SegmentId, Arc<Table>)>>);
+
+impl fmt::Debug for LastTable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("LastTable")
+    }
+}
+
+/// The terms of a text on a segment.
+pub(super) struct Fielddata<'a> {
+    segment: &'a Segment,
+    path: &'a str,
+    table: Arc<Table>,
+}
+
+impl<'a> Fielddata<'a> {
+    /// # Errors
+    /// There is no memory for it; cancelled; corrupt data.
+    pub fn open(segment: &'a Segment, path: &'a str, last: &LastTable) -> Result<Fielddata<'a>> {
+        let id = segment.meta().id;
+        let kept = last.0.lock().take().filter(|(kept, _)| *kept == id);
+        let table = match kept {
+            Some((_, table)) => table,
+            None => Arc::new(Table::of(segment, path)?),
+        };
+        *last.0.lock() = Some((id, table.clone()));
+        Ok(Fielddata { segment, path, table })
+    }
+
+    /// The terms of `docs`, sorted within a document.
+    pub fn terms(&self, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
+        out.clear();
+        let Some(terms) = self.segment.terms(self.path)? else { return Ok(()) };
+        let Table { starts, ordinals } = &*self.table;
+        if starts.is_empty() {
+            return Ok(());
+        }
+        let mut term = Vec::new();
+        for (position, &doc) in (0..).zip(docs) {
+            let (start, end) = (starts[doc as usize], starts[doc as usize + 1]);
+            for ordinal in &ordinals[start as usize..end as usize] {
+                terms.term(u64::from(*ordinal), &mut term)?;
+                out.push(position, &term);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Calls `found` with the ordinal of every term of a field and each document that has it: terms ascend, and the documents of
+/// each.
+fn each_posting(segment: &Segment, path: &str, mut found: impl FnMut(u32, DocId)) -> Result<()> {
+    let (Some(terms), Some(reader)) = (segment.terms(path)?, segment.postings_reader(path)?) else {
+        return Ok(());
+    };
+    let mut cursor = terms.cursor();
+    while cursor.advance()? {
+        let ordinal = cursor.ord() as u32;
+        if ordinal.is_multiple_of(1024) {
+            check_request()?;
+        }
+        let mut postings = reader.postings(&cursor.info()?, Want::Docs)?;
+        while !postings.block_docs().is_empty() {
+            postings.block_docs().iter().for_each(|doc| found(ordinal, *doc));
+            postings.next_block();
+        }
+        postings.status()?;
+    }
+    Ok(())
+}
