@@ -107,7 +107,7 @@ mod tests {
         first.grow(60).expect("fits");
         let mut second = pressure.begin();
         let error = second.grow(41).expect_err("one too many");
-        assert_eq!((error.status, error.kind.as_ref()), (429, "es_rejected_execution_exception"));
+        assert_eq!((error.status, error.kind), (429, "es_rejected_execution_exception"));
         assert_eq!(
             error.reason,
             "rejected execution of coordinating operation [coordinating_and_primary_bytes=60, replica_bytes=0, all_bytes=60, \

@@ -434,7 +434,7 @@ fn wrong_configurations() {
         "![field] property isn't a string, but of type [java.lang.Integer]",
     );
     check(r#"[{"foo":{}}]"#, "{}", "!No processor type exists with name [foo]");
-    check(r#"[{"enrich":{"field":"a"}}]"#, "{}", "!processor type [enrich] is not supported by Limber yet");
+    check(r#"[{"redact":{"field":"a"}}]"#, "{}", "!processor type [redact] is not supported by Limber yet");
     check(
         r#"[{"fail":{"message":"m","on_failure":[]}}]"#,
         "{}",

@@ -158,10 +158,12 @@ impl Narrowing {
     /// Whether a field that is mapped is wanted.
     fn takes(&self, mapping: &Mapping, path: &str, kind: &str) -> bool {
         let parents = || path.match_indices('.').map(|(end, _)| &path[..end]);
-        !self.metadata_only
-            && self.has_type(kind)
-            && !(self.without_nested && parents().any(|parent| mapping.nested(parent).is_some()))
-            && !(self.without_multi_fields && parents().any(|parent| mapping.object(parent).is_none()))
+        if self.metadata_only || !self.has_type(kind) {
+            return false;
+        }
+        let is_nested = self.without_nested && parents().any(|parent| mapping.nested(parent).is_some());
+        let is_multi = self.without_multi_fields && parents().any(|parent| mapping.object(parent).is_none());
+        !is_nested && !is_multi
     }
 }
 

@@ -73,8 +73,8 @@ impl BoundNode for SynonymNode {
     }
 
     fn text(&self) -> String {
-        let term = |term: &Box<[u8]>| format!("{}:{}", self.field.path, String::from_utf8_lossy(term));
-        let terms: Vec<String> = self.terms.iter().map(term).collect();
+        let shown = |term: &[u8]| format!("{}:{}", self.field.path, String::from_utf8_lossy(term));
+        let terms: Vec<String> = self.terms.iter().map(|term| shown(term)).collect();
         format!("Synonym({})", terms.join(" "))
     }
 
