@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use limber_store::sync::{Condvar, Mutex};
+use limber_store::sync::{self, Condvar, Mutex};
 use serde_json::{Map, Value, json};
 
 /// Which counters a request shows.
@@ -97,12 +97,12 @@ impl Progress {
         self.slices.len()
     }
 
-    /// Whether the request is to end.
     /// The flag that ends it.
     pub fn cancelled_flag(&self) -> Arc<AtomicBool> {
         self.cancelled.clone()
     }
 
+    /// Whether the request is to end.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Relaxed)
     }
@@ -114,13 +114,11 @@ impl Progress {
 
     /// Waits, unless the request is cancelled first.
     pub fn pause(&self, pause: Duration) {
-        let until = Instant::now() + pause;
-        while !self.is_cancelled() {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            std::thread::sleep(left.min(PAUSE_STEP));
+        let mut left = pause;
+        while !left.is_zero() && !self.is_cancelled() {
+            let step = left.min(PAUSE_STEP);
+            sync::sleep(step);
+            left -= step;
         }
     }
 

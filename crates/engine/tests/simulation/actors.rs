@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::archive::archive;
 use crate::changes::{flush, jump, map, roll, rounds, swap};
-use crate::copies::{SOURCE, copy};
+use crate::copies::SOURCE;
 use crate::model::{Key, State, Written, objection};
 use crate::world::World;
 use limber_store::random::SplitMix64;
@@ -59,7 +59,7 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         ("churn", churn),
         ("appender", append),
     ];
-    let others: [Role; 11] = [
+    let others: [Role; 10] = [
         ("reader", read),
         ("refresh", |world, random| rounds(world, random, &[Round::Refresh, Round::Sync])),
         ("upkeep", |world, random| {
@@ -84,7 +84,6 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         ("mapper", map),
         ("clock", jump),
         ("archivist", archive),
-        ("copier", copy),
     ];
     world.writers.store(writers.len(), Ordering::SeqCst);
     for (name, act) in writers {
