@@ -274,3 +274,44 @@ fn shard_number(kind: Resize, source: &IndexInfo, given: &Map<String, Value>) ->
         (_, Some(to)) => Ok(to),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use limber_store::repository::MemoryBlobs;
+
+    use super::*;
+    use crate::node::NodeConfig;
+
+    fn node(folder: &std::path::Path) -> Arc<Node> {
+        let config = NodeConfig {
+            data_path: folder.to_owned(),
+            memory_limit_bytes: 256 << 20,
+            cluster_name: "test".into(),
+            node_name: "node".into(),
+            compat_version: "8.14.3".into(),
+            settings: Map::new(),
+            background_threads: false,
+            search_processors: 1,
+        };
+        Node::open(config).expect("opens")
+    }
+
+    #[test]
+    fn a_copy_that_is_not_finished_is_in_no_snapshot_and_goes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let node = node(folder.path());
+        node.create_index("whole", &json!({})).expect("an index");
+        let copying = Copying::begin(&node, "half").expect("nobody else makes it");
+        node.create_index_marked("half", &json!({}), true).expect("an index");
+        node.remove_unfinished_copies();
+        assert!(
+            node.index_exists("half", IndicesOptions::METADATA).expect("an answer"),
+            "it is being copied"
+        );
+        node.put_repository_on("r", Arc::new(MemoryBlobs::default())).expect("a repository");
+        let taken = node.create_snapshot("r", "s", &json!({}), true).expect("a snapshot");
+        assert_eq!(taken["snapshot"]["indices"], json!(["whole"]));
+        drop(copying);
+        assert!(!node.index_exists("half", IndicesOptions::METADATA).expect("an answer"), "nobody copies it");
+    }
+}

@@ -150,7 +150,9 @@ impl Node {
     }
 
     fn content(&self, catalog: &Catalog, request: &SnapshotRequest) -> Result<Content> {
-        let indices = catalog.resolve(&request.indices, request.options)?;
+        let mut indices = catalog.resolve(&request.indices, request.options)?;
+        // What is still being copied into would be restored as if it were whole.
+        indices.retain(|index| !index.is_unfinished);
         let holds = |name: &Arc<str>| indices.iter().any(|index| index.name == *name);
         let streams = catalog.data_streams.values().filter(|stream| stream.indices.iter().all(holds));
         Ok(Content {
