@@ -150,10 +150,20 @@ impl ServerImport {
         }
         units.sort();
         let counted = |(name, is_stream): (String, bool)| {
+            self.refresh(&name);
             let count = self.source.ask("GET", &format!("/{}/_count", in_path(&name)), None)?;
             Ok(Unit { count: count["count"].as_u64().unwrap_or(0), name, is_stream })
         };
         units.into_iter().map(counted).collect()
+    }
+
+    /// Has the source show all that it has acknowledged: documents are read as a search finds them.
+    fn refresh(&self, name: &str) {
+        if let Err(error) = self.source.ask("POST", &format!("/{}/_refresh", in_path(name)), None) {
+            eprintln!(
+                "[{name}] is not refreshed ({error}): documents that a search does not find yet stay there"
+            );
+        }
     }
 
     /// Makes the index or data stream here unless it is there; whether it was made.

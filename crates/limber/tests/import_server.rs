@@ -1,0 +1,28 @@
+//! `limber import` from a running server: everything that it has acknowledged comes.
+
+mod support;
+
+use std::process::Command;
+
+use serde_json::json;
+use support::{ServerProcess, program};
+
+#[test]
+fn documents_that_the_source_has_not_refreshed_come_too() {
+    let folders = [(); 3].map(|()| tempfile::tempdir().expect("a temporary folder"));
+    let source = ServerProcess::start(folders[0].path(), &[]);
+    let target = ServerProcess::start(folders[1].path(), &[]);
+    let (mut there, mut here) = (source.client(), target.client());
+    let settings = json!({"settings": {"number_of_replicas": 0, "refresh_interval": "-1"}});
+    there.expect(200, "PUT", "/books", settings);
+    there.expect(201, "PUT", "/books/_doc/1", json!({"title": "one"}));
+    let imported = Command::new(program())
+        .env("LIMBER_HOME", folders[2].path())
+        .args(["import", &format!("http://{}", source.address), "--indices", "books"])
+        .args(["--target-host", &target.address.to_string()])
+        .output()
+        .expect("limber runs");
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let found = here.expect(200, "GET", "/books/_count", json!({}));
+    assert_eq!(found["count"], 1);
+}
