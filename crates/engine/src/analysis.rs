@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::synonyms::SynonymSet;
 
-/// Where users put files, below the data folder.
+/// The folder below the data folder that users put their files in.
 const FOLDER: &str = "config";
 /// Bytes of a file of analysis at most: it is read anew for every index that names it.
 const FILE_BYTES_MAX: u64 = 64 << 20;

@@ -26,7 +26,7 @@ pub struct IndexingPressure {
 pub struct IndexingPressureStats {
     pub limit_bytes: u64,
     pub current_bytes: u64,
-    /// Of all writes that were let in since the start.
+    /// The bytes of all writes that were let in since the start.
     pub total_bytes: u64,
     pub rejection_count: u64,
 }

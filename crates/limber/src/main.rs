@@ -100,7 +100,7 @@ struct ServeCommand {
     /// Data folder, created when absent [default: path.data of the configuration, else ./data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where to listen, as an address or a port alone; port 0 takes a free one and prints it [default: 127.0.0.1:9200]
+    /// Address to listen on, or a port alone; port 0 takes a free one and prints it [default: 127.0.0.1:9200]
     #[arg(long, value_name = "[HOST:]PORT")]
     http: Option<String>,
     /// Listen on an address that is not loopback, although everybody who reaches it may do everything [default: network.insecure of the

@@ -43,6 +43,7 @@ mod source;
 mod suggest;
 mod term_vectors;
 mod terms_enum;
+mod timers;
 mod trial;
 mod workers;
 

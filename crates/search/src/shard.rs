@@ -134,29 +134,17 @@ pub(crate) fn search(
         }
     }
     let mut run = Run {
-        shard,
-        request,
-        context,
-        query: &query,
         post_filter: post_filter.as_ref(),
         scoring,
         sink,
         top: Top::of(shard, &wanted)?,
         count_max: wanted.count_max,
-        total: 0,
         count_limit: match (known_total, request.track_total_hits) {
             (Some(_), _) | (None, TrackTotalHits::None) => None,
             (None, TrackTotalHits::UpTo(limit)) => u64::from(limit).checked_sub(wanted.counted),
             (None, TrackTotalHits::Exact) => Some(u64::MAX),
         },
-        is_lower_bound: false,
-        max_score: f32::NEG_INFINITY,
-        timed_out: false,
-        terminated_early: false,
-        claims: None,
-        docs: Vec::with_capacity(WINDOW as usize),
-        sums: Vec::new(),
-        scores: Vec::new(),
+        ..Run::new((shard, &query), request, context)
     };
     let is_needless = run.sink.is_none() && wanted.count_max == 0 && known_total.is_some();
     match wanted.split.filter(|_| run.can_split()) {
@@ -213,27 +201,7 @@ fn feed(
     sink: &mut dyn Sink,
     context: &SearchContext,
 ) -> Result<Fed> {
-    let mut run = Run {
-        shard,
-        request: wanted.request,
-        context,
-        query,
-        post_filter: None,
-        scoring: false,
-        sink: Some(sink),
-        top: Top::Scores(TopScores::new(0, None)),
-        count_max: 0,
-        total: 0,
-        count_limit: None,
-        is_lower_bound: false,
-        max_score: f32::NEG_INFINITY,
-        timed_out: false,
-        terminated_early: false,
-        claims: None,
-        docs: Vec::with_capacity(WINDOW as usize),
-        sums: Vec::new(),
-        scores: Vec::new(),
-    };
+    let mut run = Run { sink: Some(sink), ..Run::new((shard, query), wanted.request, context) };
     match wanted.split.filter(|_| run.can_split()) {
         Some(split) => run.segments_in_parts(split)?,
         None => run.segments()?,
@@ -305,6 +273,37 @@ struct Run<'a, 'r, 's, 'c> {
     docs: Vec<DocId>,
     sums: Vec<f64>,
     scores: Vec<f32>,
+}
+
+impl<'a, 'r, 's, 'c> Run<'a, 'r, 's, 'c> {
+    /// Looks at all documents that match, and keeps and counts none of them.
+    fn new(
+        (shard, query): (&'a ShardSnapshot, &'r BoundQuery),
+        request: &'r SearchRequest,
+        context: &'r SearchContext,
+    ) -> Run<'a, 'r, 's, 'c> {
+        Run {
+            shard,
+            request,
+            context,
+            query,
+            post_filter: None,
+            scoring: false,
+            sink: None,
+            top: Top::Scores(TopScores::new(0, None)),
+            count_max: 0,
+            total: 0,
+            count_limit: None,
+            is_lower_bound: false,
+            max_score: f32::NEG_INFINITY,
+            timed_out: false,
+            terminated_early: false,
+            claims: None,
+            docs: Vec::with_capacity(WINDOW as usize),
+            sums: Vec::new(),
+            scores: Vec::new(),
+        }
+    }
 }
 
 /// One segment that is searched.

@@ -35,7 +35,7 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// The name by which what a policy's execution made is found.
+    /// The alias of the index that executing a policy has made.
     pub(crate) fn alias(name: &str) -> String {
         format!(".enrich-{name}")
     }

@@ -26,7 +26,7 @@ pub(super) struct Transforms {
 /// One transform since the node was opened.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Live {
-    /// Of the run that is under way.
+    /// Ends the run that is under way; `None`: no run is.
     pub cancelled: Option<Arc<AtomicBool>>,
     /// When the next run begins, by the monotonic clock.
     pub due_ms: u64,
@@ -214,15 +214,7 @@ impl Node {
     /// `DELETE _transform/{id}`.
     pub fn delete_transform(&self, id: &str, force: bool, deletes_destination: bool) -> Result<()> {
         let changing = self.changing.lock();
-        let entry = self.state.load().transforms[id].clone();
-        if entry.is_null() {
-            return Err(missing(id));
-        }
-        if entry["is_started"] == true && !force {
-            return Err(conflict(format!(
-                "Cannot delete transform [{id}] as the task is running. Stop the task first"
-            )));
-        }
+        let entry = self.stopped_transform(id, force, "delete")?;
         self.change_state(|state| {
             if let Some(transforms) = state.transforms.as_object_mut() {
                 transforms.shift_remove(id);
@@ -231,11 +223,31 @@ impl Node {
         drop(changing);
         self.end_run(id);
         self.transforms.forget(id);
-        if deletes_destination && let Some(index) = entry["config"]["dest"]["index"].as_str() {
-            let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::DELETE };
-            self.delete_index(index, options)?;
+        match deletes_destination {
+            true => self.delete_destination(&entry),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// A transform that is not started, or may be changed nevertheless (`force`). `verb`: what is to be done with it.
+    fn stopped_transform(&self, id: &str, force: bool, verb: &str) -> Result<Value> {
+        let entry = self.state.load().transforms[id].clone();
+        if entry.is_null() {
+            return Err(missing(id));
+        }
+        if entry["is_started"] == true && !force {
+            let reason =
+                format!("Cannot {verb} transform [{id}] as the task is running. Stop the task first");
+            return Err(conflict(reason));
+        }
+        Ok(entry)
+    }
+
+    /// Deletes the index that a transform writes to, if it is there.
+    fn delete_destination(&self, entry: &Value) -> Result<()> {
+        let Some(index) = entry["config"]["dest"]["index"].as_str() else { return Ok(()) };
+        let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::DELETE };
+        self.delete_index(index, options)
     }
 
     fn end_run(&self, id: &str) {
@@ -289,15 +301,7 @@ impl Node {
     /// `POST _transform/{id}/_reset`: as if it never had run.
     pub fn reset_transform(&self, id: &str, force: bool) -> Result<()> {
         let changing = self.changing.lock();
-        let entry = self.state.load().transforms[id].clone();
-        if entry.is_null() {
-            return Err(missing(id));
-        }
-        if entry["is_started"] == true && !force {
-            return Err(conflict(format!(
-                "Cannot reset transform [{id}] as the task is running. Stop the task first"
-            )));
-        }
+        let entry = self.stopped_transform(id, force, "reset")?;
         self.change_state(|state| {
             let entry = &mut state.transforms[id];
             (entry["checkpoint"], entry["checkpoint_ms"], entry["is_started"]) =
@@ -306,11 +310,7 @@ impl Node {
         drop(changing);
         self.end_run(id);
         self.transforms.forget(id);
-        if let Some(index) = entry["config"]["dest"]["index"].as_str() {
-            let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::DELETE };
-            self.delete_index(index, options)?;
-        }
-        Ok(())
+        self.delete_destination(&entry)
     }
 
     /// `POST _transform/{id}/_schedule_now`.

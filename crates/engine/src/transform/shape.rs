@@ -66,7 +66,7 @@ pub(crate) struct Page {
     pub documents: Vec<(String, Value)>,
     /// Documents of the source in these groups.
     pub source_count: u64,
-    /// Where the next page begins; `None`: this is the last one.
+    /// The key after which the next page begins; `None`: this page is the last one.
     pub after: Option<Value>,
 }
 

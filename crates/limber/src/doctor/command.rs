@@ -24,7 +24,7 @@ pub struct DoctorCommand {
     /// Configuration file [default: ./limber.yml if present]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where the server listens [default: http.host and http.port of the configuration]
+    /// Address of the server [default: http.host and http.port of the configuration]
     #[arg(long, value_name = "HOST:PORT")]
     http: Option<String>,
     /// One setting; wins over the configuration file

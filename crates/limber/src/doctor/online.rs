@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::offline::{Finding, Level};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Of an answer; a health report is a few kilobytes.
+/// The longest answer that is read; a health report has a few kilobytes.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
 
 /// What the health report of a server says that listens there and asks for no credentials; `None`: there is none.

@@ -20,7 +20,7 @@ pub use mapped::MappedMemory;
 pub use scheduling::prefer_short_turns;
 pub use threads::{ThreadTime, thread_times};
 
-/// Of the machines that Limber runs on.
+/// The size of a page of memory on the machines that Limber runs on.
 const PAGE_BYTES: u64 = 4096;
 
 /// The memory this process may use: the machine's, or the least limit of its cgroups.

@@ -13,7 +13,7 @@ use crate::http::response::Response;
 
 const PARAMETERS: &[&str] = &["timeout", "verbose", "size"];
 
-/// Where problems of a node are explained.
+/// The page that explains problems of a node.
 const HELP: &str = "https://www.elastic.co/docs/troubleshoot/elasticsearch/diagnose-unavailable-shards";
 
 pub const ROUTES: &[Route] = &[

@@ -36,7 +36,7 @@ fn compilations(app: &App) -> Value {
     })
 }
 
-/// Nothing is ever published to other nodes.
+/// The section `discovery`: one node publishes nothing to others.
 fn discovery() -> Value {
     let states = json!({"count": 0, "uncompressed_size_in_bytes": 0, "compressed_size_in_bytes": 0});
     let update = json!({

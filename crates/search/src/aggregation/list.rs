@@ -17,6 +17,11 @@ pub struct Group {
     pub parts: Vec<Vec<Partial>>,
 }
 
+/// [`groups`] of all buckets of several lists.
+pub fn groups_of(lists: Vec<ListPartial>) -> Vec<Group> {
+    groups(lists.into_iter().flat_map(|list| list.buckets))
+}
+
 /// Buckets of equal keys together, by ascending key. Documents, background and errors are added up.
 pub fn groups(buckets: impl Iterator<Item = ListBucket>) -> Vec<Group> {
     let mut all: Vec<ListBucket> = buckets.collect();

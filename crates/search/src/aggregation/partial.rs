@@ -139,6 +139,13 @@ pub struct ListPartial {
     pub number: i64,
 }
 
+impl ListPartial {
+    /// Nothing but buckets.
+    pub fn of(buckets: Vec<ListBucket>) -> ListPartial {
+        ListPartial { buckets, ..ListPartial::default() }
+    }
+}
+
 /// A bucket whose place says what it is.
 #[derive(Debug, Clone, Default)]
 pub struct Bucket {

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use limber_mapping::Representation;
 use limber_segment::SegmentView;
@@ -17,6 +16,7 @@ use super::entries::Entries;
 use super::partial::Partial;
 use super::source::Source;
 use crate::error::Result;
+use crate::timers::Timers;
 
 /// A step of an aggregation.
 #[derive(Debug, Clone, Copy)]
@@ -35,12 +35,6 @@ const STEPS: [&str; 5] =
 /// Shards' answers are put together after all of them; Elasticsearch shows nothing for it, either.
 const NO_STEP: &str = "reduce";
 
-#[derive(Debug, Default)]
-struct Timer {
-    nanos: AtomicU64,
-    count: AtomicU64,
-}
-
 /// How the values of a segment are read.
 #[derive(Debug, Default)]
 struct Segments {
@@ -57,7 +51,7 @@ pub struct AggregationTimes {
     type_name: &'static str,
     class: String,
     field: Option<Arc<limber_mapping::Field>>,
-    timers: [Timer; STEPS.len()],
+    timers: Timers<{ STEPS.len() }>,
     segments: Segments,
     /// Answers built, one for each bucket around.
     built: AtomicU64,
@@ -77,7 +71,7 @@ impl AggregationTimes {
             type_name,
             class: class_of(type_name, field.as_deref()),
             field,
-            timers: Default::default(),
+            timers: Timers::default(),
             segments: Segments::default(),
             built: AtomicU64::new(0),
             children,
@@ -85,23 +79,18 @@ impl AggregationTimes {
     }
 
     pub(super) fn measure<T>(&self, step: Step, count: u64, body: impl FnOnce() -> T) -> T {
-        let started = Instant::now();
-        let result = body();
-        let timer = &self.timers[step as usize];
-        timer.nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        timer.count.fetch_add(count, Ordering::Relaxed);
-        result
+        self.timers.measure(step as usize, count, body)
     }
 
     /// All of its steps, those of the aggregations below included.
     pub fn nanos(&self) -> u64 {
-        self.timers.iter().map(|timer| timer.nanos.load(Ordering::Relaxed)).sum()
+        self.timers.nanos()
     }
 
     /// The steps while documents are looked at.
     pub fn nanos_of_collecting(&self) -> u64 {
-        let of = |step: Step| self.timers[step as usize].nanos.load(Ordering::Relaxed);
-        of(Step::BuildLeafCollector) + of(Step::Collect)
+        let steps = [Step::BuildLeafCollector, Step::Collect];
+        steps.into_iter().map(|step| self.timers.nanos_of(step as usize)).sum()
     }
 
     pub fn name(&self) -> &str {
@@ -156,13 +145,7 @@ impl AggregationTimes {
 
     /// As Elasticsearch shows it.
     pub fn to_json(&self) -> Value {
-        let mut breakdown = Map::new();
-        for (name, timer) in STEPS.iter().zip(&self.timers) {
-            breakdown.insert((*name).to_owned(), timer.nanos.load(Ordering::Relaxed).into());
-            breakdown.insert(format!("{name}_count"), timer.count.load(Ordering::Relaxed).into());
-        }
-        breakdown.insert(NO_STEP.to_owned(), 0.into());
-        breakdown.insert(format!("{NO_STEP}_count"), 0.into());
+        let breakdown = self.timers.breakdown(&STEPS, NO_STEP);
         let mut shown = json!({
             "type": self.class,
             "description": self.name,

@@ -55,9 +55,14 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         self.text()
     }
 
+    /// The query inside of it whose documents are its own: that one answers what is asked of documents.
+    fn matches_as(&self) -> Option<&BoundQuery> {
+        None
+    }
+
     /// The queries inside of it that may match a hit: neither those on nested documents nor those that must not match.
     fn parts(&self) -> Vec<&BoundQuery> {
-        Vec::new()
+        self.matches_as().into_iter().collect()
     }
 
     /// The queries inside of it that no hit matches.
@@ -73,23 +78,26 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
     /// How many sets of documents it may build as a bit a document while it runs on a segment, opened for documents and for scores. Each is
     /// charged to the request.
     fn bit_set_count(&self) -> u64 {
+        if let Some(query) = self.matches_as() {
+            return query.node.bit_set_count();
+        }
         let inside = self.parts().into_iter().chain(self.prohibited());
         2 * inside.map(|query| query.node.bit_set_count()).sum::<u64>()
     }
 
     /// Whether anything in the shard could match, told without looking at a document.
-    fn can_match(&self, _shard: &ShardSnapshot) -> Result<bool> {
-        Ok(true)
+    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
+        self.matches_as().map_or(Ok(true), |query| query.node.can_match(shard))
     }
 
     /// How many live documents of a segment match, where the index knows it without looking at documents.
-    fn known_count(&self, _view: &SegmentView) -> Result<Option<u64>> {
-        Ok(None)
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        self.matches_as().map_or(Ok(None), |query| query.node.known_count(view))
     }
 
     /// Terms one of which a document must have to match, by which the percolator finds the query.
     fn required_terms(&self) -> RequiredTerms {
-        RequiredTerms::Unknown
+        self.matches_as().map_or(RequiredTerms::Unknown, |query| query.node.required_terms())
     }
 
     /// What of it words match, where it matches itself, for highlighting.

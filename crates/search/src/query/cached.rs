@@ -1,10 +1,9 @@
 //! Filters that go through the query cache: "whose documents are worth keeping, and under which key?"
 
-use limber_segment::{DocId, Segment, SegmentView};
+use limber_segment::{DocId, Segment};
 
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, Whole};
-use super::required_terms::RequiredTerms;
 use crate::cache::{FilterUse, KeyWriter, ShardCaches};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -80,8 +79,8 @@ impl BoundNode for CachedNode {
         self.inner.node.clause_text()
     }
 
-    fn parts(&self) -> Vec<&BoundQuery> {
-        vec![&self.inner]
+    fn matches_as(&self) -> Option<&BoundQuery> {
+        Some(&self.inner)
     }
 
     fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
@@ -90,18 +89,6 @@ impl BoundNode for CachedNode {
 
     fn bit_set_count(&self) -> u64 {
         1 + self.inner.node.bit_set_count()
-    }
-
-    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
-        self.inner.node.can_match(shard)
-    }
-
-    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
-        self.inner.node.known_count(view)
-    }
-
-    fn required_terms(&self) -> RequiredTerms {
-        self.inner.node.required_terms()
     }
 
     fn write_key(&self, key: &mut KeyWriter) -> bool {

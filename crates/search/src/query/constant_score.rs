@@ -1,16 +1,14 @@
 //! `constant_score`: a filter whose matches all score the boost.
 
 use limber_mapping::RequestError;
-use limber_segment::{DocId, Segment, SegmentView};
+use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, Whole, boosted, constant_scorer};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
-use super::required_terms::RequiredTerms;
 use crate::cache::KeyWriter;
-use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{BoxedMatcher, BoxedScorer};
@@ -84,28 +82,12 @@ impl BoundNode for ConstantNode {
         boosted(&format!("ConstantScore({})", self.inner.text()), self.boost)
     }
 
-    fn parts(&self) -> Vec<&BoundQuery> {
-        vec![&self.inner]
+    fn matches_as(&self) -> Option<&BoundQuery> {
+        Some(&self.inner)
     }
 
     fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
         vec![&mut self.inner]
-    }
-
-    fn bit_set_count(&self) -> u64 {
-        self.inner.node.bit_set_count()
-    }
-
-    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
-        self.inner.node.can_match(shard)
-    }
-
-    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
-        self.inner.node.known_count(view)
-    }
-
-    fn required_terms(&self) -> RequiredTerms {
-        self.inner.node.required_terms()
     }
 
     fn write_key(&self, key: &mut KeyWriter) -> bool {

@@ -5,19 +5,17 @@
 //! takes a window of 4,096 here, so of `advance` and `match` windows are counted, of `next_doc` and `score` documents.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use limber_segment::{DocId, Segment, SegmentView};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::bound::BoundQuery;
 use super::bound_node::BoundNode;
-use super::required_terms::RequiredTerms;
-use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Matcher, Scorer, SegmentBits};
 use crate::score::Explanation;
+use crate::timers::Timers;
 
 /// A step of a query.
 #[derive(Debug, Clone, Copy)]
@@ -49,54 +47,37 @@ const STEPS: [&str; 9] = [
 /// A step of Lucene's that there is none of: bounds of scores are looked up together with the scores.
 const NO_STEP: &str = "shallow_advance";
 
-#[derive(Debug, Default)]
-struct Timer {
-    nanos: AtomicU64,
-    count: AtomicU64,
-}
-
 /// What one query of a tree took on a shard.
 #[derive(Debug)]
 pub(crate) struct QueryTimes {
     class: &'static str,
     text: String,
-    timers: [Timer; STEPS.len()],
+    timers: Timers<{ STEPS.len() }>,
     children: Vec<Arc<QueryTimes>>,
 }
 
 impl QueryTimes {
     fn add(&self, step: Step, started: Instant, count: u64) {
-        let timer = &self.timers[step as usize];
-        timer.nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        timer.count.fetch_add(count, Ordering::Relaxed);
+        self.timers.add(step as usize, started, count);
     }
 
     fn measure<T>(&self, step: Step, body: impl FnOnce() -> T) -> T {
-        let started = Instant::now();
-        let result = body();
-        self.add(step, started, 1);
-        result
+        self.timers.measure(step as usize, 1, body)
     }
 
     /// All of its steps, those of the queries in it included.
     pub fn nanos(&self) -> u64 {
-        self.timers.iter().map(|timer| timer.nanos.load(Ordering::Relaxed)).sum()
+        self.timers.nanos()
     }
 
     /// The steps after the query was bound.
     pub fn nanos_of_search(&self) -> u64 {
-        self.nanos() - self.timers[Step::CreateWeight as usize].nanos.load(Ordering::Relaxed)
+        self.nanos() - self.timers.nanos_of(Step::CreateWeight as usize)
     }
 
     /// As Elasticsearch shows it.
     pub fn to_json(&self) -> Value {
-        let mut breakdown = Map::new();
-        for (name, timer) in STEPS.iter().zip(&self.timers) {
-            breakdown.insert((*name).to_owned(), timer.nanos.load(Ordering::Relaxed).into());
-            breakdown.insert(format!("{name}_count"), timer.count.load(Ordering::Relaxed).into());
-        }
-        breakdown.insert(NO_STEP.to_owned(), 0.into());
-        breakdown.insert(format!("{NO_STEP}_count"), 0.into());
+        let breakdown = self.timers.breakdown(&STEPS, NO_STEP);
         let mut shown = json!({
             "type": self.class,
             "description": self.text,
@@ -132,12 +113,10 @@ pub(crate) fn profiled(mut query: BoundQuery) -> (BoundQuery, Vec<Arc<QueryTimes
     let times = Arc::new(QueryTimes {
         class: query.node.class(),
         text: query.text(),
-        timers: Default::default(),
+        timers: Timers::default(),
         children,
     });
-    let created = &times.timers[Step::CreateWeight as usize];
-    created.nanos.store(query.bind_nanos, Ordering::Relaxed);
-    created.count.store(1, Ordering::Relaxed);
+    times.timers.add_nanos(Step::CreateWeight as usize, query.bind_nanos, 1);
     let (name, likeness) = (query.name.take(), query.likeness.take());
     let node = ProfiledNode { inner: query, times: times.clone() };
     (BoundQuery { name, likeness, ..node.into() }, vec![times])
@@ -170,28 +149,16 @@ impl BoundNode for ProfiledNode {
         self.inner.node.clause_text()
     }
 
-    fn parts(&self) -> Vec<&BoundQuery> {
-        vec![&self.inner]
+    fn matches_as(&self) -> Option<&BoundQuery> {
+        Some(&self.inner)
     }
 
     fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
         vec![&mut self.inner]
     }
 
-    fn bit_set_count(&self) -> u64 {
-        self.inner.node.bit_set_count()
-    }
-
-    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
-        self.inner.node.can_match(shard)
-    }
-
     fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
         self.times.measure(Step::CountWeight, || self.inner.node.known_count(view))
-    }
-
-    fn required_terms(&self) -> RequiredTerms {
-        self.inner.node.required_terms()
     }
 
     fn is_nothing(&self) -> bool {

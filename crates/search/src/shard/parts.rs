@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use limber_segment::{DocId, SegmentView};
 use limber_store::sync::Mutex;
 
-use super::{Progress, Run, Sink, Top, TopScores};
+use super::{Progress, Run, Sink, Top};
 use crate::error::{Error, Result};
 use crate::matcher::WINDOW;
 use crate::query::Whole;
@@ -113,25 +113,10 @@ impl<'a> Run<'a, '_, '_, '_> {
             }
             let searched = split.with_sink(&mut |sink| {
                 let mut run = Run {
-                    shard,
-                    request,
-                    context,
-                    query,
-                    post_filter: None,
-                    scoring: false,
                     sink,
-                    top: Top::Scores(TopScores::new(0, None)),
-                    count_max: 0,
-                    total: 0,
                     count_limit,
-                    is_lower_bound: false,
-                    max_score: f32::NEG_INFINITY,
-                    timed_out: false,
-                    terminated_early: false,
                     claims: claims.take(),
-                    docs: Vec::with_capacity(WINDOW as usize),
-                    sums: Vec::new(),
-                    scores: Vec::new(),
+                    ..Run::new((shard, query), request, context)
                 };
                 run.claimed_parts(&plan)?;
                 let outcome = &mut *outcome.lock();

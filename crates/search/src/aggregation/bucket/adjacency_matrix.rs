@@ -11,7 +11,7 @@ use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::{Emitted, Entries};
 use super::super::findings::{Findings, absorb_fixed};
-use super::super::list::{groups, push_key, render_buckets};
+use super::super::list::{groups_of, push_key, render_buckets};
 use super::super::marked::{MarkedDocs, MarkedPlace};
 use super::super::options::Options;
 use super::super::partial::{Key, ListBucket, ListPartial, Partial};
@@ -111,9 +111,9 @@ impl Reduce for AdjacencyMatrix {
         parts: Vec<ListPartial>,
         reducer: &mut Reducer<'_>,
     ) -> Result<ListPartial> {
-        let all = groups(parts.into_iter().flat_map(|list| list.buckets));
+        let all = groups_of(parts);
         let buckets = reducer.buckets_of(own, all)?;
-        Ok(ListPartial { buckets, ..ListPartial::default() })
+        Ok(ListPartial::of(buckets))
     }
 }
 
@@ -248,7 +248,7 @@ impl<'s> Collector<'s> for MatrixCollector<'s> {
                 Ok(ListBucket::new([key].into(), count(bucket), results.next().unwrap_or_default()))
             });
             let buckets = made.collect::<Result<_>>()?;
-            partials.push(Partial::List(ListPartial { buckets, ..ListPartial::default() }));
+            partials.push(Partial::List(ListPartial::of(buckets)));
         }
         Ok(partials)
     }

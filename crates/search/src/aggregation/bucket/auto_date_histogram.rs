@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::format::zone;
-use super::super::list::{Group, groups, push_key, render_buckets};
+use super::super::list::{Group, groups_of, push_key, render_buckets};
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Key, ListBucket, ListPartial};
 use super::super::reduce::Reducer;
@@ -195,10 +195,9 @@ impl Reduce for AutoDateHistogram {
         let Some(source) = reducer.sources().first().cloned() else {
             return Ok(ListPartial::default());
         };
-        let lists = parts;
-        let mut rung = lists.iter().map(|list| list.background as usize).max().unwrap_or(0);
+        let mut rung = parts.iter().map(|list| list.background as usize).max().unwrap_or(0);
         let mut rounding = self.rounding(rung, &source)?;
-        let mut all = rounded(groups(lists.into_iter().flat_map(|list| list.buckets)), &rounding);
+        let mut all = rounded(groups_of(parts), &rounding);
         while !self.fits(rung, all.len()) {
             rung += 1;
             rounding = self.rounding(rung, &source)?;

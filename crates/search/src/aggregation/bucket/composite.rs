@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::super::bind::{Bound, Shape, Width};
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::list::{groups, render_buckets};
+use super::super::list::{groups_of, render_buckets};
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Key, ListPartial};
 use super::super::reduce::{Reducer, too_many_composite_buckets};
@@ -223,11 +223,11 @@ impl Reduce for Composite {
         parts: Vec<ListPartial>,
         reducer: &mut Reducer<'_>,
     ) -> Result<ListPartial> {
-        let mut all = groups(parts.into_iter().flat_map(|list| list.buckets));
+        let mut all = groups_of(parts);
         all.sort_by(|left, right| self.compare(&left.bucket.keys, &right.bucket.keys));
         all.truncate(self.size);
         let buckets = reducer.buckets_of(own, all)?;
-        Ok(ListPartial { buckets, ..ListPartial::default() })
+        Ok(ListPartial::of(buckets))
     }
 }
 

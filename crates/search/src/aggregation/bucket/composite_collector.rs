@@ -463,7 +463,7 @@ impl<'s> Collector<'s> for CompositeCollector<'s> {
             ListBucket::new(self.keys_of(number), self.counts[number as usize], subs)
         };
         let buckets = best.iter().zip(subs).map(bucket).collect();
-        let mut partials = vec![Partial::List(ListPartial { buckets, ..ListPartial::default() })];
+        let mut partials = vec![Partial::List(ListPartial::of(buckets))];
         partials.resize_with(parents.len(), || Partial::List(ListPartial::default()));
         Ok(partials)
     }

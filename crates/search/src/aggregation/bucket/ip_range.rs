@@ -14,7 +14,7 @@ use super::super::made::MadeTerms;
 use super::super::options::{Options, ValuesOptions, unknown_field};
 use super::super::partial::{Bucket, Partial};
 use super::super::reduce::Reducer;
-use super::super::render::Renderer;
+use super::super::render::{Renderer, shown};
 use super::super::source::{Accepts, OrdinalReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::filter::fixed_partials;
@@ -182,11 +182,7 @@ impl Render for IpRanges {
             }
             Ok((range.key.clone(), Value::Object(renderer.bucket(head, bucket.doc_count, &bucket.subs)?)))
         });
-        let shown = match self.keyed {
-            true => Value::Object(bodies.collect::<Result<_>>()?),
-            false => bodies.map(|outcome| outcome.map(|(_, body)| body)).collect::<Result<_>>()?,
-        };
-        out.insert("buckets".into(), shown);
+        out.insert("buckets".into(), shown(bodies, self.keyed)?);
         Ok(())
     }
 }

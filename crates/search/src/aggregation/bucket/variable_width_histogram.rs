@@ -193,7 +193,7 @@ impl Reduce for VariableWidthHistogram {
             }
         }
         let buckets = reducer.buckets_of(own, kept)?;
-        Ok(ListPartial { buckets, ..ListPartial::default() })
+        Ok(ListPartial::of(buckets))
     }
 }
 
@@ -367,7 +367,7 @@ impl<'s> Collector<'s> for VariableWidthCollector<'s> {
         };
         let buckets = self.by_centre.iter().zip(subs).map(bucket).collect();
         // There is one parent.
-        let mut partials = vec![Partial::List(ListPartial { buckets, ..ListPartial::default() })];
+        let mut partials = vec![Partial::List(ListPartial::of(buckets))];
         partials.resize_with(parents.len(), || Partial::List(ListPartial::default()));
         Ok(partials)
     }

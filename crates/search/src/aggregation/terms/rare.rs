@@ -125,7 +125,7 @@ impl Reduce for RareTerms {
         });
         all.sort_by_key(|group| group.bucket.doc_count);
         let buckets = reducer.buckets_of(own, all)?;
-        Ok(ListPartial { buckets, ..ListPartial::default() })
+        Ok(ListPartial::of(buckets))
     }
 }
 

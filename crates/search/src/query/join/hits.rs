@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_segment::{DocId, Segment, SegmentView};
+use limber_segment::{DocId, Segment};
 use serde_json::json;
 
 use crate::cache::KeyWriter;
@@ -17,7 +17,6 @@ use crate::query::bound::BoundQuery;
 use crate::query::bound_node::BoundNode;
 use crate::query::nested::check_inner_window;
 use crate::query::parse::Query;
-use crate::query::required_terms::RequiredTerms;
 use crate::query::within;
 use crate::request::{InnerHits, SearchRequest};
 use crate::score::Explanation;
@@ -128,24 +127,12 @@ impl BoundNode for JoinedNode {
         self.inner.node.clause_text()
     }
 
-    fn parts(&self) -> Vec<&BoundQuery> {
-        vec![&self.inner]
+    fn matches_as(&self) -> Option<&BoundQuery> {
+        Some(&self.inner)
     }
 
     fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
         vec![&mut self.inner]
-    }
-
-    fn bit_set_count(&self) -> u64 {
-        self.inner.node.bit_set_count()
-    }
-
-    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
-        self.inner.node.known_count(view)
-    }
-
-    fn required_terms(&self) -> RequiredTerms {
-        self.inner.node.required_terms()
     }
 
     fn write_key(&self, key: &mut KeyWriter) -> bool {
