@@ -8,6 +8,8 @@
 //!
 //! **Invariant**: knows no HTTP, no disk and no documents. Secrets leave this crate only as hashes, or once, when they are made.
 
+#![deny(missing_docs)]
+
 mod access;
 mod api_key;
 mod builtin;

@@ -56,7 +56,7 @@ pub(crate) fn is_password_hash(hash: &str) -> bool {
         && params.p_cost() == 1
 }
 
-/// Whether this is the password. Takes the same time for users who do not exist (`None`).
+/// Whether `password` has this hash. Takes the same time for users that do not exist (`None`).
 pub fn password_matches(password: &str, hash: Option<&str>) -> bool {
     // The hash of a password that nobody knows.
     const NOBODY: &str =
@@ -66,7 +66,7 @@ pub fn password_matches(password: &str, hash: Option<&str>) -> bool {
     argon2().verify_password(password.as_bytes(), &parsed).is_ok() && text.is_some()
 }
 
-/// A password for people.
+/// A random password for a person: 22 characters, 132 bits.
 pub fn new_password() -> String {
     random::<PASSWORD_LENGTH>()
         .iter()
@@ -91,7 +91,7 @@ pub fn secret_digest(secret: &str) -> String {
     format!("{salt}${}", STANDARD_NO_PAD.encode(digest))
 }
 
-/// Whether this is the secret.
+/// Whether `kept` is the digest of this secret. Takes the same time wherever they differ.
 pub fn digest_matches(secret: &str, kept: &str) -> bool {
     let Some((salt, digest)) = kept.split_once('$') else { return false };
     let Ok(digest) = STANDARD_NO_PAD.decode(digest) else { return false };

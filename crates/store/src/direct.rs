@@ -14,7 +14,7 @@ use crate::{Error, FileWriter, Result};
 
 /// Offsets, lengths and memory of direct writes are multiples of this: the block of the file systems and devices in use.
 pub(crate) const BLOCK: usize = 4096;
-/// Bytes of a write at most.
+/// A write has at most this many bytes.
 const ROOM_BYTES: usize = 1 << 20;
 
 /// Rooms that nobody writes from, for the next writer: a log that rests holds less than a block.
@@ -78,12 +78,12 @@ const SMALL_BYTES: usize = 32 << 10;
 pub(crate) struct DirectWriter<F: BlockFile = File> {
     file: F,
     path: PathBuf,
-    /// Where the file's begun block is, and what it holds while there is no room.
+    /// Offset of the last block, which is not full, and what it holds while there is no room.
     base: u64,
     begun: Vec<u8>,
     /// Length of the file.
     len: u64,
-    /// Between a write and the flush behind it: the bytes from `base` on, and how many they are.
+    /// Between a write and the flush after it: the bytes from `base` on, and how many they are.
     room: Option<(Room, usize)>,
 }
 
@@ -125,7 +125,7 @@ impl<F: BlockFile> DirectWriter<F> {
         }
     }
 
-    /// Writes `filled` bytes of `room` and moves the begun block to its front; how much that is.
+    /// Writes `filled` bytes of `room` and moves the block that is not full to its front. Returns how many bytes that block has.
     fn write_room(&mut self, room: &mut Room, filled: usize) -> Result<usize> {
         let bytes = room.all();
         let padded = filled.next_multiple_of(BLOCK);

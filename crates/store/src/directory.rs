@@ -24,6 +24,7 @@ enum Owner {
 }
 
 impl FileBytes {
+    /// Bytes in memory that stand for a file, without a map.
     pub fn from_vec(bytes: Vec<u8>) -> Self {
         let len = bytes.len();
         FileBytes { owner: Arc::new(Owner::Heap(bytes)), start: 0, len }
@@ -39,7 +40,7 @@ impl FileBytes {
         (end <= self.len).then(|| FileBytes { owner: self.owner.clone(), start: self.start + start, len })
     }
 
-    /// From where on the file could not be read, bytes; `None`: nobody met such a place so far. After a fault the whole file is not to be
+    /// Offset of the first page that could not be read; `None` as long as no reader has met one. After a fault nothing in the file is to be
     /// trusted: zeros stand in for what could not be read. See [`crate::mapped`].
     #[inline]
     pub fn damage(&self) -> Option<u64> {
@@ -106,6 +107,7 @@ pub trait Directory: Send + Sync {
     fn read(&self, name: &str, offset: u64, len: usize) -> Result<Vec<u8>>;
     /// Fills `into` from `offset`.
     fn read_into(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<()>;
+    /// Length of the file in bytes. [`Error::is_not_found`] when it is absent.
     fn len(&self, name: &str) -> Result<u64>;
     /// Whether the file is there. `Err`: cannot tell, which must never be taken for "no".
     fn exists(&self, name: &str) -> Result<bool>;
@@ -135,6 +137,8 @@ pub trait Directory: Send + Sync {
 pub trait InPlaceFile: Send + Sync {
     /// Replaces the bytes from `offset` on. They survive the process; [`InPlaceFile::sync`] makes them durable.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
+    /// Waits until the bytes that were replaced are durable (`fdatasync`). After an error the file must not
+    /// be trusted again.
     fn sync(&self) -> Result<()>;
 }
 
@@ -162,6 +166,7 @@ pub(crate) fn begin_log<D: Directory + ?Sized>(
 /// What a replacement did to the file.
 #[derive(Debug)]
 pub enum Replaced {
+    /// The file has the new bytes, durably.
     Done,
     /// The file is the old one: something failed before the rename.
     Untouched(Error),

@@ -3,8 +3,10 @@ use std::path::PathBuf;
 
 use limber_work::NoRoom;
 
+/// What the calls of this crate return.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Why the disk or the ledger did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused; `ENOSPC` and `EIO` arrive here.
@@ -27,6 +29,7 @@ pub enum Error {
 }
 
 impl Error {
+    /// `action` says what was tried with `path`, as a verb for the message: `open`, `fsync`.
     pub fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Error::Io { action, path: path.into(), source }
     }

@@ -32,7 +32,7 @@ enum Refusal {
 }
 
 impl Pool {
-    /// On its own, without a parent.
+    /// A pool on its own, without a parent.
     pub fn new(name: &'static str, limit_bytes: u64) -> Arc<Pool> {
         Pool::below(None, name, limit_bytes)
     }
@@ -41,10 +41,12 @@ impl Pool {
         Arc::new(Pool { name, parent, gauge: Gauge::new(limit_bytes) })
     }
 
+    /// The pool's name in `_nodes/stats` and in the message of a refused charge.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
+    /// What the pool may hold. The limit of all pools together may be lower: see [`Parent::limit_bytes`].
     pub fn limit_bytes(&self) -> u64 {
         self.gauge.limit()
     }
@@ -54,6 +56,7 @@ impl Pool {
         self.gauge.set_limit(limit_bytes);
     }
 
+    /// Bytes that are charged now.
     pub fn used_bytes(&self) -> u64 {
         self.gauge.used()
     }
@@ -69,12 +72,12 @@ impl Pool {
         Ok(Charge { pool: self.clone(), bytes })
     }
 
-    /// What the threads of a request hold is charged here as it grows.
+    /// A meter that charges this pool for what the threads of a request hold, as it grows.
     pub fn meter(self: &Arc<Self>) -> Meter {
         Meter::new(Box::new(self.charge_always(0)))
     }
 
-    /// As [`Pool::charge`]; a refusal is not a trip. For work that can wait.
+    /// Reserves as [`Pool::charge`] does, but a refusal does not count as a trip: for work that can wait.
     pub fn try_charge(self: &Arc<Self>, bytes: u64) -> Option<Charge> {
         self.try_take(bytes, self.limit_bytes()).then(|| Charge { pool: self.clone(), bytes })
     }
@@ -105,7 +108,7 @@ impl Pool {
         }
     }
 
-    /// After [`Pool::try_take`].
+    /// Gives back what [`Pool::try_take`] reserved.
     pub(crate) fn give_back(&self, bytes: u64) {
         note_charged(-(bytes as i64));
         self.gauge.subtract(bytes);
@@ -163,6 +166,7 @@ pub struct Charge {
 }
 
 impl Charge {
+    /// Bytes that are reserved now.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -174,14 +178,14 @@ impl Charge {
         Ok(())
     }
 
-    /// As [`Charge::grow`]; a refusal is not a trip. For work that can wait.
+    /// Grows as [`Charge::grow`] does, but a refusal does not count as a trip: for work that can wait.
     pub fn try_grow(&mut self, more_bytes: u64) -> bool {
         let is_granted = self.pool.try_take(more_bytes, self.pool.limit_bytes());
         self.bytes += if is_granted { more_bytes } else { 0 };
         is_granted
     }
 
-    /// As [`Pool::charge_always`].
+    /// Reserves `more_bytes` even beyond the limit, as [`Pool::charge_always`] does.
     pub fn grow_always(&mut self, more_bytes: u64) {
         self.pool.take_always(more_bytes);
         self.bytes += more_bytes;
@@ -241,7 +245,7 @@ pub struct Ledger {
     /// What it takes to write a segment, beside the buffer or the segments it is made of: refreshes and merges (30 %). Merges that do not
     /// fit wait or take fewer segments.
     pub segment_writes: Arc<Pool>,
-    /// Directories of open segments and their live docs: what is resident however little is searched.
+    /// Directories of open segments and their live docs: they are resident even when nothing is searched.
     pub segments: Arc<Pool>,
     /// What the node keeps of requests until it is told to forget it: templates, pipelines, scripts, settings, and the mappings, aliases and
     /// settings of indices (15 %).
@@ -259,6 +263,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Pools with the default shares of `limit_bytes`, which is `memory.limit`.
     pub fn new(limit_bytes: u64) -> Ledger {
         let parent = Parent::new(limit_bytes, limit_bytes / 100 * 70);
         let share = |name, percent: u64| Pool::below(Some(parent.clone()), name, limit_bytes / 100 * percent);

@@ -1,10 +1,10 @@
 //! Maps that survive their file: "what happens when a mapped page cannot be read?"
 //!
-//! Reading a mapped page that the disk refuses, or that lies behind the end of a file which somebody has cut, raises SIGBUS, and
-//! SIGBUS ends the process. Here it does not: every map is registered, and a handler that finds the address in one of them puts
+//! Reading a mapped page that the disk refuses, or that lies past the end of a file which somebody has cut, raises SIGBUS, and
+//! SIGBUS ends the process. Limber survives it: every map is registered, and a handler that finds the address in one of them puts
 //! zeros in the place of the rest of that map and marks it as damaged. The reader goes on with zeros, and **whoever shows what was
 //! read from a map asks [`FileBytes::damage`](crate::FileBytes::damage) first**: after a fault nothing of the map is to be trusted.
-//! An address in no map is none of our business and goes to the handler that was there before.
+//! The handler that was there before gets every address that lies in no map.
 //!
 //! A file that is cut within the last page of its map raises nothing: the rest of the page reads as zeros. Files are immutable, so their last
 //! bytes give it away: they are kept when a file is mapped, and compared when somebody asks for damage.
@@ -113,7 +113,7 @@ impl MappedFile {
         &self.map
     }
 
-    /// Where it could not be read; `None`: nobody met such a place so far.
+    /// Offset of the first page that could not be read; `None` as long as no reader has met one.
     #[inline]
     pub(crate) fn damage(&self) -> Option<u64> {
         // What was read before the call was read before the mark.

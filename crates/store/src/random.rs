@@ -8,10 +8,12 @@ pub const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
+    /// A generator whose state is `seed`.
     pub const fn new(seed: u64) -> SplitMix64 {
         SplitMix64(seed)
     }
 
+    /// The next number, any of 2^64 with the same likelihood.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(INCREMENT);
         mix(self.0)

@@ -55,7 +55,7 @@ impl Contents {
         versions.push(before);
     }
 
-    /// Everything written since the last fsync is durable now, but for what an earlier one lost.
+    /// Makes everything durable that was written since the last fsync, except what an earlier fsync lost.
     pub fn sync(&mut self) {
         self.durable.resize(self.bytes.len(), 0);
         for (block, _) in std::mem::take(&mut self.dirty) {
@@ -69,7 +69,7 @@ impl Contents {
         self.lost.extend(std::mem::take(&mut self.dirty).into_keys());
     }
 
-    /// Flips a bit on disk and in memory; whether there is such a byte.
+    /// Flips a bit on disk and in memory. Returns whether the file has such a byte.
     pub fn flip_bit(&mut self, byte: usize, bit: u8) -> bool {
         for bytes in [&mut self.bytes, &mut self.durable] {
             if let Some(byte) = bytes.get_mut(byte) {
@@ -79,7 +79,7 @@ impl Contents {
         byte < self.bytes.len()
     }
 
-    /// After a crash the file has what was synced, and of the rest any part.
+    /// After a crash the file has what was synced, and any part of the rest.
     pub fn crash(&mut self, below: Below<'_>) {
         let mut left = std::mem::take(&mut self.durable);
         // The file's length is written apart from its blocks.

@@ -23,7 +23,7 @@ pub struct CrashDisk {
 /// A call under way: the disk is locked for it.
 pub(super) struct Call<'a> {
     pub state: MutexGuard<'a, State>,
-    /// How it fails after it did a part of its work.
+    /// How the call fails after it did a part of its work.
     pub fault: Option<Fault>,
     is_last: bool,
 }
@@ -84,6 +84,7 @@ impl CrashDisk {
         self.state.lock().is_off = true;
     }
 
+    /// Whether the power is off, so that every call fails.
     pub fn is_off(&self) -> bool {
         self.state.lock().is_off
     }

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use super::gauge::Gauge;
 
-/// Left free between what is known to be used and `memory.limit`: what may come between two measurements.
+/// Share of `memory.limit` that stays free for what may be allocated between two measurements.
 const MARGIN_PERCENT: u64 = 5;
-/// Shares of `memory.limit` that are granted on one measurement.
+/// One measurement is good for this part of `memory.limit`: after grants of that many bytes the process is measured again.
 const GRANTS_PER_LIMIT: u64 = 64;
 /// A charge may be older than the memory that it stands for, so that less seems unexplained than is. What was unexplained is forgotten within
 /// this time only.
 const FORGET_WITHIN: Duration = Duration::from_secs(1);
-/// Between two times that free pages are given back because a charge does not fit.
+/// Free pages are given back at most this often because a charge does not fit.
 const FREE_EVERY: Duration = Duration::from_millis(20);
 
 /// How this process is measured, and made smaller.
@@ -82,7 +82,7 @@ impl Parent {
         self.gauge.set_limit(limit_bytes);
     }
 
-    /// Bytes of all pools together.
+    /// Bytes that are charged in all pools together.
     pub fn used_bytes(&self) -> u64 {
         self.gauge.used()
     }
@@ -97,7 +97,7 @@ impl Parent {
         self.unexplained_bytes.load(Ordering::Relaxed)
     }
 
-    /// `process_bytes`: memory of the process that the system cannot take back, just measured.
+    /// Takes in a measurement of now: `process_bytes` is the memory of the process that the system cannot take back.
     pub fn measure(&self, process_bytes: u64) {
         self.note(process_bytes, FORGET_WITHIN);
     }

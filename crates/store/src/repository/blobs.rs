@@ -9,6 +9,7 @@ use crate::{Error, Result};
 pub struct Blob {
     /// Relative to the repository: `snapshots/<uuid>`.
     pub name: String,
+    /// Length of the blob.
     pub bytes: u64,
 }
 

@@ -5,9 +5,11 @@ use crate::random::SplitMix64;
 /// How a simulation chooses the next thread. Equal schedules give equal runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
+    /// What all random choices of the run are drawn from.
     pub seed: u64,
+    /// How the next thread is chosen.
     pub manner: Manner,
-    /// A step takes up to this long on the simulated clock.
+    /// Longest time that a step takes on the simulated clock.
     pub step_nanos_max: u64,
     /// Waits for a notification end without one now and then.
     pub wakes_without_reason: bool,
@@ -59,6 +61,7 @@ pub(super) struct Chooser {
 }
 
 impl Chooser {
+    /// The state before the first step.
     pub fn new(schedule: &Schedule) -> Chooser {
         Chooser {
             random: random_of(schedule.seed),

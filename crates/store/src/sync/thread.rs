@@ -42,7 +42,7 @@ pub fn now_nanos() -> Option<u64> {
     current().map(|current| current.shared.now_nanos())
 }
 
-/// Writes a line into the trace of the simulation.
+/// Writes a line into the trace of the simulation; does nothing outside of one.
 pub fn note(text: impl FnOnce() -> String) {
     if let Some(current) = current() {
         current.shared.note(current.number, text);
@@ -83,7 +83,7 @@ pub(super) fn does_writer_wait(address: usize) -> bool {
     current().is_some_and(|current| current.does_writer_wait(address))
 }
 
-/// Wakes those who wait at a condition variable. Whether there was one, and the current thread is simulated.
+/// Wakes one or all of the simulated threads that wait at a condition variable. Returns whether there was one.
 pub(super) fn notify(address: usize, all: bool) -> bool {
     current().is_some_and(|current| current.shared.notify(address, all))
 }
@@ -129,6 +129,7 @@ impl Current {
         until == u64::MAX || self.shared.now_nanos() < until
     }
 
+    /// Whether another simulated thread waits to write what is at `address`.
     pub fn does_writer_wait(&self, address: usize) -> bool {
         self.shared.does_writer_wait(self.number, address)
     }

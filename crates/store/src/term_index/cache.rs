@@ -97,11 +97,12 @@ impl TermIndexCache {
         })
     }
 
-    /// With the native scheme and no budget: for tools and tests.
+    /// A cache with the native scheme and no budget: for tools and tests.
     pub fn native() -> Arc<TermIndexCache> {
         TermIndexCache::new(Pool::new("segment_memory", u64::MAX), Scheme::Native)
     }
 
+    /// The scheme that is in effect now.
     pub fn scheme(&self) -> Scheme {
         if self.is_native.load(Ordering::Relaxed) { Scheme::Native } else { Scheme::Cached }
     }
@@ -148,6 +149,7 @@ impl TermIndexCache {
         fields.iter().for_each(|field| each(field.figures()));
     }
 
+    /// Counts and bytes for `_nodes/stats`; takes the lock of each shard once.
     pub fn stats(&self) -> TermIndexStats {
         let fields: Vec<_> = self.fields.lock().values().cloned().collect();
         let waiting = fields.iter().flat_map(|field| &field.slots).map(|slot| slot.slot.uses());

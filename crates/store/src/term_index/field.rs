@@ -42,6 +42,7 @@ pub(super) struct CachedPage {
 }
 
 impl CachedPage {
+    /// Where the page is while it is in memory.
     pub fn slot(&self) -> &PageSlot {
         &self.field.slots[self.number as usize]
     }
@@ -62,6 +63,7 @@ impl Member for CachedPage {
 }
 
 impl FieldSlots {
+    /// Slots for pages of `page_lens` bytes each, none of them in memory.
     pub fn new(
         serial: u64,
         segment_core: u64,
@@ -79,15 +81,17 @@ impl FieldSlots {
         }
     }
 
-    /// Orders fields.
+    /// Key of the field in the cache's list, which is ordered by segment core and field.
     pub fn key(&self) -> (u64, u32, u64) {
         (self.segment_core, self.field, self.serial)
     }
 
+    /// Stands for a page in the policy's sketch.
     pub fn hash(&self, page: u32) -> u64 {
         mix(self.segment_core ^ mix((self.field as u64) << 32 | page as u64))
     }
 
+    /// What `_cat/segment_memory` shows of the field.
     pub fn figures(&self) -> FieldFigures {
         let mut figures = FieldFigures {
             segment_core: self.segment_core,

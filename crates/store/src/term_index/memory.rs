@@ -23,6 +23,7 @@ static SYSTEM_PAGE_BYTES: LazyLock<usize> = LazyLock::new(|| {
     usize::try_from(bytes).unwrap_or(4096).max(4096)
 });
 
+/// The bytes of one page, allocated apart from everything else.
 pub struct PageMemory {
     start: NonNull<u8>,
     len: u32,
@@ -61,6 +62,7 @@ impl PageMemory {
         Some(PageMemory { start, len, allocated: counted })
     }
 
+    /// Bytes that are allocated for the page, at least its length.
     pub fn allocated(&self) -> usize {
         self.allocated as usize
     }
@@ -88,6 +90,7 @@ impl PageMemory {
         Some(PageMemory { start, len, allocated: counted })
     }
 
+    /// The page's bytes, to fill them.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: `len` bytes from `start` are allocated, initialised and borrowed through `self`.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len as usize) }

@@ -17,6 +17,7 @@ const WIDTH_MIN: usize = 1024;
 /// 2 MiB a shard; more pages than that share counters.
 const WIDTH_MAX: usize = 1 << 20;
 
+/// Estimates of how often each page was used lately.
 pub struct Sketch {
     /// Sixteen counters a word, row after row: `[ROWS * width / 16]`.
     words: Vec<u64>,
@@ -41,10 +42,12 @@ impl Sketch {
         }
     }
 
+    /// Bytes of the counters.
     pub fn bytes(&self) -> u64 {
         (self.words.len() * size_of::<u64>()) as u64
     }
 
+    /// Counts `uses` uses of the page that `hash` stands for.
     pub fn add(&mut self, hash: u64, uses: u64) {
         let uses = uses.min(COUNT_MAX);
         // Only counters below the new estimate rise: the others have collisions in them already.

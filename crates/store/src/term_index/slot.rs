@@ -32,6 +32,7 @@ const LOADING: u64 = 1 << 22;
 const USE: u64 = 1 << 24;
 const USES_SHIFT: u32 = 24;
 
+/// The place of one page: its users, its uses, and the page itself while it is in memory.
 pub struct Slot<T> {
     state: AtomicU64,
     page: UnsafeCell<Option<T>>,
@@ -40,9 +41,13 @@ pub struct Slot<T> {
 /// What a slot is, as its shard's lock holder sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
+    /// There is no page, and nobody loads it.
     Empty,
+    /// One thread loads the page.
     Loading,
+    /// The page is in memory and can be pinned.
     Resident,
+    /// The page goes with its last pin and takes no new ones.
     Doomed,
 }
 
@@ -98,10 +103,12 @@ impl<T> Slot<T> {
         }
     }
 
+    /// Whether there are pins, those in vain included.
     pub fn is_pinned(&self) -> bool {
         self.state.load(Ordering::Relaxed) & PINS != 0
     }
 
+    /// Uses since [`Slot::drain_uses`] was called last.
     pub fn uses(&self) -> u64 {
         self.state.load(Ordering::Relaxed) >> USES_SHIFT
     }
