@@ -1,7 +1,8 @@
 //! The right of a request to what it does: "may this name be touched, and what of it may be seen?"
 //!
-//! An [`Access`] says who asks and which action is carried out. It stands beside the request on each of its threads. Names are checked
-//! where they are looked up; what was reached through an alias or a data stream is noted, so that its indices may be opened.
+//! An [`Access`] says who asks and which action is carried out. It stands beside the request on each of its
+//! threads. Names are checked where they are looked up; what was reached through an alias or a data stream is
+//! noted, so that its indices may be opened.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -33,8 +34,9 @@ pub struct Access {
 }
 
 impl Access {
-    /// Lets a request in that carries out `action`. An action on indices is only refused here if it is allowed on no name at all; the names
-    /// that the request touches are checked later, with [`Access::check`].
+    /// Lets a request in that carries out `action`. An action on indices is only refused here if it is
+    /// allowed on no name at all; the names that the request touches are checked later, with
+    /// [`Access::check`].
     ///
     /// # Errors
     /// 403, in Elasticsearch's words.
@@ -42,7 +44,8 @@ impl Access {
         Access::grant_on(identity, rights, action, "")
     }
 
-    /// Lets a request in as [`Access::grant`] does. `named` are the indices in its path, with commas between them, which the error lists.
+    /// Lets a request in as [`Access::grant`] does. `named` are the indices in its path, with commas between
+    /// them, which the error lists.
     ///
     /// # Errors
     /// 403, with the names.
@@ -85,7 +88,8 @@ impl Access {
         is_cluster_action(self.action) || self.rights.reach(self.action, name).is_some()
     }
 
-    /// Whether an index was reached by the name of an alias or data stream, and may be looked up by its own from then on.
+    /// Whether an index was reached by the name of an alias or data stream, and may be looked up by its own
+    /// from then on.
     pub fn has_reached(&self, index: &str) -> bool {
         self.reached.lock().contains_key(index)
     }
@@ -133,7 +137,8 @@ impl Access {
         }
     }
 
-    /// What is hidden of an index that is opened, or `None` if all of it may be seen. `stream` is the data stream that it belongs to.
+    /// What is hidden of an index that is opened, or `None` if all of it may be seen. `stream` is the data
+    /// stream that it belongs to.
     ///
     /// # Errors
     /// 403 if the index was neither named nor reached by a name that is allowed.
@@ -201,7 +206,8 @@ pub fn current() -> Option<Arc<Access>> {
     CURRENT.with_borrow(Option::clone)
 }
 
-/// Makes this thread carry out `action` for the same identity until the guard drops. Changes nothing where everything may be done.
+/// Makes this thread carry out `action` for the same identity until the guard drops. Changes nothing where
+/// everything may be done.
 pub fn acting(action: &'static str) -> Acting {
     let next = current().map(|access| match access.action == action {
         true => access,

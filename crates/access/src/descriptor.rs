@@ -94,7 +94,8 @@ pub struct RoleDescriptor {
     pub cluster: Vec<String>,
     /// What the role may do on which indices.
     pub indices: Vec<IndexEntry>,
-    /// Privileges of applications, kept as they were written: applications ask about them through `_has_privileges`.
+    /// Privileges of applications, kept as they were written: applications ask about them through
+    /// `_has_privileges`.
     pub applications: Vec<Value>,
     /// Patterns of users that the role may act as.
     pub run_as: Vec<String>,
@@ -108,7 +109,8 @@ impl RoleDescriptor {
     /// Reads the body of `PUT _security/role/NAME`, or a role of an API key.
     ///
     /// # Errors
-    /// A member that is not known or has another type, an unknown privilege, a pattern or query that does not parse.
+    /// A member that is not known or has another type, an unknown privilege, a pattern or query that does not
+    /// parse.
     pub fn parse(name: &str, body: &Value) -> Result<RoleDescriptor> {
         let Some(object) = body.as_object() else {
             return Err(RequestError::parsing(format!(

@@ -67,7 +67,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Tells owners of scrolls, points in time and async searches apart. A user and each of the user's API keys are different owners.
+    /// Tells owners of scrolls, points in time and async searches apart. A user and each of the user's API
+    /// keys are different owners.
     pub fn owner(&self) -> String {
         match &self.authentication {
             AuthenticationType::ApiKey { id, .. } => format!("api_key/{id}"),

@@ -109,7 +109,8 @@ pub(crate) fn wildcard_matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|&rest| rest == '*')
 }
 
-/// Whether every name that fits `narrow` fits `wide`, where both have `*` only. Returns `false` where it cannot tell.
+/// Whether every name that fits `narrow` fits `wide`, where both have `*` only. Returns `false` where it
+/// cannot tell.
 pub(crate) fn covers(wide: &str, narrow: &str) -> bool {
     // Each star of `narrow` becomes a character that no name has, so that only a star of `wide` can match it.
     wildcard_matches(wide, &narrow.replace('*', "\u{1}"))

@@ -1,6 +1,8 @@
-//! Queries that limit documents, which may name the user: `{"template": {"source": {"term": {"owner": "{{_user.username}}"}}}}`.
+//! Queries that limit documents, which may name the user:
+//! `{"template": {"source": {"term": {"owner": "{{_user.username}}"}}}}`.
 //!
-//! Source: `SecurityQueryTemplateEvaluator`. Values and `{{#toJson}}` of Mustache are supported; sections and partials are refused by name.
+//! Source: `SecurityQueryTemplateEvaluator`. Values and `{{#toJson}}` of Mustache are supported; sections and
+//! partials are refused by name.
 
 use limber_mapping::RequestError;
 use serde_json::{Value, json};

@@ -207,7 +207,8 @@ impl Role {
     }
 }
 
-/// What somebody may do: only what every [`Role`] in the list allows. A user has one; an API key has its own and that of its owner.
+/// What somebody may do: only what every [`Role`] in the list allows. A user has one; an API key has its own
+/// and that of its owner.
 #[derive(Debug)]
 pub struct Rights {
     roles: Vec<Role>,
@@ -256,7 +257,8 @@ impl Rights {
         self.roles.iter().all(|role| role.groups.iter().any(|group| group.allows(action)))
     }
 
-    /// The part of an index, alias or data stream that an action reaches; `None` means that it may not be touched.
+    /// The part of an index, alias or data stream that an action reaches; `None` means that it may not be
+    /// touched.
     pub fn reach(&self, action: &'static str, name: &str) -> Option<Reach> {
         let mut remembered = self.remembered.lock();
         if let Some(known) = remembered.get(action).and_then(|names| names.get(name)) {

@@ -1,5 +1,5 @@
-//! Role mappings: rules that give roles to users of other realms. They are kept and shown; Limber's own users name their roles themselves,
-//! as Elasticsearch's native users do, so that no rule applies to them.
+//! Role mappings: rules that give roles to users of other realms. They are kept and shown; Limber's own users
+//! name their roles themselves, as Elasticsearch's native users do, so that no rule applies to them.
 //!
 //! Source: `ExpressionRoleMapping`, `ExpressionParser`.
 

@@ -1,7 +1,8 @@
 //! Secrets: "how are they made, kept and compared?"
 //!
-//! Passwords, which people choose, are kept as argon2id with the parameters that OWASP recommends (19 MiB, two passes, one lane): some
-//! 20 ms each. Keys and tokens have 128 random bits and more, so that nobody can guess them: a salted SHA-256 is enough, and fast.
+//! Passwords, which people choose, are kept as argon2id with the parameters that OWASP recommends (19 MiB,
+//! two passes, one lane): some 20 ms each. Keys and tokens have 128 random bits and more, so that nobody can
+//! guess them: a salted SHA-256 is enough, and fast.
 
 use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -16,7 +17,8 @@ use crate::Result;
 /// KiB and passes of argon2id.
 const MEMORY_KIB: u32 = 19 << 10;
 const PASSES: u32 = 2;
-/// Most that a hash from elsewhere (`password_hash`) may ask for: it is paid for at each log-in that is not remembered.
+/// Most that a hash from elsewhere (`password_hash`) may ask for: it is paid for at each log-in that is not
+/// remembered.
 const MEMORY_KIB_MAX: u32 = 64 << 10;
 const PASSES_MAX: u32 = 8;
 

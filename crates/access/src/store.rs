@@ -16,7 +16,8 @@ use crate::{
 /// Users, roles, mappings and tokens of a node, and its API keys: all of them are in one file.
 const ENTRIES_MAX: usize = 10_000;
 const API_KEYS_MAX: usize = 20_000;
-/// Keys that expired or were invalidated so long ago are forgotten (`xpack.security.authc.api_key.delete.retention_period`).
+/// Keys that expired or were invalidated so long ago are forgotten
+/// (`xpack.security.authc.api_key.delete.retention_period`).
 const RETENTION_MS: u64 = 7 * 24 * 3600 * 1000;
 
 /// Roles by name.

@@ -35,7 +35,8 @@ impl std::fmt::Debug for User {
 }
 
 impl User {
-    /// Reads the body of `PUT _security/user/NAME`. `known` is the user who has the name already, whose password stays if none is given.
+    /// Reads the body of `PUT _security/user/NAME`. `known` is the user who has the name already, whose
+    /// password stays if none is given.
     ///
     /// # Errors
     /// A name or password that is not valid, an unknown member.
@@ -157,7 +158,8 @@ impl User {
     }
 }
 
-/// The hash of a password that somebody chose, or a hash from elsewhere (`key`: `password` or `password_hash`).
+/// The hash of a password that somebody chose, or a hash from elsewhere (`key`: `password` or
+/// `password_hash`).
 ///
 /// # Errors
 /// It is too short or too long, or no hash that is understood.

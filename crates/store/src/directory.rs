@@ -1,7 +1,8 @@
 //! A flat folder of files: "write these bytes under this name; give me the bytes of that name".
 //!
-//! Files are written once, front to back, then immutable, except logs (translog), which are appended to. Nothing is
-//! durable before [`Directory::sync`] of its name, and a new or renamed name not before [`Directory::sync_names`].
+//! Files are written once, front to back, then immutable, except logs (translog), which are appended to.
+//! Nothing is durable before [`Directory::sync`] of its name, and a new or renamed name not before
+//! [`Directory::sync_names`].
 
 use std::ops::Deref;
 use std::path::Path;
@@ -40,8 +41,9 @@ impl FileBytes {
         (end <= self.len).then(|| FileBytes { owner: self.owner.clone(), start: self.start + start, len })
     }
 
-    /// Offset of the first page that could not be read; `None` as long as no reader has met one. After a fault nothing in the file is to be
-    /// trusted: zeros stand in for what could not be read. See [`crate::mapped`].
+    /// Offset of the first page that could not be read; `None` as long as no reader has met one. After a
+    /// fault nothing in the file is to be trusted: zeros stand in for what could not be read. See
+    /// [`crate::mapped`].
     #[inline]
     pub fn damage(&self) -> Option<u64> {
         match &*self.owner {
@@ -70,7 +72,8 @@ impl std::fmt::Debug for FileBytes {
     }
 }
 
-/// One file being written front to back. Dropping it without [`FileWriter::finish`] leaves a partial file behind.
+/// One file being written front to back. Dropping it without [`FileWriter::finish`] leaves a partial file
+/// behind.
 pub trait FileWriter: Send {
     /// Appends; buffered by the implementation.
     fn write_all(&mut self, bytes: &[u8]) -> Result<()>;
@@ -78,7 +81,8 @@ pub trait FileWriter: Send {
     fn position(&self) -> u64;
     /// Hands buffered bytes to the operating system (visible to readers, not durable).
     fn flush(&mut self) -> Result<()>;
-    /// Flushes, then waits until the bytes are durable (`fdatasync`). After an error the file must not be trusted again.
+    /// Flushes, then waits until the bytes are durable (`fdatasync`). After an error the file must not be
+    /// trusted again.
     fn sync(&mut self) -> Result<()>;
     /// Flushes and closes without making it durable.
     fn finish(self: Box<Self>) -> Result<()>;
@@ -88,8 +92,9 @@ pub trait FileWriter: Send {
 pub trait Directory: Send + Sync {
     /// Creates `name`, failing if it exists.
     fn create(&self, name: &str) -> Result<Box<dyn FileWriter>>;
-    /// Creates a log, replacing a file of that name. The log appears under its name only once `head` is durable in it, so that a log
-    /// without its head never exists; the name itself is durable when this returns. The file may end with zeros that nobody wrote.
+    /// Creates a log, replacing a file of that name. The log appears under its name only once `head` is
+    /// durable in it, so that a log without its head never exists; the name itself is durable when this
+    /// returns. The file may end with zeros that nobody wrote.
     fn create_log(&self, name: &str, head: &[u8]) -> Result<Box<dyn FileWriter>> {
         let temporary = temporary_name(name);
         self.delete_if_present(&temporary)?;
@@ -99,7 +104,8 @@ pub trait Directory: Send + Sync {
     }
     /// Opens a file whose bytes are replaced in place. The file must exist.
     fn open_in_place(&self, name: &str) -> Result<Box<dyn InPlaceFile>>;
-    /// Opens a log for appending, cutting it to `len` bytes first; creates it when absent (then `len` must be 0).
+    /// Opens a log for appending, cutting it to `len` bytes first; creates it when absent (then `len` must be
+    /// 0).
     fn append(&self, name: &str, len: u64) -> Result<Box<dyn FileWriter>>;
     /// Maps the whole file.
     fn open(&self, name: &str) -> Result<FileBytes>;
@@ -132,10 +138,11 @@ pub trait Directory: Send + Sync {
     fn path(&self) -> &Path;
 }
 
-/// A small file whose bytes are replaced where they are. Sectors of 512 bytes are written whole or not at all; nothing else about a
-/// write is atomic.
+/// A small file whose bytes are replaced where they are. Sectors of 512 bytes are written whole or not at
+/// all; nothing else about a write is atomic.
 pub trait InPlaceFile: Send + Sync {
-    /// Replaces the bytes from `offset` on. They survive the process; [`InPlaceFile::sync`] makes them durable.
+    /// Replaces the bytes from `offset` on. They survive the process; [`InPlaceFile::sync`] makes them
+    /// durable.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
     /// Waits until the bytes that were replaced are durable (`fdatasync`). After an error the file must not
     /// be trusted again.

@@ -129,7 +129,8 @@ pub fn space_of(path: &Path) -> Result<DiskSpace> {
     let name = std::ffi::CString::new(path.as_os_str().as_bytes())
         .map_err(|e| Error::io("statvfs", path, std::io::Error::other(e)))?;
     let mut stat = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: `name` is a NUL-terminated string and `stat` points to room for one `statvfs`, both alive for the call.
+    // SAFETY: `name` is a NUL-terminated string and `stat` points to room for one `statvfs`, both alive for
+    // the call.
     let status = unsafe { libc::statvfs(name.as_ptr(), stat.as_mut_ptr()) };
     if status != 0 {
         return Err(Error::io("statvfs", path, std::io::Error::last_os_error()));

@@ -34,7 +34,8 @@ impl Error {
         Error::Io { action, path: path.into(), source }
     }
 
-    /// Whether the system says that there is no such file. Every other error leaves open whether there is one.
+    /// Whether the system says that there is no such file. Every other error leaves open whether there is
+    /// one.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }

@@ -1,10 +1,11 @@
 //! The one ledger of memory: "may I have that many bytes?"
 //!
-//! Every long-lived or request-sized allocation is charged to a pool **before** it is made and given back when its
-//! [`Charge`] drops. A refused charge becomes Elasticsearch's `circuit_breaking_exception`.
+//! Every long-lived or request-sized allocation is charged to a pool **before** it is made and given back
+//! when its [`Charge`] drops. A refused charge becomes Elasticsearch's `circuit_breaking_exception`.
 //!
-//! Each pool has its limit, and all of them together have one (the [`Parent`], Elasticsearch's parent breaker): the limits of the pools
-//! add up to more than there is, so that one kind of work may use what the others leave.
+//! Each pool has its limit, and all of them together have one (the [`Parent`], Elasticsearch's parent
+//! breaker): the limits of the pools add up to more than there is, so that one kind of work may use what the
+//! others leave.
 
 mod gauge;
 mod parent;
@@ -82,16 +83,17 @@ impl Pool {
         self.try_take(bytes, self.limit_bytes()).then(|| Charge { pool: self.clone(), bytes })
     }
 
-    /// Notes `bytes` that cannot be refused, because the node could not go on without them; the pool may be over its limit then, and others
-    /// have less.
+    /// Notes `bytes` that cannot be refused, because the node could not go on without them; the pool may be
+    /// over its limit then, and others have less.
     pub fn charge_always(self: &Arc<Self>, bytes: u64) -> Charge {
         let mut charge = Charge { pool: self.clone(), bytes: 0 };
         charge.grow_always(bytes);
         charge
     }
 
-    /// Reserves `bytes` when `used` stays within `limit_bytes`, which stands for the pool's own, and within the parent's; a
-    /// refusal is not a trip. For caches, which evict instead of failing. `u64::MAX`: there is no limit at all.
+    /// Reserves `bytes` when `used` stays within `limit_bytes`, which stands for the pool's own, and within
+    /// the parent's; a refusal is not a trip. For caches, which evict instead of failing. `u64::MAX`: there
+    /// is no limit at all.
     pub(crate) fn try_take(&self, bytes: u64, limit_bytes: u64) -> bool {
         if limit_bytes == u64::MAX {
             self.take_always(bytes);
@@ -238,17 +240,19 @@ impl Drop for Charge {
 pub struct Ledger {
     /// `memory.limit` in bytes.
     pub limit_bytes: u64,
-    /// Limit of all pools together (`indices.breaker.total.limit`, default 70 %, as Elasticsearch's where only what is charged counts).
+    /// Limit of all pools together (`indices.breaker.total.limit`, default 70 %, as Elasticsearch's where
+    /// only what is charged counts).
     pub parent: Arc<Parent>,
-    /// In-memory index buffers, version map, translog buffers (`indices.memory.index_buffer_size`, default 20 %).
+    /// In-memory index buffers, version map, translog buffers (`indices.memory.index_buffer_size`, default 20
+    /// %).
     pub indexing: Arc<Pool>,
-    /// What it takes to write a segment, beside the buffer or the segments it is made of: refreshes and merges (30 %). Merges that do not
-    /// fit wait or take fewer segments.
+    /// What it takes to write a segment, beside the buffer or the segments it is made of: refreshes and
+    /// merges (30 %). Merges that do not fit wait or take fewer segments.
     pub segment_writes: Arc<Pool>,
     /// Directories of open segments and their live docs: they are resident even when nothing is searched.
     pub segments: Arc<Pool>,
-    /// What the node keeps of requests until it is told to forget it: templates, pipelines, scripts, settings, and the mappings, aliases and
-    /// settings of indices (15 %).
+    /// What the node keeps of requests until it is told to forget it: templates, pipelines, scripts,
+    /// settings, and the mappings, aliases and settings of indices (15 %).
     pub metadata: Arc<Pool>,
     /// Term-index pages (`indices.segment_memory.off_heap.size`, default 10 %).
     pub segment_memory: Arc<Pool>,

@@ -1,4 +1,5 @@
-//! Repeatable numbers from a seed: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+//! Repeatable numbers from a seed: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+//! generators", 2014).
 
 /// What the state grows by at each draw: 2^64 divided by the golden ratio.
 pub const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;

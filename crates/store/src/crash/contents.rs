@@ -20,7 +20,8 @@ pub(super) struct Contents {
     durable: Vec<u8>,
     /// Blocks that the kernel has still to write, each with its states before the last.
     dirty: BTreeMap<usize, Vec<Vec<u8>>>,
-    /// Blocks that a failed fsync marked clean although they are not on disk; written again only when they change again.
+    /// Blocks that a failed fsync marked clean although they are not on disk; written again only when they
+    /// change again.
     lost: BTreeSet<usize>,
 }
 

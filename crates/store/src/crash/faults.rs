@@ -5,11 +5,13 @@ use std::io;
 /// What a call answers, or leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// `EIO`: nothing happens, except that a write may have begun. In a file that is written in place no sector is half written.
+    /// `EIO`: nothing happens, except that a write may have begun. In a file that is written in place no
+    /// sector is half written.
     Io,
     /// `ENOSPC`; a write leaves a part of its bytes behind.
     NoSpace,
-    /// The fsync fails and what it should have made durable never will be, even if a later fsync succeeds (as Linux does).
+    /// The fsync fails and what it should have made durable never will be, even if a later fsync succeeds (as
+    /// Linux does).
     SyncLost,
     /// `EMFILE`: no file can be opened.
     NoDescriptors,

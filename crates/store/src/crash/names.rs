@@ -77,7 +77,8 @@ impl Names {
         self.pending.push(change);
     }
 
-    /// Removes a folder file by file, as the system does, and stops after `limit` files. Returns whether the folder is gone.
+    /// Removes a folder file by file, as the system does, and stops after `limit` files. Returns whether the
+    /// folder is gone.
     pub fn remove_folder(&mut self, path: &str, limit: usize) -> bool {
         let prefix = format!("{path}/");
         let inside: Vec<String> =
@@ -95,7 +96,8 @@ impl Names {
         is_empty
     }
 
-    /// Makes the names in `folder` durable; with `all` also everything that changed before, as one journal of a file system does.
+    /// Makes the names in `folder` durable; with `all` also everything that changed before, as one journal of
+    /// a file system does.
     pub fn sync(&mut self, folder: &str, all: bool) {
         let pending = std::mem::take(&mut self.pending);
         for change in pending {

@@ -18,7 +18,8 @@ pub enum BlobFault {
     AnswerLost,
     /// This call and all later ones do nothing: the writer has died, or lost its network.
     Dead,
-    /// The call does its work, but it and all later calls answer an error and the later ones do nothing: the network is gone.
+    /// The call does its work, but it and all later calls answer an error and the later ones do nothing: the
+    /// network is gone.
     LastBreath,
 }
 

@@ -1,7 +1,8 @@
 //! A repository in a bucket of S3, or of a service that speaks its protocol.
 //!
-//! `object_store` is asynchronous; the calls here block the thread that makes them, and run on one small runtime that all
-//! repositories of the process share. A blob is one request: the engine cuts what is large into parts.
+//! `object_store` is asynchronous; the calls here block the thread that makes them, and run on one small
+//! runtime that all repositories of the process share. A blob is one request: the engine cuts what is large
+//! into parts.
 
 use std::fmt;
 use std::io;
@@ -47,7 +48,8 @@ pub struct S3Place {
     pub endpoint: Option<String>,
     /// Region of the service, which signatures name (`eu-central-1`).
     pub region: String,
-    /// Whether blobs are addressed as `https://endpoint/bucket/name` instead of `https://bucket.endpoint/name`.
+    /// Whether blobs are addressed as `https://endpoint/bucket/name` instead of
+    /// `https://bucket.endpoint/name`.
     pub path_style_access: bool,
     /// Id of the account's access key.
     pub access_key: Secret,

@@ -7,8 +7,8 @@ use parking_lot::MutexGuard;
 
 use super::thread::{self, Current};
 
-/// [`parking_lot::Condvar`], whose waiting a simulation can see. A simulated thread wakes when it was notified or its time is over, and in
-/// some schedules without a reason: who waits must loop.
+/// [`parking_lot::Condvar`], whose waiting a simulation can see. A simulated thread wakes when it was
+/// notified or its time is over, and in some schedules without a reason: who waits must loop.
 #[derive(Debug, Default)]
 pub struct Condvar {
     real: parking_lot::Condvar,
@@ -80,7 +80,8 @@ impl Condvar {
         self.simulated_count.fetch_add(1, Ordering::Relaxed);
         let was_notified = MutexGuard::unlocked(guard, || {
             let was_notified = current.wait_notified(self.address(), timeout, location);
-            // The guard takes its mutex again right after this; as no other simulated thread runs meanwhile, it need not block.
+            // The guard takes its mutex again right after this; as no other simulated thread runs meanwhile,
+            // it need not block.
             if mutex.is_locked() {
                 current.wait_until("a mutex", || (!mutex.is_locked()).then_some(()));
             }

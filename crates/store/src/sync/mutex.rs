@@ -25,7 +25,8 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        // Builds for production have scheduling points only where a thread would block and at the simulated disk and clock.
+        // Builds for production have scheduling points only where a thread would block and at the simulated
+        // disk and clock.
         if cfg!(debug_assertions) {
             thread::point();
         }

@@ -4,7 +4,8 @@ use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
 use super::thread;
 
-/// [`parking_lot::RwLock`], whose waiting a simulation can see. As there, a writer that waits keeps new readers out.
+/// [`parking_lot::RwLock`], whose waiting a simulation can see. As there, a writer that waits keeps new
+/// readers out.
 #[derive(Debug, Default)]
 pub struct RwLock<T: ?Sized>(parking_lot::RwLock<T>);
 

@@ -20,9 +20,9 @@ pub struct Schedule {
 pub enum Manner {
     /// Once in so many points another thread runs, any with the same likelihood.
     Uniform { switch_one_in: u64 },
-    /// The thread with the highest priority runs; once in so many points it gets the lowest one. Finds what needs a few
-    /// unlikely switches far apart. Source: Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of
-    /// Finding Bugs", ASPLOS 2010.
+    /// The thread with the highest priority runs; once in so many points it gets the lowest one. Finds what
+    /// needs a few unlikely switches far apart. Source: Burckhardt et al., "A Randomized Scheduler with
+    /// Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
     Priorities { demote_one_in: u64 },
 }
 

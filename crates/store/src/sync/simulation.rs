@@ -217,7 +217,8 @@ impl Shared {
         state.threads[number].location = location;
         state.threads[number].status = match status {
             Status::Waiting { what, is_first, .. } => {
-                // What it did before its first attempt may help others; a further attempt in vain changes nothing.
+                // What it did before its first attempt may help others; a further attempt in vain changes
+                // nothing.
                 state.progress += u64::from(is_first);
                 Status::Waiting { what, is_first, tried_at: state.progress }
             }

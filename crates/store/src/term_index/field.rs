@@ -18,7 +18,8 @@ pub(super) const NO_ENTRY: u32 = u32::MAX;
 /// One page, in memory or not.
 pub(super) struct PageSlot {
     pub slot: Slot<PageMemory>,
-    /// Number in the policy of the shard, [`NO_ENTRY`] when the page is not in memory; read and written under its lock.
+    /// Number in the policy of the shard, [`NO_ENTRY`] when the page is not in memory; read and written under
+    /// its lock.
     pub entry: AtomicU32,
     pub len: u32,
 }
@@ -115,8 +116,8 @@ impl FieldSlots {
     }
 }
 
-/// The pages of one field in one segment. Dropping it, when the segment closes, frees those in memory; pages in use borrow it,
-/// so that there are none then.
+/// The pages of one field in one segment. Dropping it, when the segment closes, frees those in memory; pages
+/// in use borrow it, so that there are none then.
 ///
 /// ```compile_fail
 /// let cache = limber_store::term_index::TermIndexCache::native();
@@ -140,8 +141,8 @@ impl FieldPages {
 
     /// Page `number`, pinned; `load` fills it from disk, and verifies it, when it is not in memory.
     ///
-    /// `Ok(None)`: the budget is smaller than the page, or all of it is in use; the caller does without. An error is `load`'s
-    /// own. `load` must not ask for a page of this cache.
+    /// `Ok(None)`: the budget is smaller than the page, or all of it is in use; the caller does without. An
+    /// error is `load`'s own. `load` must not ask for a page of this cache.
     #[inline]
     pub fn page(
         &self,

@@ -1,13 +1,14 @@
 //! W-TinyLFU over the pages of one shard: "whose memory goes next?"
 //!
-//! New pages enter a *window* (1 % of the shard, and always the newest page). What the window has too much of is weighed, by
-//! the counts of the sketch, against the page that the *main* area would lose; the loser goes. The main area is a segmented
-//! LRU: *probation* (20 %) and, for pages that were used again there, *protected* (80 %). So a scan passes through the window
-//! and leaves what is hot alone. (Einziger, Friedman and Manes, "TinyLFU", 2017; Caffeine.)
+//! New pages enter a *window* (1 % of the shard, and always the newest page). What the window has too much of
+//! is weighed, by the counts of the sketch, against the page that the *main* area would lose; the loser goes.
+//! The main area is a segmented LRU: *probation* (20 %) and, for pages that were used again there,
+//! *protected* (80 %). So a scan passes through the window and leaves what is hot alone. (Einziger, Friedman
+//! and Manes, "TinyLFU", 2017; Caffeine.)
 //!
-//! Hits do not come here: pages count their uses themselves ([`Member::drain_uses`]). The counts are taken over when a page is
-//! looked at as a victim, which then moves as if it had been used just now, and by a hand that goes round over all pages, a
-//! few at every insertion, so that counts and order stay recent.
+//! Hits do not come here: pages count their uses themselves ([`Member::drain_uses`]). The counts are taken
+//! over when a page is looked at as a victim, which then moves as if it had been used just now, and by a hand
+//! that goes round over all pages, a few at every insertion, so that counts and order stay recent.
 
 use super::sketch::Sketch;
 
@@ -144,7 +145,8 @@ impl<M: Member> Policy<M> {
         self.sketch.add(member.hash(), uses);
     }
 
-    /// Takes a page into the window. Pages that the window has no room for move on while the main area has room.
+    /// Takes a page into the window. Pages that the window has no room for move on while the main area has
+    /// room.
     pub fn insert(&mut self, member: M, weight: u64, share: Share) -> u32 {
         let entry = Entry { member: Some(member), weight, place: Place::Nowhere, newer: NONE, older: NONE };
         let number = match self.free.pop() {
@@ -228,7 +230,8 @@ impl<M: Member> Policy<M> {
         self.sketch.count(self.member(entry).hash())
     }
 
-    /// The oldest page of a list that was not used since it was looked at, and is not in use. `None`: all are in use.
+    /// The oldest page of a list that was not used since it was looked at, and is not in use. `None`: all are
+    /// in use.
     fn oldest_idle(&mut self, place: Place, share: Share) -> Option<u32> {
         // Every page is looked at once, and once more after its uses were taken over.
         for _ in 0..2 * self.list(place).count {
@@ -448,7 +451,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens, the lists hold each page that is resident once, with its weight, and pinned pages stay.
+        /// Whatever happens, the lists hold each page that is resident once, with its weight, and pinned
+        /// pages stay.
         #[test]
         fn lists_and_pages_agree(
             capacity in 1u64..20,

@@ -2,14 +2,16 @@
 
 use super::cache::Scheme;
 
-/// Counts are since the cache was made, bytes and pages are of now. Read one after the other: exact when nothing moves.
+/// Counts are since the cache was made, bytes and pages are of now. Read one after the other: exact when
+/// nothing moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermIndexStats {
     /// The scheme in effect.
     pub scheme: Scheme,
     /// What is kept in the cached scheme; the native one ignores it.
     pub budget_bytes: u64,
-    /// Charged to the pool: pages, transients and loads under way, with [`super::TermIndexCache::ENTRY_BYTES`] a page.
+    /// Charged to the pool: pages, transients and loads under way, with
+    /// [`super::TermIndexCache::ENTRY_BYTES`] a page.
     pub resident_bytes: u64,
     /// Pages in memory, transients included.
     pub page_count: u64,
