@@ -4,6 +4,8 @@
 //!
 //! **Invariant**: knows no HTTP. Clock, randomness and disk come in as arguments, so that tests replay.
 
+#![warn(missing_docs)]
+
 mod analysis;
 pub mod api;
 mod api_health;

@@ -5,6 +5,8 @@
 //! **Invariant**: knows nothing of disk. Parses user JSON with limits on depth, size and count; bad input is a
 //! [`RequestError`], never a panic.
 
+#![deny(missing_docs)]
+
 pub mod analysis;
 mod completion;
 mod copied;

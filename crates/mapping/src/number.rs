@@ -98,7 +98,9 @@ pub fn integer_from_text(text: &str) -> Option<TextInteger> {
 /// What [`integer_from_text`] read; saturates far outside of `i64`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextInteger {
+    /// The number without its fraction.
     pub value: i128,
+    /// Whether digits other than 0 follow the point.
     pub has_fraction: bool,
 }
 

@@ -14,6 +14,7 @@ use super::{lowercase_into, uax29};
 /// An analyzer: filters of the whole text, a tokenizer, and the filters that its tokens pass, in order.
 #[derive(Debug)]
 pub struct Analyzer {
+    /// As fields and requests name it.
     pub name: String,
     pub(super) char_filters: Vec<CharFilter>,
     pub(super) tokenizer: Arc<dyn Tokenizer>,

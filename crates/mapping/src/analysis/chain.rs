@@ -88,10 +88,12 @@ pub(super) struct Filter {
 }
 
 impl Filter {
+    /// A filter that looks at one token at a time.
     pub fn each(filter: impl Each + 'static) -> Filter {
         Filter::of(Step::Each(Arc::new(filter)))
     }
 
+    /// A filter that looks at several tokens, or adds some.
     pub fn stream(filter: impl Stream + 'static) -> Filter {
         Filter::of(Step::Stream(Arc::new(filter)))
     }
@@ -111,23 +113,27 @@ impl Filter {
         }
     }
 
+    /// The same filter, which a normalizer may have.
     pub fn normalizing(self) -> Filter {
         Filter { is_normalizing: true, ..self }
     }
 
-    /// With another filter in its place in a normalizer.
+    /// The same filter, which a normalizer may have; `normal` stands in its place there.
     pub fn normalizing_by(self, normal: impl Each + 'static) -> Filter {
         Filter { normal: Some(Arc::new(normal)), ..self.normalizing() }
     }
 
+    /// The same filter, which asks whether tokens are keywords.
     pub fn knowing_keywords(self) -> Filter {
         Filter { knows_keywords: true, ..self }
     }
 
+    /// The same filter, with what becomes of it where synonyms are read.
     pub fn parsing(self, parsing: Parsing) -> Filter {
         Filter { parsing, ..self }
     }
 
+    /// The same filter, which asks for the types of tokens.
     pub fn reading_kinds(self) -> Filter {
         Filter { reads_kinds: true, ..self }
     }

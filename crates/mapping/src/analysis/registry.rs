@@ -33,8 +33,11 @@ pub struct Analyzers {
 pub struct AnalyzerParts {
     /// As `settings.analysis`.
     pub declared: Map<String, Value>,
+    /// Names of the character filters, in order.
     pub char_filters: Vec<String>,
+    /// Name of the tokenizer.
     pub tokenizer: String,
+    /// Names of the token filters, in order.
     pub filters: Vec<String>,
     /// Filters that a normalizer may have, alone: the request names no tokenizer.
     pub is_normalizer: bool,
@@ -254,6 +257,7 @@ impl Analyzers {
         &self.resources
     }
 
+    /// The index's own analyzer of this name, or the built-in one.
     pub fn get(&self, name: &str) -> Option<&Arc<Analyzer>> {
         self.by_name.get(name)
     }

@@ -39,6 +39,7 @@ impl SourceRule {
 }
 
 impl SourceSection {
+    /// Reads the section `_source`; a member that is unknown or of another type is an error.
     pub fn parse(value: &Value) -> Result<SourceSection, RequestError> {
         let Value::Object(object) = value else {
             return Err(mapper_parsing("[_source] config must be an object"));

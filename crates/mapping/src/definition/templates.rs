@@ -26,6 +26,8 @@ pub(crate) struct Template {
 const TYPES: [&str; 8] = ["object", "string", "long", "double", "boolean", "date", "binary", "*"];
 
 impl Template {
+    /// Reads `dynamic_templates`, a list of objects with one member each; an entry that does not parse is an
+    /// error.
     pub fn parse_list(value: &Value) -> Result<Vec<Template>, RequestError> {
         let Value::Array(list) = value else {
             return Err(mapper_parsing(
@@ -114,6 +116,7 @@ impl Template {
         Ok(template)
     }
 
+    /// The entry as it was given.
     pub fn to_json(&self) -> Value {
         let mut outer = Map::new();
         outer.insert(self.name.clone(), Value::Object(self.body.clone()));

@@ -24,6 +24,7 @@ pub enum Dynamic {
 }
 
 impl Dynamic {
+    /// As `GET _mapping` shows it.
     pub fn name(self) -> &'static str {
         match self {
             Dynamic::True => "true",

@@ -43,7 +43,7 @@ pub(super) fn unexpected(bytes: &[u8], offset: usize, expected: &'static str) ->
     error(offset, JsonErrorKind::Unexpected(if is_end { "expected a value" } else { expected }))
 }
 
-/// The error for a word that is no literal; its place is behind the word and the byte that ends it, as Jackson counts.
+/// The error for a word that is not a literal; its place is after the word and the byte that ends it, as Jackson counts.
 #[cold]
 fn bad_token(bytes: &[u8], start: usize) -> JsonError {
     let rest = String::from_utf8_lossy(&bytes[start..bytes.len().min(start + 256)]);

@@ -31,7 +31,7 @@ pub struct Scratch {
     /// Unescaped strings.
     pub(super) unescaped: String,
     /// Unmapped keys of the objects that are open, with their instance, against duplicates.
-    pub(super) strangers: Vec<(u32, std::ops::Range<usize>)>,
+    pub(super) unmapped_keys: Vec<(u32, std::ops::Range<usize>)>,
     /// `_id` of the document, for error messages only.
     pub(super) id: String,
     /// Whether the document came with a routing, which children of others need.
@@ -39,6 +39,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Scratch space that holds nothing yet; it grows with the documents that are parsed and is used again.
     pub fn new() -> Scratch {
         Scratch::default()
     }
@@ -68,7 +69,7 @@ impl Scratch {
         self.next_document();
         self.nested_objects = 0;
         self.timestamps = 0;
-        self.strangers.clear();
+        self.unmapped_keys.clear();
     }
 
     /// The names of the features that a leaf has had in the document.

@@ -242,7 +242,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             let Some(entry) = entry else {
                 self.token = quote;
                 at = json::colon(self.bytes, key_end)?;
-                at = self.stranger(number, quote, key_end, at, depth)?;
+                at = self.unknown_key(number, quote, key_end, at, depth)?;
                 match self.after_value(at)? {
                     (next, true) => at = next,
                     (end, false) => return Ok(end),
@@ -312,12 +312,12 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 let is_known = |(other, range): &(u32, std::ops::Range<usize>)| {
                     *other == instance && self.text[range.clone()] == *raw
                 };
-                if self.scratch.strangers.iter().any(is_known) {
+                if self.scratch.unmapped_keys.iter().any(is_known) {
                     return Err(self.duplicate(start - 1, end + 1));
                 }
                 // Against quadratic time; beyond this, an unmapped duplicate is not refused.
-                if self.scratch.strangers.len() < 256 {
-                    self.scratch.strangers.push((instance, start..end));
+                if self.scratch.unmapped_keys.len() < 256 {
+                    self.scratch.unmapped_keys.push((instance, start..end));
                 }
             }
         }

@@ -122,6 +122,7 @@ impl ArcFrom {
         f64::from_bits(key.to_bits() & !7)
     }
 
+    /// Meters along the great circle to a place in degrees.
     #[inline]
     pub fn meters(&self, latitude: f64, longitude: f64) -> f64 {
         meters_of(&TABLES, self.key(latitude, longitude))
@@ -145,10 +146,12 @@ impl ArcFrom {
         (north_south.max(east_west) - LEAST_SLACK_METERS).max(0.0)
     }
 
+    /// In degrees.
     pub fn latitude(&self) -> f64 {
         self.latitude
     }
 
+    /// In degrees.
     pub fn longitude(&self) -> f64 {
         self.longitude
     }

@@ -30,10 +30,12 @@ pub struct ShapeCell {
 }
 
 impl ShapeCell {
+    /// The whole map.
     pub const MAP: ShapeCell = ShapeCell { prefix: 0, level: 0 };
     /// The finest: two grid steps a side.
     pub const LEVEL_MAX: u32 = 31;
 
+    /// How often the map was quartered, 0 to [`ShapeCell::LEVEL_MAX`].
     pub fn level(self) -> u32 {
         self.level
     }

@@ -9,7 +9,9 @@ pub type GridPoint = (i64, i64);
 /// A rectangle of the grid, ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GridBounds {
+    /// West and east.
     pub x: (i64, i64),
+    /// South and north.
     pub y: (i64, i64),
 }
 
@@ -17,6 +19,7 @@ impl GridBounds {
     /// Holds nothing; grows by [`Self::add`].
     pub const NOTHING: GridBounds = GridBounds { x: (i64::MAX, i64::MIN), y: (i64::MAX, i64::MIN) };
 
+    /// The smallest rectangle around the points.
     pub fn of<'p>(points: impl IntoIterator<Item = &'p GridPoint>) -> GridBounds {
         points.into_iter().fold(GridBounds::NOTHING, |bounds, point| bounds.add(*point))
     }
@@ -25,16 +28,19 @@ impl GridBounds {
         GridBounds { x: (self.x.0.min(x), self.x.1.max(x)), y: (self.y.0.min(y), self.y.1.max(y)) }
     }
 
+    /// Whether the rectangles have a point in common.
     #[inline]
     pub fn touches(&self, other: &GridBounds) -> bool {
         self.x.0 <= other.x.1 && other.x.0 <= self.x.1 && self.y.0 <= other.y.1 && other.y.0 <= self.y.1
     }
 
+    /// Whether the point lies inside or on the border.
     #[inline]
     pub fn holds(&self, (x, y): GridPoint) -> bool {
         self.x.0 <= x && x <= self.x.1 && self.y.0 <= y && y <= self.y.1
     }
 
+    /// The rectangle moved by `x` steps to the east.
     pub fn shifted(self, x: i64) -> GridBounds {
         GridBounds { x: (self.x.0.saturating_add(x), self.x.1.saturating_add(x)), y: self.y }
     }
@@ -67,6 +73,7 @@ pub fn is_on(a: GridPoint, b: GridPoint, c: GridPoint) -> bool {
 /// How two lines meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
+    /// They have no point in common.
     Apart,
     /// An end of one is on the other.
     Touching,
@@ -117,8 +124,11 @@ pub fn touches_bounds(a: GridPoint, b: GridPoint, bounds: &GridBounds) -> bool {
 /// Where a point lies to rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
+    /// In none of the rings, or in a hole.
     Outside,
+    /// On a line.
     On,
+    /// In the area that the rings enclose.
     Inside,
 }
 
@@ -177,14 +187,17 @@ impl GridEdges {
         this
     }
 
+    /// The smallest rectangle around all lines.
     pub fn bounds(&self) -> &GridBounds {
         &self.bounds
     }
 
+    /// All lines in the order in which they were given.
     pub fn edges(&self) -> &[(GridPoint, GridPoint)] {
         &self.edges
     }
 
+    /// Where the first line begins; `None` without lines.
     pub fn first_point(&self) -> Option<GridPoint> {
         self.edges.first().map(|(start, _)| *start)
     }

@@ -35,13 +35,16 @@ pub enum PartKind {
 /// One part of a [`GridShape`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
+    /// What the lists mean.
     pub kind: PartKind,
+    /// Points, one list for each line or ring.
     pub lists: Vec<Vec<GridPoint>>,
 }
 
 /// Points, lines and polygons on the grid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GridShape {
+    /// Everything that the shape is made of.
     pub parts: Vec<Part>,
 }
 
@@ -56,6 +59,7 @@ impl GridShape {
         Ok(shape)
     }
 
+    /// Whether there is no part.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -65,6 +69,7 @@ impl GridShape {
         self.parts.iter().flat_map(|part| part.lists.iter().flatten())
     }
 
+    /// The smallest rectangle around all points.
     pub fn bounds(&self) -> GridBounds {
         GridBounds::of(self.points())
     }

@@ -229,6 +229,7 @@ impl Mapping {
         self.root.meta.as_ref()
     }
 
+    /// The index settings that the mapping was parsed under.
     pub fn settings(&self) -> &MappingSettings {
         &self.settings
     }

@@ -15,6 +15,7 @@ enum Case {
     Upper,
 }
 
+/// `lowercase`: reads `language` (`greek`, `irish` or `turkish`); another one is an error.
 pub fn make_lower(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let case = match settings.text("language").map(|name| name.to_lowercase()).as_deref() {
         None => Case::Lower,
@@ -29,6 +30,7 @@ pub fn make_lower(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, Re
     Ok(Filter::each(case).normalizing())
 }
 
+/// `uppercase`, which has no settings.
 pub fn make_upper(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Case::Upper).normalizing())
 }

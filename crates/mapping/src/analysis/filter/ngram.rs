@@ -1,4 +1,4 @@
-//! `ngram` and `edge_ngram`: the parts of a token of so many characters.
+//! `ngram` and `edge_ngram`: find the parts of a token that have a given number of characters.
 //!
 //! Source: Lucene's `NGramTokenFilter` and `EdgeNGramTokenFilter`: all parts have the token's position and offsets.
 
@@ -29,6 +29,8 @@ struct Grams<'a> {
     skipped: u32,
 }
 
+/// `ngram`: reads `min_gram` (1) and `max_gram` (2), whose difference `index.max_ngram_diff` limits, and
+/// `preserve_original`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let (min, max) = (settings.int("min_gram", 1)?, settings.int("max_gram", 2)?);
     let (diff, diff_max) = (max.saturating_sub(min), context.limits.ngram_diff);
@@ -40,6 +42,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     of(settings, min, max, From::Everywhere)
 }
 
+/// `edge_ngram`: reads the same settings, and `side` (`front` or `back`).
 pub fn make_edge(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let from = match settings.text_or("side", "front").as_str() {
         "front" => From::Front,

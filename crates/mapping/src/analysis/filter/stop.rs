@@ -1,4 +1,4 @@
-//! `stop`: words that carry no meaning for search go.
+//! `stop`: removes words that carry no meaning for search.
 
 use std::sync::LazyLock;
 
@@ -39,6 +39,8 @@ struct Waiting<'a> {
     room: String,
 }
 
+/// Reads `stopwords` or `stopwords_path` (English by default), `ignore_case` and `remove_trailing` (true;
+/// false keeps a stop word at the end of the text, which may be the beginning of another word).
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let ignores_case = settings.bool("ignore_case", false)?;
     let words = read_stopwords(settings, context, "english", ignores_case)?;

@@ -9,10 +9,15 @@ use crate::RequestError;
 use crate::analysis::char_filter::unescaped_char;
 use crate::analysis::unicode;
 
+/// A part of lower-case letters.
 pub const LOWER: u8 = 1;
+/// A part of upper-case letters.
 pub const UPPER: u8 = 2;
+/// A part of digits.
 pub const DIGIT: u8 = 4;
+/// Characters that are neither letters nor digits.
 pub const DELIMITER: u8 = 8;
+/// A part of letters.
 pub const ALPHA: u8 = LOWER | UPPER;
 
 /// How words are taken apart, and which parts come out.
@@ -34,6 +39,8 @@ pub struct Parting {
 }
 
 impl Parting {
+    /// Reads the settings that `word_delimiter` and `word_delimiter_graph` share. An error if a table of
+    /// types does not parse.
     pub fn read(settings: &Settings<'_>, context: &Context<'_>) -> Result<Parting, RequestError> {
         let flag = |key: &str, default: bool| settings.bool(key, default);
         Ok(Parting {

@@ -71,6 +71,7 @@ const VERBS: &[&str] = &[
     "ais", "eis", "ear", "ia", "ei", "am", "em", "ar", "er", "ir", "as", "es", "is", "eu", "iu", "ou",
 ];
 
+/// Lucene's `BrazilianStemmer`.
 pub fn stem(word: &mut Word) {
     let mut made: Word = word.iter().map(|c| plain(*c)).collect();
     trim(&mut made);

@@ -82,6 +82,7 @@ fn step(steps: &[Step], name: &str, word: &mut Word) -> bool {
     word.len() != length
 }
 
+/// Lucene's `PortugueseStemmer` (RSLP).
 pub fn portuguese(word: &mut Word) {
     let mut step = |name: &str| step(&PORTUGUESE, name, word);
     for name in ["Plural", "Adverb", "Feminine", "Augmentative"] {
@@ -100,10 +101,12 @@ pub fn portuguese(word: &mut Word) {
     }
 }
 
+/// Lucene's `PortugueseMinimalStemmer`.
 pub fn portuguese_minimal(word: &mut Word) {
     step(&PORTUGUESE, "Plural", word);
 }
 
+/// Lucene's `GalicianStemmer`.
 pub fn galician(word: &mut Word) {
     let mut step = |name: &str| step(&GALICIAN, name, word);
     for name in ["Plural", "Unification", "Adverb"] {
@@ -124,6 +127,7 @@ pub fn galician(word: &mut Word) {
     }
 }
 
+/// Lucene's `GalicianMinimalStemmer`.
 pub fn galician_minimal(word: &mut Word) {
     step(&GALICIAN, "Plural", word);
 }

@@ -1,6 +1,6 @@
-//! `classic`: words, with what holds acronyms, companies, addresses, hosts and product numbers together.
+//! `classic`: finds words, and keeps acronyms, companies, addresses, hosts and product numbers in one piece.
 //!
-//! Source: Lucene's `ClassicTokenizer`: of its rules the one with the longest match counts, of several the first.
+//! Source: Lucene's `ClassicTokenizer`: the rule with the longest match counts, and the first one of several.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,6 +17,7 @@ struct Classic {
     length_max: usize,
 }
 
+/// Reads `max_token_length` (255 by default).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Classic { length_max: length_max(settings)? }))
 }

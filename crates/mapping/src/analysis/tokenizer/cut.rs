@@ -99,6 +99,8 @@ pub(in crate::analysis) fn is_letter(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphabetic() } else { unicode::is_letter(c) }
 }
 
+/// Java's `Character.isWhitespace`: Unicode's separators without the non-breaking ones, and some control
+/// characters.
 pub fn is_java_whitespace(c: char) -> bool {
     match c {
         '\t'..='\r' | '\x1c'..='\x1f' | ' ' => true,

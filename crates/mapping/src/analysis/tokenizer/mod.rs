@@ -1,4 +1,4 @@
-//! Tokenizers: where a text is cut. One file each (or a family), one line of [`TOKENIZERS`].
+//! Tokenizers: they cut a text into tokens. One file each (or a family), one line of [`TOKENIZERS`].
 
 mod char_group;
 mod classic;

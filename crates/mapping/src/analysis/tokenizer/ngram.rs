@@ -1,4 +1,4 @@
-//! `ngram` and `edge_ngram`: parts of a text of so many characters.
+//! `ngram` and `edge_ngram`: find the parts of a text that have a given number of characters.
 //!
 //! Source: Lucene's `NGramTokenizer` and `EdgeNGramTokenizer`; every part has a position of its own.
 
@@ -42,6 +42,8 @@ struct NGram {
     custom: Vec<char>,
 }
 
+/// `ngram`: reads `min_gram` (1), `max_gram` (2), whose difference `index.max_ngram_diff` limits, and the
+/// classes of characters that a part may have.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let (min, max) = (settings.int("min_gram", 1)?, settings.int("max_gram", 2)?);
     if max.saturating_sub(min) > context.limits.ngram_diff {
@@ -54,6 +56,8 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Arc<dyn To
     of(settings, min, max, false)
 }
 
+/// `edge_ngram`: reads the same settings; parts begin where a run of such characters begins, and their number
+/// is not limited.
 pub fn make_edge(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let (min, max) = (settings.int("min_gram", 1)?, settings.int("max_gram", 2)?);
     of(settings, min, max, true)

@@ -16,6 +16,7 @@ struct PathHierarchy {
     is_reverse: bool,
 }
 
+/// Reads `delimiter` (`/`), `replacement`, `skip` and `reverse`.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let one = |key: &str| match settings.text(key) {
         None => Ok(None),

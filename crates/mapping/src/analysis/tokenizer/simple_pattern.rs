@@ -17,10 +17,12 @@ struct SimplePattern {
     splits: bool,
 }
 
+/// `simple_pattern`: reads `pattern`; tokens are the matches.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     of(settings, false)
 }
 
+/// `simple_pattern_split`: reads `pattern`; tokens are what stands between the matches.
 pub fn make_split(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     of(settings, true)
 }

@@ -1,6 +1,6 @@
-//! `thai`: words of Thai by a dictionary, others as Java's `BreakIterator` finds them.
+//! `thai`: finds Thai words with a dictionary, and others as Java's `BreakIterator` does.
 //!
-//! Source: Lucene's `ThaiTokenizer`. The dictionary is ICU's; Java has one of its own, which parts some words elsewhere.
+//! Source: Lucene's `ThaiTokenizer`. The dictionary is ICU's; Java has its own, which divides some words at other places.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,6 +19,7 @@ struct Thai;
 static DICTIONARY: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()));
 
+/// `thai`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Thai))
 }

@@ -1,4 +1,4 @@
-//! `uax_url_email`: words of UAX #29, and addresses of pages and of people as one.
+//! `uax_url_email`: finds the words of UAX #29, and keeps URLs and e-mail addresses in one piece.
 //!
 //! Source: Lucene's `UAX29URLEmailTokenizer`. Names of hosts without a scheme count where they end in a public suffix.
 
@@ -30,6 +30,7 @@ struct UrlEmail {
     length_max: usize,
 }
 
+/// Reads `max_token_length` (255 by default).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(UrlEmail { length_max: length_max(settings)? }))
 }

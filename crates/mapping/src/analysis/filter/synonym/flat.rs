@@ -9,6 +9,7 @@ use super::map::{Look, Looked, Outputs, SYNONYM, SynonymMap};
 use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
+/// The filter `synonym` with the synonyms that it knows.
 #[derive(Debug)]
 pub struct Flat(pub Arc<SynonymMap>);
 

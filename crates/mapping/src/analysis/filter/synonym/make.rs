@@ -12,11 +12,14 @@ use crate::analysis::chain::{Filter, Parsing};
 use crate::analysis::context::{Before, Context};
 use crate::analysis::settings::{Settings, text};
 
+/// `synonym`: reads `synonyms`, `synonyms_path` or `synonyms_set`, `format`, `expand`, `lenient` and
+/// `updateable`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let map = map(settings, context)?;
     updateable(settings, Filter::stream(Flat(Arc::new(map))))
 }
 
+/// `synonym_graph`: reads the same settings.
 pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let map = map(settings, context)?;
     updateable(settings, Filter::stream(Graph(Arc::new(map))))

@@ -27,6 +27,7 @@ pub struct Outputs {
     pub keeps_original: bool,
 }
 
+/// All synonyms, by the tokens that they stand for.
 #[derive(Debug)]
 pub struct SynonymMap {
     /// The first one is the root.
@@ -47,6 +48,7 @@ const TOKENS_PER_CHECK: u32 = 256;
 pub enum Look {
     /// More tokens must be known.
     Open,
+    /// No synonym begins here.
     Nothing,
     /// So many tokens.
     Match(usize, Arc<Outputs>),
@@ -82,6 +84,7 @@ impl Looked {
 }
 
 impl SynonymMap {
+    /// An empty map; with `ignores_case` tokens are compared in lower case.
     pub fn new(ignores_case: bool) -> SynonymMap {
         SynonymMap { nodes: vec![Node::default()], ignores_case, bytes: 0 }
     }

@@ -8,6 +8,7 @@ use crate::RequestError;
 /// Turns the words of a rule into tokens; the reason why not.
 pub type Analyze<'a> = &'a dyn Fn(&str) -> Result<Vec<String>, String>;
 
+/// How rules are read.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     pub expand: bool,
