@@ -180,7 +180,7 @@ impl Policy {
         self.phases.iter().find(|phase| phase.name == name)
     }
 
-    /// The phase behind the one of this name (`new`: the first).
+    /// The phase after the one of this name (`new`: the first).
     pub(crate) fn phase_after(&self, name: &str) -> Option<&Phase> {
         let place = |name: &str| PHASES.iter().position(|(known, _)| *known == name);
         self.phases.iter().find(|phase| place(phase.name) > place(name))

@@ -192,7 +192,7 @@ impl Node {
         }
     }
 
-    /// Writes what the node's state holds of an index to its own file, where that is behind. Failures are met again by the next round.
+    /// Writes what the node's state holds of an index to its own file, where that is out of date. Failures are met again by the next round.
     pub(super) fn catch_up(&self, name: &str, uuid: &str) {
         let Some(file) = self.index_files.get(uuid) else { return };
         let mut written = file.lock();

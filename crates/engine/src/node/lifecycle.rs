@@ -297,7 +297,7 @@ fn show(catalog: &Catalog, name: &str, policy: &Policy) -> Value {
     })
 }
 
-/// Milliseconds in the largest unit that they fill, with up to two digits behind the point (`TimeValue#toHumanReadableString`).
+/// Milliseconds in the largest unit that they fill, with up to two digits after the point (`TimeValue#toHumanReadableString`).
 pub(super) fn human_time(ms: u64) -> String {
     const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let Some((unit_ms, unit)) = UNITS.into_iter().find(|(unit_ms, _)| ms >= *unit_ms) else {

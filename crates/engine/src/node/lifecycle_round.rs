@@ -104,7 +104,7 @@ impl Node {
         index.lifecycle.failed(info, self.now_millis())
     }
 
-    /// The state behind the current one, and whether to look further; `None`: the index is gone, or nothing is to be done.
+    /// The state after the current one, and whether to look further; `None`: the index is gone, or nothing is to be done.
     fn next_state(
         &self,
         index: &Arc<IndexMetadata>,
@@ -192,7 +192,7 @@ fn current_phase(
     }
 }
 
-/// The step behind the current one: of its action, of the next action, or the end of the phase.
+/// The step after the current one: of its action, of the next action, or the end of the phase.
 fn behind(state: &LifecycleState, phase: &Phase, action: &Action, now_ms: u64) -> LifecycleState {
     let mut steps = action.steps().iter().skip_while(|step| **step != state.step).skip(1);
     if let Some(step) = steps.next() {

@@ -183,7 +183,7 @@ impl Shard {
         counters.merge_docs.fetch_add(docs, Ordering::Relaxed);
         counters.merge_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.install_merged(core, entries, views, merged)?;
-        // Whoever holds it commits just now and deletes behind itself.
+        // Whoever holds it commits just now and deletes afterwards.
         if let Some(committed) = core.committed.try_lock() {
             self.delete_unused(core, &committed)?;
         }

@@ -13,7 +13,7 @@ use super::{Appended, Location, LogId, LogPosition, Recovered, Translog, Translo
 
 /// Bytes that wait for the next fsync; beyond, an append writes them, or waits for the thread that is writing. One append more may wait.
 const PENDING_BYTES_MAX: usize = 4 << 20;
-/// A shorter append is copied behind the one before it: many small ones would be as many allocations.
+/// A shorter append is copied after the one before it: many small ones would be as many allocations.
 const COPIED_BYTES_MAX: usize = 64 << 10;
 
 /// Appends in the memory that they came in, counted as long as they are there.

@@ -1,4 +1,4 @@
-//! Cutting a damaged log: "what is whole before the damage, and what behind it?" For `limber check --repair` alone.
+//! Cutting a damaged log: "what is whole before the damage, and what after it?" For `limber check --repair` alone.
 
 use limber_store::directory::write_atomically;
 use limber_store::{Directory, Error, Result};
@@ -47,7 +47,7 @@ impl Cut {
         Ok(Cut { first_generation, generation, offset })
     }
 
-    /// Calls `found` with every whole operation behind the damage, in the order of the log.
+    /// Calls `found` with every whole operation after the damage, in the order of the log.
     pub fn beyond(
         &self,
         directory: &dyn Directory,

@@ -92,7 +92,7 @@ pub fn process() -> ProcessStats {
     }
 }
 
-/// The number behind `name` in a file of lines such as `MemTotal:  16384 kB`.
+/// The number after `name` in a file of lines such as `MemTotal:  16384 kB`.
 fn kib_of(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok()).unwrap_or(0)

@@ -301,7 +301,7 @@ impl Shown {
     }
 }
 
-/// The tokens of all texts, one behind the other.
+/// The tokens of all texts, one after the other.
 fn tokens_of(
     analyze: impl Fn(&str) -> Analyzed,
     texts: &[String],

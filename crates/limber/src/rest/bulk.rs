@@ -193,7 +193,7 @@ fn parse_action<'a>(
 ) -> Result<(BulkOperation<'a>, Option<SourceFilter>)> {
     let action: Action<'a> = serde_json::from_slice(line).map_err(|error| {
         let text = error.to_string();
-        // The visitor's own messages carry a leading marker; serde_json adds its position behind them.
+        // The visitor's own messages carry a leading marker; serde_json adds its position after them.
         match text.strip_prefix(MARK) {
             Some(rest) => {
                 let rest = rest.rsplit_once(" at line ").map_or(rest, |(message, _)| message);

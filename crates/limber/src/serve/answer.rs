@@ -204,7 +204,7 @@ async fn handle(
     let search = search.map(|meter| app.back_pressure.begin(meter.clone(), request.cancelled.clone()));
     let work = Work { meter, cancelled: request.cancelled.clone(), deadline: None };
     let job = Box::new(move || {
-        // Nobody waits for it any more: what waits for a thread behind it goes first.
+        // Nobody waits for it any more: what waits for a thread after it goes first.
         if route.pool == PoolName::Search && work.cancelled.load(Ordering::Relaxed) {
             return;
         }

@@ -41,7 +41,7 @@ pub(super) fn words(text: &str, lower: &[u8], mut word: impl FnMut(usize, usize,
             // The window does not show what a mid character at its end joins.
             let touches_end = end >= 64 || end == 63 && masks.mid >> 63 == 1;
             if touches_end && start > 0 {
-                // The word goes on behind the window: look again from its start.
+                // The word goes on after the window: look again from its start.
                 at += start;
                 continue 'window;
             }

@@ -376,7 +376,7 @@ fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<Instant> {
     })
 }
 
-/// Seconds or milliseconds, with what is beyond them behind a point.
+/// Seconds or milliseconds, with what is beyond them after a point.
 fn write_epoch(instant: Instant, epoch: Epoch, out: &mut String) {
     let (per_unit, width) = match epoch {
         Epoch::Millis => (NANOS_PER_MILLI, 6),
@@ -453,7 +453,7 @@ fn iso_utc(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// `yyyy-MM-ddTHH:mm:ss.SSSSSSSSSZ` with one to nine digits behind the point.
+/// `yyyy-MM-ddTHH:mm:ss.SSSSSSSSSZ` with one to nine digits after the point.
 #[inline(always)]
 fn iso_utc_nanos(bytes: &[u8]) -> Option<Instant> {
     let head: &[u8; 20] = bytes.first_chunk()?;

@@ -47,7 +47,7 @@ impl Instant {
         })
     }
 
-    /// `java.time.Instant#toString`: as many groups of three digits behind the point as there are.
+    /// `java.time.Instant#toString`: as many groups of three digits after the point as there are.
     pub fn to_iso(self) -> String {
         let civil = Civil::from_millis(self.millis);
         let sign = if civil.year > 9999 { "+" } else { "" };

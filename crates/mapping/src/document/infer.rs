@@ -93,7 +93,7 @@ impl Inference<'_> {
             .map_err(|found| self.syntax(found))
     }
 
-    /// The object whose `{` is at `at`; returns the offset behind it. `level` counts mapped levels, the root being 1.
+    /// The object whose `{` is at `at`; returns the offset after it. `level` counts mapped levels, the root being 1.
     fn object(&mut self, place: Place, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
         if level > self.mapping.settings().limits.object_levels() {
             return Err(definition::depth_exceeded(path, self.mapping.settings()));

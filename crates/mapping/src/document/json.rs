@@ -302,7 +302,7 @@ pub(super) fn key(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     colon(bytes, end + 1)
 }
 
-/// From behind a key to the start of its value.
+/// From after a key to the start of its value.
 #[inline(always)]
 pub(super) fn colon(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     let at = skip_space(bytes, at);

@@ -11,7 +11,7 @@ use crate::field::{Ends, FieldSink, RangeKind, RangeReader, Scalar, block_of};
 use crate::tree::Leaf;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object at `at`; returns the offset behind it.
+    /// The object at `at`; returns the offset after it.
     #[inline(never)]
     pub(super) fn range(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let json_depth = self.mapping.settings().limits.json_depth;

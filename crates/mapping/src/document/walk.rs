@@ -206,14 +206,14 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// Bytes before or behind the document that are not JSON.
+    /// Bytes before or after the document that are not JSON.
     #[cold]
     fn outside(&self, found: &JsonError) -> Stop {
         let cause = error::syntax_cause(self.bytes, found);
         error::document(self.bytes, found.offset, &cause.reason).caused_by(cause).into()
     }
 
-    /// Walks the object whose first byte after `{` is at `at`; returns the offset behind its `}`.
+    /// Walks the object whose first byte after `{` is at `at`; returns the offset after its `}`.
     pub(super) fn object(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         if depth > self.mapping.settings().limits.json_depth {
             return Err(
@@ -286,7 +286,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         json::error(key_end, JsonErrorKind::Duplicate(key)).into()
     }
 
-    /// The entry of the key whose contents start at `start` (None: the object does not know it), and the offset behind
+    /// The entry of the key whose contents start at `start` (None: the object does not know it), and the offset after
     /// its closing quote. Remembers the answer as the successor of `slot`.
     #[inline(never)]
     fn look_up(
@@ -476,7 +476,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// One scalar of a leaf; returns the offset behind it.
+    /// One scalar of a leaf; returns the offset after it.
     #[inline(always)]
     fn scalar(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let tree = self.tree;

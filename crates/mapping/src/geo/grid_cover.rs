@@ -1,6 +1,6 @@
 //! Cells that a shape touches: "under which numbers is this shape found?"
 //!
-//! The map is halved both ways again and again. A cell's number holds its bits in Z order with a mark behind them, so that the numbers
+//! The map is halved both ways again and again. A cell's number holds its bits in Z order with a mark after them, so that the numbers
 //! of all cells within it are one range (the scheme of Google's S2). Lucene's `LatLonShape` indexes triangles by their bounds instead.
 
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ const EDGES_A_CELL: usize = 2;
 /// A quarter of a quarter of a quarter … of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeCell {
-    /// The bits that all its places share, in Z order, 0 behind them.
+    /// The bits that all its places share, in Z order, 0 after them.
     prefix: u64,
     level: u32,
 }

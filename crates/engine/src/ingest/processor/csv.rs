@@ -71,7 +71,7 @@ enum State {
 }
 
 impl Csv {
-    /// The values of the line, no more than there are targets. Nothing behind the last separator is no value.
+    /// The values of the line, no more than there are targets. Nothing after the last separator is no value.
     fn values(&self, line: &str) -> Result<Vec<String>, RequestError> {
         let refused = |reason: String| Err(RequestError::illegal_argument(reason));
         let is_blank = |character: char| self.trim && matches!(character, ' ' | '\t');

@@ -102,7 +102,7 @@ impl Splitter {
         pieces(text, false, |each| self.find_each(text, each))
     }
 
-    /// What is before and behind the first delimiter.
+    /// What is before and after the first delimiter.
     fn halves<'t>(&self, text: &'t str) -> Result<Option<(&'t str, &'t str)>, RequestError> {
         let mut first = None;
         self.find_each(text, |start, end| {

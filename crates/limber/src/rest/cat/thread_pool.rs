@@ -51,7 +51,7 @@ pub fn thread_pool(app: &App, request: &Request) -> Result<Response> {
             Cell::from(port),
         ]
     };
-    // By name, as the others are behind them.
+    // By name, like the columns after them.
     for name in IDLE.iter().copied().filter(|name| is_wanted(name)) {
         let mut row = whose();
         row.extend([Cell::from(name), Cell::from("scaling")]);
