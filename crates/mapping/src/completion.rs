@@ -1,7 +1,7 @@
 //! Fields of type `completion`: "what may follow what was typed, and how much does it weigh?"
 //!
-//! Every input is one term: the contexts it is found under, the text as its analyzer has it (what is typed is compared with), the text as it
-//! was given (what is shown), and its weight. Bytes of a term:
+//! Every input is one term: the contexts it is found under, the text as its analyzer has it (what is typed is
+//! compared with), the text as it was given (what is shown), and its weight. Bytes of a term:
 //!
 //! | bytes | what |
 //! | --- | --- |
@@ -10,7 +10,8 @@
 //! | n | the text as given, UTF-8 |
 //! | 4 | weight, big-endian |
 //!
-//! Source: Elasticsearch's `CompletionFieldMapper` and Lucene's `SuggestField`, which keep the same in an automaton.
+//! Source: Elasticsearch's `CompletionFieldMapper` and Lucene's `SuggestField`, which keep the same in an
+//! automaton.
 
 use serde_json::{Value, json};
 
@@ -318,7 +319,8 @@ pub fn precision(value: Option<&Value>) -> Result<usize, RequestError> {
     }
 }
 
-/// Letters whose cells are at most so wide and high. Source: Elasticsearch's `GeoUtils#geoHashLevelsForPrecision`.
+/// Letters whose cells are at most so wide and high. Source: Elasticsearch's
+/// `GeoUtils#geoHashLevelsForPrecision`.
 fn levels_for(metres: f64) -> usize {
     const EQUATOR_METRES: f64 = 40_075_016.685_578_49;
     const MERIDIAN_METRES: f64 = 20_003_931.458_623;

@@ -1,4 +1,5 @@
-//! The caller's fault, in Elasticsearch's terms. Used by `mapping`, `search` and `engine`; rendered by the REST layer.
+//! The caller's fault, in Elasticsearch's terms. Used by `mapping`, `search` and `engine`; rendered by the
+//! REST layer.
 
 use limber_work::{NoRoom, Stop};
 use serde_json::{Map, Value};
@@ -73,7 +74,8 @@ impl From<Stop> for RequestError {
     }
 }
 
-/// A reason has at most this many bytes. It repeats what the request said, and is itself repeated by the errors of shards, items and causes.
+/// A reason has at most this many bytes. It repeats what the request said, and is itself repeated by the
+/// errors of shards, items and causes.
 const REASON_BYTES_MAX: usize = 16 << 10;
 
 /// Cuts a reason that is too long, and appends its full length.
@@ -111,7 +113,8 @@ impl RequestError {
         RequestError::new(400, "parsing_exception", reason)
     }
 
-    /// `action_request_validation_exception`, 400, with all that is wrong. Source: `ActionRequestValidationException`.
+    /// `action_request_validation_exception`, 400, with all that is wrong. Source:
+    /// `ActionRequestValidationException`.
     pub fn validation<P: std::fmt::Display>(problems: impl IntoIterator<Item = P>) -> RequestError {
         let mut reason = "Validation Failed: ".to_owned();
         for (place, problem) in problems.into_iter().enumerate() {

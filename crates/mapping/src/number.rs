@@ -104,7 +104,8 @@ pub struct TextInteger {
     pub has_fraction: bool,
 }
 
-/// Text as a double where Java's `Double.parseDouble` takes it: surrounding blanks, `NaN`, `Infinity`, a type suffix.
+/// Text as a double where Java's `Double.parseDouble` takes it: surrounding blanks, `NaN`, `Infinity`, a type
+/// suffix.
 pub fn double_from_text(text: &str) -> Option<f64> {
     let text = text.trim_matches(|c: char| c <= ' ');
     match text {
@@ -123,8 +124,9 @@ pub fn double_from_text(text: &str) -> Option<f64> {
 
 /// A number of JSON's grammar as the nearest double (ties to even); infinite beyond the largest.
 ///
-/// Both the digits as a whole number up to 2^53 and a power of ten up to 10^22 are doubles, so that their quotient is rounded only once
-/// (Clinger, "How to read floating point numbers accurately", 1990). All others are left to the standard library.
+/// Both the digits as a whole number up to 2^53 and a power of ten up to 10^22 are doubles, so that their
+/// quotient is rounded only once (Clinger, "How to read floating point numbers accurately", 1990). All others
+/// are left to the standard library.
 #[inline]
 pub fn double_from_json(text: &str) -> f64 {
     decimal(text.as_bytes()).unwrap_or_else(|| text.parse().unwrap_or(f64::NAN))

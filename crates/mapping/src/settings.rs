@@ -6,7 +6,8 @@ use crate::RequestError;
 use crate::analysis::Analyzers;
 use crate::similarity::Similarities;
 
-/// Limits on what a mapping or a document may ask for; Elasticsearch's `index.mapping.*` settings and their defaults.
+/// Limits on what a mapping or a document may ask for; Elasticsearch's `index.mapping.*` settings and their
+/// defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// `index.mapping.total_fields.limit`: leaf fields, multi-fields and objects together.

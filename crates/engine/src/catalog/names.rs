@@ -92,6 +92,7 @@ pub fn index_not_found(name: &str) -> RequestError {
     index_not_found_because(name, format!("no such index [{name}]"))
 }
 
+/// 404 `index_not_found_exception` with a reason of its own.
 pub fn index_not_found_because(name: &str, reason: String) -> RequestError {
     RequestError::new(404, "index_not_found_exception", reason)
         .with("resource.type", "index_or_alias")

@@ -35,6 +35,7 @@ pub(crate) struct ResolvedTemplate {
     pub lifecycle: Option<Map<String, Value>>,
 }
 
+/// The templates of a node, each kind by name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Templates {
     /// Each is the validated body as `GET` shows it, settings nested.

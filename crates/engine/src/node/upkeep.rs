@@ -52,6 +52,7 @@ impl Node {
         Ok(response)
     }
 
+    /// `POST {index}/_refresh`: searches see everything that was written before.
     pub fn refresh(&self, expression: &str, options: IndicesOptions) -> Result<BroadcastResponse> {
         let response = self.broadcast(expression, options, |shard| shard.refresh());
         self.note_refresh();
@@ -104,7 +105,8 @@ impl Node {
         })
     }
 
-    /// Drops what belongs to states and segments that are gone. A point in time that still looks at them fills the caches anew.
+    /// Drops what belongs to states and segments that are gone. A point in time that still looks at them
+    /// fills the caches anew.
     pub(super) fn sweep_caches(&self) {
         if self.caches.requests.is_empty() && self.caches.queries.is_empty() {
             return;

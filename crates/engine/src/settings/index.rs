@@ -28,19 +28,29 @@ pub enum Durability {
 /// `index.blocks.*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Blocks {
+    /// `read_only`: neither documents nor metadata change.
     pub read_only: bool,
+    /// `read`: nothing is read.
     pub read: bool,
+    /// `write`: no documents are written.
     pub write: bool,
+    /// `metadata`: metadata is neither read nor changed.
     pub metadata: bool,
+    /// `read_only_allow_delete`: only the index as a whole may be deleted. Set and released by the disk's
+    /// flood stage.
     pub read_only_allow_delete: bool,
 }
 
 /// `index.merge.*`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergeSettings {
+    /// `policy.floor_segment`: smaller segments count as this large.
     pub floor_segment_bytes: u64,
+    /// `policy.max_merge_at_once`.
     pub max_merge_at_once: usize,
+    /// `policy.max_merged_segment`: a merge makes no larger segment.
     pub max_merged_segment_bytes: u64,
+    /// `policy.segments_per_tier`.
     pub segments_per_tier: f64,
     /// 0 to 100.
     pub deletes_pct_allowed: f64,
@@ -48,6 +58,7 @@ pub struct MergeSettings {
     pub expunge_deletes_allowed: f64,
     /// `None`: `max(1, min(4, processors / 2))`.
     pub max_thread_count: Option<usize>,
+    /// `scheduler.auto_throttle`.
     pub auto_throttle: bool,
 }
 
@@ -69,54 +80,87 @@ pub struct LifecycleSettings {
 /// The settings the engine acts on, typed. Built from flat settings that were checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexSettings {
+    /// `number_of_shards`.
     pub number_of_shards: u32,
+    /// `number_of_replicas`; counted in answers, never started.
     pub number_of_replicas: u32,
+    /// `number_of_routing_shards`: what hashes of routings are divided by before shards.
     pub routing_num_shards: u32,
+    /// `routing_partition_size`: shards that one routing spreads over.
     pub routing_partition_size: u32,
     /// `None`: -1, never by itself.
     pub refresh_interval_ms: Option<u64>,
     /// The interval was set, so it holds for shards that nobody searches too.
     pub has_refresh_interval: bool,
-    /// A shard that was not searched for so long rests.
+    /// `search.idle.after`: a shard that nobody has searched for this long stops refreshing.
     pub search_idle_after_ms: u64,
+    /// Whether `codec` is `best_compression` (zstd instead of LZ4).
     pub best_compression: bool,
+    /// `translog.durability`.
     pub durability: Durability,
+    /// `translog.sync_interval`.
     pub sync_interval_ms: u64,
+    /// `translog.flush_threshold_size`.
     pub flush_threshold_bytes: u64,
+    /// `translog.flush_threshold_age`.
     pub flush_threshold_age_ms: u64,
+    /// `max_result_window`: most of `from` and `size` together.
     pub max_result_window: u64,
+    /// `max_docvalue_fields_search`.
     pub max_docvalue_fields_search: u64,
+    /// `max_terms_count`: terms of one `terms` query.
     pub max_terms_count: u64,
+    /// `max_regex_length` in characters.
     pub max_regex_length: u64,
     /// `index.highlight.max_analyzed_offset`.
     pub highlight_offset_max: u64,
+    /// `max_inner_result_window`.
     pub max_inner_result_window: u64,
+    /// `max_rescore_window`.
     pub max_rescore_window: u64,
+    /// `max_slices_per_scroll`.
     pub max_slices_per_scroll: u64,
     /// `index.requests.cache.enable`.
     pub requests_cache: bool,
     /// `index.queries.cache.enabled`.
     pub queries_cache: bool,
+    /// `mapping.total_fields.limit`.
     pub total_fields_limit: usize,
+    /// `mapping.depth.limit`.
     pub depth_limit: usize,
+    /// `mapping.field_name_length.limit` in characters.
     pub field_name_length_limit: usize,
+    /// `mapping.nested_fields.limit`.
     pub nested_fields_limit: usize,
+    /// `mapping.nested_objects.limit` of one document.
     pub nested_objects_limit: usize,
+    /// `mapping.coerce`.
     pub coerce: bool,
-    /// The default for shapes.
+    /// The same setting as the default of shapes, which is off unless the index says otherwise.
     pub coerce_shapes: bool,
+    /// `mapping.ignore_malformed`.
     pub ignore_malformed: bool,
     /// `index.mapping.source.mode`.
     pub source_mode: SourceMode,
+    /// `mapping.synthetic_source_keep`.
     pub synthetic_source_keep: Keep,
+    /// `default_pipeline`: where a request names none.
     pub default_pipeline: Option<String>,
+    /// `final_pipeline`: runs after every other.
     pub final_pipeline: Option<String>,
+    /// `hidden`: wildcards pass the index over.
     pub hidden: bool,
+    /// `lifecycle.*`.
     pub lifecycle: LifecycleSettings,
+    /// `gc_deletes`: how long versions of deleted documents are remembered.
     pub gc_deletes_ms: u64,
+    /// `blocks.*`.
     pub blocks: Blocks,
+    /// `merge.*`.
     pub merge: MergeSettings,
+    /// Thresholds of the slow logs.
     pub slow_log: SlowLog,
+    /// `shard.check_on_startup`: every byte is verified when a shard opens.
     pub check_on_startup: bool,
     /// `index.sort.*`; empty: documents stay in the order they come.
     pub sort: Arc<[SortField]>,
@@ -194,8 +238,8 @@ impl Reader<'_> {
 }
 
 impl IndexSettings {
-    /// Types flat settings (with `index.` prefixes). Values out of form or bounds are refused here too, so that metadata
-    /// read back from disk is as safe as a request.
+    /// Types flat settings (with `index.` prefixes). Values out of form or bounds are refused here too, so
+    /// that metadata read back from disk is as safe as a request.
     pub fn from_flat(flat: &FlatSettings) -> Result<IndexSettings> {
         let read = Reader(flat);
         let number_of_shards = read.integer("index.number_of_shards", 1)?.clamp(1, 1024) as u32;

@@ -1,7 +1,8 @@
 //! Filters one after the other: "what becomes of the tokens that a tokenizer cuts?"
 //!
-//! Tokens are pushed: each filter gets one, changes it, and hands it on, none or several times. Most look at one token alone ([`Each`]) and are run in
-//! a loop without state; those that look at neighbours or make more tokens keep state for one text ([`Stage`]).
+//! Tokens are pushed: each filter gets one, changes it, and hands it on, none or several times. Most look at
+//! one token alone ([`Each`]) and are run in a loop without state; those that look at neighbours or make more
+//! tokens keep state for one text ([`Stage`]).
 //!
 //! **Invariant**: a filter that takes a token away gives its positions to the next one, so that holes stay.
 
@@ -164,8 +165,8 @@ impl Stage for Group<'_> {
     }
 }
 
-/// Hands what `source` emits through `filters` to `sink`; returns the positions of removed tokens after the last one. `end`: the
-/// byte offset of the end of the text.
+/// Hands what `source` emits through `filters` to `sink`; returns the positions of removed tokens after the
+/// last one. `end`: the byte offset of the end of the text.
 pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
     let mut stages: Vec<Box<dyn Stage + '_>> = Vec::new();
     let mut rest = filters;

@@ -1,4 +1,5 @@
-//! What analysis needs of the node: files of the user's configuration folder, sets of synonyms, scripts over tokens.
+//! What analysis needs of the node: files of the user's configuration folder, sets of synonyms, scripts over
+//! tokens.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -105,7 +106,8 @@ thread_local! {
     static FAILURE: RefCell<Option<RequestError>> = const { RefCell::new(None) };
 }
 
-/// Remembers what a part of an analyzer failed with, until whoever asked for the tokens [takes](take_failure) it; always false: nothing goes on.
+/// Remembers what a part of an analyzer failed with, until whoever asked for the tokens [takes](take_failure)
+/// it; always false: nothing goes on.
 pub(super) fn fail(error: RequestError) -> bool {
     FAILURE.with_borrow_mut(|failure| {
         failure.get_or_insert(error);

@@ -1,4 +1,5 @@
-//! A pattern's text to its items: Java's pattern letters, and the few signs of our own that built-in formats need.
+//! A pattern's text to its items: Java's pattern letters, and the few signs of our own that built-in formats
+//! need.
 //!
 //! Source: `java.time.format.DateTimeFormatterBuilder#appendPattern`.
 
@@ -21,9 +22,10 @@ const DEPTH_MAX: usize = 32;
 /// Bytes that a pattern may have.
 const LENGTH_MAX: usize = 512;
 
-/// Compiles a pattern. Signs beside Java's, for [`Dialect::Strict`] and [`Dialect::Lenient`] only: `#` any zone or offset,
-/// `{` a fraction of one to nine digits after a point, `$` the same where it is written to the nanosecond, `^` after a point or a comma, `}` one of at most three digits, `~` a year of four digits, `!` a day of one
-/// or two digits.
+/// Compiles a pattern. Signs beside Java's, for [`Dialect::Strict`] and [`Dialect::Lenient`] only: `#` any
+/// zone or offset, `{` a fraction of one to nine digits after a point, `$` the same where it is written to
+/// the nanosecond, `^` after a point or a comma, `}` one of at most three digits, `~` a year of four digits,
+/// `!` a day of one or two digits.
 pub(super) fn compile(pattern: &str, dialect: Dialect) -> Result<Vec<Item>, RequestError> {
     if pattern.len() > LENGTH_MAX {
         return Err(RequestError::illegal_argument(format!(

@@ -46,7 +46,8 @@ impl Zone {
         if seconds == 0 { Zone::Utc } else { Zone::Fixed { seconds } }
     }
 
-    /// The time around an instant in which the offset does not change: its first instant, and the first one after it.
+    /// The time around an instant in which the offset does not change: its first instant, and the first one
+    /// after it.
     pub fn season_at(&self, instant_millis: i64) -> Option<(i64, i64)> {
         let Zone::Region(region) = self else { return Some((i64::MIN, i64::MAX)) };
         let time = |millis: i64| jiff::Timestamp::from_millisecond(millis).ok();
@@ -79,8 +80,8 @@ impl Zone {
         utc_millis.saturating_add(self.offset_seconds_at(utc_millis) as i64 * 1000)
     }
 
-    /// The instant at which the local clock shows this. In a gap, as much later as the gap is long; in an overlap, the
-    /// earlier one (`java.time.ZonedDateTime.ofLocal`).
+    /// The instant at which the local clock shows this. In a gap, as much later as the gap is long; in an
+    /// overlap, the earlier one (`java.time.ZonedDateTime.ofLocal`).
     pub fn to_utc(&self, local_millis: i64) -> i64 {
         match self {
             Zone::Utc => local_millis,

@@ -123,7 +123,8 @@ impl Template {
         Value::Object(outer)
     }
 
-    /// Whether a field of this name, path and JSON type (`string`, `long`, `double`, `boolean`, `date`, `object`) fits.
+    /// Whether a field of this name, path and JSON type (`string`, `long`, `double`, `boolean`, `date`,
+    /// `object`) fits.
     pub fn fits(&self, name: &str, path: &str, json_type: &str) -> bool {
         let by_name = |pattern: &String| {
             if self.is_regex {
@@ -144,7 +145,8 @@ impl Template {
             && !self.types_not.iter().any(by_type)
     }
 
-    /// The mapping for a field of this name, `{name}` and `{dynamic_type}` filled in; `default_type` when it has no `type`.
+    /// The mapping for a field of this name, `{name}` and `{dynamic_type}` filled in; `default_type` when it
+    /// has no `type`.
     pub fn mapping_for(&self, name: &str, default_type: &str) -> Map<String, Value> {
         let mut mapping = fill(&Value::Object(self.mapping.clone()), name, default_type)
             .as_object()

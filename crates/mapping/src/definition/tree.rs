@@ -56,8 +56,8 @@ pub(crate) struct Includes {
 }
 
 impl Object {
-    /// Drops `include_in_root` from the nested objects below whose values come to the root through their parents anyway.
-    /// `is_included`: those of this object do.
+    /// Drops `include_in_root` from the nested objects below whose values come to the root through their
+    /// parents anyway. `is_included`: those of this object do.
     ///
     /// Source: `NestedObjectMapper`, `RootObjectMapper#fixRedundantIncludes`.
     pub fn settle_includes(&mut self, is_included: bool) {

@@ -100,7 +100,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 }
 
-/// The values at a dotted path, whatever dots mean on the way. The depth of JSON that was let in bounds the recursion.
+/// The values at a dotted path, whatever dots mean on the way. The depth of JSON that was let in bounds the
+/// recursion.
 fn gather<'v>(value: &'v Value, path: &str, found: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| gather(item, path, found)),

@@ -115,7 +115,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Err(error::document(self.bytes, at, reason).into())
     }
 
-    /// A multi-field that is given an object: where Elasticsearch's parser stands by then, there is nothing left of it.
+    /// A multi-field that is given an object: where Elasticsearch's parser stands by then, there is nothing
+    /// left of it.
     #[cold]
     fn no_text(&self, node: &Leaf, at: usize) -> Stop {
         let place = error::position(self.bytes, at);

@@ -9,7 +9,8 @@ use crate::mapping::Mapping;
 pub struct Scratch {
     /// Identity of the mapping that `next` and `seen` speak of.
     pub(super) mapping_identity: u64,
-    /// The entry that followed last time: `[entry_count + object_count]`, an object's own slot standing for its start.
+    /// The entry that followed last time: `[entry_count + object_count]`, an object's own slot standing for
+    /// its start.
     pub(super) next: Vec<u32>,
     /// Number of the object instance an entry was last met in, against duplicate keys: `[entry_count]`.
     pub(super) seen: Vec<u32>,
@@ -44,7 +45,8 @@ impl Scratch {
         Scratch::default()
     }
 
-    /// Names the next document, so that its errors say "in document with id '...'"; forgotten after that document.
+    /// Names the next document, so that its errors say "in document with id '...'"; forgotten after that
+    /// document.
     pub fn for_document(&mut self, id: &str) -> &mut Scratch {
         self.id.clear();
         self.id.push_str(id);

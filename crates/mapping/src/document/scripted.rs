@@ -17,8 +17,8 @@ pub enum ScriptedValue {
     Term(Vec<u8>),
 }
 
-/// Hands the values of a field with a script to the sink, as values of the document are: what is longer than `ignore_above` is left out,
-/// and the document says so in `_ignored`.
+/// Hands the values of a field with a script to the sink, as values of the document are: what is longer than
+/// `ignore_above` is left out, and the document says so in `_ignored`.
 ///
 /// # Errors
 /// A term that is too long for an index.

@@ -30,7 +30,8 @@ fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
     Ok(shape)
 }
 
-/// The common notation of a point, `[lon, lat]` within the map, and the offset after it; `None` leaves everything to the rules.
+/// The common notation of a point, `[lon, lat]` within the map, and the offset after it; `None` leaves
+/// everything to the rules.
 fn plain_position(text: &str, at: usize) -> Option<(GeoPoint, usize)> {
     let bytes = text.as_bytes();
     let (longitude, comma) = coordinate(text, at, b'[')?;
@@ -225,7 +226,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// The query of a `percolator` field, which whoever writes the document reads; returns the offset after it.
+    /// The query of a `percolator` field, which whoever writes the document reads; returns the offset after
+    /// it.
     #[inline(never)]
     pub(super) fn query(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;

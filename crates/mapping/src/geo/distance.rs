@@ -63,7 +63,8 @@ pub enum DistanceKind {
     /// Along the great circle.
     #[default]
     Arc,
-    /// On a plane that touches the earth between the points: faster, wrong over long distances and near the poles.
+    /// On a plane that touches the earth between the points: faster, wrong over long distances and near the
+    /// poles.
     Plane,
 }
 

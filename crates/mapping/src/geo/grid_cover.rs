@@ -1,7 +1,8 @@
 //! Cells that a shape touches: "under which numbers is this shape found?"
 //!
-//! The map is halved both ways again and again. A cell's number holds its bits in Z order with a mark after them, so that the numbers
-//! of all cells within it are one range (the scheme of Google's S2). Lucene's `LatLonShape` indexes triangles by their bounds instead.
+//! The map is halved both ways again and again. A cell's number holds its bits in Z order with a mark after
+//! them, so that the numbers of all cells within it are one range (the scheme of Google's S2). Lucene's
+//! `LatLonShape` indexes triangles by their bounds instead.
 
 use std::collections::VecDeque;
 

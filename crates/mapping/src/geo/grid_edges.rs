@@ -1,9 +1,10 @@
-//! Lines between points of the grid, exactly: "does this one touch that one, and is this point inside of those?"
+//! Lines between points of the grid, exactly: "does this one touch that one, and is this point inside of
+//! those?"
 //!
 //! Coordinates are whole numbers, so that no answer depends on rounding.
 
-/// A place on the grid of 2^32 steps a full turn ([`super::encode_longitude`], [`super::encode_latitude`]). `x` goes on beyond the map
-/// where a shape crosses the date line.
+/// A place on the grid of 2^32 steps a full turn ([`super::encode_longitude`], [`super::encode_latitude`]).
+/// `x` goes on beyond the map where a shape crosses the date line.
 pub type GridPoint = (i64, i64);
 
 /// A rectangle of the grid, ends included.
@@ -145,7 +146,8 @@ pub struct GridEdges {
 /// Most bands that edges are sorted into.
 const BANDS_MAX: usize = 4096;
 
-/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in thousands of them.
+/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in
+/// thousands of them.
 const BANDS_AN_EDGE_MAX: u64 = 16;
 
 /// A question of edges that was given up, because too many of them are near one another.

@@ -1,7 +1,7 @@
 //! A point and the number that a column holds of it.
 //!
-//! A column holds a point as one `i64`: the latitude's 32 bits above the longitude's (Lucene's `LatLonDocValuesField`,
-//! `GeoEncodingUtils`). Sources: Elasticsearch's `GeoUtils`.
+//! A column holds a point as one `i64`: the latitude's 32 bits above the longitude's (Lucene's
+//! `LatLonDocValuesField`, `GeoEncodingUtils`). Sources: Elasticsearch's `GeoUtils`.
 
 use std::fmt::Display;
 

@@ -1,7 +1,7 @@
 //! `append`: "add these values to this list".
 //!
-//! Source: Elasticsearch's `AppendProcessor` and `IngestDocument.appendFieldValue`: a single value becomes a list first, a missing
-//! field becomes one.
+//! Source: Elasticsearch's `AppendProcessor` and `IngestDocument.appendFieldValue`: a single value becomes a
+//! list first, a missing field becomes one.
 
 use std::collections::HashSet;
 
@@ -23,6 +23,8 @@ struct Append {
     allow_duplicates: bool,
 }
 
+/// Compiles the processor. Options: `field` and `value`; optional `media_type` (`application/json`) and
+/// `allow_duplicates` (true).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.field_name("field")?;
     let value = options.value("value")?;

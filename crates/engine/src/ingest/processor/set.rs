@@ -24,6 +24,8 @@ struct Set {
     ignore_empty_value: bool,
 }
 
+/// Compiles the processor. Options: `field`; optional `media_type` (`application/json`), `copy_from`,
+/// `value`, `override` (true) and `ignore_empty_value` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.field_name("field")?;
     let media_type = options.string_or("media_type", "application/json")?;

@@ -31,6 +31,7 @@ impl Version {
     }
 }
 
+/// What a header tells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Details {
     pub agent: Option<Version>,

@@ -56,6 +56,8 @@ pub(super) fn check_feature_states(value: &Value) -> Result<()> {
 }
 
 impl SnapshotRequest {
+    /// Reads the body of `PUT _snapshot/{repository}/{snapshot}`; an unknown member or a wrong type is an
+    /// error.
     pub fn parse(body: &Value) -> Result<SnapshotRequest> {
         let options = IndicesOptions { expand_hidden: true, ..IndicesOptions::METADATA_OPEN_CLOSED };
         let mut request = SnapshotRequest {

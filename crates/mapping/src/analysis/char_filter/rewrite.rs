@@ -18,8 +18,9 @@ struct Edit {
 }
 
 impl Rewritten {
-    /// The byte offset in `source`, the text before, of what is at byte `at` now. Within a replacement the characters count on
-    /// from where the replaced part began, at most to its end; after a replacement by nothing it is that end.
+    /// The byte offset in `source`, the text before, of what is at byte `at` now. Within a replacement the
+    /// characters count on from where the replaced part began, at most to its end; after a replacement by
+    /// nothing it is that end.
     pub fn source_offset(&self, source: &str, at: usize) -> usize {
         let number = self.edits.partition_point(|edit| edit.after.0 <= at);
         let Some(edit) = number.checked_sub(1).map(|last| self.edits[last]) else { return at };
@@ -70,7 +71,8 @@ impl<'a> Rewriter<'a> {
         self.read += length;
     }
 
-    /// The next `length` bytes become `replacement`; false: there is no room for more, the request is refused, and nothing is left to look at.
+    /// The next `length` bytes become `replacement`; false: there is no room for more, the request is
+    /// refused, and nothing is left to look at.
     pub fn replace(&mut self, length: usize, replacement: &str) -> bool {
         let made = self.made.text.len() + replacement.len() + self.made.edits.len() * EDIT_BYTES;
         if made > self.told + TOLD_STEP {

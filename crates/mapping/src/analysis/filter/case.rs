@@ -64,7 +64,8 @@ fn uppercase_into(text: &str, out: &mut String) {
     }
 }
 
-/// Small letters without accents, and every sigma in the form that it has within a word. Source: Lucene's `GreekLowerCaseFilter`.
+/// Small letters without accents, and every sigma in the form that it has within a word. Source: Lucene's
+/// `GreekLowerCaseFilter`.
 fn greek(c: char) -> char {
     match c {
         'ς' => 'σ',
@@ -80,7 +81,8 @@ fn greek(c: char) -> char {
     }
 }
 
-/// A `t` or `n` that is put before a capital vowel is set off by a hyphen. Source: Lucene's `IrishLowerCaseFilter`.
+/// A `t` or `n` that is put before a capital vowel is set off by a hyphen. Source: Lucene's
+/// `IrishLowerCaseFilter`.
 fn irish_into(text: &str, out: &mut String) {
     let mut chars = text.chars();
     let (first, second) = (chars.next(), chars.next());

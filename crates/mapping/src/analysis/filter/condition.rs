@@ -1,6 +1,8 @@
-//! `condition` and `predicate_token_filter`: a script decides for each token whether other filters see it, or whether it stays.
+//! `condition` and `predicate_token_filter`: a script decides for each token whether other filters see it, or
+//! whether it stays.
 //!
-//! Source: Lucene's `ConditionalTokenFilter`, Elasticsearch's `ScriptedConditionTokenFilterFactory` and `PredicateTokenFilterScriptFactory`.
+//! Source: Lucene's `ConditionalTokenFilter`, Elasticsearch's `ScriptedConditionTokenFilterFactory` and
+//! `PredicateTokenFilterScriptFactory`.
 
 use std::sync::Arc;
 

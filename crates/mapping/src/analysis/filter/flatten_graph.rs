@@ -1,4 +1,5 @@
-//! `flatten_graph`: turns a graph of tokens into a chain of positions, which is what an index can hold. Paths with more tokens than the shortest one are squeezed into its positions.
+//! `flatten_graph`: turns a graph of tokens into a chain of positions, which is what an index can hold. Paths
+//! with more tokens than the shortest one are squeezed into its positions.
 //!
 //! Source: Lucene's `FlattenGraphFilter`.
 

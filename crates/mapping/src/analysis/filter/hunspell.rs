@@ -1,7 +1,7 @@
 //! `hunspell`: replaces a token by the words of a dictionary that it is a form of.
 //!
-//! Source: Lucene's `HunspellStemFilter`, Elasticsearch's `HunspellService`: a dictionary is a folder `hunspell/{locale}` in the configuration folder, with
-//! one file `*.aff` and one or more files `*.dic`.
+//! Source: Lucene's `HunspellStemFilter`, Elasticsearch's `HunspellService`: a dictionary is a folder
+//! `hunspell/{locale}` in the configuration folder, with one file `*.aff` and one or more files `*.dic`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! `hyphenation_decompounder`: adds the parts of a token between places for hyphens that are in a list, at its position.
+//! `hyphenation_decompounder`: adds the parts of a token between places for hyphens that are in a list, at
+//! its position.
 //!
 //! Source: Lucene's `HyphenationCompoundWordTokenFilter`.
 

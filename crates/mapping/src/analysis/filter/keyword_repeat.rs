@@ -1,4 +1,5 @@
-//! `keyword_repeat`: gives every token twice at its position, first marked as one that stemmers leave as it is.
+//! `keyword_repeat`: gives every token twice at its position, first marked as one that stemmers leave as it
+//! is.
 
 use super::{Context, Settings};
 use crate::RequestError;

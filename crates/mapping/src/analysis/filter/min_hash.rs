@@ -1,4 +1,5 @@
-//! `min_hash`: replaces all tokens by their smallest hashes in each of several buckets; similar texts have many of them in common.
+//! `min_hash`: replaces all tokens by their smallest hashes in each of several buckets; similar texts have
+//! many of them in common.
 //!
 //! Source: Lucene's `MinHashFilter`.
 

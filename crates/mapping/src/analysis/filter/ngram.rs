@@ -1,6 +1,7 @@
 //! `ngram` and `edge_ngram`: find the parts of a token that have a given number of characters.
 //!
-//! Source: Lucene's `NGramTokenFilter` and `EdgeNGramTokenFilter`: all parts have the token's position and offsets.
+//! Source: Lucene's `NGramTokenFilter` and `EdgeNGramTokenFilter`: all parts have the token's position and
+//! offsets.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -60,7 +61,8 @@ fn of(settings: &Settings<'_>, min: i32, max: i32, from: From) -> Result<Filter,
     Ok(Filter::stream(NGram { min, max, from, keeps_original }).parsing(Parsing::Refused))
 }
 
-/// The beginnings of a token that have so many characters; `keeps_original`: a longer or shorter one itself, too.
+/// The beginnings of a token that have so many characters; `keeps_original`: a longer or shorter one itself,
+/// too.
 pub fn edges(min: usize, max: usize, keeps_original: bool) -> Filter {
     Filter::stream(NGram { min, max, from: From::Front, keeps_original })
 }

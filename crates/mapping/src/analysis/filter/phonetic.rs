@@ -1,6 +1,7 @@
 //! `phonetic`: replaces a word by a code of what it sounds like, or adds the code.
 //!
-//! Source: Elasticsearch's plugin `analysis-phonetic`, Lucene's filters of the same names; the algorithms are Apache Commons Codec's.
+//! Source: Elasticsearch's plugin `analysis-phonetic`, Lucene's filters of the same names; the algorithms are
+//! Apache Commons Codec's.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! `stemmer`, `snowball` and the filters of one stemmer: replace words by their stems, except those that are marked as keywords.
+//! `stemmer`, `snowball` and the filters of one stemmer: replace words by their stems, except those that are
+//! marked as keywords.
 
 use super::{Context, Settings, possessive};
 use crate::RequestError;

@@ -28,7 +28,8 @@ fn stop_words(language: &str) -> Option<&'static [&'static str]> {
 #[derive(Debug)]
 struct Stop(Words);
 
-/// With `remove_trailing: false`, which leaves a stop word that ends the text: somebody may still be typing it.
+/// With `remove_trailing: false`, which leaves a stop word that ends the text: somebody may still be typing
+/// it.
 #[derive(Debug)]
 struct SuggestStop(Words);
 
@@ -55,7 +56,8 @@ pub(in crate::analysis) fn of(words: Words) -> Filter {
     Filter::each(Stop(words))
 }
 
-/// The setting `stopwords`: words, and lists of languages by their names (`_english_`); the list of `language` where there is none.
+/// The setting `stopwords`: words, and lists of languages by their names (`_english_`); the list of
+/// `language` where there is none.
 pub(in crate::analysis) fn read_stopwords(
     settings: &Settings<'_>,
     context: &Context<'_>,

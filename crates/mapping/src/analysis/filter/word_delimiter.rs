@@ -26,7 +26,8 @@ struct Walk<'a> {
     room: String,
 }
 
-/// What comes out: from and to which node of the token's own graph, from and to which byte; its text, where that is not what stands there.
+/// What comes out: from and to which node of the token's own graph, from and to which byte; its text, where
+/// that is not what stands there.
 type Part = (u32, u32, usize, usize, Option<String>);
 
 impl Stream for WordDelimiter {

@@ -99,7 +99,8 @@ impl Parting {
         !(!self.on_case && last_alpha && alpha || last & UPPER != 0 && alpha || !self.on_numerics && changes)
     }
 
-    /// Start and end in bytes of every part, and its kind; whether one part is all there is between delimiters.
+    /// Start and end in bytes of every part, and its kind; whether one part is all there is between
+    /// delimiters.
     pub fn parts(&self, text: &str) -> (Vec<(usize, usize, u8)>, bool) {
         let chars: Vec<(usize, char, u8)> =
             text.char_indices().map(|(at, c)| (at, c, self.kind(c))).collect();

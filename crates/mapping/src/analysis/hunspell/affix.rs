@@ -204,12 +204,14 @@ impl Affixes {
         self.form.read(alias.ok_or_else(|| format!("Bad flag alias number:{text}"))?)
     }
 
-    /// Whether some prefix gives this flag to a word, so that an affix with the flag may be added to that prefix.
+    /// Whether some prefix gives this flag to a word, so that an affix with the flag may be added to that
+    /// prefix.
     pub fn is_second_prefix(&self, flag: u32) -> bool {
         self.second_prefixes.contains(&flag)
     }
 
-    /// Whether some suffix gives this flag to a word, so that an affix with the flag may be added to that suffix.
+    /// Whether some suffix gives this flag to a word, so that an affix with the flag may be added to that
+    /// suffix.
     pub fn is_second_suffix(&self, flag: u32) -> bool {
         self.second_suffixes.contains(&flag)
     }

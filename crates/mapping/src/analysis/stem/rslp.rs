@@ -1,7 +1,9 @@
-//! Portuguese and Galician by rules in steps. Source: Lucene's `RSLPStemmerBase` and the stemmers on it, after V. Orengo and C. Huyck.
+//! Portuguese and Galician by rules in steps. Source: Lucene's `RSLPStemmerBase` and the stemmers on it,
+//! after V. Orengo and C. Huyck.
 //!
-//! A line `step` begins a step: its name, the least length of a word, whether exceptions are whole words or ends of words, and with what a word must end.
-//! Other lines are rules: an ending, the least length of what stays before it, what comes in its place, and exceptions.
+//! A line `step` begins a step: its name, the least length of a word, whether exceptions are whole words or
+//! ends of words, and with what a word must end. Other lines are rules: an ending, the least length of what
+//! stays before it, what comes in its place, and exceptions.
 
 use std::sync::LazyLock;
 

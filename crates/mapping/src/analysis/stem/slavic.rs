@@ -1,4 +1,5 @@
-//! Czech, Bulgarian, Russian, and Latvian and Swedish beside them. Source: Lucene's light stemmers of these languages.
+//! Czech, Bulgarian, Russian, and Latvian and Swedish beside them. Source: Lucene's light stemmers of these
+//! languages.
 
 use super::endings::{CZECH, RUSSIAN, SWEDISH, cut};
 use super::suffix::{Suffix, Word};

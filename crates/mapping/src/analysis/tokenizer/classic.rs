@@ -63,7 +63,8 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
 /// What looks like a host and a dot after it, which goes.
 const ACRONYM_DEP: &str = "<ACRONYM_DEP>";
 
-/// Bytes of classes that one look at a place sees at most: rules that match little may read on to the end of a text.
+/// Bytes of classes that one look at a place sees at most: rules that match little may read on to the end of
+/// a text.
 const LOOK_MAX: usize = 4096;
 /// Bytes looked at, after which the request is asked whether anybody still waits.
 const STEPS_BEFORE_CHECK: usize = 1 << 20;

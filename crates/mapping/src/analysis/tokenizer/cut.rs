@@ -20,7 +20,8 @@ pub fn length_max(settings: &Settings<'_>) -> Result<usize, RequestError> {
     }
 }
 
-/// Fills `lower` with `text` in lower case (ASCII letters only) and the padding that [`ascii::words`] asks for.
+/// Fills `lower` with `text` in lower case (ASCII letters only) and the padding that [`ascii::words`] asks
+/// for.
 #[inline]
 pub(in crate::analysis) fn lower_and_pad(text: &str, lower: &mut String) {
     const ZEROS: &str = match std::str::from_utf8(&[0; ascii::PADDING]) {

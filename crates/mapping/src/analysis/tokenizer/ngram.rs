@@ -122,7 +122,8 @@ impl NGram {
 }
 
 impl NGram {
-    /// The parts of a run of characters that begin at these places and end at `end`. Takes as long as there are parts.
+    /// The parts of a run of characters that begin at these places and end at `end`. Takes as long as there
+    /// are parts.
     fn parts(&self, text: &str, places: &[u32], end: usize, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
         let place = |at: usize| places.get(at).map_or(end, |place| *place as usize);
         let starts = if self.is_edge { places.len().min(1) } else { places.len() };

@@ -1,6 +1,7 @@
 //! `path_hierarchy`: a path and the paths above it.
 //!
-//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`; all tokens of a path have one position.
+//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`; all tokens of a path have
+//! one position.
 
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
-//! `simple_pattern` and `simple_pattern_split`: what Lucene's own regular expressions accept, or what stands between.
+//! `simple_pattern` and `simple_pattern_split`: what Lucene's own regular expressions accept, or what stands
+//! between.
 //!
-//! Source: Lucene's `SimplePatternTokenizer` and `SimplePatternSplitTokenizer`: the longest match at a place counts.
+//! Source: Lucene's `SimplePatternTokenizer` and `SimplePatternSplitTokenizer`: the longest match at a place
+//! counts.
 
 use std::sync::Arc;
 

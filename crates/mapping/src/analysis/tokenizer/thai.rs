@@ -1,6 +1,7 @@
 //! `thai`: finds Thai words with a dictionary, and others as Java's `BreakIterator` does.
 //!
-//! Source: Lucene's `ThaiTokenizer`. The dictionary is ICU's; Java has its own, which divides some words at other places.
+//! Source: Lucene's `ThaiTokenizer`. The dictionary is ICU's; Java has its own, which divides some words at
+//! other places.
 
 use std::sync::{Arc, LazyLock};
 
@@ -79,8 +80,9 @@ fn thai_words(text: &str, start: usize, end: usize, one: &mut dyn FnMut(usize, u
     true
 }
 
-/// Java's rules of words: letters with dashes, apostrophes, quotation marks and periods between them, numbers, both next to each other, and runs of kanji,
-/// hiragana and katakana. Marks belong to what is before them.
+/// Java's rules of words: letters with dashes, apostrophes, quotation marks and periods between them,
+/// numbers, both next to each other, and runs of kanji, hiragana and katakana. Marks belong to what is before
+/// them.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let marks = r"[\p{Mn}\p{Me}\p{Cf}]*";
     let letters = format!(r"(?:[[\p{{L}}\p{{Mc}}]--[\p{{Han}}\u3041-\u3094\u30a1-\u30fa]]{marks})+");

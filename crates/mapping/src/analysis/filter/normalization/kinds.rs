@@ -162,7 +162,8 @@ pub fn make_scandinavian_folding(_: &Settings<'_>, _: &Context<'_>) -> Result<Fi
     Ok(Filter::each(Every(scandinavian_folding)).normalizing())
 }
 
-/// Source: Lucene's `GermanNormalizationFilter`: umlauts, and what is written for them, lose their dots; `ß` becomes `ss`.
+/// Source: Lucene's `GermanNormalizationFilter`: umlauts, and what is written for them, lose their dots; `ß`
+/// becomes `ss`.
 fn german(s: &mut Vec<char>) {
     #[derive(Clone, Copy, PartialEq)]
     enum After {

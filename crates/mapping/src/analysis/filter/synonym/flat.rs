@@ -17,7 +17,8 @@ struct Walk<'a> {
     map: &'a SynonymMap,
     waiting: VecDeque<TokenBuf>,
     looked: Looked,
-    /// What stands at the positions from the first waiting token on: text, position length, and the end of the whole match where it is one token.
+    /// What stands at the positions from the first waiting token on: text, position length, and the end of
+    /// the whole match where it is one token.
     outputs: VecDeque<Vec<(String, u32, Option<u32>)>>,
     /// Offsets of the last token that was read.
     last: (u32, u32),

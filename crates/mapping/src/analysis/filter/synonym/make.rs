@@ -32,7 +32,8 @@ fn updateable(settings: &Settings<'_>, filter: Filter) -> Result<Filter, Request
     Ok(Filter { is_updateable, updateable_name, resource, ..filter }.parsing(Parsing::Skipped))
 }
 
-/// Rules, each in one text even where it has commas, and where they come from, as errors tell it. A set that is not there yet has none.
+/// Rules, each in one text even where it has commas, and where they come from, as errors tell it. A set that
+/// is not there yet has none.
 fn rules(settings: &Settings<'_>, context: &Context<'_>) -> Result<(Vec<String>, String), RequestError> {
     if let Some(set) = settings.text("synonyms_set") {
         if !settings.bool("updateable", false)? {

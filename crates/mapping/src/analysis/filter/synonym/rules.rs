@@ -83,7 +83,8 @@ fn solr_rule(line: &str, reading: Reading, analyze: Analyze<'_>, map: &mut Synon
     Ok(())
 }
 
-/// Adds the rules of WordNet's prolog format: `s(100000001,1,'abstain',v,1,0).`; words of one number are synonyms.
+/// Adds the rules of WordNet's prolog format: `s(100000001,1,'abstain',v,1,0).`; words of one number are
+/// synonyms.
 pub fn read_wordnet(
     lines: &[String],
     reading: Reading,

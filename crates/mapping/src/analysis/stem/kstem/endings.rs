@@ -10,7 +10,8 @@ impl Stem {
         self.last = last;
     }
 
-    /// Whether the word without the second of two equal consonants before the ending is known; else both are there again.
+    /// Whether the word without the second of two equal consonants before the ending is known; else both are
+    /// there again.
     fn is_known_single(&mut self) -> bool {
         if !self.has_double(self.before) {
             return false;

@@ -106,7 +106,8 @@ impl Stem {
         self.found
     }
 
-    /// Becomes the letters before the ending and these, with `last` on the last of them; whether that is known.
+    /// Becomes the letters before the ending and these, with `last` on the last of them; whether that is
+    /// known.
     pub fn try_with(&mut self, letters: &str) -> bool {
         self.keep(self.before + 1);
         self.add(letters);
