@@ -1,5 +1,6 @@
-//! A socket as the server reads and writes it: it tells when its client does not take what it is sent (such a connection is not idle, although no
-//! request is under way), and hands on no bytes that could be taken for other requests than they are ([`Framing`]).
+//! A socket as the server reads and writes it: it tells when its client does not take what it is sent (such a
+//! connection is not idle, although no request is under way), and hands on no bytes that could be taken for
+//! other requests than they are ([`Framing`]).
 
 use std::io::{ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -23,6 +24,7 @@ const STALL_TIME: Duration = Duration::from_secs(60);
 /// As many are read while no body is to come: heads are small, and idle connections many.
 const READ_BYTES_MIN: usize = 8 << 10;
 
+/// A socket whose bytes are counted, and which can be closed from outside.
 pub struct Watched {
     io: TokioIo<Socket>,
     connection: Arc<Connection>,
@@ -37,6 +39,7 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// Watches `stream` for `connection`.
     pub fn new(stream: Socket, connection: Arc<Connection>) -> Watched {
         let (ready, room) = (Vec::new(), Vec::new());
         Watched {

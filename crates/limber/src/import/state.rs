@@ -67,6 +67,7 @@ impl StateFile {
         write(path).with_context(|| format!("cannot keep how far the import is in {}", path.display()))
     }
 
+    /// Forgets how far the import came: it is complete.
     pub fn remove(&self) {
         if let Some(path) = &self.path {
             let _ = std::fs::remove_file(path);

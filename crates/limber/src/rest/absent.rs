@@ -1,4 +1,5 @@
-//! Endpoints that Elasticsearch has and Limber lacks: refused by name, so that nobody looks for a typing error.
+//! Endpoints that Elasticsearch has and Limber lacks: refused by name, so that nobody looks for a typing
+//! error.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
@@ -20,6 +21,8 @@ pub fn refuses(route: &Route) -> bool {
     ROUTES.iter().chain(FAMILIES).any(|absent| absent.path == route.path)
 }
 
+/// Endpoints of Elasticsearch that Limber does not have, each refused by its name. Listed in
+/// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     absent("/_cat/ml/{what}"),
     absent("/_cat/ml/{what}/{id}"),

@@ -17,6 +17,7 @@ use crate::http::response::Response;
 
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_analyze`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route { methods: BOTH, path: "/_analyze", parameters: &[], pool: PoolName::Management, handler: analyze },
     Route {
@@ -170,7 +171,8 @@ fn answer_normalizer(
     }))
 }
 
-/// The answer of an analyzer that has names for its parts: its tokens, or what becomes of the texts part by part.
+/// The answer of an analyzer that has names for its parts: its tokens, or what becomes of the texts part by
+/// part.
 fn answer_parts(
     parts: &AnalyzerParts,
     analyzers: &Analyzers,

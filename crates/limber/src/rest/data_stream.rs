@@ -13,6 +13,7 @@ use crate::http::response::Response;
 const CHANGE: &[&str] = &["timeout", "master_timeout"];
 const GET: &[&str] = &["expand_wildcards", "include_defaults", "local", "master_timeout"];
 
+/// The endpoints of this file (`_data_stream`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Put], "/_data_stream/{name}", CHANGE, create),
     slow(&[Method::Delete], "/_data_stream/{name}", &["expand_wildcards", "master_timeout"], delete),

@@ -10,6 +10,7 @@ use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_disk_usage`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[slow(
     &[Method::Post],
     "/{index}/_disk_usage",

@@ -68,6 +68,7 @@ const fn route(
     Route { methods, path, parameters, pool, handler }
 }
 
+/// The endpoints of this file (`_doc`, `_create`, `_update`, `_source`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Put, Method::Post], "/{index}/_doc/{id}", WRITE, PoolName::Write, index),
     route(&[Method::Post], "/{index}/_doc", WRITE, PoolName::Write, index),

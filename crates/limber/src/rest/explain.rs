@@ -12,6 +12,7 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_json};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_explain`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[Route {
     methods: &[Method::Get, Method::Post],
     path: "/{index}/_explain/{id}",

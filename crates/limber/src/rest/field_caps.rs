@@ -20,6 +20,7 @@ const PARAMETERS: &[&str] =
     with_indices_options!["fields", "include_unmapped", "filters", "types", "include_empty_fields"];
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_field_caps`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route {
         methods: BOTH,

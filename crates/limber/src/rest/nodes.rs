@@ -1,7 +1,7 @@
 //! `_nodes` and `_nodes/stats`: what this one node is, and what it is doing.
 //!
-//! There is no JVM: the `jvm` section has what clients need to find (`mem`, `gc.collectors`) with honest zeros and no
-//! collectors. Limber's own numbers stand under `limber`.
+//! There is no JVM: the `jvm` section has what clients need to find (`mem`, `gc.collectors`) with honest
+//! zeros and no collectors. Limber's own numbers stand under `limber`.
 
 use limber_engine::{Result, StatsRequest};
 use limber_mapping::RequestError;
@@ -35,6 +35,7 @@ const fn get(
     Route { methods: &[Method::Get], path, parameters, pool: PoolName::Management, handler }
 }
 
+/// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_nodes", INFO, info),
     get("/_nodes/{node_or_metric}", INFO, info),
@@ -357,6 +358,7 @@ pub(super) fn node_stats(app: &App, wants: &dyn Fn(&str) -> bool, indices: &Stat
     Ok(node)
 }
 
+/// The wall clock, milliseconds since 1970.
 pub fn now_millis() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
 }
@@ -434,7 +436,8 @@ fn thread_pool_section(app: &App) -> Value {
     )
 }
 
-/// Limber's own section: each pool of the ledger, what the process really holds, and the counters of the term-index cache.
+/// Limber's own section: each pool of the ledger, what the process really holds, and the counters of the
+/// term-index cache.
 fn pressure_section(app: &App) -> Value {
     let stats = app.node.indexing_pressure().stats();
     let bytes = |bytes: u64| {

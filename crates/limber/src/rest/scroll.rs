@@ -13,6 +13,7 @@ use crate::http::response::Response;
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 const NEXT: &[&str] = &["scroll", "scroll_id", "rest_total_hits_as_int"];
 
+/// The endpoints of this file (`_search`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route { methods: BOTH, path: "/_search/scroll", parameters: NEXT, pool: PoolName::Search, handler: next },
     Route {

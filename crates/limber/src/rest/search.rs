@@ -31,6 +31,7 @@ pub const TEMPLATE_PARAMETERS: &[&str] =
 
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_search`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route {
         methods: BOTH,
@@ -136,8 +137,8 @@ pub fn render(
 
 /// Checks what only the URL can say; whether totals are printed as plain numbers.
 ///
-/// Hints for execution that cannot change an answer (batch sizes, concurrency, the choice among copies that do not exist here) are
-/// checked for their form and then have nothing to do.
+/// Hints for execution that cannot change an answer (batch sizes, concurrency, the choice among copies that
+/// do not exist here) are checked for their form and then have nothing to do.
 pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Result<bool> {
     request.flag("typed_keys")?;
     for name in [

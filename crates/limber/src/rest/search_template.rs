@@ -20,6 +20,7 @@ const fn route(
     Route { methods: BOTH, path, parameters, pool: PoolName::Search, handler }
 }
 
+/// The endpoints of this file (`_render`, `_search`, `_msearch`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route("/_render/template", &[], render),
     route("/_render/template/{id}", &[], render),

@@ -29,6 +29,7 @@ const fn get(
     Route { methods: &[Method::Get], path, parameters, pool: PoolName::Management, handler }
 }
 
+/// The endpoints of this file (`_stats`, `_segments`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_stats", STATS, stats),
     get("/_stats/{metric}", STATS, stats),
@@ -38,7 +39,8 @@ pub const ROUTES: &[Route] = &[
     get("/{index}/_segments", with_indices_options!["verbose"], segments),
 ];
 
-/// Reads the shared parameters of `_stats` and `_nodes/stats/indices`; sections come from the placeholder `metric`.
+/// Reads the shared parameters of `_stats` and `_nodes/stats/indices`; sections come from the placeholder
+/// `metric`.
 pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsRequest> {
     let sections = request.list(metric);
     if let Some(unknown) = sections.iter().find(|s| *s != "_all" && !STATS_SECTIONS.contains(&s.as_str())) {

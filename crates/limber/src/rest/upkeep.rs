@@ -23,6 +23,7 @@ const fn on(pool: PoolName, route: Route) -> Route {
 
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_refresh`, `_flush`, `_forcemerge`, `_cache`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(BOTH, "/_refresh", REFRESH, refresh),
     route(BOTH, "/{index}/_refresh", REFRESH, refresh),

@@ -47,6 +47,7 @@ const fn get(
     Route { methods: &[Method::Get], path, parameters, pool: PoolName::Management, handler }
 }
 
+/// The endpoints of this file (`_cat`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_cat", &[], help::help),
     get("/_cat/aliases", with_table_parameters![], aliases::aliases),

@@ -33,6 +33,7 @@ const COLUMNS: &[Column] = &[
 /// Pools of Elasticsearch for which one node has no work: nothing is fetched from other nodes.
 const IDLE: &[&str] = &["fetch_shard_started", "fetch_shard_store"];
 
+/// Answers `GET _cat/thread_pool`.
 pub fn thread_pool(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let wanted = request.list("pools");
