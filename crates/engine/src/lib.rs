@@ -6,7 +6,7 @@
 //!
 //! **Invariant**: knows no HTTP. Clock, randomness and disk come in as arguments, so that tests replay.
 
-#![warn(missing_docs)]
+#![deny(missing_docs)]
 
 mod analysis;
 pub mod api;

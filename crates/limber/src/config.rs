@@ -27,7 +27,7 @@ pub struct Config {
     pub data_path: PathBuf,
     /// `host:port`; port 0 takes a free one.
     pub http_address: String,
-    /// `network.insecure`: listen on an address that is not loopback, although nobody is asked who he is.
+    /// `network.insecure`: listen on an address that is not loopback, although clients need no credentials.
     pub insecure_network: bool,
     /// `log.format`.
     pub log_format: Form,

@@ -1,5 +1,7 @@
 //! Numbers as sortable `i64`, and Java's idea of a number: "what does this text count for?"
 
+use std::fmt::{Display, UpperExp};
+
 /// An `i64` that sorts like `value` (Lucene's `NumericUtils.doubleToSortableLong`).
 #[inline]
 pub fn sortable_from_f64(value: f64) -> i64 {
@@ -176,15 +178,7 @@ pub fn java_double(value: f64) -> String {
         return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     let magnitude = value.abs();
-    if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
-        let text = format!("{value}");
-        return if text.contains('.') { text } else { format!("{text}.0") };
-    }
-    let text = format!("{value:E}");
-    match text.split_once('E') {
-        Some((mantissa, exponent)) if !mantissa.contains('.') => format!("{mantissa}.0E{exponent}"),
-        _ => text,
-    }
+    java_digits(value, magnitude == 0.0 || (1e-3..1e7).contains(&magnitude))
 }
 
 /// A float as Java's `Float.toString` prints it.
@@ -193,7 +187,13 @@ pub fn java_float(value: f32) -> String {
         return java_double(value as f64);
     }
     let magnitude = value.abs();
-    if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
+    java_digits(value, magnitude == 0.0 || (1e-3..1e7).contains(&magnitude))
+}
+
+/// The fewest digits that tell the number from its neighbours, with a point among them; unless `is_plain`,
+/// with an exponent.
+fn java_digits(value: impl Display + UpperExp, is_plain: bool) -> String {
+    if is_plain {
         let text = format!("{value}");
         return if text.contains('.') { text } else { format!("{text}.0") };
     }

@@ -24,15 +24,35 @@ pub enum Similarity {
     /// Every match has the query's boost.
     Boolean,
     /// Divergence from randomness.
-    Dfr { model: BasicModel, effect: AfterEffect, normalization: Normalization },
+    Dfr {
+        /// How unlikely a frequency is by chance.
+        model: BasicModel,
+        /// What a further occurrence is worth.
+        effect: AfterEffect,
+        /// How the length of the document counts.
+        normalization: Normalization,
+    },
     /// Divergence from independence.
     Dfi(Independence),
     /// Information-based.
-    Ib { distribution: Distribution, lambda: Lambda, normalization: Normalization },
+    Ib {
+        /// How frequencies are distributed.
+        distribution: Distribution,
+        /// Mean of the distribution.
+        lambda: Lambda,
+        /// How the length of the document counts.
+        normalization: Normalization,
+    },
     /// A language model smoothed by a prior of so many words.
-    LmDirichlet { mu: f32 },
+    LmDirichlet {
+        /// Words of the prior.
+        mu: f32,
+    },
     /// A language model mixed with that of the whole field.
-    LmJelinekMercer { lambda: f32 },
+    LmJelinekMercer {
+        /// Weight of the field's model, 0 to 1.
+        lambda: f32,
+    },
 }
 
 /// How unlikely a frequency is by chance (Lucene's `BasicModel`).

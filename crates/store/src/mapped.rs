@@ -148,9 +148,9 @@ impl Drop for MappedFile {
     }
 }
 
-/// Lets go of all pages of all maps: they stay in the system's cache, and come back when they are read.
-pub fn let_go_of_pages() {
-    let _letting_go = LETTING_GO.lock();
+/// The first answer of `look` for a registered map, which is told its place, its start and its end. Places
+/// that change at the moment are passed over. Neither allocates nor locks, as the handler calls it.
+fn find_map<T>(mut look: impl FnMut(&'static Place, usize, usize) -> Option<T>) -> Option<T> {
     let mut block = BLOCKS.load(Ordering::Acquire);
     // SAFETY: blocks are leaked, so that a pointer which is not null is valid for ever.
     while let Some(places) = unsafe { block.as_ref() } {
@@ -159,15 +159,27 @@ pub fn let_go_of_pages() {
             let (start, end) = (place.start.load(Ordering::Relaxed), place.end.load(Ordering::Relaxed));
             fence(Ordering::Acquire);
             let is_whole = version.is_multiple_of(2) && place.version.load(Ordering::Relaxed) == version;
-            if is_whole && start < end {
-                // SAFETY: a map of a file, or of zeros that stand for it, which nobody writes to, from its
-                // first page to its last: what is read again is the same. It is still there, as a map that
-                // goes waits for the lock before its place is cleared.
-                unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+            if is_whole && let Some(answer) = look(place, start, end) {
+                return Some(answer);
             }
         }
         block = places.next.load(Ordering::Acquire);
     }
+    None
+}
+
+/// Lets go of all pages of all maps: they stay in the system's cache, and come back when they are read.
+pub fn let_go_of_pages() {
+    let _letting_go = LETTING_GO.lock();
+    find_map(|_, start, end| {
+        if start < end {
+            // SAFETY: a map of a file, or of zeros that stand for it, which nobody writes to, from its first
+            // page to its last: what is read again is the same. It is still there, as a map that goes waits
+            // for the lock before its place is cleared.
+            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+        }
+        None::<()>
+    });
 }
 
 fn free_place() -> &'static Place {
@@ -233,21 +245,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
 
 /// The entry whose map holds `address`, and where that map ends.
 fn place_of(address: usize) -> Option<(&'static Place, usize)> {
-    let mut block = BLOCKS.load(Ordering::Acquire);
-    // SAFETY: blocks are leaked, so that a pointer which is not null is valid for ever.
-    while let Some(places) = unsafe { block.as_ref() } {
-        for place in &places.places {
-            let version = place.version.load(Ordering::Acquire);
-            let (start, end) = (place.start.load(Ordering::Relaxed), place.end.load(Ordering::Relaxed));
-            fence(Ordering::Acquire);
-            let is_whole = version.is_multiple_of(2) && place.version.load(Ordering::Relaxed) == version;
-            if is_whole && start <= address && address < end {
-                return Some((place, end));
-            }
-        }
-        block = places.next.load(Ordering::Acquire);
-    }
-    None
+    find_map(|place, start, end| (start <= address && address < end).then_some((place, end)))
 }
 
 fn mark(place: &Place, from: usize) {

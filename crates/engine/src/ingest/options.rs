@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::path::FieldPath;
-use super::template::{FieldName, Text};
+use super::template::{Escape, FieldName, Text};
 
 /// What [`Options`] fail with.
 type Result<T> = std::result::Result<T, RequestError>;
@@ -218,6 +218,18 @@ impl Options {
     /// A required text that may be a template.
     pub fn template(&mut self, name: &str) -> Result<Text> {
         Text::parse(&self.string(name)?)
+    }
+
+    /// Reads `media_type` (`application/json`): how the values of a template are escaped.
+    pub fn media_type(&mut self) -> Result<Escape> {
+        let media_type = self.string_or("media_type", "application/json")?;
+        match media_type.as_str() {
+            "application/json" => Ok(Escape::Json),
+            "text/plain" => Ok(Escape::None),
+            "application/x-www-form-urlencoded" => Ok(Escape::Url),
+            other => Err(self
+                .error("media_type", &format!("property does not contain a supported media type [{other}]"))),
+        }
     }
 
     /// Refuses what no one took.

@@ -92,7 +92,12 @@ const CLUSTER_SETTINGS: &[Definition] = &[
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FloodStage {
     /// Used more than this share (0 to 1) and less free than `max_headroom_bytes`.
-    UsedRatio { ratio: f64, max_headroom_bytes: u64 },
+    UsedRatio {
+        /// The share, 0 to 1.
+        ratio: f64,
+        /// Free bytes that are enough whatever the share.
+        max_headroom_bytes: u64,
+    },
     /// Less free than this.
     FreeBytes(u64),
 }

@@ -115,7 +115,7 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
     let Some(accept) = accept else { return Ok(MediaType::json()) };
     for candidate in accept.split(',') {
         if let Some(media) = parse(candidate) {
-            // Of several types the first one that is known is taken; but as in Elasticsearch a list asks for
+            // The first known one of several types is taken; but as in Elasticsearch a list asks for
             // no table as JSON.
             return Ok(MediaType { is_asked_for: !accept.contains(','), ..media });
         }

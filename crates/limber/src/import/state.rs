@@ -15,7 +15,7 @@ pub struct Done {
     /// Files or indices that are done, in order.
     #[serde(default)]
     pub units: Vec<String>,
-    /// Of the file after those: how many of its records, and what the file was.
+    /// Records of the next file that are done; `fingerprint` says which file that was.
     #[serde(default)]
     pub records: u64,
     #[serde(default)]

@@ -89,7 +89,7 @@ const LABEL: &str = "<bulk_operations>";
 const OPERATION_BYTES: u64 = 1024;
 /// Operations that are charged together.
 const CHARGED_OPERATIONS: usize = 64;
-/// For as many there is room before they are charged.
+/// Room for this many operations is taken before they are charged.
 const ROOM_OPERATIONS_MAX: usize = 1 << 14;
 
 /// Request-level values for operations that name none.

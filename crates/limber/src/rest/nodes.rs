@@ -7,10 +7,10 @@ use limber_engine::{Result, StatsRequest};
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::router::get;
 use super::stats::parse_stats_request;
 use super::{App, Route};
-use crate::http::pools::PoolName;
-use crate::http::request::{Method, Request};
+use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::machine;
 
@@ -26,14 +26,6 @@ const STATS: &[&str] = &[
     "include_segment_file_sizes",
     "include_unloaded_segments",
 ];
-
-const fn get(
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods: &[Method::Get], path, parameters, pool: PoolName::Management, handler }
-}
 
 /// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[

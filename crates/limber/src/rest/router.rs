@@ -39,6 +39,11 @@ pub const fn management(
     Route { methods, path, parameters, pool: PoolName::Management, handler }
 }
 
+/// A `GET` route of the pool for management.
+pub const fn get(path: &'static str, parameters: &'static [&'static str], handler: Handler) -> Route {
+    management(&[Method::Get], path, parameters, handler)
+}
+
 /// A route that may take long: it opens or closes shards.
 pub const fn generic(
     methods: &'static [Method],

@@ -4,9 +4,9 @@ use limber_engine::{IndicesOptions, Result, STATS_SECTIONS, StatsLevel, StatsReq
 use limber_mapping::RequestError;
 
 use super::options::{indices_options, with_indices_options};
+use super::router::get;
 use super::{App, Route};
-use crate::http::pools::PoolName;
-use crate::http::request::{Method, Request};
+use crate::http::request::Request;
 use crate::http::response::Response;
 
 const STATS: &[&str] = with_indices_options![
@@ -20,14 +20,6 @@ const STATS: &[&str] = with_indices_options![
     "include_unloaded_segments",
     "forbid_closed_indices",
 ];
-
-const fn get(
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods: &[Method::Get], path, parameters, pool: PoolName::Management, handler }
-}
 
 /// The endpoints of this file (`_stats`, `_segments`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[

@@ -111,7 +111,7 @@ impl Counters {
     }
 }
 
-/// Of all endpoints, by their path.
+/// How often each endpoint was called, by its path.
 pub struct Usage {
     since_ms: u64,
     by_path: BTreeMap<&'static str, OnceLock<Box<Counters>>>,

@@ -31,7 +31,8 @@ pub struct ServerTls {
 pub struct Anonymous {
     pub username: String,
     pub roles: Vec<String>,
-    /// 403 for what he may not do; else 401, which makes browsers ask for credentials.
+    /// Whether anonymous callers get 403 for what they may not do; otherwise they get 401, which makes
+    /// browsers ask for credentials.
     pub authz_exception: bool,
 }
 

@@ -260,7 +260,7 @@ fn end_of_letters(text: &str, start: usize, at: usize, before: Class) -> Option<
                 at += c.len_utf8();
             }
             Class::Other if starts_anew(at + 1) => break,
-            // Of letters, these join nothing; the others may.
+            // These join no letters; the others may.
             Class::MidDigit if before == Class::Letter && starts_anew(at + 1) => break,
             here @ (Class::Letter | Class::Digit | Class::Extend) => {
                 before = here;

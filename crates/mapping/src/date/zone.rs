@@ -8,7 +8,10 @@ pub enum Zone {
     /// The offset 0.
     Utc,
     /// The same offset always, in seconds east of Greenwich.
-    Fixed { seconds: i32 },
+    Fixed {
+        /// Seconds east of Greenwich.
+        seconds: i32,
+    },
     /// A region whose offset changes.
     Region(jiff::tz::TimeZone),
 }

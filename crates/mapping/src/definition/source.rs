@@ -20,9 +20,11 @@ pub(crate) struct SourceSection {
 /// What an index keeps of its documents' JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceRule {
+    /// Whether a source is stored, rebuilt, or neither.
     pub mode: SourceMode,
-    /// Patterns of what is kept, and of what is not; empty: everything, nothing.
+    /// Patterns of paths that are kept; none means all.
     pub includes: Vec<String>,
+    /// Patterns of paths that are left out of those.
     pub excludes: Vec<String>,
 }
 

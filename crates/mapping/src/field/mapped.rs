@@ -158,7 +158,10 @@ pub struct TextShingles {
 pub enum Flattened {
     /// The field itself: the values of all keys. Objects in its objects are at most `depth_max` deep, itself
     /// counted.
-    Root { depth_max: u32 },
+    Root {
+        /// The limit on depth.
+        depth_max: u32,
+    },
     /// The terms key, [`KEY_END`], value of all keys, at [`keyed_path`]. No name and no pattern finds it.
     Keyed,
     /// One key. No document feeds it: a segment shows it as the part of the keyed terms that begin with the

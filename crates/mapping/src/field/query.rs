@@ -93,7 +93,7 @@ pub(crate) fn text_of(value: &Value) -> Result<Cow<'_, str>, RequestError> {
     }
 }
 
-/// `number_format_exception`: a text that is no number.
+/// `number_format_exception`: a text that is not a number.
 pub(crate) fn for_input_string(text: &str) -> RequestError {
     let reason =
         if text.is_empty() { "empty String".to_owned() } else { format!("For input string: \"{text}\"") };

@@ -35,7 +35,10 @@ pub enum RangeKind {
     /// 64-bit floating point numbers.
     Double,
     /// Dates, in milliseconds, read by `format`.
-    Date { format: Arc<DateFormat> },
+    Date {
+        /// How texts are read and ends are shown.
+        format: Arc<DateFormat>,
+    },
     /// Addresses, in the form of IPv6.
     Ip,
 }

@@ -224,7 +224,7 @@ impl Field {
         }
     }
 
-    /// What its stored dates count; milliseconds where it is no date.
+    /// What its stored dates count; milliseconds where it is not a date.
     pub fn resolution(&self) -> Resolution {
         self.date().map_or(Resolution::Millis, |(_, resolution)| resolution)
     }

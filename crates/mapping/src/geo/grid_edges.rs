@@ -207,7 +207,7 @@ impl GridEdges {
     fn band_count(&self) -> usize {
         let wanted = self.edges.len().div_ceil(4).clamp(1, BANDS_MAX);
         let height = self.bounds.y.1.abs_diff(self.bounds.y.0).max(1);
-        // Of all edges, one above the other, in heights of the whole.
+        // The height of all edges together, in heights of the whole.
         let tall: u128 = self.edges.iter().map(|((_, a), (_, b))| u128::from(a.abs_diff(*b))).sum();
         let heights = (tall / u128::from(height)).max(1);
         let most = self.edges.len() as u128 * u128::from(BANDS_AN_EDGE_MAX) / heights;

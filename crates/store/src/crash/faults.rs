@@ -20,7 +20,10 @@ pub enum Fault {
     /// The call panics: stands for any broken invariant in the code around it.
     Panic,
     /// The call takes this long on the clock of the simulation, then succeeds.
-    Delay { ms: u32 },
+    Delay {
+        /// Milliseconds.
+        ms: u32,
+    },
 }
 
 /// What a call wants of the disk.
@@ -111,7 +114,10 @@ pub enum When {
     /// At all calls from the first to before the second: an outage. [`u64::MAX`]: until it is healed.
     Window(u64, u64),
     /// At each call with this likelihood, in millionths.
-    Often { millionths: u32 },
+    Often {
+        /// The likelihood.
+        millionths: u32,
+    },
 }
 
 /// A fault, the calls it is about, and when it strikes.

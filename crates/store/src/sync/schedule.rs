@@ -19,11 +19,17 @@ pub struct Schedule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
     /// Once in so many points another thread runs, any with the same likelihood.
-    Uniform { switch_one_in: u64 },
+    Uniform {
+        /// Points for each change of threads, on average.
+        switch_one_in: u64,
+    },
     /// The thread with the highest priority runs; once in so many points it gets the lowest one. Finds what
     /// needs a few unlikely switches far apart. Source: Burckhardt et al., "A Randomized Scheduler with
     /// Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
-    Priorities { demote_one_in: u64 },
+    Priorities {
+        /// Points for each loss of priority, on average.
+        demote_one_in: u64,
+    },
 }
 
 impl Schedule {

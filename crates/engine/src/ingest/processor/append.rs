@@ -12,7 +12,7 @@ use super::super::document::IngestDocument;
 use super::super::node::{Kind, Node, NodeId};
 use super::super::options::Options;
 use super::super::path::FieldPath;
-use super::super::template::{Escape, FieldName, ValueSource};
+use super::super::template::{FieldName, ValueSource};
 use super::super::value::java_text;
 use super::{Flow, Processor};
 
@@ -28,18 +28,7 @@ struct Append {
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.field_name("field")?;
     let value = options.value("value")?;
-    let media_type = options.string_or("media_type", "application/json")?;
-    let escape = match media_type.as_str() {
-        "application/json" => Escape::Json,
-        "text/plain" => Escape::None,
-        "application/x-www-form-urlencoded" => Escape::Url,
-        other => {
-            return Err(options.error(
-                "media_type",
-                &format!("property does not contain a supported media type [{other}]"),
-            ));
-        }
-    };
+    let escape = options.media_type()?;
     let value = ValueSource::parse(&value, escape)?;
     let allow_duplicates = options.bool_or("allow_duplicates", true)?;
     Ok(Box::new(Append { field, value, allow_duplicates }))
@@ -111,7 +100,7 @@ fn append_one(
     Ok(())
 }
 
-/// By which a value is known to be there already: its kind and text.
+/// Kind and text of a value: two values that have the same are duplicates.
 fn known_as(document: &IngestDocument<'_>, value: NodeId) -> (u8, String) {
     (document.node(value).kind as u8, java_text(document, value))
 }

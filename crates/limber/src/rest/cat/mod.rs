@@ -28,6 +28,7 @@ mod thread_pool;
 
 pub use table::{human_bytes, human_millis};
 
+use super::router::get;
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::Method;
@@ -37,14 +38,6 @@ macro_rules! with_table_parameters {
     ($($more:literal),* $(,)?) => {
         &["v", "h", "s", "help", "bytes", "size", "time", "ts", "local", "master_timeout", "expand_wildcards", $($more),*]
     };
-}
-
-const fn get(
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods: &[Method::Get], path, parameters, pool: PoolName::Management, handler }
 }
 
 /// The endpoints of this file (`_cat`), for [`crate::rest::ROUTES`].

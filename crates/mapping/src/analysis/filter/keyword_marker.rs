@@ -33,7 +33,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     Ok(of(words))
 }
 
-/// Of these words.
+/// The filter with these words.
 pub(in crate::analysis) fn of(words: Words) -> Filter {
     Filter::each(KeywordMarker::Words(words)).knowing_keywords()
 }

@@ -51,7 +51,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     })
 }
 
-/// Of these words.
+/// The filter with these words.
 pub(in crate::analysis) fn of(words: Words) -> Filter {
     Filter::each(Stop(words))
 }

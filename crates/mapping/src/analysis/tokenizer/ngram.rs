@@ -144,7 +144,7 @@ impl Tokenizer for NGram {
         let mut run: Vec<u32> = Vec::new();
         for (at, c) in text.char_indices() {
             if self.is_token(c) {
-                // Of a run, the edge has no parts beyond its first characters.
+                // The edge of a run has no parts beyond its first characters.
                 if !self.is_edge || run.len() <= self.max {
                     run.push(at as u32);
                 }

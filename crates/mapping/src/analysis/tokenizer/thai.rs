@@ -91,7 +91,7 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let digits = format!(r"(?:\p{{N}}{marks})+");
     let number = format!("{digits}(?:[\"',\\x{{66b}}.]{marks}{digits})*");
     let both = format!(r"(?:{word})?(?:{number}{word})*(?:{number}[\x{{a2}}%&\x{{2030}}\x{{2031}}]?)?");
-    // What begins with a sign of a currency is no word.
+    // A word does not begin with a currency sign.
     let priced =
         format!(r"[[\p{{Sc}}#.]--\x{{a2}}](?:{number}{word})*(?:{number}[\x{{a2}}%&\x{{2030}}\x{{2031}}]?)?");
     let cjk = r"[\x{30a1}-\x{30fa}\x{3099}-\x{309c}\x{30fb}-\x{30fe}]+|[\x{3041}-\x{3094}\x{3099}-\x{309c}\x{30fb}-\x{30fe}]+|\p{Han}+";
