@@ -26,11 +26,7 @@ impl Node {
     ) -> Result<()> {
         let flat = settings_of(body)?;
         if flat.is_empty() {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: no settings to update;",
-            ));
+            return Err(RequestError::validation(["no settings to update"]));
         }
         self.change_settings(expression, options, flat, preserve_existing)
     }

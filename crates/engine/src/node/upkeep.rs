@@ -72,12 +72,10 @@ impl Node {
         request: &ForceMergeRequest,
     ) -> Result<BroadcastResponse> {
         if request.only_expunge_deletes && request.max_num_segments.is_some() {
-            return Err(limber_mapping::RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: cannot set only_expunge_deletes and max_num_segments at the same time, those two parameters are \
-                 mutually exclusive;",
-            ));
+            return Err(limber_mapping::RequestError::validation([
+                "cannot set only_expunge_deletes and max_num_segments at the same time, those two parameters are \
+                 mutually exclusive",
+            ]));
         }
         let description =
             format!("Force-merge indices [{expression}], maxSegments[{:?}]", request.max_num_segments);

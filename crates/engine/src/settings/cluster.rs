@@ -160,11 +160,7 @@ impl ClusterSettings {
         let part = |name: &str| object.get(name).map_or(Ok(Map::new()), flatten);
         let (persistent, transient) = (part("persistent")?, part("transient")?);
         if persistent.is_empty() && transient.is_empty() {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: no settings to update;",
-            ));
+            return Err(RequestError::validation(["no settings to update"]));
         }
         let mut updated = self.clone();
         let set_persistent = apply(&mut updated.persistent, "persistent", &persistent)?;

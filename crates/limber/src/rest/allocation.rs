@@ -58,10 +58,7 @@ impl Asked {
                 ));
             }
         }
-        let missing = |what: &str| {
-            let reason = format!("Validation Failed: 1: {what} must be specified;");
-            RequestError::new(400, "action_request_validation_exception", reason)
-        };
+        let missing = |what: &str| RequestError::validation([format!("{what} must be specified")]);
         let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
         Ok(Some(Asked {
             index: object.get("index").and_then(Value::as_str).ok_or_else(|| missing("index"))?.to_owned(),

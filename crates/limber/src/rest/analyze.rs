@@ -61,18 +61,10 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         }
     }
     if texts.is_empty() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: text is missing;",
-        ));
+        return Err(RequestError::validation(["text is missing"]));
     }
     if normalizer.is_some() && request.param("index").is_none() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: index is required if normalizer is specified;",
-        ));
+        return Err(RequestError::validation(["index is required if normalizer is specified"]));
     }
     let mapping = match request.param("index") {
         Some(index) => Some(app.node.mapping(index)?),
@@ -85,11 +77,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         return answer_normalizer(&normalizer, mapping.as_deref(), &texts, &shown);
     }
     if analyzer.is_some() && !custom.is_empty() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: cannot define extra components on a named analyzer;",
-        ));
+        return Err(RequestError::validation(["cannot define extra components on a named analyzer"]));
     }
     let built_in = app.node.analyzers();
     let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);

@@ -164,11 +164,7 @@ fn parse_operations<'a>(
         operations.push(operation);
     }
     if operations.is_empty() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: no requests added;",
-        ));
+        return Err(RequestError::validation(["no requests added"]));
     }
     Ok((operations, filters))
 }
@@ -212,11 +208,7 @@ fn parse_action<'a>(
         (Some(index), _) => index,
         (None, Some(index)) => Cow::Borrowed(index),
         (None, None) => {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: index is missing;",
-            ));
+            return Err(RequestError::validation(["index is missing"]));
         }
     };
     let kind = match (action.kind, action.metadata.op_type.as_deref()) {
@@ -230,11 +222,7 @@ fn parse_action<'a>(
         }
     };
     if id.is_none() && matches!(kind, OperationKind::Update | OperationKind::Delete) {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: id is missing;",
-        ));
+        return Err(RequestError::validation(["id is missing"]));
     }
     let mut operation = BulkOperation::new(kind, index, &[]);
     operation.id = id;

@@ -52,11 +52,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
         search.insert(name.clone(), value.clone());
     }
     if search.is_empty() && request.param("q").is_none() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: query is missing;",
-        ));
+        return Err(RequestError::validation(["query is missing"]));
     }
     search.insert("post_filter".into(), json!({"ids": {"values": [id]}}));
     search.insert("explain".into(), true.into());

@@ -162,11 +162,7 @@ pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Res
     if request.param("scroll").is_some() {
         parsed.validate_scroll()?;
         if request.flag_or("request_cache", false)? {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: [request_cache] cannot be used in a scroll context;",
-            ));
+            return Err(RequestError::validation(["[request_cache] cannot be used in a scroll context"]));
         }
     } else {
         parsed.validate_slice()?;

@@ -93,13 +93,9 @@ fn metadata(value: &Value) -> Result<Option<Value>> {
         Value::Object(_) => {
             let bytes = value.to_string().len();
             if bytes > METADATA_BYTES_MAX {
-                return Err(RequestError::new(
-                    400,
-                    "action_request_validation_exception",
-                    format!(
-                        "Validation Failed: 1: metadata must be smaller than 1024 bytes, but was [{bytes}];"
-                    ),
-                ));
+                return Err(RequestError::validation([format!(
+                    "metadata must be smaller than 1024 bytes, but was [{bytes}]"
+                )]));
             }
             Ok(Some(value.clone()))
         }
