@@ -129,7 +129,7 @@ impl ManualClock {
         self.wall_millis.store(wall_millis, Ordering::Relaxed);
     }
 
-    /// Somebody sets the wall clock by so much forth, or back where it is negative; not before 1970.
+    /// Sets the wall clock forward by `ms`, or back where `ms` is negative, but not before 1970.
     pub fn shift_wall_ms(&self, ms: i64) {
         let shifted = |wall: u64| Some(wall.saturating_add_signed(ms));
         // Never fails, as the closure always answers a value.
@@ -147,7 +147,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// When something that recurs was last done; never, at first.
+/// When recurring work was done last; at first it never was.
 #[derive(Debug, Default)]
 pub(crate) struct LastTime {
     /// One more than the monotonic milliseconds; 0: never.

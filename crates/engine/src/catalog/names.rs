@@ -82,7 +82,7 @@ pub fn check_data_stream_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a request that cannot be about data streams says of the name of one.
+/// The error for the name of a data stream, of a request that cannot be about data streams.
 pub fn not_a_data_stream(name: &str) -> RequestError {
     index_not_found(name).with("excluded_ds", "true")
 }

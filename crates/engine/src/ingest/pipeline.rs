@@ -113,7 +113,8 @@ impl Pipeline {
         Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: false })
     }
 
-    /// Compiles and charges it. What was accepted before is charged whatever room there is.
+    /// Compiles a pipeline and charges it. One that was accepted before is charged even where there is no
+    /// room.
     fn parse_with(id: &str, body: &Value, parser: Parser<'_>) -> Result<Pipeline, RequestError> {
         let (memory, is_new) = (parser.resources.memory.clone(), parser.checks_stored);
         let before = work::allocated_bytes();

@@ -85,7 +85,8 @@ impl Node {
         Ok(response)
     }
 
-    /// Frees scrolls; `_all` frees every one. How many were freed: of those named, a shard counts once.
+    /// Frees scrolls by their ids; `_all` frees every one. Returns how many were freed, with one for each
+    /// shard of those that were named.
     pub fn clear_scroll(&self, ids: &[&str]) -> usize {
         match ids {
             ["_all"] => self.contexts.clear::<Scroll>(),

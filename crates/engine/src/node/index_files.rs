@@ -212,7 +212,7 @@ impl Node {
         }
         match self.replace_index_file(&current) {
             Replaced::Done => written.is_durable(current.version),
-            // Old and new file are both good: the state has what the old one lacks.
+            // Both the old and the new file are good: the node's state has what the old one lacks.
             Replaced::Untouched(error) | Replaced::Unknown(error) => {
                 tracing::warn!(index = name, %error, "the file of an index is not up to date yet");
             }

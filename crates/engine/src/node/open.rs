@@ -80,8 +80,9 @@ pub struct Node {
     pub(super) this: Weak<Node>,
     /// As it is on disk; see [`super::changes`] for all locks of what changes.
     pub(super) state: ArcSwap<NodeState>,
-    /// Whether the disk may have another state than `state`, and what then hangs on it.
+    /// Whether the disk may have another state than `state`.
     pub(super) in_doubt: AtomicBool,
+    /// What depends on which of the two it has.
     pub(super) doubt: Mutex<Option<Doubt>>,
     /// Deleted indices whose folders are gone; their tombstones go with the next change of the state.
     pub(super) buried: Mutex<HashSet<Arc<str>>>,
@@ -355,8 +356,8 @@ impl Node {
 
     /// The open index with this metadata; closed or broken ones have none, and say why.
     ///
-    /// Every request that reads or writes documents comes by here: one that was let by its name too early
-    /// ends.
+    /// Every request that reads or writes documents passes here, so that one whose names were let through too
+    /// early ends.
     pub(super) fn live(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
         if let Some(access) = limber_access::current() {
             access.limits(&metadata.name, None)?;

@@ -394,6 +394,7 @@ pub(crate) fn defaults(flat: &FlatSettings) -> FlatSettings {
 mod tests {
     use super::*;
     use crate::settings::flat::{flatten, normalize_index_keys};
+    use crate::settings::index_reader::default_routing_num_shards;
     use serde_json::json;
 
     fn flat(body: Value) -> FlatSettings {

@@ -14,7 +14,7 @@ use crate::value;
 /// Largest `routing_num_shards` by default: room for ten doublings.
 ///
 /// Source: `MetadataCreateIndexService#calculateNumRoutingShards`.
-fn default_routing_num_shards(number_of_shards: u32) -> u32 {
+pub(super) fn default_routing_num_shards(number_of_shards: u32) -> u32 {
     let log2_max = 10;
     let log2_shards = 32 - (number_of_shards - 1).leading_zeros();
     let splits = (log2_max - log2_shards as i32).max(1);

@@ -7,8 +7,8 @@
 
 use super::Resident;
 
-/// Shares of `memory.limit`: what is resident stays below the first; as much as the second must have come
-/// since the last time, as the program's own pages never go.
+/// Shares of `memory.limit`: what is resident stays below the first; as much as the second must have been
+/// added since the last time, as the program's own pages never go.
 const RESIDENT_PERCENT: u64 = 95;
 const STEP_PERCENT: u64 = 4;
 

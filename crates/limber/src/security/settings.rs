@@ -54,7 +54,7 @@ impl SecuritySettings {
     /// Takes its settings out of those of the node.
     ///
     /// # Errors
-    /// A value that is none, or TLS without certificate or key; the setting is named.
+    /// A value that does not parse, or TLS without certificate or key; the error names the setting.
     pub fn take(settings: &mut Map<String, Value>) -> Result<SecuritySettings> {
         let enabled = flag(settings, "xpack.security.enabled")?.unwrap_or(false);
         let audit = flag(settings, "xpack.security.audit.enabled")?.unwrap_or(false);
