@@ -23,8 +23,6 @@ pub fn refuses(route: &Route) -> bool {
 pub const ROUTES: &[Route] = &[
     absent("/_cat/ml/{what}"),
     absent("/_cat/ml/{what}/{id}"),
-    absent("/_cat/transforms"),
-    absent("/_cat/transforms/{id}"),
     absent("/_transform/_upgrade"),
     absent("/_transform/_node_stats"),
     absent("/_transform/set_upgrade_mode"),
@@ -52,7 +50,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_sql/{what}"),
     absent("/_migration/reindex"),
     absent("/_migration/reindex/{index}/{what}"),
-    absent("/_create_from/{source}/{dest}"),
     absent("/{index}/_downsample/{target_index}"),
     absent("/_data_stream/{name}/_settings"),
     absent("/{index}/_unfreeze"),
