@@ -61,8 +61,6 @@ pub const ROUTES: &[Route] = &[
     absent("/_ingest/geoip/database/{id}"),
     absent("/_ingest/ip_location/database"),
     absent("/_ingest/ip_location/database/{id}"),
-    absent("/_ingest/_simulate"),
-    absent("/_ingest/{index}/_simulate"),
     absent("/_license"),
     absent("/_connector"),
     absent("/_query/async"),

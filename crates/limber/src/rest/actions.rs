@@ -376,6 +376,8 @@ const CLUSTER: &[Row] = &[
     ("GET", "/_transform/_stats", "cluster:monitor/transform/stats/get"),
     ("GET", "/_transform/{id}/_stats", "cluster:monitor/transform/stats/get"),
     ("GET", "/_enrich/_stats", "cluster:monitor/xpack/enrich/stats"),
+    ("GET POST", "/_ingest/_simulate", "indices:admin/simulate/bulk"),
+    ("GET POST", "/_ingest/{index}/_simulate", "indices:admin/simulate/bulk"),
     ("GET", "/_ingest/processor/grok", "cluster:admin/ingest/processor/grok/get"),
     ("GET", "/_synonyms", "cluster:admin/synonyms_sets/get"),
     ("GET", "/_synonyms/{set}", "cluster:admin/synonyms/get"),
