@@ -478,3 +478,42 @@ fn anonymous_requests_and_start_refusals() {
     ];
     refused(&[&["--http", "127.0.0.1:0"], &tls[..]].concat(), "[http.ssl.certificate] /no/such.crt");
 }
+
+#[test]
+fn roles_in_one_request_and_questions_for_roles_and_users() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let password = password_of_elastic(folder.path());
+    let server = ServerProcess::start(folder.path(), &SECURE);
+    let mut elastic = Somebody::user(&server, "elastic", &password);
+    let readers = json!({"indices": [{"names": ["a"], "privileges": ["read"]}], "description": "reads", "metadata": {"team": "one"}});
+    let roles = json!({"roles": {"reader": readers, "writer": {"cluster": ["monitor"]}, "bad": {"cluster": ["nothing_like_it"]}, "superuser": {}}});
+    let put = elastic.expect(200, "POST", "/_security/role", roles);
+    assert_eq!(put["created"], json!(["reader", "writer"]));
+    assert_eq!(put["errors"]["count"], 2, "{put}");
+    assert_eq!(put["errors"]["details"]["bad"]["type"], "action_request_validation_exception", "{put}");
+    let again = json!({"roles": {"reader": readers, "writer": {"cluster": ["all"]}}});
+    let put = elastic.expect(200, "POST", "/_security/role", again);
+    assert_eq!(put, json!({"noop": ["reader"], "updated": ["writer"]}));
+    elastic.expect(400, "POST", "/_security/role", json!({"roles": {}}));
+    let query = json!({"query": {"term": {"metadata.team": "one"}}});
+    let found = elastic.expect(200, "POST", "/_security/_query/role", query);
+    assert_eq!((&found["total"], &found["roles"][0]["name"]), (&json!(1), &json!("reader")), "{found}");
+    let sorted = json!({"sort": [{"name": {"order": "desc"}}], "size": 1});
+    let found = elastic.expect(200, "POST", "/_security/_query/role", sorted);
+    assert_eq!((&found["total"], &found["roles"][0]["name"]), (&json!(2), &json!("writer")), "{found}");
+    elastic.expect(400, "POST", "/_security/_query/role", json!({"query": {"term": {"cluster": "all"}}}));
+    for name in ["ada", "bob"] {
+        let user =
+            json!({"password": "secret-of-all", "roles": ["reader", name], "email": format!("{name}@x.org")});
+        elastic.expect(200, "PUT", &format!("/_security/user/{name}"), user);
+    }
+    let query =
+        json!({"query": {"bool": {"filter": [{"term": {"roles": "reader"}}, {"prefix": {"email": "bo"}}]}}});
+    let found = elastic.expect(200, "GET", "/_security/_query/user", query);
+    assert_eq!((&found["total"], &found["users"][0]["username"]), (&json!(1), &json!("bob")), "{found}");
+    let deleted = json!({"names": ["reader", "nobody", "superuser"]});
+    let deleted = elastic.expect(200, "DELETE", "/_security/role", deleted);
+    assert_eq!((&deleted["deleted"], &deleted["not_found"]), (&json!(["reader"]), &json!(["nobody"])));
+    assert_eq!(deleted["errors"]["count"], 1);
+    Somebody::user(&server, "ada", "secret-of-all").expect(403, "GET", "/_security/_query/user", Value::Null);
+}

@@ -23,7 +23,7 @@ pub struct Entry {
 }
 
 /// All pipelines at one moment, immutable. A bulk request works on one snapshot from its start to its end.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Pipelines {
     by_id: BTreeMap<Box<str>, Arc<Entry>>,
     total: Arc<Metric>,

@@ -526,7 +526,7 @@ impl<'p> Runner<'p> {
     }
 
     /// Forgets what was counted; simulations are not part of the statistics.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.total = Tally::default();
         for counters in &mut self.counters {
             counters.whole = Tally::default();

@@ -12,7 +12,7 @@ use super::bulk_step::{
 };
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
-use crate::catalog::{WriteTarget, date_math};
+use crate::catalog::{Catalog, WriteTarget, date_math};
 use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines, Runner};
 use crate::shard::{GeneratedIds, ShardOperation, ShardOperationKind, Timer, Unsynced, routing};
 
@@ -247,27 +247,7 @@ impl Node {
 
     /// `default_pipeline` and `final_pipeline` of the index a name means, or would mean once it is created.
     pub(super) fn pipelines_of(&self, name: &str) -> IndexPipelines {
-        let catalog = self.catalog.load();
-        let Ok(name) = catalog.dated(name) else { return IndexPipelines::default() };
-        let name = &*name;
-        match catalog.write_target(name, false) {
-            Ok(WriteTarget::Index { index, .. }) => IndexPipelines {
-                default: index.typed.default_pipeline.clone(),
-                last: index.typed.final_pipeline.clone(),
-            },
-            Ok(WriteTarget::Missing) => {
-                let settings = catalog.templates.resolve(name).settings;
-                let text = |key: &str| {
-                    settings
-                        .get(key)
-                        .and_then(|value| value.as_str())
-                        .filter(|name| *name != "_none")
-                        .map(str::to_owned)
-                };
-                IndexPipelines { default: text("index.default_pipeline"), last: text("index.final_pipeline") }
-            }
-            Err(_) => IndexPipelines::default(),
-        }
+        pipelines_in(&self.catalog.load(), name, false)
     }
 
     fn generate_ids(&self, steps: &mut [Step<'_>]) -> GeneratedIds {
@@ -473,6 +453,32 @@ impl Node {
     }
 }
 
+/// [`Node::pipelines_of`]; where `ignores_indices`, an index counts as not yet created.
+pub(super) fn pipelines_in(catalog: &Catalog, name: &str, ignores_indices: bool) -> IndexPipelines {
+    let Ok(name) = catalog.dated(name) else { return IndexPipelines::default() };
+    let name = &*name;
+    let target = match ignores_indices {
+        true => Ok(WriteTarget::Missing),
+        false => catalog.write_target(name, false),
+    };
+    match target {
+        Ok(WriteTarget::Index { index, .. }) => IndexPipelines {
+            default: index.typed.default_pipeline.clone(),
+            last: index.typed.final_pipeline.clone(),
+        },
+        Ok(WriteTarget::Missing) => {
+            let settings = catalog.templates.resolve(name).settings;
+            let text = |key: &str| {
+                let name = settings.get(key).and_then(|value| value.as_str());
+                name.filter(|name| *name != "_none").map(str::to_owned)
+            };
+            IndexPipelines { default: text("index.default_pipeline"), last: text("index.final_pipeline") }
+        }
+        Err(_) => IndexPipelines::default(),
+    }
+}
+
+/// The pipelines that run by an index's settings.
 #[derive(Debug, Default, Clone)]
 pub(super) struct IndexPipelines {
     pub(super) default: Option<String>,
@@ -485,7 +491,7 @@ const ERROR_BYTES: u64 = 2 << 10;
 const RUN_MAX: usize = 8192;
 
 /// Elasticsearch's `Versions.MATCH_ANY`: the version of a document whose request names none.
-const ANY_VERSION: i64 = -3;
+pub(super) const ANY_VERSION: i64 = -3;
 
 pub(super) fn runner_over<'p>(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {
     Runner::new(pipelines, timestamp)

@@ -46,6 +46,7 @@ mod search;
 mod security;
 mod segment_memory;
 mod shard_recovery;
+mod simulate_ingest;
 mod snapshots;
 mod state;
 mod state_file;

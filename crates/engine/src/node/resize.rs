@@ -118,17 +118,25 @@ impl Node {
         let body = json!({"settings": settings, "mappings": info.mappings, "aliases": aliases});
         // Documents are copied as a search finds them, and the source is written to no more: now all of them
         // are found.
-        let refreshed = self.refresh(&info.name, IndicesOptions::BROADCAST)?;
-        if refreshed.failed > 0 {
-            let reason = format!("not all shards of [{}] could be read", info.name);
-            return Err(RequestError::new(503, "unavailable_shards_exception", reason));
-        }
+        self.refresh_wholly(&info.name)?;
         // Whatever ends this before the target is finished, the target goes.
         let _copying = Copying::begin(self, target)?;
         let created = self.create_index_marked(target, &body, true)?;
         self.copy_documents(&info, &created, late, cancelled)?;
+        // Whoever searches the target once it is there finds all of them.
+        self.refresh_wholly(&created.index)?;
         self.finish_copy(&created.index)?;
         Ok(created)
+    }
+
+    /// Makes all documents of an index visible, or fails.
+    fn refresh_wholly(&self, index: &str) -> Result<()> {
+        let refreshed = self.refresh(index, IndicesOptions::BROADCAST)?;
+        if refreshed.failed > 0 {
+            let reason = format!("not all shards of [{index}] could be refreshed");
+            return Err(RequestError::new(503, "unavailable_shards_exception", reason));
+        }
+        Ok(())
     }
 
     /// From now on the target of a resize is an index like any other.
@@ -198,7 +206,7 @@ impl Node {
                 pipeline: None,
                 max_docs: None,
                 proceeds_on_conflicts: false,
-                refresh: true,
+                refresh: false,
                 requests_per_second: f32::INFINITY,
                 slices: Slices::Number(1),
             },

@@ -130,7 +130,16 @@ impl Node {
     fn charge_tree(&self, json: &[u8]) -> Result<Charge> {
         const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
         let values = json.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() as u64;
-        self.ledger().request.charge(values * BYTES_A_VALUE, "<update>").map_err(|error| store_error(&error))
+        self.charge_update(values * BYTES_A_VALUE)
+    }
+
+    /// Charges what a document of so many bytes takes as text: once as it is written, once as the log frames it.
+    fn charge_source(&self, bytes: usize) -> Result<Charge> {
+        self.charge_update(2 * bytes as u64)
+    }
+
+    fn charge_update(&self, bytes: u64) -> Result<Charge> {
+        self.ledger().request.charge(bytes, "<update>").map_err(|error| store_error(&error))
     }
 
     pub(super) fn update(
@@ -142,12 +151,16 @@ impl Node {
         routing: Option<&str>,
     ) -> Result<(WriteOutcome, Option<Unsynced>)> {
         let _body_charge = self.charge_tree(body)?;
+        let body_bytes = body.len();
         let body = UpdateBody::parse(body)?;
         let mut retries_left = operation.retry_on_conflict;
         loop {
             let found = shard.get(id, true)?;
             let stored = found.as_ref().map_or(&[][..], |found| &found.source);
             let _stored_charge = self.charge_tree(stored)?;
+            // What comes of it is seldom longer than both; what is longer is charged when its length is known.
+            let foreseen_bytes = stored.len() + body_bytes;
+            let _source_charge = self.charge_source(stored.len() / 2 + foreseen_bytes)?;
             let plan = plan(&self.scripts, shard, operation, id, &body, found.as_ref())?;
             let (kind, source, condition) = match plan {
                 Plan::Noop => {
@@ -159,6 +172,7 @@ impl Node {
                 Plan::Create { source } => (ShardOperationKind::Create, source, Condition::None),
                 Plan::Delete { condition } => (ShardOperationKind::Delete, Vec::new(), condition),
             };
+            let _more_charge = self.charge_source(source.len().saturating_sub(foreseen_bytes))?;
             let routing = routing.or(found.as_ref().and_then(|found| found.routing.as_deref()));
             let write = ShardOperation { kind, id, is_generated: false, routing, source: &source, condition };
             let mut results = Vec::with_capacity(1);

@@ -148,6 +148,9 @@ pub(crate) struct Core {
     pub(super) last_refresh_millis: AtomicU64,
     pub(crate) search_idle: SearchIdle,
     pub(super) last_flush_millis: AtomicU64,
+    /// Flushes that began, and the number of the last one that succeeded; changed under the lock of `committed`.
+    pub(super) flushes_begun: AtomicU64,
+    pub(super) last_whole_flush: AtomicU64,
     pub(super) last_sync_millis: AtomicU64,
     pub(super) last_checkpoint_sync_millis: AtomicU64,
     pub(super) merges_running: AtomicU64,

@@ -50,12 +50,18 @@ impl Shard {
 
     pub(super) fn flush_core(&self, core: &Core, force: bool) -> Result<()> {
         core.check()?;
+        let begun_before = core.flushes_begun.load(Ordering::Acquire);
         let mut committed = core.committed.lock();
         // Whoever reopens the shard has failed the core first and then waited for this lock.
         core.check()?;
         if !force && !core.is_uncommitted.load(Ordering::Acquire) {
             return Ok(());
         }
+        // Many who ask at the same time are served by one flush, as long as it began after each of them had asked.
+        if core.last_whole_flush.load(Ordering::Acquire) > begun_before {
+            return Ok(());
+        }
+        let number = core.flushes_begun.fetch_add(1, Ordering::AcqRel) + 1;
         let _timer = Timer::start(&*self.services.environment.clock, &self.counters.flush, 1);
         // Nothing is lost when the next generation cannot be made: the log goes on with this one.
         core.translog.prepare_roll(self.now_millis()).map_err(|error| self.disk_refused(&error))?;
@@ -75,6 +81,7 @@ impl Shard {
             limber_segment::Error::Store(error) => self.disk_failed(core, &error),
             other => super::error::segment_error(&other),
         })?;
+        core.last_whole_flush.store(number, Ordering::Release);
         // The commit holds whatever becomes of the files that it made superfluous; the next flush tries again.
         if let Err(error) = self.delete_superfluous(core, &committed) {
             tracing::warn!(index = %self.index.name, shard = self.number, %error, "superfluous files stay");

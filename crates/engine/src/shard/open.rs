@@ -148,6 +148,8 @@ impl Shard {
             last_refresh_millis: AtomicU64::new(interval_millis),
             search_idle: SearchIdle::new(interval_millis),
             last_flush_millis: AtomicU64::new(interval_millis),
+            flushes_begun: AtomicU64::new(0),
+            last_whole_flush: AtomicU64::new(0),
             last_sync_millis: AtomicU64::new(interval_millis),
             last_checkpoint_sync_millis: AtomicU64::new(interval_millis),
             merges_rest_until_millis: AtomicU64::new(0),

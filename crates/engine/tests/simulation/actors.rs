@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use crate::archive::archive;
 use crate::changes::{flush, jump, map, roll, rounds, swap};
-use crate::copies::SOURCE;
+use crate::copies::{SOURCE, copy};
 use crate::model::{Key, State, Written, objection};
+use crate::registry::administer;
 use crate::world::World;
 use limber_store::random::SplitMix64;
 
@@ -59,7 +60,7 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         ("churn", churn),
         ("appender", append),
     ];
-    let others: [Role; 10] = [
+    let others: [Role; 12] = [
         ("reader", read),
         ("refresh", |world, random| rounds(world, random, &[Round::Refresh, Round::Sync])),
         ("upkeep", |world, random| {
@@ -84,6 +85,8 @@ pub fn cast(simulation: &mut Simulation, world: &Arc<World>, seed: u64) {
         ("mapper", map),
         ("clock", jump),
         ("archivist", archive),
+        ("copier", copy),
+        ("administrator", administer),
     ];
     world.writers.store(writers.len(), Ordering::SeqCst);
     for (name, act) in writers {

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::actors::{ALIAS, ASYNC, MANY, ONE, ROLLED, STREAM, rest};
 use crate::archive::archive_once;
+use crate::registry::administer_once;
 use crate::world::World;
 
 pub fn rounds(world: &World, random: &mut SplitMix64, rounds: &[Round]) {
@@ -30,6 +31,9 @@ pub fn change(world: &World, random: &mut SplitMix64) {
     swap_once(world);
     map_once(world, random);
     archive_once(world, random);
+    for _ in 0..4 {
+        administer_once(world, random);
+    }
     for target in [ROLLED, STREAM] {
         if let Ok(request) = RolloverRequest::parse(&json!({})) {
             world.want("a rollover", |node| node.rollover(target, &request));

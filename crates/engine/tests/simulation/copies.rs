@@ -1,7 +1,4 @@
 //! Resizes: an index of the documents of another one is whole, or it is not there.
-//!
-//! They are part of the scenario alone: a request by query works on a thread that the simulation does not schedule, and waits in real time
-//! when a bulk is turned away.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +8,7 @@ use limber_engine::*;
 use limber_store::random::SplitMix64;
 use serde_json::json;
 
-use crate::actors::{search, write_some};
+use crate::actors::{rest, search, write_some};
 use crate::archive::Expected;
 use crate::model::{Key, State, objection};
 use crate::world::World;
@@ -19,6 +16,13 @@ use crate::world::World;
 /// Two shards; written to between resizes.
 pub const SOURCE: &str = "kept";
 pub const TARGET: &str = "copied";
+
+pub fn copy(world: &World, random: &mut SplitMix64) {
+    while world.goes_on() {
+        copy_once(world, random);
+        rest(random, 250);
+    }
+}
 
 /// Writes some documents, copies all of them into an index anew, and lets writes in again.
 pub fn copy_once(world: &World, random: &mut SplitMix64) {

@@ -7,6 +7,7 @@ use limber_store::repository::MemoryBlobs;
 use serde_json::Value;
 
 use crate::archive::Expected;
+use crate::registry;
 
 /// Sequence number, version and primary term of an acknowledged write.
 pub type Written = (u64, u64, u64);
@@ -64,6 +65,8 @@ pub struct Known {
     /// What the index that was copied last holds, if it is there.
     pub copied: Expected,
     pub copies_done: u64,
+    /// Users, pipelines and scripts: the numbers that each may have, `None` where it may be missing.
+    pub registry: BTreeMap<registry::Entry, Vec<Option<u64>>>,
     last_number: u64,
 }
 

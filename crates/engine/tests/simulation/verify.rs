@@ -8,6 +8,7 @@ use crate::actors::{self, ALIAS, ASYNC, CHURN, MANY, ONE, ROLLED, STREAM};
 use crate::archive::{RESTORED, verify_archive};
 use crate::copies::{SOURCE, TARGET, verify_copies};
 use crate::model::State;
+use crate::registry::verify_registry;
 use crate::world::World;
 
 /// Everything acknowledged is there, once, as it was written; nothing else is; every shard is open.
@@ -17,6 +18,7 @@ pub fn verify(world: &World) {
     verify_aliases(world);
     verify_archive(world);
     verify_copies(world);
+    verify_registry(world);
     let health =
         world.ask(|node| node.cluster_health(&HealthRequest { timeout_ms: 0, ..HealthRequest::default() }));
     match health {

@@ -40,6 +40,10 @@ const SECURITY: &[Row] = &[
         "cluster:admin/xpack/security/user/has_privileges",
     ),
     ("GET", "/_security/role", "cluster:admin/xpack/security/role/get"),
+    ("POST", "/_security/role", "cluster:admin/xpack/security/role/bulk_put"),
+    ("DELETE", "/_security/role", "cluster:admin/xpack/security/role/bulk_delete"),
+    ("GET POST", "/_security/_query/role", "cluster:admin/xpack/security/role/query"),
+    ("GET POST", "/_security/_query/user", "cluster:admin/xpack/security/user/query"),
     ("GET", "/_security/role/{name}", "cluster:admin/xpack/security/role/get"),
     ("PUT POST", "/_security/role/{name}", "cluster:admin/xpack/security/role/put"),
     ("DELETE", "/_security/role/{name}", "cluster:admin/xpack/security/role/delete"),
@@ -330,6 +334,7 @@ const CLUSTER: &[Row] = &[
     ("GET", "/{index}/_migration/deprecations", "cluster:admin/xpack/deprecation/info"),
     ("GET", "/_migration/system_features", "cluster:admin/migration/get_system_feature"),
     ("POST", "/_migration/system_features", "cluster:admin/migration/post_system_feature"),
+    ("PUT POST", "/_create_from/{source}/{dest}", "indices:admin/index/create_from_source"),
     ("POST", "/_license/start_basic", "cluster:admin/xpack/license/start_basic"),
     ("POST", "/_license/start_trial", "cluster:admin/xpack/license/start_trial"),
     ("GET", "/_license", "cluster:monitor/xpack/license/get"),
@@ -371,6 +376,8 @@ const CLUSTER: &[Row] = &[
     ("GET", "/_transform/_stats", "cluster:monitor/transform/stats/get"),
     ("GET", "/_transform/{id}/_stats", "cluster:monitor/transform/stats/get"),
     ("GET", "/_enrich/_stats", "cluster:monitor/xpack/enrich/stats"),
+    ("GET POST", "/_ingest/_simulate", "indices:admin/simulate/bulk"),
+    ("GET POST", "/_ingest/{index}/_simulate", "indices:admin/simulate/bulk"),
     ("GET", "/_ingest/processor/grok", "cluster:admin/ingest/processor/grok/get"),
     ("GET", "/_synonyms", "cluster:admin/synonyms_sets/get"),
     ("GET", "/_synonyms/{set}", "cluster:admin/synonyms/get"),
@@ -425,6 +432,8 @@ const CAT: &[Row] = &[
     ("GET", "/_cat/templates/{name}", "indices:admin/template/get"),
     ("GET", "/_cat/thread_pool", "cluster:monitor/nodes/stats"),
     ("GET", "/_cat/thread_pool/{pools}", "cluster:monitor/nodes/stats"),
+    ("GET", "/_cat/transforms", "cluster:monitor/transform/get"),
+    ("GET", "/_cat/transforms/{transform_id}", "cluster:monitor/transform/get"),
 ];
 
 const TABLES: [&[Row]; 6] = [SECURITY, DOCUMENTS, SEARCHES, INDICES, CLUSTER, CAT];

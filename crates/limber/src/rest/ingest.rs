@@ -20,6 +20,8 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Delete], "/_ingest/pipeline/{id}", CHANGE, delete),
     route(READ, "/_ingest/pipeline/_simulate", &["verbose"], simulate),
     route(READ, "/_ingest/pipeline/{id}/_simulate", &["verbose"], simulate),
+    route(READ, "/_ingest/_simulate", &["pipeline"], simulate_ingest),
+    route(READ, "/_ingest/{index}/_simulate", &["pipeline"], simulate_ingest),
     route(&[Method::Get], "/_ingest/processor/grok", &["s", "ecs_compatibility"], grok),
 ];
 
@@ -46,6 +48,11 @@ fn delete(app: &App, request: &Request) -> Result<Response> {
 fn simulate(app: &App, request: &Request) -> Result<Response> {
     let verbose = request.flag_or("verbose", false)?;
     Ok(Response::ok(app.node.simulate_pipeline(request.param("id"), &request.json_required()?, verbose)?))
+}
+
+fn simulate_ingest(app: &App, request: &Request) -> Result<Response> {
+    let (index, pipeline) = (request.param("index"), request.param("pipeline"));
+    Ok(Response::ok(app.node.simulate_ingest(index, pipeline, &request.json_required()?)?))
 }
 
 fn grok(_app: &App, request: &Request) -> Result<Response> {

@@ -50,7 +50,8 @@ const SIZE: usize = 100;
 /// How often somebody who waits for the end of a run looks.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-fn page(request: &Request) -> Result<(usize, usize)> {
+/// Which part of a list is asked for: the first one's number and how many.
+pub(super) fn page(request: &Request) -> Result<(usize, usize)> {
     let size = request.number("size")?.unwrap_or(SIZE);
     if size > 1_000 {
         return Err(RequestError::illegal_argument("Param [size] must be between 0 and 1000"));

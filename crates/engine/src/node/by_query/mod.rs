@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 use limber_script::Script;
 use limber_search::SearchRequest;
+use limber_store::sync;
 use serde_json::Value;
 
 use crate::api::*;
@@ -161,6 +162,10 @@ impl Node {
             cancelled,
             progress.clone(),
         );
+        // In a simulation a thread waits for nobody outside of it.
+        if sync::is_simulated() {
+            return self.run_by_query(&request, &progress);
+        }
         // On a thread of its own, so that the pool's thread counts as waiting for as long as it takes.
         let run = || {
             std::thread::scope(|scope| {

@@ -25,6 +25,7 @@ mod table;
 mod tasks;
 mod templates;
 mod thread_pool;
+mod transforms;
 
 pub use table::{human_bytes, human_millis};
 
@@ -105,4 +106,10 @@ pub const ROUTES: &[Route] = &[
     get("/_cat/templates/{name}", with_table_parameters![], templates::templates),
     get("/_cat/thread_pool", with_table_parameters![], thread_pool::thread_pool),
     get("/_cat/thread_pool/{pools}", with_table_parameters![], thread_pool::thread_pool),
+    get("/_cat/transforms", with_table_parameters!["allow_no_match", "from"], transforms::transforms),
+    get(
+        "/_cat/transforms/{transform_id}",
+        with_table_parameters!["allow_no_match", "from"],
+        transforms::transforms,
+    ),
 ];

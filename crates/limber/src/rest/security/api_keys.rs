@@ -8,8 +8,8 @@ use limber_engine::Result;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
-use super::api_key_query::Query;
 use super::caller::caller;
+use super::entry_query::{API_KEY, Query};
 use crate::http::request::{Request, parse_time_ms};
 use crate::http::response::Response;
 use crate::rest::App;
@@ -321,19 +321,10 @@ pub(super) fn query(app: &App, request: &Request) -> Result<Response> {
     let access = caller()?;
     let with_limited_by = request.flag_or("with_limited_by", false)?;
     let body = request.json()?.unwrap_or_else(|| Value::Object(Map::new()));
-    let query = Query::parse(&body)?;
+    let query = Query::parse(&body, &API_KEY)?;
     let own_only = access.is_for_own_keys();
     let store = app.node.security();
-    let mut found = Vec::new();
-    for (id, key) in store.api_keys.iter().filter(|(id, key)| !own_only || is_own(id, key, &access)) {
-        limber_work::check()?;
-        let shown = key.shown(id, with_limited_by);
-        if query.matches(&shown) {
-            found.push(shown);
-        }
-    }
-    let total = found.len();
-    query.sort(&mut found);
-    let page: Vec<Value> = found.into_iter().skip(query.from).take(query.size).collect();
-    Ok(Response::ok(json!({"total": total, "count": page.len(), "api_keys": page})))
+    let keys = store.api_keys.iter().filter(|(id, key)| !own_only || is_own(id, key, &access));
+    let shown = keys.map(|(id, key)| key.shown(id, with_limited_by));
+    Ok(Response::ok(query.answer(shown, "api_keys")?))
 }

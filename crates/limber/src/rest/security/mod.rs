@@ -2,10 +2,10 @@
 //!
 //! Question answered: "who is there, and who may do what?" Only there while `xpack.security.enabled` is true.
 
-mod api_key_query;
 mod api_keys;
 mod application_privileges;
 mod caller;
+mod entry_query;
 mod identity;
 mod oauth2;
 mod role_mappings;

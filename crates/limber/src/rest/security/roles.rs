@@ -9,6 +9,8 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::rest::App;
 
+use super::entry_query::{Query, ROLE};
+
 const NAME_LENGTH_MAX: usize = 507;
 
 pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
@@ -35,6 +37,102 @@ pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
     let created =
         app.node.change_security(|store| Ok(store.roles.insert(name.to_owned(), role).is_none()))?;
     Ok(Response::ok(json!({"role": {"created": created}})))
+}
+
+/// Puts several: those that are invalid are listed as errors, the others are put in one step.
+///
+/// Source: `TransportBulkPutRolesAction`.
+pub(super) fn put_many(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json_required()?;
+    let mut members = body.as_object().into_iter().flatten();
+    let (Some(("roles", Value::Object(bodies))), None) =
+        (members.next().map(|(key, value)| (key.as_str(), value)), members.next())
+    else {
+        return Err(RequestError::parsing("expected an object with the roles by name in [roles]"));
+    };
+    if bodies.is_empty() {
+        return Err(RequestError::validation(["Roles must not be empty".to_owned()]));
+    }
+    let mut roles = Vec::new();
+    let mut errors = Map::new();
+    for (name, body) in bodies {
+        match check_name(name).and_then(|()| RoleDescriptor::parse(name, body)) {
+            Ok(role) => roles.push((name, role)),
+            Err(error) => {
+                errors.insert(name.clone(), json!({"type": error.kind, "reason": error.reason}));
+            }
+        }
+    }
+    let mut outcomes = Map::new();
+    app.node.change_security(|store| {
+        for (name, role) in roles {
+            let outcome = match store.roles.get(name) {
+                None => "created",
+                Some(known) if *known == role => "noop",
+                Some(_) => "updated",
+            };
+            store.roles.insert(name.clone(), role);
+            note(&mut outcomes, outcome, name);
+        }
+        Ok(())
+    })?;
+    Ok(Response::ok(with_errors(outcomes, errors)))
+}
+
+/// Deletes several: those that are reserved are listed as errors.
+///
+/// Source: `TransportBulkDeleteRolesAction`.
+pub(super) fn delete_many(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json_required()?;
+    let mut members = body.as_object().into_iter().flatten();
+    let (Some(("names", Value::Array(names))), None) =
+        (members.next().map(|(key, value)| (key.as_str(), value)), members.next())
+    else {
+        return Err(RequestError::parsing("expected an object with the names of roles in [names]"));
+    };
+    let names: Vec<&str> = names
+        .iter()
+        .map(|name| name.as_str().ok_or_else(|| RequestError::parsing("the name of a role is a text")))
+        .collect::<Result<_>>()?;
+    let mut errors = Map::new();
+    for name in names.iter().filter(|name| reserved_role(name).is_some()) {
+        let reason = format!("role [{name}] is reserved and cannot be deleted");
+        errors.insert((*name).to_owned(), json!({"type": "illegal_argument_exception", "reason": reason}));
+    }
+    let mut outcomes = Map::new();
+    app.node.change_security(|store| {
+        for name in names.iter().filter(|name| reserved_role(name).is_none()) {
+            let outcome = if store.roles.remove(*name).is_some() { "deleted" } else { "not_found" };
+            note(&mut outcomes, outcome, name);
+        }
+        Ok(())
+    })?;
+    Ok(Response::ok(with_errors(outcomes, errors)))
+}
+
+fn note(outcomes: &mut Map<String, Value>, outcome: &str, name: &str) {
+    if let Value::Array(names) = outcomes.entry(outcome).or_insert_with(|| json!([])) {
+        names.push(name.into());
+    }
+}
+
+fn with_errors(mut outcomes: Map<String, Value>, errors: Map<String, Value>) -> Value {
+    if !errors.is_empty() {
+        outcomes.insert("errors".to_owned(), json!({"count": errors.len(), "details": errors}));
+    }
+    Value::Object(outcomes)
+}
+
+/// Source: `TransportQueryRoleAction`, which leaves reserved roles out.
+pub(super) fn query(app: &App, request: &Request) -> Result<Response> {
+    let query = Query::parse(&request.json()?.unwrap_or_else(|| json!({})), &ROLE)?;
+    let store = app.node.security();
+    let shown = store.roles.iter().map(|(name, role)| {
+        let mut shown = role.to_json();
+        shown["name"] = name.as_str().into();
+        shown
+    });
+    Ok(Response::ok(query.answer(shown, "roles")?))
 }
 
 pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {

@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::caller::{caller, check_may};
+use super::entry_query::{Query, USER};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::rest::App;
@@ -29,6 +30,17 @@ pub(super) fn get(app: &App, request: &Request) -> Result<Response> {
         .collect();
     let status = if shown.is_empty() && !asked.is_empty() { 404 } else { 200 };
     Ok(Response::json(status, Value::Object(shown)))
+}
+
+/// Source: `TransportQueryUserAction`, which shows native users alone.
+pub(super) fn query(app: &App, request: &Request) -> Result<Response> {
+    if request.flag_or("with_profile_uid", false)? {
+        return Err(RequestError::unsupported("parameter [with_profile_uid]"));
+    }
+    let query = Query::parse(&request.json()?.unwrap_or_else(|| json!({})), &USER)?;
+    let store = app.node.security();
+    let own = store.users.iter().filter(|(name, _)| reserved_user(name).is_none());
+    Ok(Response::ok(query.answer(own.map(|(name, user)| user.shown(name)), "users")?))
 }
 
 pub(super) fn put(app: &App, request: &Request) -> Result<Response> {

@@ -1,0 +1,345 @@
+//! The queries of `_security/_query/*`: a small part of the query language, over what is shown of API keys, roles and users.
+//!
+//! Source: `ApiKeyBoolQueryBuilder`, `RoleBoolQueryBuilder` and `UserBoolQueryBuilder`, which allow these queries alone.
+
+use std::cmp::Ordering;
+
+use limber_access::NamePattern;
+use limber_engine::Result;
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+const DEPTH_MAX: usize = 20;
+const SIZE_MAX: u64 = 10_000;
+
+/// What is asked for, and the fields that may be asked about.
+#[derive(Debug)]
+pub(super) struct Subject {
+    name: &'static str,
+    fields: &'static [&'static str],
+    has_metadata: bool,
+}
+
+pub(super) const API_KEY: Subject = Subject {
+    name: "API Key",
+    fields: &[
+        "id",
+        "_id",
+        "name",
+        "username",
+        "realm",
+        "realm_name",
+        "type",
+        "invalidated",
+        "creation",
+        "creation_time",
+        "expiration",
+        "expiration_time",
+        "invalidation",
+    ],
+    has_metadata: true,
+};
+pub(super) const ROLE: Subject =
+    Subject { name: "Role", fields: &["name", "description"], has_metadata: true };
+pub(super) const USER: Subject = Subject {
+    name: "User",
+    fields: &["username", "roles", "full_name", "email", "enabled"],
+    has_metadata: false,
+};
+
+/// A query, and the part of the answer that is asked for.
+pub(super) struct Query {
+    clause: Clause,
+    from: usize,
+    size: usize,
+    /// Fields, and whether each is descending.
+    sort: Vec<(String, bool)>,
+}
+
+enum Clause {
+    All,
+    Ids(Vec<String>),
+    Terms(String, Vec<Value>),
+    Prefix(String, String),
+    Wildcard(String, NamePattern),
+    Exists(String),
+    Range(String, Vec<(String, Value)>),
+    Bool { must: Vec<Clause>, should: Vec<Clause>, must_not: Vec<Clause>, least: usize },
+}
+
+impl Query {
+    pub(super) fn parse(body: &Value, subject: &'static Subject) -> Result<Query> {
+        let mut query = Query { clause: Clause::All, from: 0, size: 10, sort: Vec::new() };
+        let number = |key: &str, value: &Value| match value.as_u64() {
+            Some(number) if number <= SIZE_MAX => Ok(number as usize),
+            _ => Err(RequestError::validation([format!("[{key}] must be a number from 0 to [{SIZE_MAX}]")])),
+        };
+        for (key, value) in body.as_object().ok_or_else(|| RequestError::parsing("expected an object"))? {
+            match key.as_str() {
+                "query" => query.clause = subject.clause(value, 0)?,
+                "from" => query.from = number(key, value)?,
+                "size" => query.size = number(key, value)?,
+                "sort" => query.sort = subject.sort(value)?,
+                other => return Err(subject.refused(format_args!("[{other}]"))),
+            }
+        }
+        Ok(query)
+    }
+
+    /// The answer of all that match among `shown`, under the name `list`.
+    ///
+    /// # Errors
+    /// The request is cancelled.
+    pub(super) fn answer(&self, shown: impl Iterator<Item = Value>, list: &str) -> Result<Value> {
+        let mut found = Vec::new();
+        for one in shown {
+            limber_work::check()?;
+            if self.clause.matches(&one) {
+                found.push(one);
+            }
+        }
+        let total = found.len();
+        self.sort(&mut found);
+        let page: Vec<Value> = found.into_iter().skip(self.from).take(self.size).collect();
+        Ok(json!({"total": total, "count": page.len(), list: page}))
+    }
+
+    fn sort(&self, keys: &mut [Value]) {
+        keys.sort_by(|left, right| {
+            for (field, descending) in &self.sort {
+                let order = compare(member(left, field), member(right, field));
+                if order != Ordering::Equal {
+                    return if *descending { order.reverse() } else { order };
+                }
+            }
+            Ordering::Equal
+        });
+    }
+}
+
+impl Subject {
+    fn clause(&self, value: &Value, depth: usize) -> Result<Clause> {
+        let one = |value: &Value| -> Result<(String, Value)> {
+            let object = value.as_object().filter(|object| object.len() == 1);
+            let found = object.and_then(|object| object.iter().next());
+            found.map(|(name, body)| (name.clone(), body.clone())).ok_or_else(|| self.refused(value))
+        };
+        if depth >= DEPTH_MAX {
+            return Err(self.refused(format_args!("a query of more than [{DEPTH_MAX}] levels")));
+        }
+        let (kind, body) = one(value)?;
+        let valued = |body: &Value, inner: &str| -> Result<(String, Value)> {
+            let (field, value) = one(body)?;
+            self.check_field(&field)?;
+            let value = value.get(inner).or_else(|| value.get("value")).cloned().unwrap_or(value);
+            Ok((field, value))
+        };
+        let text = |value: Value| value.as_str().map(str::to_owned).ok_or_else(|| self.refused(value));
+        Ok(match kind.as_str() {
+            "match_all" => Clause::All,
+            "ids" => Clause::Ids(
+                body["values"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_str)
+                    .map(str::to_owned)
+                    .collect(),
+            ),
+            "term" | "match" => {
+                let (field, value) = valued(&body, "query")?;
+                Clause::Terms(field, vec![value])
+            }
+            "terms" => {
+                let (field, value) = valued(&body, "values")?;
+                Clause::Terms(field, value.as_array().cloned().ok_or_else(|| self.refused("[terms]"))?)
+            }
+            "prefix" => {
+                let (field, value) = valued(&body, "prefix")?;
+                Clause::Prefix(field, text(value)?)
+            }
+            "wildcard" => {
+                let (field, value) = valued(&body, "wildcard")?;
+                Clause::Wildcard(field, NamePattern::parse(&text(value)?)?)
+            }
+            "exists" => Clause::Exists(text(body["field"].clone())?),
+            "range" => {
+                let (field, bounds) = one(&body)?;
+                self.check_field(&field)?;
+                let bounds: Map<String, Value> =
+                    bounds.as_object().cloned().ok_or_else(|| self.refused("[range]"))?;
+                if let Some(other) = bounds.iter().find(|(key, value)| {
+                    !["gt", "gte", "lt", "lte"].contains(&key.as_str()) || !value.is_number()
+                }) {
+                    return Err(self.refused(format_args!("[{}] in [range]", other.0)));
+                }
+                Clause::Range(field, bounds.into_iter().collect())
+            }
+            "bool" => self.boolean(&body, depth)?,
+            other => return Err(self.refused(format_args!("Query type [{other}]"))),
+        })
+    }
+
+    fn boolean(&self, body: &Value, depth: usize) -> Result<Clause> {
+        let list = |key: &str| -> Result<Vec<Clause>> {
+            match &body[key] {
+                Value::Null => Ok(Vec::new()),
+                Value::Array(items) => items.iter().map(|item| self.clause(item, depth + 1)).collect(),
+                one => Ok(vec![self.clause(one, depth + 1)?]),
+            }
+        };
+        const KNOWN: [&str; 5] = ["must", "filter", "should", "must_not", "minimum_should_match"];
+        if let Some((other, _)) =
+            body.as_object().into_iter().flatten().find(|(key, _)| !KNOWN.contains(&key.as_str()))
+        {
+            return Err(self.refused(format_args!("[{other}] in [bool]")));
+        }
+        let mut must = list("must")?;
+        must.extend(list("filter")?);
+        let should = list("should")?;
+        let default = usize::from(must.is_empty() && !should.is_empty());
+        let least = body["minimum_should_match"].as_u64().map_or(default, |least| least as usize);
+        Ok(Clause::Bool { must, should, must_not: list("must_not")?, least })
+    }
+
+    fn sort(&self, value: &Value) -> Result<Vec<(String, bool)>> {
+        let items = match value {
+            Value::Array(items) => items.clone(),
+            one => vec![one.clone()],
+        };
+        items
+            .iter()
+            .map(|item| match item {
+                Value::String(field) => Ok((field.clone(), false)),
+                Value::Object(members) if members.len() == 1 => {
+                    let (field, how) = members.iter().next().ok_or_else(|| self.refused("[sort]"))?;
+                    let order = how.as_str().or_else(|| how["order"].as_str()).unwrap_or("asc");
+                    Ok((field.clone(), order == "desc"))
+                }
+                _ => Err(self.refused("[sort]")),
+            })
+            .collect()
+    }
+
+    fn check_field(&self, field: &str) -> Result<()> {
+        match self.fields.contains(&field) || (self.has_metadata && field.starts_with("metadata.")) {
+            true => Ok(()),
+            false => Err(RequestError::illegal_argument(format!(
+                "Field [{field}] is not allowed for querying or aggregation"
+            ))),
+        }
+    }
+
+    fn refused(&self, what: impl std::fmt::Display) -> RequestError {
+        RequestError::illegal_argument(format!("{what} is not supported for {} query", self.name))
+    }
+}
+
+fn member<'v>(key: &'v Value, field: &str) -> Option<&'v Value> {
+    let name = match field {
+        "creation_time" => "creation",
+        "expiration_time" => "expiration",
+        "invalidation_time" => "invalidation",
+        "_id" => "id",
+        other => other,
+    };
+    match name.strip_prefix("metadata.") {
+        Some(path) => key["metadata"]
+            .get(path)
+            .or_else(|| key["metadata"].pointer(&format!("/{}", path.replace('.', "/")))),
+        None => key.get(name),
+    }
+}
+
+fn compare(left: Option<&Value>, right: Option<&Value>) -> Ordering {
+    match (left, right) {
+        (Some(left), Some(right)) => match (left.as_f64(), right.as_f64()) {
+            (Some(left), Some(right)) => left.total_cmp(&right),
+            _ => left.to_string().cmp(&right.to_string()),
+        },
+        // Missing ones come last.
+        (left, right) => right.is_some().cmp(&left.is_some()),
+    }
+}
+
+impl Clause {
+    fn matches(&self, key: &Value) -> bool {
+        match self {
+            Clause::All => true,
+            Clause::Ids(ids) => ids.iter().any(|id| key["id"] == id.as_str()),
+            Clause::Terms(field, values) => {
+                let is_wanted =
+                    |own: &Value| values.iter().any(|value| *value == *own || plain(value) == plain(own));
+                member(key, field).is_some_and(|own| match own {
+                    Value::Array(several) => several.iter().any(is_wanted),
+                    one => is_wanted(one),
+                })
+            }
+            Clause::Prefix(field, prefix) => has_text(member(key, field), |own| own.starts_with(prefix)),
+            Clause::Wildcard(field, pattern) => has_text(member(key, field), |own| pattern.matches(own)),
+            Clause::Exists(field) => member(key, field).is_some_and(|own| !own.is_null()),
+            Clause::Range(field, bounds) => {
+                let Some(own) = member(key, field).and_then(Value::as_f64) else { return false };
+                bounds.iter().all(|(bound, value)| {
+                    let value = value.as_f64().unwrap_or(f64::NAN);
+                    match bound.as_str() {
+                        "gt" => own > value,
+                        "gte" => own >= value,
+                        "lt" => own < value,
+                        _ => own <= value,
+                    }
+                })
+            }
+            Clause::Bool { must, should, must_not, least } => {
+                must.iter().all(|clause| clause.matches(key))
+                    && !must_not.iter().any(|clause| clause.matches(key))
+                    && should.iter().filter(|clause| clause.matches(key)).count() >= *least
+            }
+        }
+    }
+}
+
+/// Whether the text, or one of several, is such.
+fn has_text(own: Option<&Value>, is_such: impl Fn(&str) -> bool) -> bool {
+    match own {
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).any(is_such),
+        own => own.and_then(Value::as_str).is_some_and(is_such),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries() {
+        let key = json!({"id": "1", "name": "app-one", "username": "u", "invalidated": false, "creation": 5, "metadata": {"env": "dev"}});
+        let check = |query: Value, expected: bool| {
+            let parsed = Query::parse(&json!({"query": query}), &API_KEY).expect("valid");
+            assert_eq!(parsed.clause.matches(&key), expected, "{query}");
+        };
+        check(json!({"match_all": {}}), true);
+        check(json!({"term": {"name": {"value": "app-one"}}}), true);
+        check(json!({"term": {"name": "app"}}), false);
+        check(json!({"prefix": {"name": "app"}}), true);
+        check(json!({"wildcard": {"name": "*one"}}), true);
+        check(json!({"term": {"metadata.env": "dev"}}), true);
+        check(json!({"term": {"invalidated": false}}), true);
+        check(json!({"range": {"creation": {"gte": 5, "lt": 6}}}), true);
+        check(json!({"exists": {"field": "expiration"}}), false);
+        check(
+            json!({"bool": {"must": [{"term": {"username": "u"}}], "must_not": [{"ids": {"values": ["1"]}}]}}),
+            false,
+        );
+        check(json!({"bool": {"should": [{"term": {"username": "v"}}, {"ids": {"values": ["1"]}}]}}), true);
+        for query in
+            [json!({"script": {}}), json!({"term": {"api_key_hash": "x"}}), json!({"bool": {"boost": 1}})]
+        {
+            assert!(Query::parse(&json!({"query": query}), &API_KEY).is_err(), "{query}");
+        }
+    }
+}
