@@ -20,8 +20,8 @@ use crate::collect::{
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::geo::Shape;
-use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Disjunction, WINDOW};
-use crate::query::{BoundQuery, cache_filters, profiled};
+use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Ranked, WINDOW};
+use crate::query::{BoundQuery, TermNode, cache_filters, profiled};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
 
@@ -133,17 +133,28 @@ pub(crate) fn search(
             known_total = Some(fed.total);
         }
     }
+    let count_limit = match (known_total, request.track_total_hits) {
+        (Some(_), _) | (None, TrackTotalHits::None) => None,
+        (None, TrackTotalHits::UpTo(limit)) => u64::from(limit).checked_sub(wanted.counted),
+        (None, TrackTotalHits::Exact) => Some(u64::MAX),
+    };
+    let mut counted = None;
+    if sink.is_none()
+        && post_filter.is_none()
+        && request.min_score.is_none()
+        && request.terminate_after == 0
+        && let Some(limit) = count_limit
+        && counts_first(&wanted, &query, limit)
+    {
+        counted = Some(count(shard, &wanted, &query, limit, context)?);
+    }
     let mut run = Run {
         post_filter: post_filter.as_ref(),
         scoring,
         sink,
         top: Top::of(shard, &wanted)?,
         count_max: wanted.count_max,
-        count_limit: match (known_total, request.track_total_hits) {
-            (Some(_), _) | (None, TrackTotalHits::None) => None,
-            (None, TrackTotalHits::UpTo(limit)) => u64::from(limit).checked_sub(wanted.counted),
-            (None, TrackTotalHits::Exact) => Some(u64::MAX),
-        },
+        count_limit: count_limit.filter(|_| counted.is_none()),
         ..Run::new((shard, &query), request, context)
     };
     let is_needless = run.sink.is_none() && wanted.count_max == 0 && known_total.is_some();
@@ -162,10 +173,12 @@ pub(crate) fn search(
     for rescore in &rescores {
         rescore.rescore(shard, &mut hits, context)?;
     }
-    let (total, is_lower_bound) = match known_total {
-        Some(known) => (known, false),
-        None => (total, is_lower_bound),
+    let (total, is_lower_bound) = match (known_total, &counted) {
+        (Some(known), _) => (known, false),
+        (None, Some(counted)) => (counted.total, counted.is_lower_bound),
+        (None, None) => (total, is_lower_bound),
     };
+    let timed_out_first = timed_out_first || counted.is_some_and(|counted| counted.timed_out);
     Ok(ShardHits {
         hits,
         sorts,
@@ -186,9 +199,10 @@ pub(crate) fn search(
     })
 }
 
-/// What feeding a sink came to.
+/// What a search for all documents came to.
 struct Fed {
     total: u64,
+    is_lower_bound: bool,
     timed_out: bool,
 }
 
@@ -206,7 +220,38 @@ fn feed(
         Some(split) => run.segments_in_parts(split)?,
         None => run.segments()?,
     }
-    Ok(Fed { total: run.total, timed_out: run.timed_out })
+    Ok(Fed { total: run.total, is_lower_bound: run.is_lower_bound, timed_out: run.timed_out })
+}
+
+/// Terms that occur in fewer documents, all together, are counted while they are scored: there is little to be spared.
+const COUNTED_FIRST_MIN: u64 = 2_048;
+
+/// Whether hits are counted before the best of them are looked for, up to `limit`: any of several terms are found by bit sets, a window at
+/// a time, in a fraction of the time that scoring takes, and what need not be counted any more can be skipped from the first document on.
+fn counts_first(wanted: &ShardRequest<'_>, query: &BoundQuery, limit: u64) -> bool {
+    let is_by_score = wanted.sorts.is_empty() && wanted.request.collapse.is_none();
+    if wanted.count_max == 0 || limit == 0 || !is_by_score {
+        return false;
+    }
+    let doc_freqs = |terms: Vec<&TermNode>| terms.iter().map(|term| term.scorer.doc_freq()).sum::<u64>();
+    let found = query.node.scored_terms().map_or(0, doc_freqs);
+    found >= COUNTED_FIRST_MIN.max(wanted.count_max as u64)
+}
+
+/// Counts hits, at most about `limit` of them.
+fn count(
+    shard: &ShardSnapshot,
+    wanted: &ShardRequest<'_>,
+    query: &BoundQuery,
+    limit: u64,
+    context: &SearchContext,
+) -> Result<Fed> {
+    let mut run = Run { count_limit: Some(limit), ..Run::new((shard, query), wanted.request, context) };
+    match wanted.split.filter(|_| run.can_split()) {
+        Some(split) => run.segments_in_parts(split)?,
+        None => run.segments()?,
+    }
+    Ok(Fed { total: run.total, is_lower_bound: run.is_lower_bound, timed_out: run.timed_out })
 }
 
 /// Number of the first document of each segment in the shard.
@@ -407,12 +452,12 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
 
     fn windows(&mut self, open: &mut OpenSegment<'_>) -> Result<Progress> {
         let segment = &*open.view.segment;
-        let terms = match self.scoring && matches!(self.top, Top::Scores(_)) {
-            true => Disjunction::open(self.query.node.scored_terms(), segment)?,
+        let ranked = match self.scoring && matches!(self.top, Top::Scores(_)) {
+            true => Ranked::open(self.query, segment)?,
             false => None,
         };
-        if let Some(terms) = terms {
-            return self.term_windows(open, terms);
+        if let Some(ranked) = ranked {
+            return self.ranked_windows(open, ranked);
         }
         let in_order = self.sink.is_some() || self.request.terminate_after > 0 || open.post_filter.is_some();
         let tiers = match &mut open.fields {
@@ -426,26 +471,27 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         }
     }
 
-    /// A term or a disjunction of terms by score: matched and scored in one pass.
-    fn term_windows(&mut self, open: &mut OpenSegment<'_>, mut terms: Disjunction<'_>) -> Result<Progress> {
+    /// Terms or a phrase by score: matched and scored in one pass.
+    fn ranked_windows(&mut self, open: &mut OpenSegment<'_>, mut ranked: Ranked<'_>) -> Result<Progress> {
         let (mut docs, mut scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
+        let counts_alone = ranked.counts_what_it_skips() && self.needs_only_best(open);
         let mut start = 0;
         loop {
-            let next = terms.next(start)?;
+            let next = ranked.next(start)?;
             if next == NO_MORE_DOCS {
                 (self.docs, self.scores) = (docs, scores);
                 return Ok(Progress::GoOn);
             }
             start = next / WINDOW * WINDOW;
             self.context.check()?;
-            let threshold = match (self.may_skip(), &self.top) {
-                (true, Top::Scores(top)) => {
-                    self.is_lower_bound = true;
-                    top.threshold()
-                }
+            let may_skip = self.may_skip();
+            self.is_lower_bound |= may_skip;
+            let threshold = match &self.top {
+                Top::Scores(top) if may_skip || counts_alone => top.threshold(),
                 _ => None,
             };
-            terms.collect(start, threshold, open.view.live.as_deref(), &mut docs, &mut scores)?;
+            let live = open.view.live.as_deref();
+            self.total += ranked.collect(start, (threshold, !may_skip), live, &mut docs, &mut scores)?;
             (self.docs, self.scores) = (docs, scores);
             self.drop_below_min_score();
             self.deliver(open, start)?;
@@ -455,6 +501,14 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
             (docs, scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
             start += WINDOW;
         }
+    }
+
+    /// Whether nobody looks at the hits that are not among the best, but to count them.
+    fn needs_only_best(&self, open: &OpenSegment<'_>) -> bool {
+        self.sink.is_none()
+            && open.post_filter.is_none()
+            && self.request.min_score.is_none()
+            && self.request.terminate_after == 0
     }
 
     fn is_terminated(&mut self) -> bool {

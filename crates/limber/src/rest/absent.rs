@@ -36,8 +36,6 @@ pub const ROUTES: &[Route] = &[
     absent("/{index}/_search_template"),
     absent("/{index}/_mvt/{field}/{zoom}/{x}/{y}"),
     absent("/_data_stream/{name}/_options"),
-    absent("/_data_stream/_migrate/{name}"),
-    absent("/_data_stream/_promote/{name}"),
     absent("/_lifecycle/stats"),
     absent("/{index}/_field_usage_stats"),
     absent("/{index}/_eql/search"),

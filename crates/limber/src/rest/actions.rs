@@ -183,6 +183,8 @@ const INDICES: &[Row] = &[
     ("GET", "/_data_stream/_stats", "indices:monitor/data_stream/stats"),
     ("GET", "/_data_stream/{name}/_stats", "indices:monitor/data_stream/stats"),
     ("POST", "/_data_stream/_modify", "indices:admin/data_stream/modify"),
+    ("POST", "/_data_stream/_migrate/{name}", "indices:admin/data_stream/migrate"),
+    ("POST", "/_data_stream/_promote/{name}", "indices:admin/data_stream/promote"),
     ("PUT", "/_data_stream/{name}/_lifecycle", "indices:admin/data_stream/lifecycle/put"),
     ("GET", "/_data_stream/{name}/_lifecycle", "indices:admin/data_stream/lifecycle/get"),
     ("DELETE", "/_data_stream/{name}/_lifecycle", "indices:admin/data_stream/lifecycle/delete"),

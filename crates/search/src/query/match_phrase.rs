@@ -335,6 +335,20 @@ fn next_to_each_other(mut spans: Vec<Value>) -> Value {
 }
 
 impl PhraseNode {
+    /// (place, term) where each place has one term, none may lie elsewhere and positions are indexed.
+    pub fn exact_terms(&self) -> Option<Vec<(u32, &[u8])>> {
+        if self.slop > 0 || self.confirms_by.is_some() || self.slots.is_empty() {
+            return None;
+        }
+        fn only((place, terms): &(u32, Vec<Box<[u8]>>)) -> Option<(u32, &[u8])> {
+            match &terms[..] {
+                [only] => Some((*place, &**only)),
+                _ => None,
+            }
+        }
+        self.slots.iter().map(only).collect()
+    }
+
     /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not share an occurrence.
     pub fn groups(&self) -> Vec<Option<u32>> {
         let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
@@ -370,6 +384,10 @@ impl BoundNode for PhraseNode {
         let freq = Explanation::leaf(freq, format!("phraseFreq={}", java_float(freq)));
         let norm = norm_of(segment, &self.field.path, doc)?;
         Ok(self.scorer.explain_weight(&self.text(), freq, norm, doc))
+    }
+
+    fn as_phrase(&self) -> Option<&PhraseNode> {
+        Some(self)
     }
 
     fn class(&self) -> &'static str {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
-use limber_segment::postings::Want;
+use limber_segment::postings::{KnownBounds, Want};
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
@@ -84,7 +84,8 @@ impl BoundNode for TermNode {
             None => constant_scorer(self, 0.0, segment, is_known),
             Some(postings) => {
                 let norms = segment.norms(&self.field.path)?;
-                Ok(Box::new(TermScorer { postings, norms, bm25: &self.scorer }))
+                let (known, bm25) = (KnownBounds::default(), &self.scorer);
+                Ok(Box::new(TermScorer { postings, known, norms, bm25 }))
             }
         }
     }
