@@ -28,7 +28,7 @@ use crate::drive::telemetry::watch::WatchPlan;
 use crate::drive::telemetry::{Environment, Telemetry};
 pub use crate::hosts::ClientOptions;
 use crate::hosts::resolve;
-use crate::live::TaskNow;
+use crate::live::{Heading, TaskNow};
 use crate::load::{self, LoadError, TrackSpec};
 use crate::model::{Challenge, Params, Track};
 use crate::report::measurements::{RunPlace, TaskMeasurements, Warning, WarningKind};
@@ -52,6 +52,9 @@ pub enum RaceError {
     /// A file or folder in which something is kept cannot be read or written.
     #[error("[{}]: {source}", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
+    /// A file that the user wants written cannot be.
+    #[error("cannot write [{}]: {source}", path.display())]
+    Unwritable { path: PathBuf, source: std::io::Error },
     /// The command line asks for something impossible.
     #[error("{0}")]
     Arguments(String),
@@ -129,6 +132,10 @@ pub trait Progress: DriveProgress {
     fn note(&mut self, line: &str);
     /// Something that makes the figures doubtful.
     fn warn(&mut self, line: &str);
+    /// What is raced, before its first step.
+    fn race_started(&mut self, _race: &Heading) {}
+    /// The tasks of the step that ends, with their figures over the whole task.
+    fn measured(&mut self, _tasks: &[TaskNow]) {}
     /// How the tasks of the running step go, five times a second.
     fn running(&mut self, _tasks: &[TaskNow]) {}
 }
@@ -176,7 +183,7 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         if is_awaited { wait_for(cluster, &config.is_cancelled, progress) } else { Ok(()) }
     })?;
     let info = match is_awaited {
-        true => cluster.info()?,
+        true => cluster.known_info()?,
         false if is_unasked => serde_json::Value::Null,
         false => cluster.info().unwrap_or_default(),
     };
@@ -192,6 +199,15 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     let environment = telemetry.environment().clone();
     progress
         .note(&format!("{heading} with version [{}].", environment.version.as_deref().unwrap_or("unknown")));
+    progress.race_started(&Heading {
+        race_id: config.race_id.clone(),
+        track: track.name.clone(),
+        challenge: challenge.name.clone(),
+        car: config.car.clone(),
+        version: environment.version.clone(),
+        hosts: hosts.iter().map(|host| host.authority.clone()).collect(),
+        steps_count: challenge.schedule.len(),
+    });
     schedule.warnings.iter().chain(&telemetry.warnings).for_each(|warning| progress.warn(warning));
 
     let keys = match config.client.creates_api_keys {

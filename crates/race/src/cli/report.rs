@@ -63,7 +63,7 @@ impl ReportCommand {
 /// # Errors
 /// `Folder`: why it cannot.
 pub(crate) fn check_writable(file: &Path) -> Result<(), RaceError> {
-    let failed = |source| RaceError::Folder { path: file.to_owned(), source };
+    let failed = |source| RaceError::Unwritable { path: file.to_owned(), source };
     let was_there = file.exists();
     std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(failed)?;
     if !was_there {
@@ -90,13 +90,13 @@ pub(super) fn write_comparison(
     write(output, &comparison_page(sides, rules, &materials))
 }
 
-fn html(store: &RaceStore, races: &[String]) -> Result<String, RaceError> {
+pub(super) fn html(store: &RaceStore, races: &[String]) -> Result<String, RaceError> {
     let read = |race: &String| Material::read(store, race);
     Ok(page(&races.iter().map(read).collect::<Result<Vec<_>, _>>()?))
 }
 
 fn write(output: &Path, html: &str) -> Result<(), RaceError> {
-    std::fs::write(output, html).map_err(|source| RaceError::Folder { path: output.to_owned(), source })
+    std::fs::write(output, html).map_err(|source| RaceError::Unwritable { path: output.to_owned(), source })
 }
 
 #[cfg(test)]

@@ -14,6 +14,16 @@ use super::http::{Address, Connection, HttpError, Method, Request, RequestBuilde
 const REST_LAYER_WAIT_MAX: Duration = Duration::from_secs(120);
 const REST_LAYER_PAUSE: Duration = Duration::from_millis(500);
 
+/// Why an answer to `GET /` is none of a server that can be raced.
+pub const UNKNOWN: &str = "it answers, but not as Limber, Elasticsearch or OpenSearch do (no version): is another server running there?";
+
+/// Whether `info`, an answer to `GET /`, is one of Limber, Elasticsearch or OpenSearch: each tells its version's number, or, serverless, its
+/// flavor.
+pub fn is_known(info: &Value) -> bool {
+    let version = &info["version"];
+    version["number"].is_string() || version["build_flavor"].is_string()
+}
+
 /// An answer with its body as JSON (null if it has none).
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -180,5 +190,16 @@ impl Cluster {
     /// The answer to `GET /`.
     pub fn info(&mut self) -> Result<Value, DriveError> {
         self.fetch("/").map_err(DriveError::Cluster)
+    }
+
+    /// As [`Cluster::info`], of a server that says what it is.
+    ///
+    /// Errors: something else listens there.
+    pub fn known_info(&mut self) -> Result<Value, DriveError> {
+        let info = self.info()?;
+        match is_known(&info) {
+            true => Ok(info),
+            false => Err(DriveError::Cluster(format!("GET /: {UNKNOWN}"))),
+        }
     }
 }

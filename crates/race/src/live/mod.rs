@@ -6,4 +6,4 @@ pub mod now;
 pub mod page;
 pub mod terminal;
 
-pub use now::TaskNow;
+pub use now::{Heading, TaskNow};

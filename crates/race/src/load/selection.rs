@@ -3,6 +3,8 @@
 //! Task filters and test mode are Rally's track processors (`esrally/track/loader.py`), applied to every challenge. Whether operations
 //! are supported is asked only for the challenge that runs: a track stays usable for what can be driven.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::LoadError;
@@ -37,7 +39,7 @@ pub fn challenge<'a>(track: &'a Track, name: Option<&str>) -> Result<&'a Challen
 /// Keeps only the included tasks, or removes the excluded ones. A filter is a task's name, `type:<operation type>` or `tag:<tag>`.
 ///
 /// # Errors
-/// `Parameters` for a malformed filter.
+/// `Parameters` for a malformed filter, and for filters that leave no challenge a task: such a race would succeed in doing nothing.
 pub fn filter_tasks(track: &mut Track, include: &[String], exclude: &[String]) -> Result<(), LoadError> {
     let (given, excluding) = if include.is_empty() { (exclude, true) } else { (include, false) };
     if given.is_empty() {
@@ -45,6 +47,7 @@ pub fn filter_tasks(track: &mut Track, include: &[String], exclude: &[String]) -
     }
     let filters = given.iter().map(|text| TaskFilter::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let keep = |task: &Task| filters.iter().any(|filter| filter.matches(task)) != excluding;
+    let names: BTreeSet<String> = tasks(track).map(|task| task.name.clone()).collect();
     for challenge in &mut track.challenges {
         challenge.schedule.retain_mut(|element| match element {
             ScheduleElement::Task(task) => keep(task),
@@ -55,7 +58,20 @@ pub fn filter_tasks(track: &mut Track, include: &[String], exclude: &[String]) -
             }
         });
     }
+    if !names.is_empty() && tasks(track).next().is_none() {
+        let option = if excluding { "--exclude-tasks" } else { "--include-tasks" };
+        return Err(LoadError::Parameters(format!(
+            "{option} [{}] leaves no task to run; track [{}] has the tasks [{}]",
+            given.join(","),
+            track.name,
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        )));
+    }
     Ok(())
+}
+
+fn tasks(track: &Track) -> impl Iterator<Item = &Task> {
+    track.challenges.iter().flat_map(|challenge| &challenge.schedule).flat_map(ScheduleElement::tasks)
 }
 
 enum TaskFilter {

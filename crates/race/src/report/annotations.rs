@@ -81,6 +81,14 @@ impl AnnotationStore {
         self.write(&all).map(|()| true)
     }
 
+    /// Whether there is an annotation of this id.
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt`.
+    pub fn has(&self, id: &str) -> Result<bool, StoreError> {
+        Ok(self.read()?.iter().any(|annotation| annotation.id == id))
+    }
+
     /// Newest first, then by track and chart; what is for all tracks or charts comes last.
     ///
     /// # Errors

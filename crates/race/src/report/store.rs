@@ -136,6 +136,14 @@ impl RaceStore {
         }
     }
 
+    /// Whether there is anything of this race.
+    ///
+    /// # Errors
+    /// `InvalidId`.
+    pub fn has(&self, race_id: &str) -> Result<bool, StoreError> {
+        Ok(self.race_folder(race_id)?.exists())
+    }
+
     /// That no race of this id would be overwritten.
     ///
     /// # Errors

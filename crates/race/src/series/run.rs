@@ -5,6 +5,7 @@ use std::time::Instant;
 use crate::drive::driver::DriveProgress;
 use crate::drive::sample::Sample;
 use crate::engine::{EngineSpec, RunningServer, ServerProvider};
+use crate::live::{Heading, TaskNow};
 use crate::model::Task;
 use crate::race::{Progress, RaceConfig, RaceError, RaceOutcome, run};
 use crate::report::measurements::RunPlace;
@@ -194,5 +195,17 @@ impl Progress for Collected<'_> {
 
     fn warn(&mut self, line: &str) {
         self.warnings.add(line);
+    }
+
+    fn race_started(&mut self, race: &Heading) {
+        self.progress.race_started(race);
+    }
+
+    fn measured(&mut self, tasks: &[TaskNow]) {
+        self.progress.measured(tasks);
+    }
+
+    fn running(&mut self, tasks: &[TaskNow]) {
+        self.progress.running(tasks);
     }
 }

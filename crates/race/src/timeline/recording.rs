@@ -102,7 +102,12 @@ impl DriveProgress for Recording<'_> {
 
     fn step_finished(&mut self, error_rate_max: f64) {
         self.tell();
-        self.step = None;
+        if let Some(mut step) = self.step.take() {
+            for (now, running) in step.now.iter_mut().zip(self.recorder.running()) {
+                now.finish(running);
+            }
+            self.progress.measured(&step.now);
+        }
         self.recorder.end_step();
         self.progress.step_finished(error_rate_max);
     }
