@@ -37,10 +37,11 @@ fn targets(asked: &str) -> anyhow::Result<Targets> {
             "LIMBER_LOG is [{asked}], but [{part}] is neither a level (error, warn, info, debug, trace, off) nor module=level"
         )
     };
-    match wrong {
-        Some(part) => bail!("{}", explain(part)),
-        None => asked.parse().with_context(|| explain(asked)),
+    if let Some(part) = wrong {
+        bail!("{}", explain(part));
     }
+    // The parser takes spaces for parts of names.
+    asked.replace(' ', "").parse().with_context(|| explain(asked))
 }
 
 /// Log lines on standard error; `LIMBER_LOG` says which.

@@ -184,7 +184,17 @@ fn tasks_can_be_included_and_excluded() {
     check(&[], &[], &["refresh", "force-merge", "second"]);
     check(&["type:refresh"], &[], &["refresh", "second"]);
     check(&[], &["tag:setup", "force-merge"], &["second"]);
-    check(&[], &["type:refresh", "type:force-merge"], &[]);
+    for (include, exclude, option) in [
+        (&[][..], &["type:refresh", "type:force-merge"][..], "--exclude-tasks"),
+        (&["thrid"], &[], "--include-tasks"),
+    ] {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let spec = TrackSpec { include_tasks: owned(include), exclude_tasks: owned(exclude), ..spec.clone() };
+        let error = read(&spec).unwrap_err().to_string();
+        for part in [option, "leaves no task to run", "[force-merge, refresh, second]"] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
 }
 
 fn track_with_corpus(set: Value) -> Value {

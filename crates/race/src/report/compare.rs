@@ -40,16 +40,14 @@ pub fn write(
     let results =
         |race: &Race| race.results().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
     let (before, after) = (results(baseline)?, results(contender)?);
-    let differences = scope::differences(baseline, contender);
-    write_unlike(&differences, out)?;
+    write_unlike(&scope::differences(baseline, contender), out)?;
     writeln!(out, "\nComparing baseline")?;
     write_race(baseline, out)?;
     writeln!(out, "\nwith contender")?;
     write_race(contender, out)?;
     output::write_heading(options, out)?;
     let plain = rows(&before, &after, options.processing_time, false);
-    // Neither of two races of different things is better.
-    let shown = rows(&before, &after, options.processing_time, options.color && differences.is_empty());
+    let shown = rows(&before, &after, options.processing_time, options.color);
     output::write_table(&HEADERS, &shown, &plain, options, out)
 }
 

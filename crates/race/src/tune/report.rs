@@ -88,10 +88,14 @@ impl Findings<'_> {
             (false, false) => "No setting is shown to be the best. The best median, which may be chance",
         };
         let _ = writeln!(text, "{title}: {}", self.described(*best));
+        // A goal such as `docs/s` is its own unit.
+        let goal = match self.experiment.goal.text.as_str() {
+            goal if goal == self.unit => String::new(),
+            goal => format!("{goal}: "),
+        };
         let _ = writeln!(
             text,
-            "{}: {} (median of {} races of the final)\n",
-            self.experiment.goal.text,
+            "{goal}{} (median of {} races of the final)\n",
             shown(median(&values), self.unit),
             values.len()
         );
