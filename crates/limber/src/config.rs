@@ -326,6 +326,9 @@ fn check_memory_limit(text: Option<&str>, limit_bytes: u64, usable_bytes: u64) -
     Ok(())
 }
 
+/// How Elasticsearch ends its words about an unknown setting; there are no plugins here.
+const NO_PLUGINS: &str = " please check that any required plugins are installed, or check the breaking changes documentation for removed settings";
+
 /// Everything that is wrong with the engine's settings, before a data folder is opened or made for them.
 fn engine_faults(settings: &Map<String, Value>) -> Vec<String> {
     // Clients of S3 are checked as a whole when the node opens.
@@ -333,7 +336,8 @@ fn engine_faults(settings: &Map<String, Value>) -> Vec<String> {
     checked
         .filter_map(|(key, value)| {
             let one = Map::from_iter([(key.clone(), value.clone())]);
-            ClusterSettings::new(one, Map::new()).err().map(|error| error.reason)
+            let reason = ClusterSettings::new(one, Map::new()).err()?.reason;
+            Some(reason.replace(NO_PLUGINS, ""))
         })
         .collect()
 }
@@ -625,7 +629,7 @@ mod tests {
         let error = Config::load(&overrides).expect_err("refused").to_string();
         for part in [
             "6 settings",
-            "unknown setting [no.such]",
+            "unknown setting [no.such]\n",
             "did you mean [indices.memory.index_buffer_size]?",
             "[memory.limit] is [1mb]",
             "[page.enabled] must be",

@@ -35,12 +35,11 @@ use crate::model::Params;
 use crate::race::{
     EXTERNAL_CAR, Provenance, RaceConfig, RaceError, RaceOutcome, WatchConfig, new_race_id, run,
 };
+use crate::record::store::limber_folder;
+use crate::record::{RaceFilter, RaceStore};
 use crate::report::narrow::terminal_width;
-use crate::report::store::limber_folder;
 use crate::report::table::Align;
-use crate::report::{
-    Format, RaceFilter, RaceStore, ReportOptions, Show, compare, listing, measurements, summary,
-};
+use crate::report::{Format, ReportOptions, Show, compare, listing, measurements, summary};
 use crate::watch::add_jvm_options;
 use console::Console;
 pub use create_track::CreateTrackCommand;

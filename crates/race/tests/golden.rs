@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use limber_race::model::{
     Challenge, Corpus, DocumentSet, DocumentSource, Operation, Parallel, Params, ScheduleElement, Task, Track,
 };
+use limber_race::notation::python_json;
+use limber_race::record::{AnnotationFilter, AnnotationStore, Race, RaceFilter, RaceStore, scope};
 use limber_race::report::table::Align;
-use limber_race::report::{
-    AnnotationFilter, AnnotationStore, Format, Race, RaceFilter, RaceStore, ReportOptions, Show, compare,
-    listing, python_json, scope, summary,
-};
+use limber_race::report::{Format, ReportOptions, Show, compare, listing, summary};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
@@ -243,7 +242,6 @@ fn track(name: &str, description: &str, corpora: Vec<Corpus>, challenges: Vec<Ch
         challenges,
         meta: Params::new(),
         params: Params::new(),
-        plugin: None,
     }
 }
 

@@ -15,7 +15,7 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use limber_race::drive::cluster;
+use limber_race::http::cluster;
 use serde_json::Value;
 
 use super::{document, races};

@@ -9,8 +9,8 @@ use std::fmt;
 use serde_json::Value;
 
 use super::finding::Unread;
-use crate::drive::cluster::{Cluster, UNKNOWN};
-use crate::drive::http::HttpError;
+use crate::http::HttpError;
+use crate::http::cluster::{Cluster, UNKNOWN};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

@@ -11,8 +11,8 @@ use std::time::Instant;
 use crate::drive::driver::DriveProgress;
 use crate::live::page::LivePage;
 use crate::live::terminal::Terminal;
-use crate::live::{Heading, TaskNow};
-use crate::race::{Progress, RaceOutcome};
+use crate::live::{Heading, Progress, TaskNow};
+use crate::race::RaceOutcome;
 
 /// With it the line of a finished task fits 80 columns.
 const NAME_WIDTH: usize = 44;

@@ -6,9 +6,10 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::{folder, printed};
 use crate::race::{RaceError, new_race_id};
-use crate::report::annotations::midnight;
+use crate::record::annotations::midnight;
+use crate::record::{Annotation, AnnotationFilter, AnnotationStore, RaceStore};
+use crate::report::listing;
 use crate::report::narrow::terminal_width;
-use crate::report::{Annotation, AnnotationFilter, AnnotationStore, RaceStore, listing};
 
 /// The only environment of races that are kept in files.
 const ENVIRONMENT: &str = "local";

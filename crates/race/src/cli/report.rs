@@ -7,10 +7,11 @@ use clap::Args;
 
 use super::folder;
 use crate::race::RaceError;
+use crate::record::RaceStore;
+use crate::report::RacedSide;
 use crate::report::html::page::RACES_MAX;
 use crate::report::html::{Material, comparison_page, page};
 use crate::report::several::Rules;
-use crate::report::{RaceStore, RacedSide};
 
 /// Draw one race, or several beside one another, as one HTML file
 ///

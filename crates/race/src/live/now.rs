@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::model::Task;
-use crate::report::shown::{clock, grouped, milliseconds};
+use crate::notation::shown::{clock, grouped, milliseconds};
 use crate::timeline::format::{histogram, ms};
 use crate::timeline::recorder::RunningTask;
 

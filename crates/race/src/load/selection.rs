@@ -8,13 +8,12 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::LoadError;
-use super::files::TrackFiles;
-use crate::drive::operation::terms_search;
-use crate::model::{Challenge, DocumentSet, Params, ScheduleElement, Task, Throughput, Track};
+use crate::model::{
+    Challenge, DocumentSet, Params, ScheduleElement, TEST_MODE_DOCUMENTS, Task, Throughput, Track,
+};
 use crate::plugin::{self, PLUGIN_FILE, Plugin};
+use crate::track_files::files::TrackFiles;
 
-/// Documents of a document set in test mode; the file of that many documents is named `<stem>-1k.<extension>`.
-pub const TEST_MODE_DOCUMENTS: u64 = 1_000;
 /// Seconds that a task measures at most in test mode.
 const TEST_MODE_TIME_PERIOD_S: f64 = 10.0;
 /// Target throughput in test mode, so high that it never waits but still takes the throttled path.
@@ -166,7 +165,9 @@ pub fn check_supported(
                 (Some(plugin), "parameter source") => plugin.has_param_source(name),
                 (Some(plugin), _) => plugin.has_scheduler(name),
                 // Known without Python: see `plugin::needs_python`.
-                (None, "parameter source") => files.has(PLUGIN_FILE) && terms_search::is_source(name),
+                (None, "parameter source") => {
+                    files.has(PLUGIN_FILE) && plugin::known_sources::is_source(name)
+                }
                 (None, _) => false,
             };
             if !is_there {
@@ -202,8 +203,8 @@ pub fn reads(params: &Params, corpus: &str, set: &DocumentSet) -> bool {
 }
 
 /// Whether the plugin decides which documents the task reads.
-fn is_of_plugin(track: &Track, task: &Task) -> bool {
-    track.plugin.as_ref().is_some_and(|plugin| {
+fn is_of_plugin(plugin: Option<&Plugin>, task: &Task) -> bool {
+    plugin.is_some_and(|plugin| {
         plugin.has_runner(&task.operation.kind)
             || task.operation.param_source.as_deref().is_some_and(|source| plugin.has_param_source(source))
     })
@@ -213,13 +214,17 @@ fn is_of_plugin(track: &Track, task: &Task) -> bool {
 ///
 /// # Errors
 /// `TrackInvalid` for a bulk task without any documents.
-pub fn used_document_sets(track: &Track, challenge: &Challenge) -> Result<Vec<(usize, usize)>, LoadError> {
+pub fn used_document_sets(
+    track: &Track,
+    challenge: &Challenge,
+    plugin: Option<&Plugin>,
+) -> Result<Vec<(usize, usize)>, LoadError> {
     let mut used = Vec::new();
     let bulks = challenge
         .schedule
         .iter()
         .flat_map(ScheduleElement::tasks)
-        .filter(|task| task.operation.kind == "bulk" && !is_of_plugin(track, task));
+        .filter(|task| task.operation.kind == "bulk" && !is_of_plugin(plugin, task));
     for task in bulks {
         if track.corpora.is_empty() {
             return Err(LoadError::invalid(format!(
@@ -252,7 +257,7 @@ pub fn used_document_sets(track: &Track, challenge: &Challenge) -> Result<Vec<(u
             )));
         }
     }
-    if let Some(plugin) = &track.plugin {
+    if let Some(plugin) = plugin {
         for (name, file) in plugin.used_documents()? {
             for (corpus_index, corpus) in
                 track.corpora.iter().enumerate().filter(|(_, corpus)| corpus.name == name)

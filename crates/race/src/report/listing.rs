@@ -4,13 +4,13 @@
 
 use std::io::{self, Write};
 
-use super::annotations::Annotation;
 use super::narrow;
-use super::python_json::{self, Characters};
-use super::race::Race;
 use super::table::{self, Cell, Row};
-use super::units::{pretty_count, pretty_size};
 use crate::model::{Challenge, DocumentSet, ScheduleElement, Task, Track};
+use crate::notation::python_json::{self, Characters};
+use crate::notation::units::{pretty_count, pretty_size};
+use crate::record::annotations::Annotation;
+use crate::record::race::Race;
 
 const RACE_HEADERS: [&str; 11] = [
     "Race ID",

@@ -1,8 +1,8 @@
 //! "The terminal is narrower than this table; how is it read all the same?" A few short lines a row instead of one that wraps anywhere.
 
-use super::number::Number;
-use super::shown::plain;
 use super::table::{Cell, Row};
+use crate::notation::number::Number;
+use crate::notation::shown::plain;
 
 const INDENT: &str = "    ";
 

@@ -8,14 +8,14 @@ use std::io::{self, Write};
 use super::compare;
 use super::figures::Figure;
 use super::output::{self, ReportOptions};
-use super::race::Race;
 use super::raced_side::RacedSide;
-use super::scope;
-use super::shown;
 use super::table::{Cell, Row};
 use crate::inference::comparison::{INTERVAL_LEVEL, adjust};
 use crate::inference::rank_test::{races_needed, smallest_p};
 use crate::inference::{Comparison, Correction, Verdict};
+use crate::notation::shown;
+use crate::record::race::Race;
+use crate::record::scope;
 
 pub const HEADERS: [&str; 11] = [
     "Metric",

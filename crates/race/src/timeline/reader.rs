@@ -314,9 +314,9 @@ fn lines(path: &Path, take: &mut dyn FnMut(Line) -> Result<(), ReadError>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::sample::Sample;
     use crate::drive::schedule::tests::plain_task;
     use crate::model::{Task, Throughput};
+    use crate::sample::Sample;
     use crate::timeline::recorder::Recorder;
     use std::time::{Duration, Instant};
 

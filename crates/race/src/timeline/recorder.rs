@@ -12,8 +12,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2Serializer;
 
 use super::format::{Line, SampleType, SliceLine, TICK_NS, TICKS_MAX, TaskLine, VERSION, encoded, histogram};
-use crate::drive::sample::Sample;
 use crate::model::Task;
+use crate::sample::Sample;
 
 /// How long a slice waits for samples that are still under way. Workers hand samples on every 0.1 s while they have any.
 pub const HORIZON: Duration = Duration::from_secs(2);

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::report::{Findings, shown};
 use super::sensitivity::sensitivity;
 use crate::inference::estimate::median;
+use crate::notation::units::MB;
 use crate::report::html::escape::Text;
 use crate::report::html::plain::{document, put_table};
-use crate::report::units::MB;
 
 /// The page of a finished search.
 pub fn page(findings: &Findings<'_>) -> String {

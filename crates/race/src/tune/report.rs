@@ -9,10 +9,10 @@ use super::space::Candidate;
 use super::tradeoff::{Point, points};
 use crate::inference::estimate::median;
 use crate::inference::{Comparison, Direction, Verdict};
-use crate::report::Number;
-use crate::report::shown::{significant, table_unit};
+use crate::notation::Number;
+use crate::notation::shown::{significant, table_unit};
+use crate::notation::units::MB;
 use crate::report::table::{self, Align, Cell, Row};
-use crate::report::units::MB;
 
 /// All that is known once a search is over.
 pub struct Findings<'a> {

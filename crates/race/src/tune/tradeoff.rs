@@ -6,9 +6,9 @@ use super::goal::is_better;
 use super::halving::{Outcome, Search};
 use crate::inference::Direction;
 use crate::inference::estimate::median;
+use crate::notation::shown::significant;
+use crate::notation::units::MB;
 use crate::report::html::escape::Text;
-use crate::report::shown::significant;
-use crate::report::units::MB;
 
 /// One candidate: medians over all of its races.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::race::is_timestamp;
-use super::store::{StoreError, replace};
+use crate::record::race::is_timestamp;
+use crate::record::store::{StoreError, replace};
 
 /// A note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,13 +7,12 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::FILE_NAME;
-use super::recorder::Recorder;
 use crate::drive::driver::DriveProgress;
-use crate::drive::sample::Sample;
-use crate::live::TaskNow;
+use crate::live::{Progress, TaskNow};
 use crate::model::Task;
-use crate::race::Progress;
+use crate::sample::Sample;
+use crate::timeline::FILE_NAME;
+use crate::timeline::recorder::Recorder;
 
 /// Watches one race.
 pub struct Recording<'p> {

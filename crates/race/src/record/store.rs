@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::measurements::{self, Measurements};
-use super::python_json::{self, Characters};
-use super::race::{Race, is_timestamp};
 use crate::model::Params;
+use crate::notation::python_json::{self, Characters};
+use crate::record::measurements::{self, Measurements};
+use crate::record::race::{Race, is_timestamp};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
