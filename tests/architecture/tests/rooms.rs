@@ -72,7 +72,6 @@ const KNOWN: &[(&str, &[&str], usize)] = &[
         ],
         101,
     ),
-    ("segment", &["buffer", "keys", "nested", "segment", "shapes"], 8),
 ];
 
 #[test]

@@ -11,8 +11,8 @@ use std::sync::{Arc, OnceLock};
 use limber_mapping::KEY_END;
 use limber_store::Charge;
 
+use super::open::Segment;
 use crate::columns::{Batch, ColumnWriter, OrdinalColumn, Presence};
-use crate::segment::Segment;
 use crate::terms::TermDictionary;
 use crate::{DocId, Error, Result};
 

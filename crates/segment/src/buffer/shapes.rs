@@ -2,8 +2,10 @@
 
 use limber_codec::varint;
 
+use super::chunk_log::ChunkLog;
+use super::doc_log::DocLog;
+use super::fields::{Mark, NumbersBuffer};
 use crate::DocId;
-use crate::buffer::{ChunkLog, DocLog, Mark, NumbersBuffer};
 
 /// Shapes as they came: their bytes with lengths in front, and their cells.
 #[derive(Default)]
