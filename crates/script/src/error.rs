@@ -55,6 +55,17 @@ impl ScriptError {
     }
 }
 
+/// What a step of a script gives, or what went wrong there.
+pub(crate) type Outcome<T> = Result<T, ScriptError>;
+
+/// Why an operation fails, without its place: Elasticsearch's name of the exception, and its text.
+pub(crate) type Failure = (&'static str, String);
+
+/// The failure at a place of the source.
+pub(crate) fn failed((kind, reason): Failure, at: u32) -> ScriptError {
+    ScriptError::new(at, kind, reason)
+}
+
 /// A failure of the environment, which is passed on as it is.
 impl From<RequestError> for ScriptError {
     fn from(error: RequestError) -> ScriptError {
