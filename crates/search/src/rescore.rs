@@ -5,7 +5,8 @@
 use limber_mapping::RequestError;
 use limber_segment::DocId;
 
-use crate::collect::{Hit, SortKey};
+use crate::collect::Hit;
+use crate::sort_key::SortKey;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::query::{self, BoundQuery};

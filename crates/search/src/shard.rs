@@ -1,6 +1,5 @@
 //! The query phase on one shard: "how many hits are there, and which are the best?"
 
-mod cost;
 mod parts;
 
 use std::ops::RangeInclusive;
@@ -9,14 +8,13 @@ use std::time::Instant;
 use limber_segment::{DocId, NO_MORE_DOCS, SegmentView};
 use limber_store::Charge;
 
-pub(crate) use cost::{AggregationCost, ShardProfile};
+use crate::shard_hits::{ShardHits, ShardProfile};
 use parts::Claims;
 pub(crate) use parts::{CountOnly, Split};
 
 use crate::bound_search::{bind_post_filter, bind_query};
-use crate::collect::{
-    Bar, BoundCollapse, BoundSort, Contenders, Hit, SegmentTop, SortKey, Tie, TopFields, TopGroups, TopScores,
-};
+use crate::collect::{Bar, BoundCollapse, BoundSort, Contenders, SegmentTop, Tie, TopFields, TopGroups, TopScores};
+use crate::sort_key::SortKey;
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::geo::Shape;
@@ -25,22 +23,6 @@ use crate::query::{BoundQuery, cache_filters, profiled};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
 
-/// What one shard answers to the query phase.
-pub(crate) struct ShardHits {
-    pub hits: Vec<Hit>,
-    pub sorts: Vec<BoundSort>,
-    /// Hits counted; exact unless `is_lower_bound`.
-    pub total: u64,
-    pub is_lower_bound: bool,
-    pub max_score: f32,
-    pub timed_out: bool,
-    pub terminated_early: bool,
-    pub query: BoundQuery,
-    pub post_filter: Option<BoundQuery>,
-    pub rescores: Vec<BoundRescore>,
-    /// Where the search is profiled.
-    pub profile: Option<ShardProfile>,
-}
 
 /// Where a page starts: after these keys; documents of equal keys as [`Tie`] says.
 pub(crate) type After = Option<(Box<[SortKey]>, Tie)>;
@@ -155,7 +137,7 @@ pub(crate) fn search(
     let search_nanos = search_started.elapsed().as_nanos() as u64;
     let Run { top, total, is_lower_bound, max_score, timed_out, terminated_early, .. } = run;
     let mut hits = match top {
-        Top::Scores(top) => top.finish(&bases(shard)),
+        Top::Scores(top) => top.finish(&shard.bases()),
         Top::Fields(top) => top.finish(),
         Top::Groups(top) => top.finish(),
     };
@@ -207,20 +189,6 @@ fn feed(
         None => run.segments()?,
     }
     Ok(Fed { total: run.total, timed_out: run.timed_out })
-}
-
-/// Number of the first document of each segment in the shard.
-pub(crate) fn bases(shard: &ShardSnapshot) -> Vec<u64> {
-    let mut base = 0;
-    shard
-        .segments
-        .iter()
-        .map(|view| {
-            let first = base;
-            base += u64::from(view.doc_count());
-            first
-        })
-        .collect()
 }
 
 enum Top<'a> {
@@ -328,7 +296,7 @@ enum Progress {
 impl<'a, 'r> Run<'a, 'r, '_, '_> {
     fn segments(&mut self) -> Result<()> {
         let shard = self.shard;
-        let bases = bases(shard);
+        let bases = shard.bases();
         let in_order = self.sink.is_some() || self.request.terminate_after > 0;
         let order = match &self.top {
             Top::Fields(top) if !in_order => top.best_segments_first(&shard.segments)?,

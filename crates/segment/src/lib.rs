@@ -6,6 +6,8 @@
 //! **Invariant**: a segment never changes once written; deletes live beside it. Bytes read from disk are checked before they
 //! are trusted.
 
+#![deny(missing_docs)]
+
 pub mod buffer;
 mod check;
 pub mod columns;

@@ -21,6 +21,7 @@ mod definition;
 mod entries;
 mod findings;
 mod format;
+mod hit_reader;
 mod frequent;
 mod kahan;
 mod key_reader;
@@ -50,6 +51,7 @@ mod tests;
 use limber_mapping::RequestError;
 
 pub(crate) use budget::Budget;
+pub(crate) use hit_reader::{HitReader, WantedHits};
 pub use collector::{BoundAggregations, ShardAggregations, ShardCollector, ShardPart};
 pub use profiled::AggregationTimes;
 pub use reduce::{ReducedAggregations, reduce};

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use super::Hit;
-use super::key::{SortKey, compare_keys};
+use crate::sort_key::SortKey;
+use super::key::compare_keys;
 use super::sort::{BoundSort, KeyKind};
 
 /// The hits wanted of all shards together, best first; ties by shard, then by document. Where hits are collapsed, one of each group.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use limber_segment::nested::Lineage;
 use limber_segment::{DocId, Segment};
 
-use super::key::SortKey;
+use crate::sort_key::SortKey;
 use super::reader::KeyReader;
 use super::sort::BoundSort;
 use crate::context::ShardSnapshot;

@@ -12,7 +12,8 @@ use limber_segment::{DocId, Segment, SegmentView, SortField};
 use limber_store::Ledger;
 
 use super::index_order::follows_index_sort;
-use super::key::{SortKey, compare_keys};
+use crate::sort_key::SortKey;
+use super::key::compare_keys;
 use super::reader::{KeyReader, ordered};
 use super::sort::{BoundSort, KeyKind};
 use super::{Bar, Contenders, Hit};

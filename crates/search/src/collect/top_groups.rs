@@ -10,7 +10,8 @@ use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment};
 
 use super::group::{BoundCollapse, GroupReader, LocalGroup};
-use super::key::{SortKey, compare_keys};
+use crate::sort_key::SortKey;
+use super::key::compare_keys;
 use super::reader::KeyReader;
 use super::sort::BoundSort;
 use super::{Hit, Tie};

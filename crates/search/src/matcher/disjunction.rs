@@ -11,7 +11,7 @@ use limber_segment::{DocId, LiveDocs, NO_MORE_DOCS, Segment};
 use super::open::open_postings;
 use super::{Bits, WINDOW};
 use crate::error::Result;
-use crate::query::TermNode;
+use crate::primitives::TermNode;
 use crate::score::Bm25;
 
 pub(crate) struct Disjunction<'a> {

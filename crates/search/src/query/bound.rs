@@ -5,7 +5,8 @@ use std::sync::Arc;
 use limber_segment::{DocId, Segment};
 
 use super::bound_node::BoundNode;
-use super::docs::{Docs, DocsName, DocsNode};
+use crate::primitives::Docs;
+use super::docs::{DocsName, DocsNode};
 use super::match_all::NothingNode;
 use super::more_like_this::Likeness;
 use super::nested::NestedNode;

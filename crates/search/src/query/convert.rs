@@ -8,7 +8,7 @@ use limber_mapping::{Field, NumberForm};
 use limber_mapping::{RangesWanted, Selection};
 
 use super::bound::BoundQuery;
-use super::docs::{Docs, TermEnd};
+use crate::primitives::{Docs, TermEnd};
 use crate::automaton::RangeEnds;
 
 /// A selection as a query that scores `boost` for every match.

@@ -7,7 +7,7 @@ use limber_mapping::geo::GeoPoint;
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
+use crate::primitives::Docs;
 use crate::error::Error;
 use crate::geo::{Relation, Shape, ShapeRelation, Target};
 

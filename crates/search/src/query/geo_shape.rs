@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
+use crate::primitives::Docs;
 use super::geo::places;
 use super::lookup::{Lookup, tree};
 use super::parse::{Common, Parser, Query, QueryNode};

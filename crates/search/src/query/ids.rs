@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
+use crate::primitives::Docs;
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
 use crate::json;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use limber_mapping::number::java_float;
-use limber_mapping::{Field, Mapping, RequestError};
+use limber_mapping::{Field, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
+use crate::primitives::PhraseNode;
 use super::bind::Binder;
 use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
@@ -14,19 +15,16 @@ use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
 use super::cached::FREQUENCY_OF_OTHERS;
 use super::constant_score::ConstantNode;
 use super::match_text::{AnalysedTerm, analyse_phrase, any_of, no_terms, too_many_clauses, zero_terms};
-use super::parse::{
-    Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field,
-};
-use super::phrase_parts;
+use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field};
+use super::{phrase_parts, synonym};
 use super::required_terms::RequiredTerms;
 use super::scoring::norm_of;
-use super::synonym;
 use super::token_graph::{GraphTerm, Step, Stretch, all_ways, is_graph, stretches};
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
 use crate::json as values;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, PhraseScorer};
-use crate::score::{Bm25, Explanation};
+use crate::score::Explanation;
 
 #[derive(Debug)]
 struct MatchPhrase {
@@ -40,17 +38,6 @@ struct MatchPhrase {
     expansions_max: Option<usize>,
 }
 
-/// Terms at positions next to each other, or nearly so.
-#[derive(Debug)]
-pub(crate) struct PhraseNode {
-    pub field: Arc<Field>,
-    /// (position from 0, the terms that may stand there), positions ascending.
-    pub slots: Vec<(u32, Vec<Box<[u8]>>)>,
-    pub slop: u32,
-    pub scorer: Bm25,
-    /// Of a field without positions: the mapping by which sources are read again.
-    pub confirms_by: Option<Arc<Mapping>>,
-}
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     parse_as("match_phrase", None, members)

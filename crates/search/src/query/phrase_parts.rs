@@ -12,7 +12,8 @@ use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::match_text::{AnalysedTerm, any_of};
 use super::prefix::indexed_prefixes;
-use super::spans::{SpanTree, bind_span};
+use crate::primitives::SpanTree;
+use super::spans::bind_span;
 use crate::error::Error;
 
 /// A position from 0, and the terms that stand there.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, only_matching, score_of};
-use super::docs::Docs;
+use crate::primitives::Docs;
 use super::parse::{Common, Parser, Query, QueryNode};
 use super::prefix::successor;
 use crate::cache::KeyWriter;

@@ -11,7 +11,7 @@ use limber_text::automaton::TermAutomaton;
 use super::bind::Binder;
 use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
-use super::docs::Docs;
+use crate::primitives::Docs;
 use crate::automaton::{shown_terms, walk};
 use crate::error::Error;
 

@@ -7,9 +7,8 @@ use limber_segment::{DocId, Segment};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
+use crate::primitives::{Docs, TermNode};
 use super::parse::{QueryLimits, too_many_nested_clauses};
-use super::term::TermNode;
 use crate::context::ShardSnapshot;
 use crate::error::Error;
 use crate::score::{Bm25, FieldStatistics, NormCache, TermStatistics};

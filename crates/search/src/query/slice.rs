@@ -10,7 +10,7 @@ use limber_segment::SegmentId;
 
 use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
-use super::docs::Docs;
+use crate::primitives::Docs;
 use crate::context::{ShardPlace, ShardSnapshot};
 use crate::error::Result;
 use crate::request::Slice;

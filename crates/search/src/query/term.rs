@@ -1,12 +1,11 @@
 //! `term`: documents that hold exactly this value.
 
-use std::sync::Arc;
-
-use limber_mapping::{Field, RequestError};
+use limber_mapping::RequestError;
 use limber_segment::postings::Want;
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
+use crate::primitives::TermNode;
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
@@ -17,7 +16,7 @@ use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, TermScorer};
-use crate::score::{Bm25, Explanation};
+use crate::score::Explanation;
 
 #[derive(Debug)]
 struct Term {
@@ -26,13 +25,6 @@ struct Term {
     case_insensitive: bool,
 }
 
-/// Documents with a term, scored by BM25.
-#[derive(Debug)]
-pub(crate) struct TermNode {
-    pub field: Arc<Field>,
-    pub term: Box<[u8]>,
-    pub scorer: Bm25,
-}
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let mut common = Common::default();

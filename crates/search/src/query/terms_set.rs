@@ -2,13 +2,12 @@
 //!
 //! Source: Elasticsearch's `TermsSetQueryBuilder`, Lucene's `CoveringQuery`.
 
-use std::sync::Arc;
-
 use limber_mapping::{Field, RequestError};
 use limber_script::{Script, ScriptContext};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
+use crate::primitives::BoundNeeded;
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, only_matching};
@@ -20,9 +19,8 @@ use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{BoolScorer, BoxedMatcher, BoxedScorer, CoveredDocs, OpenNeeded, Union};
-use crate::runtime::RuntimeField;
+use crate::script::{BoundScript, RuntimeField};
 use crate::score::Explanation;
-use crate::script::BoundScript;
 
 #[derive(Debug)]
 struct TermsSet {
@@ -47,12 +45,6 @@ pub(crate) struct TermsSetNode {
     pub needed: BoundNeeded,
 }
 
-#[derive(Debug)]
-pub(crate) enum BoundNeeded {
-    Field { field: Arc<Field>, runtime: Option<Arc<RuntimeField>> },
-    Script(BoundScript),
-    Count(u64),
-}
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let unknown_token = |token: &str| RequestError::parsing(format!("[terms_set] unknown token [{token}]"));

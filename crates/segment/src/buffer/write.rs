@@ -87,6 +87,7 @@ impl Buffer {
 /// A buffer that became a segment.
 #[derive(Debug)]
 pub struct Written {
+    /// The segment.
     pub meta: SegmentMeta,
     /// Without the documents that were deleted before; `None`: all are live.
     pub live: Option<LiveDocs>,

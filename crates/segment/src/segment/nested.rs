@@ -13,6 +13,7 @@ pub struct NestedSpace {
     pub path: Arc<str>,
     /// Place of the space around in the list that this one is in; `None`: the documents of the segment that has the list.
     pub parent: Option<usize>,
+    /// From the documents around to those of the space, and back.
     pub bits: Arc<ParentBits>,
     /// The space as a segment of its own: documents are numbered within it, and it has neither ids nor sources.
     pub segment: Arc<Segment>,

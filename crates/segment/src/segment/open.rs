@@ -222,6 +222,7 @@ impl Segment {
         &self.fields[(number - self.first_field) as usize]
     }
 
+    /// What the commit says of it.
     pub fn meta(&self) -> &SegmentMeta {
         &self.meta
     }
@@ -251,6 +252,7 @@ impl Segment {
         self.first_field
     }
 
+    /// The field of the segment's own documents at this path.
     pub fn field(&self, path: &str) -> Option<&FieldInfo> {
         self.number(path).map(|number| self.info(number))
     }

@@ -19,10 +19,9 @@ use crate::error::Error;
 use crate::geo::degrees as geo_degrees;
 use crate::json;
 use crate::query::bind::Binder;
-use crate::request::Mode;
-use crate::runtime::{NumberSource, RuntimeField};
-use crate::score::Explanation;
-use crate::score::{Ceiling, Span};
+use crate::mode::Mode;
+use crate::script::{NumberSource, RuntimeField};
+use crate::score::{Ceiling, Explanation, Span};
 
 #[derive(Debug, Clone)]
 struct Decay {

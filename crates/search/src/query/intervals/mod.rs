@@ -8,7 +8,4 @@ mod node;
 mod rule;
 mod source;
 
-pub(crate) use bind::{PatternTerms, too_many_terms};
-pub(crate) use node::IntervalsNode;
 pub(super) use rule::parse;
-pub(crate) use source::{Relation, Side, Source};

@@ -7,7 +7,7 @@ use limber_script::Script;
 use serde_json::{Map, Value};
 
 use super::bind::IntervalsQuery;
-use super::source::{Relation, Side};
+use crate::primitives::{Relation, Side};
 use crate::json;
 use crate::query::fuzziness::Fuzziness;
 use crate::query::parse::{Common, Parser, Query};

@@ -12,7 +12,7 @@ use crate::matcher::WINDOW;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::dis_max::DisMax;
-use crate::query::docs::Docs;
+use crate::primitives::Docs;
 use crate::query::parse::{Query, QueryNode};
 use crate::query::within;
 

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use super::node::SpansNode;
-use super::span::SpanTree;
+use crate::primitives::{SpanTree, SpansNode};
 use crate::error::Error;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;

@@ -4,7 +4,7 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::bind::{SpanQuery, check_same_field, parse_inner, query, span_of};
-use super::span::SpanTree;
+use crate::primitives::SpanTree;
 use crate::error::Error;
 use crate::json;
 use crate::query::bind::Binder;

@@ -25,8 +25,6 @@ pub(super) use masked::parse as parse_masked;
 pub(super) use multi::parse as parse_multi;
 pub(in crate::query) use multi::{Expansion, MultiTermQuery};
 pub(super) use near::parse as parse_near;
-pub(crate) use node::SpansNode;
 pub(super) use not::parse as parse_not;
 pub(super) use or::parse as parse_or;
-pub(crate) use span::SpanTree;
 pub(super) use term::parse as parse_term;

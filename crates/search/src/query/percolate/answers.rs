@@ -6,7 +6,7 @@ use limber_segment::SegmentId;
 use limber_store::Charge;
 use limber_store::sync::Mutex;
 
-use super::held::LABEL;
+use crate::held::LABEL;
 use crate::error::Result;
 
 /// Best scores of queries, by the segment and the query's ordinal in it; `None`: no document that is held matches. Whoever matches, scores

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::gather::gather_whole;
 
 /// The queries at a dotted path, those in lists one by one. Nulls are none.
-pub(super) fn queries_at<'v>(document: &'v Value, path: &str) -> Vec<&'v Value> {
+pub(crate) fn queries_at<'v>(document: &'v Value, path: &str) -> Vec<&'v Value> {
     let (mut found, mut queries) = (Vec::new(), Vec::new());
     gather_whole(document, path, &mut found);
     found.into_iter().for_each(|value| flatten(value, &mut queries));
@@ -24,7 +24,7 @@ fn flatten<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
 }
 
 /// The query in the source of its document.
-pub(super) fn query_in_source(source: &[u8], path: &str) -> Result<Value> {
+pub(crate) fn query_in_source(source: &[u8], path: &str) -> Result<Value> {
     let unreadable = |why: String| Error::Request(RequestError::new(500, "exception", why));
     let document: Value = serde_json::from_slice(source).map_err(|error| unreadable(error.to_string()))?;
     match queries_at(&document, path).first() {

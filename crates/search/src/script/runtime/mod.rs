@@ -5,14 +5,13 @@
 
 mod field;
 mod fielddata;
-mod index;
+mod made;
 mod reader;
 mod source;
 mod terms;
 
 pub use field::check_scripts;
-pub(crate) use field::{RuntimeField, has_fielddata};
-pub use index::index_scripts;
-pub(crate) use index::made_values;
+pub(crate) use field::{RuntimeField, context_of, script_of};
+pub(crate) use made::{emitted_values, made_values};
 pub(crate) use reader::{NumberSource, RuntimeReader};
 pub(crate) use terms::RuntimeTerms;

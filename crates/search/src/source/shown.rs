@@ -10,7 +10,8 @@ use limber_segment::{DocId, Segment, StoredReader};
 use serde_json::{Map, Value, json};
 
 use crate::error::Result;
-use crate::request::SourceFilter;
+use super::filter::SourceFilter;
+use super::filtered::filter_source;
 
 /// What a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot give back. `None` where that takes
 /// taking the document apart, and it is no object or nests deeper than a parser into trees goes (128 levels).
@@ -35,12 +36,12 @@ pub fn stored_source<'s>(mapping: &Mapping, source: &'s [u8]) -> Option<Cow<'s, 
 fn with_stored_fields(mapping: &Mapping, source: &Value) -> Vec<u8> {
     let filter =
         SourceFilter { fetch: true, includes: mapping.stored_beside_source().to_vec(), excludes: Vec::new() };
-    let mut kept = crate::fetch::filter_source(source, &filter);
+    let mut kept = filter_source(source, &filter);
     if mapping.source().mode != SourceMode::Disabled {
         let rule = mapping.source();
         let filter =
             SourceFilter { fetch: true, includes: rule.includes.clone(), excludes: rule.excludes.clone() };
-        add(&mut kept, crate::fetch::filter_source(source, &filter));
+        add(&mut kept, filter_source(source, &filter));
     }
     kept.to_string().into_bytes()
 }
@@ -81,7 +82,7 @@ fn filtered(mapping: &Mapping, source: &Value) -> Vec<u8> {
     let rule = mapping.source();
     let filter =
         SourceFilter { fetch: true, includes: rule.includes.clone(), excludes: rule.excludes.clone() };
-    crate::fetch::filter_source(source, &filter).to_string().into_bytes()
+    filter_source(source, &filter).to_string().into_bytes()
 }
 
 /// The source of a document of a whole segment from what is stored of it, as far as it may be seen; `None` where the index keeps none.

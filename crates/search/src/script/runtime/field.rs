@@ -6,11 +6,12 @@ use limber_mapping::{Field, Mapping, RequestError, ValueKind};
 use limber_script::{Emits, Script, ScriptContext, Scripts, StoredScript};
 use limber_segment::Segment;
 
+use crate::columns::has_fielddata;
 use super::fielddata::LastTable;
 use super::reader::RuntimeReader;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::script::BoundScript;
+use crate::script::bound::BoundScript;
 
 /// Runtime fields that may be made from one another (`AbstractScriptFieldType`'s limit).
 const CHAIN_MAX: usize = 5;
@@ -28,7 +29,7 @@ pub(crate) struct RuntimeField {
 }
 
 /// What the script of a field has to emit.
-pub(super) fn context_of(field: &Field) -> ScriptContext {
+pub(crate) fn context_of(field: &Field) -> ScriptContext {
     let is_part = field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
     ScriptContext::RuntimeField(match field.values {
         _ if is_part => Emits::Composite,
@@ -43,20 +44,12 @@ pub(super) fn context_of(field: &Field) -> ScriptContext {
 }
 
 /// The script of a field as it was written.
-pub(super) fn script_of(field: &Field) -> std::result::Result<Option<Script>, RequestError> {
+pub(crate) fn script_of(field: &Field) -> std::result::Result<Option<Script>, RequestError> {
     let made = field.runtime.as_ref().or(field.script.as_ref());
     match made.and_then(|made| made.script.as_ref()) {
         None => Ok(None),
         Some(script) => Script::parse(script).map(Some),
     }
-}
-
-/// Whether a text's terms are asked for by document (`fielddata`).
-pub(crate) fn has_fielddata(field: &Field, mapping: &Mapping) -> bool {
-    field.is_analyzed()
-        && field.index
-        && !field.match_only
-        && mapping.parameter(&field.path, "fielddata") == Some(serde_json::Value::Bool(true))
 }
 
 /// Compiles the scripts of all runtime fields of a mapping, and those that are run when documents are written.

@@ -1,18 +1,16 @@
 //! Documents of a request as a shard of their own, in memory.
 
-use std::ops::Bound;
 use std::sync::Arc;
 
 use limber_mapping::document::{self, Parsed, Scratch};
-use limber_mapping::{Field, Mapping, Representation, RequestError};
+use limber_mapping::{Mapping, RequestError};
 use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, MemoryDirectory};
 
-use super::keys::{CANDIDATE, MATCHES, UNKNOWN, key};
 use crate::context::{ShardSettings, ShardSnapshot};
 use crate::error::Result;
-use crate::runtime::index_scripts;
+use super::index::index_scripts;
 
 /// Times that a document may add fields to the mapping: each adds all that are missing.
 const UPDATES_MAX: usize = 8;
@@ -78,7 +76,11 @@ pub(crate) fn hold_with(
     })
 }
 
-fn take(charge: &mut Option<Charge>, bytes: u64) -> Result<()> {
+/// Lets `charge` grow by what a document that is held takes, if anybody is charged.
+///
+/// # Errors
+/// No room for it.
+pub(crate) fn take(charge: &mut Option<Charge>, bytes: u64) -> Result<()> {
     match charge {
         Some(charge) => Ok(charge.grow(bytes, LABEL)?),
         None => Ok(()),
@@ -114,44 +116,4 @@ fn add(
     }
     Err(RequestError::new(500, "mapper_exception", "the document's mapping update did not take effect")
         .into())
-}
-
-/// The keys of the queries that may match what is held, sorted. `charge` grows by them.
-///
-/// # Errors
-/// No room for them.
-pub(crate) fn keys_of(held: &ShardSnapshot, charge: &mut Option<Charge>) -> Result<Vec<Box<[u8]>>> {
-    let mut keys: Vec<Box<[u8]>> = vec![Box::new([UNKNOWN])];
-    for view in &held.segments {
-        for field in held.mapping.matching("*") {
-            let known = keys.len();
-            add_keys(&view.segment, &field, true, &mut keys)?;
-            for space in view.segment.nested_spaces() {
-                add_keys(&space.segment, &field, false, &mut keys)?;
-            }
-            take(charge, keys[known..].iter().map(|key| KEY_BYTES + key.len() as u64).sum())?;
-        }
-    }
-    keys.sort_unstable();
-    keys.dedup();
-    Ok(keys)
-}
-
-/// Of a key beside its text: its place in the list, and what the allocator rounds up.
-const KEY_BYTES: u64 = 32;
-
-/// A term of a nested document is none that a query on the documents around could match by.
-fn add_keys(segment: &Segment, field: &Field, is_root: bool, keys: &mut Vec<Box<[u8]>>) -> Result<()> {
-    if !matches!(field.representation(), Representation::Text | Representation::Terms) {
-        return Ok(());
-    }
-    let Some(terms) = segment.terms(&field.path)? else { return Ok(()) };
-    let mut cursor = terms.range(Bound::Unbounded, Bound::Unbounded)?;
-    while cursor.advance()? {
-        keys.push(key(CANDIDATE, &field.path, cursor.term()).into());
-        if is_root {
-            keys.push(key(MATCHES, &field.path, cursor.term()).into());
-        }
-    }
-    Ok(())
 }

@@ -7,18 +7,18 @@
 use limber_text::wildcard;
 use serde_json::{Map, Value};
 
-use crate::request::SourceFilter;
+use super::filter::SourceFilter;
 
 /// The document without what the filter leaves out.
-pub fn filter(source: &Value, filter: &SourceFilter) -> Value {
+pub fn filter_source(source: &Value, filter: &SourceFilter) -> Value {
     match source {
         Value::Object(members) => Value::Object(object(members, "", filter.includes.is_empty(), filter)),
         other => other.clone(),
     }
 }
 
-/// As [`filter`], for an object that is at `path` of its document.
-pub(super) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> Value {
+/// As [`filter_source`], for an object that is at `path` of its document.
+pub(crate) fn filter_below(part: &Value, path: &str, filter: &SourceFilter) -> Value {
     let Value::Object(members) = part else { return part.clone() };
     // Of the path and of what is around it.
     let above = path.match_indices('.').map(|(end, _)| &path[..end]).chain([path]);

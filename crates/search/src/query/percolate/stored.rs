@@ -9,8 +9,11 @@ use serde_json::Value;
 use super::in_source::query_in_source;
 use super::keys::{IN_SOURCE, MATCHES, QUERY};
 use crate::error::{Result, check_request};
-use crate::matcher::{Bits, WINDOW};
-use crate::query::{BoundQuery, PercolateNode, QueryLimits, bind, parse_query};
+use crate::bits::{Bits, WINDOW};
+use crate::query::bound::BoundQuery;
+use super::node::PercolateNode;
+use crate::query::parse::{QueryLimits, parse_query};
+use crate::query::bind;
 use crate::source::read_source;
 
 /// The queries of one segment. Equal ones are run once, unless they are too long for a term.
@@ -138,7 +141,7 @@ impl<'a> StoredQueries<'a> {
 }
 
 /// The documents that are held and match `query`, ascending.
-pub(crate) fn slots_of(query: &BoundQuery, held: &Segment) -> Result<Vec<DocId>> {
+pub(crate) fn matching_slots(query: &BoundQuery, held: &Segment) -> Result<Vec<DocId>> {
     let mut matches = query.matcher(held)?;
     let mut docs = Vec::new();
     for start in (0..held.doc_count()).step_by(WINDOW as usize) {
@@ -150,7 +153,7 @@ pub(crate) fn slots_of(query: &BoundQuery, held: &Segment) -> Result<Vec<DocId>>
 }
 
 fn best_score(query: &BoundQuery, held: &Segment) -> Result<Option<f32>> {
-    let docs = slots_of(query, held)?;
+    let docs = matching_slots(query, held)?;
     if docs.is_empty() {
         return Ok(None);
     }

@@ -8,19 +8,22 @@ use limber_mapping::{Field, Mapping, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
-use super::bind::Binder;
-use super::bound::BoundQuery;
-use super::bound_node::{BoundNode, only_matching};
-use super::docs::Docs;
-use super::lookup::Lookup;
-use super::parse::{Common, Parser, Query, QueryNode};
-use super::percolate_lookup::{OPTIONS, named_document, wrong_type};
+use crate::query::bind::Binder;
+use crate::query::bound::BoundQuery;
+use crate::query::bound_node::{BoundNode, only_matching};
+use crate::primitives::Docs;
+use crate::query::lookup::Lookup;
+use crate::query::parse::{Common, Parser, Query, QueryNode};
+use super::lookup::{OPTIONS, named_document, wrong_type};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::documents::DocumentName;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, Confirm, ConfirmedDocs, Scorer};
-use crate::percolator::{Answers, LABEL, StoredQueries, hold, keys_of};
+use super::answers::Answers;
+use crate::held::{LABEL, hold};
+use super::stored::StoredQueries;
+use super::held_keys::keys_of;
 use crate::score::Explanation;
 
 /// Documents that one query may be asked about. Ours.
@@ -63,7 +66,7 @@ pub(crate) struct PercolateNode {
     pub context: Option<SearchContext>,
 }
 
-pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+pub(crate) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (mut field, mut name) = (None, None);
     let mut documents = Vec::new();
@@ -128,7 +131,7 @@ impl Documents {
     }
 }
 
-pub(super) fn refused(reason: String) -> RequestError {
+pub(crate) fn refused(reason: String) -> RequestError {
     RequestError::new(400, "x_content_parse_exception", reason)
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
-use crate::percolator::hold;
+use super::hold::hold;
 use crate::script::BoundScript;
 
 /// Nesting of what a script emits.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::execute::execute;
+use super::execute;
 use crate::query::{JoinedHits, Query, within};
 use crate::request::SearchRequest;
 use crate::response::{InnerHits, SearchHit, SearchResponse};

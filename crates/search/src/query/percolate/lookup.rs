@@ -6,7 +6,7 @@ use limber_mapping::RequestError;
 use limber_mapping::number::integer_from_text;
 use serde_json::{Map, Value};
 
-use super::percolate::refused;
+use super::node::refused;
 use crate::documents::DocumentName;
 use crate::json;
 
@@ -17,13 +17,13 @@ const ANY_VERSION: i64 = -3;
 const DOCUMENTS: [&str; 3] = ["document", "documents", "id"];
 
 /// What says where the document is. The preference chooses among copies, of which there is one.
-pub(super) const OPTIONS: [&str; 5] = ["index", "id", "routing", "preference", "version"];
+pub(crate) const OPTIONS: [&str; 5] = ["index", "id", "routing", "preference", "version"];
 
 /// The document that the options of a query name; `None`: its documents are in the request, or missing.
 ///
 /// # Errors
 /// As Elasticsearch words them: options of another type, documents given twice, an `id` without `index`, versions that no document has.
-pub(super) fn named_document(options: &Map<String, Value>) -> Result<Option<DocumentName>, RequestError> {
+pub(crate) fn named_document(options: &Map<String, Value>) -> Result<Option<DocumentName>, RequestError> {
     let text = |name: &str| match options.get(name) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -45,7 +45,7 @@ pub(super) fn named_document(options: &Map<String, Value>) -> Result<Option<Docu
     Ok(Some(DocumentName { index, id, routing, version }))
 }
 
-pub(super) fn wrong_type(name: &str, value: &Value) -> RequestError {
+pub(crate) fn wrong_type(name: &str, value: &Value) -> RequestError {
     refused(format!("[percolate] {name} doesn't support values of type: {}", json::token(value)))
 }
 

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
 
-use super::bind::PatternTerms;
-use crate::query::parse::QueryLimits;
+use super::pattern_terms::PatternTerms;
 use crate::script::BoundScript;
 
 /// Of a filter: what intervals have to do with those of another source.
@@ -103,9 +102,7 @@ pub(crate) enum Source {
 const EXTENT_MAX: i64 = i32::MAX as i64;
 
 /// Choices that may be made at once (`indices.query.bool.max_clause_count`).
-fn choices_max() -> usize {
-    QueryLimits::default().clauses_max as usize
-}
+const CHOICES_MAX: usize = 4096;
 
 impl Source {
     /// The least length of its intervals, in positions.
@@ -512,7 +509,7 @@ fn choose(sources: &[Source]) -> Result<Vec<Vec<Source>>, RequestError> {
     let mut ways: Vec<Vec<Source>> = vec![Vec::with_capacity(sources.len())];
     for source in sources {
         let choices = source.split()?;
-        if ways.len() * choices.len() > choices_max() {
+        if ways.len() * choices.len() > CHOICES_MAX {
             return Err(RequestError::illegal_argument("Too many disjunctions to expand"));
         }
         if let [only] = choices.as_slice() {

@@ -9,14 +9,11 @@ use std::sync::Arc;
 
 use limber_mapping::document::{Made, put_ignored, put_made};
 use limber_mapping::{Field, FieldSink, RequestError};
-use limber_segment::{DocId, Segment};
 
-use super::field::{RuntimeField, context_of, script_of};
-use super::source::Stored;
+use crate::script::{BoundScript, context_of, emitted_values, script_of};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::percolator::hold_with;
-use crate::script::BoundScript;
+use super::hold::hold_with;
 
 /// Feeds the values of the fields with a script. `shard`: mapping and scripts alone are asked. `source`: JSON that the mapping took.
 ///
@@ -53,56 +50,14 @@ pub fn index_scripts<S: FieldSink>(
     made.iter().try_for_each(|(field, values)| put_made(&shard.mapping, field, values, sink))
 }
 
-/// The values that a field's script makes of a document of a segment, in the order in which it emits them.
-///
-/// # Errors
-/// Those of the script.
-pub(crate) fn made_values(
-    field: &Arc<Field>,
-    shard: &ShardSnapshot,
-    segment: &Segment,
-    doc: DocId,
-) -> Result<Vec<Made>> {
-    let Some(script) = script_of(field)? else { return Ok(Vec::new()) };
-    let script = BoundScript::bind_below(&script, context_of(field), shard, &[])?;
-    run(field, script, shard, segment, doc)
-}
-
-/// As [`made_values`], of the only document that is held. `loops`: fields that it must not read.
+/// The values that a field's script makes of the only document that is held. `loops`: fields that it must not read.
 fn values_of(field: &Arc<Field>, held: &ShardSnapshot, loops: Option<&Loops>) -> Result<Vec<Made>> {
     let Some(script) = script_of(field)? else { return Ok(Vec::new()) };
     let mut script = BoundScript::bind_below(&script, context_of(field), held, &[])?;
     for (name, reason) in loops.into_iter().flatten() {
         script.refuse_field(name, RequestError::illegal_argument(reason.as_str()));
     }
-    run(field, script, held, &held.segments[0].segment, 0)
-}
-
-fn run(
-    field: &Arc<Field>,
-    script: BoundScript,
-    shard: &ShardSnapshot,
-    segment: &Segment,
-    doc: DocId,
-) -> Result<Vec<Made>> {
-    let strict = field
-        .script
-        .clone()
-        .map(|script| limber_mapping::RuntimeScript { continues_on_error: false, ..script });
-    let bound = RuntimeField {
-        field: Arc::new(field.made_at_search(strict)),
-        script: Some(script),
-        mapping: shard.mapping.clone(),
-        table: Default::default(),
-    };
-    let mut values = Vec::new();
-    bound.open(segment)?.emitted(doc, |stored| {
-        values.push(match stored {
-            Stored::Number(number) => Made::Number(number),
-            Stored::Term(term) => Made::Term(term),
-        });
-    })?;
-    Ok(values)
+    emitted_values(field, script, held, &held.segments[0].segment, 0)
 }
 
 /// Names of fields that are made from the field that reads them, and what is said of it.
