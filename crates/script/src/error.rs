@@ -10,24 +10,29 @@ pub struct ScriptError {
     pub at: Option<u32>,
     /// Elasticsearch's name of the exception beneath.
     pub kind: &'static str,
+    /// What is wrong, in the words of Painless or of Java.
     pub reason: String,
     /// Errors of the environment (a corrupt column, a limit) are passed on as they are.
     pub foreign: Option<Box<RequestError>>,
 }
 
 impl ScriptError {
+    /// A failure at a place of the source, in UTF-16 units.
     pub fn new(at: u32, kind: &'static str, reason: impl Into<String>) -> ScriptError {
         ScriptError { at: Some(at), kind, reason: reason.into(), foreign: None }
     }
 
+    /// An `illegal_argument_exception`.
     pub fn argument(at: u32, reason: impl Into<String>) -> ScriptError {
         ScriptError::new(at, "illegal_argument_exception", reason)
     }
 
+    /// A `class_cast_exception`.
     pub fn cast(at: u32, reason: impl Into<String>) -> ScriptError {
         ScriptError::new(at, "class_cast_exception", reason)
     }
 
+    /// What Elasticsearch has and Limber has not.
     pub fn unsupported(at: u32, what: impl std::fmt::Display) -> ScriptError {
         ScriptError::argument(at, format!("{what} is not supported by Limber yet"))
     }

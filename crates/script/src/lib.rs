@@ -9,6 +9,7 @@
 //! through [`Documents`].
 
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod error;
 mod types;

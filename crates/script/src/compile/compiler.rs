@@ -158,6 +158,7 @@ impl Scripts {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Changes the limits for what is compiled from now on.
     pub fn set_limits(&self, limits: ScriptLimits) {
         let mut state = self.state();
         if state.limits.rate != limits.rate {
@@ -183,6 +184,7 @@ impl Scripts {
         (state.compilations, state.evictions, state.limited)
     }
 
+    /// The stored script of this id.
     pub fn stored(&self, id: &str) -> Option<StoredScript> {
         self.state().stored.get(id).cloned()
     }

@@ -6,15 +6,20 @@ use serde_json::{Map, Value};
 /// A script as a request names it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
+    /// What is run.
     pub code: Code,
+    /// `params`.
     pub params: Map<String, Value>,
 }
 
 /// Where a script's text comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Code {
+    /// Its source is in the request.
     Inline {
+        /// `painless`, `expression` or `mustache`.
         language: String,
+        /// As the request has it.
         source: String,
     },
     /// A stored script's id.
@@ -24,7 +29,9 @@ pub enum Code {
 /// A script kept under an id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredScript {
+    /// `painless`, `expression` or `mustache`.
     pub language: String,
+    /// As it was put.
     pub source: String,
 }
 
@@ -98,6 +105,7 @@ impl Script {
 }
 
 impl Script {
+    /// Whether it names a stored script.
     pub fn is_stored(&self) -> bool {
         matches!(self.code, Code::Stored(_))
     }

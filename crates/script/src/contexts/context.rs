@@ -35,6 +35,7 @@ impl ContextScript {
         Ok(ContextScript { script: scripts.compile(script, context)?, params: script.params.clone() })
     }
 
+    /// What was compiled.
     pub fn source(&self) -> &str {
         &self.script.source
     }
@@ -65,6 +66,7 @@ impl ContextScript {
         })
     }
 
+    /// The script at work, with its parameters and no `ctx` yet.
     pub fn start(&self) -> ContextRun<'_> {
         ContextRun { script: &self.script, run: Run::new(&self.script, &self.params) }
     }
@@ -148,30 +150,39 @@ pub struct ContextValue(Value);
 /// What a value of `ctx` is.
 #[derive(Debug)]
 pub enum View {
+    /// `null`.
     Null,
+    /// A `boolean`.
     Bool(bool),
     /// Its JSON text.
     Number(String),
+    /// A text; dates, and numbers that JSON has none for, as they are printed.
     Text(Arc<str>),
+    /// The items of a list or set, in order.
     List(Vec<ContextValue>),
+    /// The entries of a map, in order.
     Map(Vec<(ContextValue, ContextValue)>),
     /// What no document can hold.
     Other(&'static str),
 }
 
 impl ContextValue {
+    /// `null`.
     pub fn null() -> ContextValue {
         ContextValue(Value::Null)
     }
 
+    /// A `boolean`.
     pub fn bool(flag: bool) -> ContextValue {
         ContextValue(Value::Bool(flag))
     }
 
+    /// A `long`.
     pub fn long(number: i64) -> ContextValue {
         ContextValue(Value::Long(number))
     }
 
+    /// A `String`.
     pub fn text(text: &str) -> ContextValue {
         ContextValue(Value::str(text))
     }
@@ -185,6 +196,7 @@ impl ContextValue {
         })
     }
 
+    /// A new list.
     pub fn list(items: impl Iterator<Item = ContextValue>) -> ContextValue {
         ContextValue(Value::list(items.map(|item| item.0).collect()))
     }
@@ -213,10 +225,12 @@ impl ContextValue {
         matches!(self.0, Value::Int(_) | Value::Long(_)).then(|| self.0.i64())
     }
 
+    /// Whether it is `null`.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
+    /// Whether it is a number, characters aside.
     pub fn is_number(&self) -> bool {
         self.0.is_number() && !matches!(self.0, Value::Char(_))
     }
@@ -236,6 +250,7 @@ impl ContextValue {
         identity(&self.0)
     }
 
+    /// What it is, one level deep.
     pub fn view(&self) -> View {
         match &self.0 {
             Value::Null => View::Null,

@@ -24,6 +24,7 @@ impl DetachedScript {
         Ok(DetachedScript { script: compiled, params: script.params })
     }
 
+    /// The script at work, with its parameters.
     pub fn start(&self) -> DetachedRun<'_> {
         DetachedRun { script: &self.script, run: Run::new(&self.script, &self.params) }
     }

@@ -5,24 +5,41 @@ use crate::types::Type;
 /// What a script is for: what it may name, and what it has to give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScriptContext {
+    /// `script_score`: gives a score.
     Score,
+    /// `script_fields`: gives any value.
     Field,
+    /// The `script` query: says whether a document matches.
     Filter,
+    /// `_script` sort of type `number`.
     NumberSort,
+    /// `_script` sort of type `string`.
     StringSort,
+    /// Values of an aggregation.
     Aggregation,
+    /// `_update`.
     Update,
+    /// `_update_by_query`.
     UpdateByQuery,
+    /// `_reindex`.
     Reindex,
+    /// The `script` processor of pipelines.
     Ingest,
+    /// `if` of a processor.
     IngestCondition,
+    /// `bucket_script`: a number from other buckets' numbers.
     BucketScript,
+    /// `bucket_selector`: whether a bucket stays.
     BucketSelector,
     /// The four scripts of `scripted_metric`.
     MetricInit,
+    /// `map_script`, once a document.
     MetricMap,
+    /// `combine_script`, once a shard.
     MetricCombine,
+    /// `reduce_script`, over what the shards gave.
     MetricReduce,
+    /// The values of a runtime field, or of a field that is made when a document is written.
     RuntimeField(Emits),
     /// Of a filter of intervals.
     Interval,
@@ -35,14 +52,21 @@ pub enum ScriptContext {
 /// What the script of a runtime field emits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Emits {
+    /// `boolean`.
     Boolean,
     /// Values of any kind by name.
     Composite,
+    /// `date`: milliseconds since 1970.
     Date,
+    /// `double`.
     Double,
+    /// `geo_point`: latitude and longitude.
     GeoPoint,
+    /// `ip`, as text.
     Ip,
+    /// `keyword`.
     Keyword,
+    /// `long`.
     Long,
 }
 
@@ -83,6 +107,7 @@ impl ScriptContext {
         }
     }
 
+    /// What the script has to give.
     pub fn returns(self) -> Type {
         match self {
             ScriptContext::Score | ScriptContext::NumberSort => Type::Double,
@@ -108,6 +133,7 @@ impl ScriptContext {
         }
     }
 
+    /// Whether it may name `doc`.
     pub fn has_doc(self) -> bool {
         !matches!(
             self,
@@ -127,6 +153,7 @@ impl ScriptContext {
         )
     }
 
+    /// Whether it may name `ctx`.
     pub fn has_ctx(self) -> bool {
         matches!(
             self,
@@ -156,6 +183,7 @@ impl ScriptContext {
         !matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition | ScriptContext::TokenFilter)
     }
 
+    /// Whether it may name `_score`.
     pub fn has_score(self) -> bool {
         matches!(
             self,

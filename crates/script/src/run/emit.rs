@@ -17,6 +17,7 @@ const EMITTED_MAX: usize = 100;
 pub struct Emitted {
     /// The name within a `composite`.
     pub part: Option<Arc<str>>,
+    /// The value.
     pub value: Value,
 }
 

@@ -21,26 +21,47 @@ const ITEM_BYTES: u64 = size_of::<Value>() as u64;
 /// A value without shared parts.
 #[derive(Debug, Clone)]
 pub enum Settled {
+    /// `null`.
     Null,
+    /// A `boolean`.
     Bool(bool),
+    /// A `byte`, `short` or `int`.
     Int(i32),
+    /// A `long`.
     Long(i64),
+    /// A `float`.
     Float(f32),
+    /// A `double`.
     Double(f64),
+    /// A `String`.
     Str(Arc<str>),
+    /// A list.
     List(Vec<Settled>),
+    /// A map: its entries as they were put, and in which order it is walked.
     Map(Vec<(Settled, Settled)>, MapOrder),
+    /// A set: its items as they were put, and in which order it is walked.
     Set(Vec<Settled>, MapOrder),
-    Date { instant: Instant, zone: Option<Box<Zone>> },
+    /// A `ZonedDateTime`; without a zone it is of UTC.
+    Date {
+        /// The instant, to the nanosecond.
+        instant: Instant,
+        /// `None`: UTC.
+        zone: Option<Box<Zone>>,
+    },
+    /// A `GeoPoint`.
     Point(GeoPoint),
 }
 
 /// Who asks for a value, as the errors have it.
 #[derive(Debug, Clone, Copy)]
 pub enum Asker {
+    /// `init_script`.
     Init,
+    /// `map_script`.
     Map,
+    /// `combine_script`.
     Combine,
+    /// `reduce_script`.
     Reduce,
 }
 
@@ -151,6 +172,7 @@ impl Settled {
         Walk { asker, around: Vec::new() }.settle(value)
     }
 
+    /// The value again, in lists and maps of its own.
     pub fn to_value(&self) -> Value {
         match self {
             Settled::Null => Value::Null,
@@ -201,6 +223,7 @@ pub fn check_references(value: &Value, asker: Asker) -> Result<(), RequestError>
 /// Lists, maps and sets that scripts made for values that are kept from one run to the next.
 #[derive(Debug, Default)]
 pub struct Kept {
+    /// The lists, maps and sets, each once.
     pub made: Vec<Value>,
 }
 

@@ -27,21 +27,34 @@ pub(crate) const STEPS_MAX: u32 = 1_000_000;
 /// Where the text of a list ends.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
+/// A value of a running script. Cheap to clone: lists, maps and builders are shared, as in Java.
 #[derive(Debug, Clone)]
 pub enum Value {
+    /// `null`.
     Null,
+    /// A `boolean`.
     Bool(bool),
+    /// A `char`: one UTF-16 unit.
     Char(u16),
+    /// A `byte`, `short` or `int`.
     Int(i32),
+    /// A `long`.
     Long(i64),
+    /// A `float`.
     Float(f32),
+    /// A `double`.
     Double(f64),
+    /// A `String`.
     Str(Arc<str>),
+    /// A `List` or an array.
     List(Rc<RefCell<Vec<Value>>>),
+    /// A `Map`.
     Map(Rc<RefCell<MapValue>>),
     /// A set is a map of its items.
     Set(Rc<RefCell<MapValue>>),
+    /// A `ZonedDateTime`.
     Date(DateValue),
+    /// A `GeoPoint`.
     Point(GeoPoint),
     /// A rectangle around places: its top left and its bottom right corner.
     Corners(Rc<[GeoPoint; 2]>),
@@ -49,14 +62,19 @@ pub enum Value {
     Field(u16),
     /// The same behind `field(...)`.
     FieldAccess(u16),
+    /// `doc`.
     Doc,
+    /// `params`.
     Params,
+    /// A lambda of the script, by number.
     Lambda(u16),
     /// A pattern of the script, by number.
     Extractor(u16),
     /// A regular expression of the script, by number.
     Pattern(u16),
+    /// A `java.util.regex.Matcher`.
     Matcher(Rc<RefCell<Matcher>>),
+    /// A `StringBuilder`.
     Text(Rc<RefCell<String>>),
     /// An exception that was caught or made: class, message.
     Exception(&'static str, Arc<str>),
@@ -67,20 +85,24 @@ pub enum Value {
 /// An instant with the zone it is shown in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DateValue {
+    /// The instant, to the nanosecond.
     pub instant: Instant,
     /// `None`: UTC.
     pub zone: Option<Rc<Zone>>,
 }
 
 impl DateValue {
+    /// An instant as a date of UTC.
     pub fn utc(instant: Instant) -> DateValue {
         DateValue { instant, zone: None }
     }
 
+    /// Milliseconds since 1970 as a date of UTC.
     pub fn of_millis(millis: i64) -> DateValue {
         DateValue::utc(Instant::of_millis(millis))
     }
 
+    /// Milliseconds since 1970, rounded down.
     pub fn millis(&self) -> i64 {
         self.instant.millis
     }
@@ -99,6 +121,7 @@ impl DateValue {
         self.zone.as_ref().map_or(0, |zone| zone.offset_seconds_at(self.millis()))
     }
 
+    /// Year to millisecond in its own zone.
     pub fn civil(&self) -> Civil {
         Civil::from_millis(self.millis() + i64::from(self.offset_seconds()) * 1000)
     }
@@ -130,19 +153,23 @@ impl DateValue {
 }
 
 impl Value {
+    /// A text.
     pub fn str(text: impl Into<Arc<str>>) -> Value {
         Value::Str(text.into())
     }
 
+    /// A new list.
     pub fn list(items: Vec<Value>) -> Value {
         Value::List(Rc::new(RefCell::new(items)))
     }
 
+    /// A new map; `is_hashed`: it is walked as a `HashMap` is, else in the order of its entries.
     pub fn map(entries: Vec<(Value, Value)>, is_hashed: bool) -> Value {
         let order = if is_hashed { MapOrder::Hashed } else { MapOrder::Inserted };
         Value::Map(MapValue::of(entries, order).shared())
     }
 
+    /// The value of a constant.
     pub fn of(literal: &Literal) -> Value {
         match literal {
             Literal::Null => Value::Null,
@@ -155,6 +182,7 @@ impl Value {
         }
     }
 
+    /// Full name of the Java class, `null` for [`Value::Null`].
     pub fn class(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -397,10 +425,12 @@ impl Value {
         }
     }
 
+    /// Whether it is one of Java's numbers; characters count as such.
     pub fn is_number(&self) -> bool {
         self.number_type().is_some()
     }
 
+    /// Whether it is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
@@ -417,6 +447,10 @@ impl Value {
         }
     }
 
+    /// The value as one of another type, as Java casts it.
+    ///
+    /// # Errors
+    /// `class_cast_exception`.
     pub fn cast(self, to: Type) -> Result<Value, Failure> {
         let refused = |value: &Value| {
             if value.is_null() {
@@ -455,6 +489,10 @@ impl Value {
         })
     }
 
+    /// What an operator before it makes of it.
+    ///
+    /// # Errors
+    /// It is not for values of this class.
     pub fn unary(self, op: Unary) -> Result<Value, Failure> {
         Ok(match (op, self) {
             (Unary::Not, Value::Bool(flag)) => Value::Bool(!flag),
@@ -472,6 +510,10 @@ impl Value {
         })
     }
 
+    /// What an operator between two values makes of them, numbers promoted as Java promotes them.
+    ///
+    /// # Errors
+    /// It is not for values of these classes; a whole number divided by zero.
     pub fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Failure> {
         match op {
             Binary::Equal => return Ok(Value::Bool(left.same(right))),
