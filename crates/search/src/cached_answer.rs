@@ -28,10 +28,7 @@ pub(crate) struct CachedAnswer {
 
 /// Whether the runtime fields of a mapping depend on the documents alone.
 fn has_timeless_fields(mapping: &Mapping) -> bool {
-    mapping
-        .runtime_fields()
-        .filter_map(|field| field.runtime.as_ref()?.script.as_ref())
-        .all(is_deterministic)
+    mapping.runtime_fields().filter_map(|field| field.runtime.as_ref()?.script.as_ref()).all(is_deterministic)
 }
 
 /// One search of one shard, which may be answered from the cache.

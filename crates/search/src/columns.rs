@@ -1,7 +1,7 @@
 //! Columns of fields: "may the values of this field be read by document?"
 
-use limber_mapping::{Field, Representation, RequestError};
 use limber_mapping::Mapping;
+use limber_mapping::{Field, Representation, RequestError};
 
 use crate::context::ShardSnapshot;
 use crate::error::Result;

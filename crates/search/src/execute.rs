@@ -12,9 +12,7 @@ use limber_work as work;
 use limber_work::Work;
 use serde_json::Value;
 
-use crate::{aggregation, fetch, fusion, profile, suggest};
 use crate::collect::{Hit, KeyKind, TopScores};
-use crate::sort_key::SortKey;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::failures::failure;
@@ -24,6 +22,8 @@ use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
 use crate::response::{CountResponse, Cursor, SearchResponse, ShardsSummary, TotalHits};
 use crate::script::check_scripts;
 use crate::shard_hits::ShardHits;
+use crate::sort_key::SortKey;
+use crate::{aggregation, fetch, fusion, profile, suggest};
 
 /// Searches all shards and fetches the winners.
 ///

@@ -57,7 +57,8 @@ pub use documents::{DocumentName, NamedDocument, NamedDocuments};
 pub use error::{Error, Result, ShardFailure, root_cause};
 pub use execute::{count, execute, execute_page};
 pub use fetch::{describe, stored_values};
-pub use source::{SourceFilter, filter_source};
+pub use held::index_scripts;
+pub use held::{emitted_by_name, hold_document};
 pub use limited::only_matching;
 pub use percolator::index_queries;
 pub use query::can_match;
@@ -66,9 +67,8 @@ pub use response::{
     CountResponse, Cursor, PendingJoins, Rendering, SearchHit, SearchResponse, ShardsSummary, TotalHits,
 };
 pub use script::check_scripts as check_runtime_scripts;
-pub use held::index_scripts;
+pub use source::{SourceFilter, filter_source};
 pub use source::{shown_source, source_of_stored, stored_source};
 pub use term_vectors::term_vectors;
 pub use terms_enum::{TermsEnumRequest, TermsEnumResponse, terms_enum};
-pub use held::{emitted_by_name, hold_document};
 pub use workers::Workers;

@@ -6,10 +6,10 @@ use limber_mapping::{Field, FieldSink, RequestError};
 use limber_segment::TERM_BYTES_MAX;
 use serde_json::Value;
 
-use crate::query::percolate::{CANDIDATE, IN_SOURCE, MATCHES, QUERY, UNKNOWN, key, queries_at};
-use crate::query::{QueryLimits, RequiredTerms, bind_to_mapped, parse_query};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::query::percolate::{CANDIDATE, IN_SOURCE, MATCHES, QUERY, UNKNOWN, key, queries_at};
+use crate::query::{QueryLimits, RequiredTerms, bind_to_mapped, parse_query};
 
 /// Feeds what the queries of a document are found by. `shard`: mapping and scripts alone are asked. `source`: JSON that the mapping took.
 ///

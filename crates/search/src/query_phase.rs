@@ -10,14 +10,14 @@ use limber_store::Charge;
 use limber_store::sync::Mutex;
 use serde_json::Value;
 
-use crate::failures::{Failures, failure, time_exceeded};
-use crate::aggregation::{AggregationTimes, Aggregations, BoundAggregations, Budget, ShardAggregations, ShardCollector, ShardPart};
-use crate::{bound_search, fetch, workers};
+use crate::aggregation::{
+    AggregationTimes, Aggregations, BoundAggregations, Budget, ShardAggregations, ShardCollector, ShardPart,
+};
 use crate::cached_answer::{CachedAnswer, RequestUse};
 use crate::collect::{Bar, Best, BoundSort, Tie, TopScores, best_first_key};
-use crate::sort_key::SortKey;
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
+use crate::failures::{Failures, failure, time_exceeded};
 use crate::geo::Shape;
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
@@ -25,6 +25,8 @@ use crate::rescore::BoundRescore;
 use crate::response::Cursor;
 use crate::shard::{self, After, CountOnly, ShardRequest, Sink, Split};
 use crate::shard_hits::{AggregationCost, ShardHits};
+use crate::sort_key::SortKey;
+use crate::{bound_search, fetch, workers};
 
 /// What a search is made from.
 pub(crate) struct QueryPhase<'r> {
@@ -397,7 +399,6 @@ pub(crate) fn collected_hits(request: &SearchRequest) -> u64 {
     let windows = request.rescores.iter().map(|rescore| u64::from(rescore.window));
     if wanted == 0 { 0 } else { windows.fold(wanted, u64::max) }
 }
-
 
 /// Of a `search_after` whose search is sorted by nothing but its score, the best first: Elasticsearch makes no sort of that.
 fn no_sort() -> RequestError {

@@ -9,9 +9,9 @@ use limber_work::Account;
 use limber_work::{self as work, Stop};
 use serde_json::{Value, json};
 
-use crate::sort_key::SortKey;
 use crate::error::{Result, ShardFailure, grouped};
 use crate::score::{Explanation, float_to_json};
+use crate::sort_key::SortKey;
 
 /// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,8 +13,8 @@ use super::reader::ordered;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::Validation;
-use crate::request::GeoSort;
 use crate::mode::Mode;
+use crate::request::GeoSort;
 use crate::script::NumberSource;
 
 /// Points that distances are measured from.

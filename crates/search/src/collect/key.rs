@@ -2,9 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::sort_key::SortKey;
 use super::sort::BoundSort;
-
+use crate::sort_key::SortKey;
 
 /// Order of two hits by their keys: `Less` comes first.
 pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortKey]) -> Ordering {

@@ -8,18 +8,18 @@ use limber_mapping::{Field, NumberForm, RequestError};
 use limber_script::ScriptContext;
 use serde_json::Value;
 
-use crate::columns::check_sortable;
 use super::distance::Origins;
-use crate::sort_key::SortKey;
 use super::nested::BoundNested;
+use crate::columns::check_sortable;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
+use crate::mode::Mode;
 use crate::query::Occasion;
 use crate::request::{Missing, NumericType, Order, SHARD_DOC, Sort};
-use crate::mode::Mode;
-use crate::script::{BoundScript, RuntimeField};
 use crate::score::float_to_json;
+use crate::script::{BoundScript, RuntimeField};
+use crate::sort_key::SortKey;
 
 /// What the keys of a sort are; must agree across the shards of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

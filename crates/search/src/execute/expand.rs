@@ -6,9 +6,9 @@ use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Value, json};
 
+use super::execute;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use super::execute;
 use crate::query::{JoinedHits, Query, within};
 use crate::request::SearchRequest;
 use crate::response::{InnerHits, SearchHit, SearchResponse};

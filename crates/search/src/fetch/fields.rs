@@ -20,8 +20,8 @@ use crate::error::Result;
 use crate::gather::{gather_whole, gather_with_nulls};
 use crate::json;
 use crate::request::{FieldFormat, SearchRequest};
-use crate::script::{NumberSource, RuntimeField, RuntimeTerms};
 use crate::score::float_to_json;
+use crate::script::{NumberSource, RuntimeField, RuntimeTerms};
 
 /// The hit's `fields`; `None` when there are none.
 pub(super) fn collect(

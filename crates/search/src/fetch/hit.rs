@@ -15,13 +15,13 @@ use super::script_fields::ScriptFields;
 use super::timed::{FetchStep, FetchTimes};
 use super::{fields, inner_hits, rescored};
 use crate::collect::{BoundSort, Hit};
-use crate::sort_key::SortKey;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::BoundQuery;
 use crate::request::{SearchRequest, StoredFields};
 use crate::rescore::BoundRescore;
 use crate::response::SearchHit;
+use crate::sort_key::SortKey;
 use crate::source::{filter_below, filter_source, shown_source};
 
 /// How hits of a shard were found.

@@ -170,7 +170,10 @@ impl Page<'_> {
                 self.context.check()?;
                 let fetched = fetcher.hit(winners[place].1)?;
                 let inner: u64 = fetched.inner_hits.iter().map(|inner| inner.hits.len() as u64).sum();
-                self.charge.grow(SearchHit::HIT_BYTES * (1 + inner) + 2 * fetched.source_bytes(), "<fetched hits>")?;
+                self.charge.grow(
+                    SearchHit::HIT_BYTES * (1 + inner) + 2 * fetched.source_bytes(),
+                    "<fetched hits>",
+                )?;
                 self.hits[place] = Some(fetched);
             }
         }

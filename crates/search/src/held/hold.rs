@@ -8,9 +8,9 @@ use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, Stor
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, MemoryDirectory};
 
+use super::index::index_scripts;
 use crate::context::{ShardSettings, ShardSnapshot};
 use crate::error::Result;
-use super::index::index_scripts;
 
 /// Times that a document may add fields to the mapping: each adds all that are missing.
 const UPDATES_MAX: usize = 8;

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use limber_mapping::document::{Made, put_ignored, put_made};
 use limber_mapping::{Field, FieldSink, RequestError};
 
-use crate::script::{BoundScript, context_of, emitted_values, script_of};
+use super::hold::hold_with;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use super::hold::hold_with;
+use crate::script::{BoundScript, context_of, emitted_values, script_of};
 
 /// Feeds the values of the fields with a script. `shard`: mapping and scripts alone are asked. `source`: JSON that the mapping took.
 ///

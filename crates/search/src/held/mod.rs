@@ -4,6 +4,6 @@ mod hold;
 mod index;
 mod trial;
 
-pub(crate) use hold::{LABEL, take};
+pub(crate) use hold::{LABEL, hold, take};
 pub use index::index_scripts;
 pub use trial::{emitted_by_name, hold_document};

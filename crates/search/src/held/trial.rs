@@ -4,9 +4,9 @@ use limber_mapping::RequestError;
 use limber_script::{Emits, Script, ScriptContext};
 use serde_json::{Map, Value, json};
 
+use super::hold::hold;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
-use super::hold::hold;
 use crate::script::BoundScript;
 
 /// Nesting of what a script emits.

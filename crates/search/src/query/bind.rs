@@ -13,11 +13,11 @@ use serde_json::Value;
 
 use super::bound::BoundQuery;
 use super::convert;
-use crate::primitives::PhraseNode;
 use super::parse::{Query, QueryLimits};
 use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
 use crate::error::{Error, check_request};
 use crate::json;
+use crate::primitives::PhraseNode;
 use crate::score::NormCache;
 
 /// Binds a query to a shard. Wraps failures in `query_shard_exception` as Elasticsearch does.

@@ -12,12 +12,12 @@ use super::match_all::EverythingNode;
 use super::minimum_should_match;
 use super::parse::{Common, Parser, Query, QueryNode};
 use super::required_terms::RequiredTerms;
-use crate::primitives::TermNode;
 use crate::cache::KeyWriter;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
-use crate::matcher::{self, BoolDocs, BoolScorer, BoxedMatcher, BoxedScorer};
+use crate::matcher::{BoolDocs, BoolScorer, BoxedMatcher, BoxedScorer};
+use crate::primitives::TermNode;
 use crate::score::Explanation;
 
 #[derive(Debug, Default)]

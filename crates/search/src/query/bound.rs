@@ -5,7 +5,6 @@ use std::sync::Arc;
 use limber_segment::{DocId, Segment};
 
 use super::bound_node::BoundNode;
-use crate::primitives::Docs;
 use super::docs::{DocsName, DocsNode};
 use super::match_all::NothingNode;
 use super::more_like_this::Likeness;
@@ -13,6 +12,7 @@ use super::nested::NestedNode;
 use crate::context::ShardSnapshot;
 use crate::error::{Result, check_request};
 use crate::matcher::{BoxedMatcher, BoxedScorer};
+use crate::primitives::Docs;
 use crate::score::Explanation;
 
 /// A bound query. Made by [`super::bind`].

@@ -14,7 +14,6 @@ use limber_segment::{DocId, Segment, SegmentView};
 
 use super::bound::BoundQuery;
 use super::cached::CachedNode;
-use crate::primitives::{Docs, PhraseNode, Source, SpanTree, TermNode};
 use super::docs::DocsNode;
 use super::join::JoinedHits;
 use super::more_like_this::Likeness;
@@ -26,6 +25,7 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::Shape;
 use crate::matcher::{BoxedMatcher, BoxedScorer, ConstantScorer, MatchingScorer};
+use crate::primitives::{Docs, PhraseNode, Source, SpanTree, TermNode};
 use crate::score::Explanation;
 
 /// A query bound to a shard. Five questions must be answered; the others have answers that hold of any query, and a query answers them

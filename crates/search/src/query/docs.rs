@@ -2,7 +2,6 @@
 
 use limber_segment::{DocId, Segment, SegmentView};
 
-use crate::primitives::{Docs, TermEnd};
 use super::bound_node::{BoundNode, Part, WeightedPart, Whole, boosted, constant_scorer};
 use super::cached::FREQUENCY_OF_COSTLY;
 use super::required_terms::RequiredTerms;
@@ -11,6 +10,7 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::Relation;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer};
+use crate::primitives::{Docs, TermEnd};
 use crate::score::Explanation;
 
 /// Documents of a set that all score alike.

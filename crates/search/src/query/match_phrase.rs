@@ -7,7 +7,6 @@ use limber_mapping::{Field, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
-use crate::primitives::PhraseNode;
 use super::bind::Binder;
 use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
@@ -15,15 +14,18 @@ use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
 use super::cached::FREQUENCY_OF_OTHERS;
 use super::constant_score::ConstantNode;
 use super::match_text::{AnalysedTerm, analyse_phrase, any_of, no_terms, too_many_clauses, zero_terms};
-use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field};
-use super::{phrase_parts, synonym};
+use super::parse::{
+    Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field,
+};
 use super::required_terms::RequiredTerms;
 use super::scoring::norm_of;
 use super::token_graph::{GraphTerm, Step, Stretch, all_ways, is_graph, stretches};
+use super::{phrase_parts, synonym};
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
 use crate::json as values;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, PhraseScorer};
+use crate::primitives::PhraseNode;
 use crate::score::Explanation;
 
 #[derive(Debug)]
@@ -37,7 +39,6 @@ struct MatchPhrase {
     /// The last term is a prefix of at most this many terms.
     expansions_max: Option<usize>,
 }
-
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     parse_as("match_phrase", None, members)

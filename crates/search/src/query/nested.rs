@@ -8,7 +8,6 @@ use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
-use crate::primitives::NestedScore;
 use super::bind::{Binder, Occasion};
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, constant_scorer, score_of};
@@ -18,6 +17,7 @@ use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{BoxedMatcher, BoxedScorer, NestedDocs, NestedScorer, NoDocs, ScoredWindow};
+use crate::primitives::NestedScore;
 use crate::request::InnerHits;
 use crate::score::Explanation;
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use limber_mapping::Field;
 
 use super::bound::BoundQuery;
-use crate::primitives::Docs;
 use super::match_all::{EverythingNode, NothingNode};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::matcher::selects_constant;
+use crate::primitives::Docs;
 use crate::script::RuntimeField;
 
 /// Makes every set of documents below `query` that is about a runtime field one that asks the field. Queries on nested documents are bound as

@@ -7,10 +7,10 @@ use limber_segment::{DocId, Segment};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use crate::primitives::{Docs, TermNode};
 use super::parse::{QueryLimits, too_many_nested_clauses};
 use crate::context::ShardSnapshot;
 use crate::error::Error;
+use crate::primitives::{Docs, TermNode};
 use crate::score::{Bm25, FieldStatistics, NormCache, TermStatistics};
 
 impl<'a> Binder<'a> {

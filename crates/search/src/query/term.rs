@@ -5,7 +5,6 @@ use limber_segment::postings::Want;
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
-use crate::primitives::TermNode;
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
@@ -16,6 +15,7 @@ use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, TermScorer};
+use crate::primitives::TermNode;
 use crate::score::Explanation;
 
 #[derive(Debug)]
@@ -24,7 +24,6 @@ struct Term {
     value: Value,
     case_insensitive: bool,
 }
-
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let mut common = Common::default();

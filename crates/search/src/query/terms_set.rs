@@ -2,12 +2,11 @@
 //!
 //! Source: Elasticsearch's `TermsSetQueryBuilder`, Lucene's `CoveringQuery`.
 
-use limber_mapping::{Field, RequestError};
+use limber_mapping::RequestError;
 use limber_script::{Script, ScriptContext};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
-use crate::primitives::BoundNeeded;
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, only_matching};
@@ -19,8 +18,9 @@ use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{BoolScorer, BoxedMatcher, BoxedScorer, CoveredDocs, OpenNeeded, Union};
-use crate::script::{BoundScript, RuntimeField};
+use crate::primitives::BoundNeeded;
 use crate::score::Explanation;
+use crate::script::{BoundScript, RuntimeField};
 
 #[derive(Debug)]
 struct TermsSet {
@@ -44,7 +44,6 @@ pub(crate) struct TermsSetNode {
     pub queries: Vec<BoundQuery>,
     pub needed: BoundNeeded,
 }
-
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let unknown_token = |token: &str| RequestError::parsing(format!("[terms_set] unknown token [{token}]"));

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
-use crate::primitives::{Docs, Piece, TermPattern};
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::flattened::refuse_key;
@@ -16,6 +15,7 @@ use super::spans::{Expansion, MultiTermQuery};
 use crate::automaton::shown_terms;
 use crate::error::Error;
 use crate::json;
+use crate::primitives::{Docs, Piece, TermPattern};
 
 #[derive(Debug)]
 struct Wildcard {

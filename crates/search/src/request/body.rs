@@ -8,12 +8,14 @@ use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::suggest::Suggest;
-use super::{Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Slice, Sort, UrlParameters};
-use crate::source::SourceFilter;
+use super::{
+    Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Slice, Sort, UrlParameters,
+};
 use crate::aggregation::Aggregations;
 use crate::documents::DocumentName;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
+use crate::source::SourceFilter;
 
 /// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
 /// Keys of a search's body, for those who propose them.

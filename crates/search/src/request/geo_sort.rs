@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::nested_sort::NestedSort;
 use super::sort::{Missing, Sort, parse_mode, parse_order};
-use crate::mode::Mode;
 use crate::geo::Validation;
 use crate::json;
+use crate::mode::Mode;
 
 /// Most points of one sort.
 const POINTS_MAX: usize = 1000;

@@ -6,18 +6,17 @@ use limber_mapping::RequestError;
 use limber_script::Script;
 use serde_json::Value;
 
-use crate::mode::Mode;
 use super::geo_sort::{self, GeoSort};
 use super::nested_sort::NestedSort;
 use super::value_kind::wrong_kind;
 use crate::json;
+use crate::mode::Mode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Ascending,
     Descending,
 }
-
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Missing {

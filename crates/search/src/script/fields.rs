@@ -11,9 +11,9 @@ use limber_segment::shapes::ShapeColumn;
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment, StoredReader};
 
+use super::runtime::{RuntimeField, RuntimeReader, RuntimeTerms};
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
-use super::runtime::{RuntimeField, RuntimeReader, RuntimeTerms};
 use crate::score::RandomOf;
 use crate::source::read_source;
 

@@ -7,4 +7,7 @@ mod runtime;
 
 pub(crate) use bound::BoundScript;
 pub use runtime::check_scripts;
-pub(crate) use runtime::{NumberSource, RuntimeField, RuntimeReader, RuntimeTerms, context_of, emitted_values, made_values, script_of};
+pub(crate) use runtime::{
+    NumberSource, RuntimeField, RuntimeReader, RuntimeTerms, context_of, emitted_values, script_of,
+    script_values,
+};

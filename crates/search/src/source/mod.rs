@@ -5,7 +5,7 @@ mod filtered;
 mod shown;
 
 pub use filter::SourceFilter;
-pub use filtered::filter_source;
 pub(crate) use filtered::filter_below;
-pub use shown::{shown_source, source_of_stored, stored_source};
+pub use filtered::filter_source;
 pub(crate) use shown::read_source;
+pub use shown::{shown_source, source_of_stored, stored_source};

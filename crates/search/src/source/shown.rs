@@ -9,9 +9,9 @@ use limber_mapping::{
 use limber_segment::{DocId, Segment, StoredReader};
 use serde_json::{Map, Value, json};
 
-use crate::error::Result;
 use super::filter::SourceFilter;
 use super::filtered::filter_source;
+use crate::error::Result;
 
 /// What a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot give back. `None` where that takes
 /// taking the document apart, and it is no object or nests deeper than a parser into trees goes (128 levels).

@@ -22,7 +22,6 @@ use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
 use crate::collect::{BoundSort, Hit, KeyReader, bind_sorts, compare_keys};
-use crate::sort_key::SortKey;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
@@ -30,6 +29,7 @@ use crate::query::BoundQuery;
 use crate::request::{HIT_OPTIONS, SearchRequest, UrlParameters};
 use crate::response::SearchHit;
 use crate::score::float_to_json;
+use crate::sort_key::SortKey;
 
 const SIZE: u32 = 3;
 

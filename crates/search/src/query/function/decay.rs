@@ -18,10 +18,10 @@ use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::geo::degrees as geo_degrees;
 use crate::json;
-use crate::query::bind::Binder;
 use crate::mode::Mode;
-use crate::script::{NumberSource, RuntimeField};
+use crate::query::bind::Binder;
 use crate::score::{Ceiling, Explanation, Span};
+use crate::script::{NumberSource, RuntimeField};
 
 #[derive(Debug, Clone)]
 struct Decay {

@@ -6,9 +6,9 @@ use limber_mapping::{Field, RequestError};
 use limber_script::ScriptContext;
 use limber_text::automaton::{Levenshtein, Regexp, RegexpOptions};
 
-use crate::primitives::{Docs, IntervalsNode, PatternTerms, Source};
 use super::rule::{By, Filter, Rule};
 use crate::error::Error;
+use crate::primitives::{Docs, IntervalsNode, PatternTerms, Source};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::match_text::analyse;
@@ -22,7 +22,6 @@ pub(super) struct IntervalsQuery {
     pub field: String,
     pub rule: Rule,
 }
-
 
 impl QueryNode for IntervalsQuery {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {

@@ -2,15 +2,14 @@
 
 use limber_segment::{DocId, Segment};
 
-use crate::primitives::{IntervalsNode, Source};
 use crate::cache::KeyWriter;
 use crate::error::Result;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer};
+use crate::primitives::{IntervalsNode, Source};
 use crate::query::bound_node::{BoundNode, Part, WeightedPart, boosted, constant_scorer};
 use crate::query::cached::FREQUENCY_OF_OTHERS;
 use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
-
 
 impl BoundNode for IntervalsNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {

@@ -6,8 +6,8 @@ use limber_segment::SegmentId;
 use limber_store::Charge;
 use limber_store::sync::Mutex;
 
-use crate::held::LABEL;
 use crate::error::Result;
+use crate::held::LABEL;
 
 /// Best scores of queries, by the segment and the query's ordinal in it; `None`: no document that is held matches. Whoever matches, scores
 /// and explains shares them, so that a query runs once.

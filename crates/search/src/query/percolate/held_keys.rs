@@ -6,10 +6,10 @@ use limber_mapping::{Field, Representation};
 use limber_segment::Segment;
 use limber_store::Charge;
 
-use crate::held::take;
 use super::keys::{CANDIDATE, MATCHES, UNKNOWN, key};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
+use crate::held::take;
 
 /// The keys of the queries that may match what is held, sorted. `charge` grows by them.
 ///

@@ -16,8 +16,8 @@ mod lookup;
 mod node;
 mod stored;
 
-pub(super) use node::parse;
 pub(crate) use in_source::queries_at;
 pub(crate) use keys::{CANDIDATE, IN_SOURCE, MATCHES, QUERY, UNKNOWN, key};
 pub(crate) use node::PercolateNode;
+pub(super) use node::parse;
 pub(crate) use stored::{StoredQueries, matching_slots};

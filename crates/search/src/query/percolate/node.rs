@@ -8,22 +8,22 @@ use limber_mapping::{Field, Mapping, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
-use crate::query::bind::Binder;
-use crate::query::bound::BoundQuery;
-use crate::query::bound_node::{BoundNode, only_matching};
-use crate::primitives::Docs;
-use crate::query::lookup::Lookup;
-use crate::query::parse::{Common, Parser, Query, QueryNode};
+use super::answers::Answers;
+use super::held_keys::keys_of;
 use super::lookup::{OPTIONS, named_document, wrong_type};
+use super::stored::StoredQueries;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::documents::DocumentName;
 use crate::error::{Error, Result};
+use crate::held::{LABEL, hold};
 use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, Confirm, ConfirmedDocs, Scorer};
-use super::answers::Answers;
-use crate::held::{LABEL, hold};
-use super::stored::StoredQueries;
-use super::held_keys::keys_of;
+use crate::primitives::Docs;
+use crate::query::bind::Binder;
+use crate::query::bound::BoundQuery;
+use crate::query::bound_node::{BoundNode, only_matching};
+use crate::query::lookup::Lookup;
+use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::score::Explanation;
 
 /// Documents that one query may be asked about. Ours.

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::in_source::query_in_source;
 use super::keys::{IN_SOURCE, MATCHES, QUERY};
-use crate::error::{Result, check_request};
-use crate::bits::{Bits, WINDOW};
-use crate::query::bound::BoundQuery;
 use super::node::PercolateNode;
-use crate::query::parse::{QueryLimits, parse_query};
+use crate::bits::{Bits, WINDOW};
+use crate::error::{Result, check_request};
 use crate::query::bind;
+use crate::query::bound::BoundQuery;
+use crate::query::parse::{QueryLimits, parse_query};
 use crate::source::read_source;
 
 /// The queries of one segment. Equal ones are run once, unless they are too long for a term.

@@ -3,16 +3,15 @@
 use limber_mapping::number::java_float;
 use limber_segment::{DocId, Segment};
 
-use crate::primitives::{SpanTree, SpansNode};
 use crate::cache::KeyWriter;
 use crate::error::Result;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer};
+use crate::primitives::{SpanTree, SpansNode};
 use crate::query::bound_node::{BoundNode, Part, WeightedPart, boosted, constant_scorer};
 use crate::query::cached::FREQUENCY_OF_OTHERS;
 use crate::query::required_terms::RequiredTerms;
 use crate::query::scoring::norm_of;
 use crate::score::Explanation;
-
 
 impl BoundNode for SpansNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {

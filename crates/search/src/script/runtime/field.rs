@@ -6,9 +6,9 @@ use limber_mapping::{Field, Mapping, RequestError, ValueKind};
 use limber_script::{Emits, Script, ScriptContext, Scripts, StoredScript};
 use limber_segment::Segment;
 
-use crate::columns::has_fielddata;
 use super::fielddata::LastTable;
 use super::reader::RuntimeReader;
+use crate::columns::has_fielddata;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::bound::BoundScript;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use limber_mapping::document::Made;
 use limber_mapping::Field;
+use limber_mapping::document::Made;
 use limber_segment::{DocId, Segment};
 
 use super::field::{RuntimeField, context_of, script_of};
@@ -16,7 +16,7 @@ use crate::script::bound::BoundScript;
 ///
 /// # Errors
 /// Those of the script.
-pub(crate) fn made_values(
+pub(crate) fn script_values(
     field: &Arc<Field>,
     shard: &ShardSnapshot,
     segment: &Segment,

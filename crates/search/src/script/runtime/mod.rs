@@ -12,6 +12,6 @@ mod terms;
 
 pub use field::check_scripts;
 pub(crate) use field::{RuntimeField, context_of, script_of};
-pub(crate) use made::{emitted_values, made_values};
+pub(crate) use made::{emitted_values, script_values};
 pub(crate) use reader::{NumberSource, RuntimeReader};
 pub(crate) use terms::RuntimeTerms;
