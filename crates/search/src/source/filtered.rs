@@ -176,7 +176,7 @@ mod tests {
         let source = json!({"a": {"b": 1, "c": {"d": 2}}, "list": [{"x": 1, "y": 2}, {"y": 3}], "z": null});
         let check = |includes: &[&str], excludes: &[&str], expected: Value| {
             let own = |patterns: &[&str]| patterns.iter().map(|pattern| pattern.to_string()).collect();
-            let filtered = filter(
+            let filtered = filter_source(
                 &source,
                 &SourceFilter { fetch: true, includes: own(includes), excludes: own(excludes) },
             );
