@@ -1,7 +1,8 @@
 //! The right of a request to what it does: "may this name be touched, and what of it may be seen?"
 //!
-//! An [`Access`] says who asks and which action is carried out. It stands beside the request on each of its threads. Names are checked
-//! where they are looked up; what was reached through an alias or a data stream is noted, so that its indices may be opened.
+//! An [`Access`] says who asks and which action is carried out. It stands beside the request on each of its
+//! threads. Names are checked where they are looked up; what was reached through an alias or a data stream is
+//! noted, so that its indices may be opened.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,10 +21,12 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Access>>> = const { RefCell::new(None) };
 }
 
-/// Somebody's right to carry out an action.
+/// The right of somebody to carry out one action, for as long as the request takes.
 #[derive(Debug)]
 pub struct Access {
+    /// Who asks.
     pub identity: Arc<Identity>,
+    /// What they may do, made ready from their roles.
     pub rights: Arc<Rights>,
     action: &'static str,
     /// Indices that were reached by the name of an alias or data stream.
@@ -31,7 +34,9 @@ pub struct Access {
 }
 
 impl Access {
-    /// Lets a request in that carries out `action`: one on indices is allowed on names later, but here if it is allowed on none.
+    /// Lets a request in that carries out `action`. An action on indices is only refused here if it is
+    /// allowed on no name at all; the names that the request touches are checked later, with
+    /// [`Access::check`].
     ///
     /// # Errors
     /// 403, in Elasticsearch's words.
@@ -39,7 +44,8 @@ impl Access {
         Access::grant_on(identity, rights, action, "")
     }
 
-    /// As [`Access::grant`], for a request that names these indices in its path.
+    /// Lets a request in as [`Access::grant`] does. `named` are the indices in its path, with commas between
+    /// them, which the error lists.
     ///
     /// # Errors
     /// 403, with the names.
@@ -62,7 +68,7 @@ impl Access {
         Ok(Arc::new(access))
     }
 
-    /// From now on this thread works with it, until the guard drops.
+    /// Makes this thread work with the access until the guard drops.
     pub fn enter(self: Arc<Self>) -> Entered {
         Entered::replacing(Some(self))
     }
@@ -82,7 +88,8 @@ impl Access {
         is_cluster_action(self.action) || self.rights.reach(self.action, name).is_some()
     }
 
-    /// Whether an index was reached by the name of an alias or data stream, and may be looked up by its own from then on.
+    /// Whether an index was reached by the name of an alias or data stream, and may be looked up by its own
+    /// from then on.
     pub fn has_reached(&self, index: &str) -> bool {
         self.reached.lock().contains_key(index)
     }
@@ -96,7 +103,7 @@ impl Access {
         if denied.is_empty() { Ok(()) } else { Err(self.denied(&denied)) }
     }
 
-    /// As [`Access::check`], for another action that the request takes in passing.
+    /// Checks names as [`Access::check`] does, for another action that the request takes in passing.
     ///
     /// # Errors
     /// 403.
@@ -117,7 +124,7 @@ impl Access {
         }
     }
 
-    /// Notes that `index` was reached by the name of an alias or data stream, which is allowed.
+    /// Notes that `index` was reached by the name of an alias or data stream (`by`) that the request may use.
     pub fn note_reached(&self, index: &str, by: &str) {
         if is_cluster_action(self.action) {
             return;
@@ -130,10 +137,11 @@ impl Access {
         }
     }
 
-    /// What is hidden of an index that is opened; `stream`: the data stream that it belongs to.
+    /// What is hidden of an index that is opened, or `None` if all of it may be seen. `stream` is the data
+    /// stream that it belongs to.
     ///
     /// # Errors
-    /// 403: it was neither named nor reached by a name that is allowed.
+    /// 403 if the index was neither named nor reached by a name that is allowed.
     pub fn limits(&self, index: &str, stream: Option<&str>) -> Result<Option<Limits>> {
         if is_cluster_action(self.action) {
             return Ok(None);
@@ -152,7 +160,7 @@ impl Access {
         }
     }
 
-    /// 403 for names that the action must not touch; without names: for the action itself.
+    /// The error 403 for names that the action must not touch; without names, for the action itself.
     pub fn denied(&self, names: &[&str]) -> RequestError {
         denial::denied(&self.identity, &self.rights.role_names(), self.action, names)
     }
@@ -193,12 +201,13 @@ impl Drop for Entered {
     }
 }
 
-/// With what this thread works; `None`: it may do everything.
+/// The access that this thread works with; `None` means that it may do everything.
 pub fn current() -> Option<Arc<Access>> {
     CURRENT.with_borrow(Option::clone)
 }
 
-/// From now on this thread carries out `action` for the one it works for, until the guard drops. Nothing where everything may be done.
+/// Makes this thread carry out `action` for the same identity until the guard drops. Changes nothing where
+/// everything may be done.
 pub fn acting(action: &'static str) -> Acting {
     let next = current().map(|access| match access.action == action {
         true => access,
@@ -212,13 +221,13 @@ pub fn acting(action: &'static str) -> Acting {
     Entered::replacing(next)
 }
 
-/// Runs what the server does for itself on the way, which nobody has to be allowed.
+/// Runs `work` without an access: what the server does for itself on the way needs no privilege.
 pub fn aside<T>(work: impl FnOnce() -> T) -> T {
     let _entered = Entered::replacing(None);
     work()
 }
 
-/// `work` for another thread, with what this thread works.
+/// Wraps `work` for another thread, where it runs with the access of this thread.
 pub fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let access = current();
     move || {

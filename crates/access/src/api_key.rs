@@ -1,4 +1,4 @@
-//! API keys: credentials of a user that can do at most what he could when they were made.
+//! API keys: credentials of a user that can do at most what the user could when they were made.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -13,15 +13,19 @@ const ROLES_MAX: usize = 100;
 /// What a request says of a key.
 #[derive(Debug, Clone, Default)]
 pub struct ApiKeyDraft {
+    /// Name of the key; needed when a key is made.
     pub name: Option<String>,
-    /// Empty: all that the owner can do.
+    /// Role descriptors by name; none means all that the owner can do.
     pub roles: Option<Vec<(String, RoleDescriptor)>>,
-    /// As written: `1d`.
+    /// Life of the key as it was written, such as `1d`; `None` means that it does not expire.
     pub expiration: Option<String>,
+    /// What the client keeps with the key; members whose name begins with `_` are refused.
     pub metadata: Option<Map<String, Value>>,
 }
 
 impl ApiKeyDraft {
+    /// Reads the body of `POST _security/api_key`, or of the calls that change keys.
+    ///
     /// # Errors
     /// An unknown member, a name or role that is not valid.
     pub fn parse(body: &Value) -> Result<ApiKeyDraft> {
@@ -85,22 +89,35 @@ fn roles(value: &Value) -> Result<Vec<(String, RoleDescriptor)>> {
 /// A key, with what is kept of its secret.
 #[derive(Clone, PartialEq)]
 pub struct ApiKey {
+    /// Name that the owner gave it; need not be unique.
     pub name: String,
+    /// When it was made, in milliseconds since 1970.
     pub creation_ms: u64,
+    /// When it stops letting anybody in, in milliseconds since 1970; `None` means never.
     pub expiration_ms: Option<u64>,
+    /// When it was invalidated, in milliseconds since 1970.
     pub invalidation_ms: Option<u64>,
+    /// Name of the owner.
     pub username: String,
+    /// Name of the owner's realm.
     pub realm: String,
+    /// Type of the owner's realm.
     pub realm_kind: String,
     /// The name of the owner, which templates of queries may use.
     pub owner_full_name: Option<String>,
+    /// The owner's address, which templates of queries may use.
     pub owner_email: Option<String>,
+    /// The owner's metadata, which templates of queries may use.
     pub owner_metadata: Map<String, Value>,
+    /// Names of the owner's roles, which templates of queries may use.
     pub owner_roles: Vec<String>,
+    /// What the client keeps with the key.
     pub metadata: Map<String, Value>,
+    /// The key's own roles; none means all that `limited_by` allows.
     pub roles: Vec<(String, RoleDescriptor)>,
     /// The owner's roles when the key was made or changed.
     pub limited_by: Vec<(String, RoleDescriptor)>,
+    /// What is kept of the secret ([`crate::secret_digest`]).
     pub digest: String,
 }
 
@@ -111,12 +128,12 @@ impl std::fmt::Debug for ApiKey {
 }
 
 impl ApiKey {
-    /// Whether it lets somebody in.
+    /// Whether the key lets somebody in at this time.
     pub fn is_valid(&self, now_ms: u64) -> bool {
         self.invalidation_ms.is_none() && self.expiration_ms.is_none_or(|expiration| now_ms < expiration)
     }
 
-    /// As requests know it.
+    /// The identity of requests that come with the key, whose id is `id`.
     pub fn identity(&self, id: &str) -> Identity {
         Identity {
             username: self.username.clone(),
@@ -130,7 +147,7 @@ impl ApiKey {
         }
     }
 
-    /// The owner, as the queries of his roles know him.
+    /// The owner as the templates of queries in roles see them.
     pub fn owner(&self) -> Identity {
         Identity {
             username: self.username.clone(),

@@ -7,6 +7,7 @@ use crate::pattern::wildcard_matches;
 /// A named privilege with the actions that it grants, less those that it does not.
 #[derive(Debug)]
 pub struct ClusterPrivilege {
+    /// As roles name it.
     pub name: &'static str,
     pub(crate) actions: &'static [&'static str],
     pub(crate) except: &'static [&'static str],
@@ -38,7 +39,7 @@ const READ_SECURITY: &[&str] = &[
     "cluster:admin/xpack/security/settings/get",
 ];
 
-/// All of them, by name.
+/// All cluster privileges, sorted by name.
 pub const CLUSTER_PRIVILEGES: &[ClusterPrivilege] = &[
     grants("all", EVERYTHING),
     grants("cancel_task", &["cluster:admin/tasks/cancel*"]),
@@ -139,14 +140,14 @@ const TRANSFORM: &[&str] = &[
     "cluster:monitor/transform/*",
 ];
 
-/// What everybody who is known may ask about himself.
+/// Actions by which users ask about themselves; every authenticated user may take them.
 const OWN: [&str; 3] = [
     "cluster:admin/xpack/security/user/authenticate",
     "cluster:admin/xpack/security/user/has_privileges",
     "cluster:admin/xpack/security/user/list_privileges",
 ];
 
-/// What `manage_own_api_key` grants as far as only own keys are meant.
+/// Actions that `manage_own_api_key` grants as long as they are about the user's own keys.
 const OWN_KEYS: [&str; 5] = [
     "cluster:admin/xpack/security/api_key/create",
     "cluster:admin/xpack/security/api_key/get",
@@ -155,12 +156,12 @@ const OWN_KEYS: [&str; 5] = [
     "cluster:admin/xpack/security/api_key/update",
 ];
 
-/// Whether everybody who is known may do it.
+/// Whether every authenticated user may take the action.
 pub(crate) fn is_granted_to_all(action: &str) -> bool {
     OWN.contains(&action)
 }
 
-/// Whether it is about API keys that may be one's own.
+/// Whether the action is about API keys, which may be the user's own.
 pub(crate) fn is_of_own_keys(action: &str) -> bool {
     OWN_KEYS.contains(&action)
 }
@@ -184,7 +185,7 @@ impl ClusterPrivilege {
             || self.name == "manage_own_api_key" && is_of_own_keys(action)
     }
 
-    /// How much it grants, to tell the least that is needed first.
+    /// How many privileges it includes: messages name the one that grants least first.
     fn weight(&self) -> usize {
         CLUSTER_PRIVILEGES
             .iter()
@@ -199,7 +200,7 @@ impl ClusterPrivilege {
     }
 }
 
-/// Names of the privileges that grant `action`, those first that grant least.
+/// Names of the privileges that grant `action`; those that grant least come first.
 pub(crate) fn granting(action: &str) -> Vec<&'static str> {
     let mut found: Vec<&ClusterPrivilege> =
         CLUSTER_PRIVILEGES.iter().filter(|privilege| privilege.grants(action)).collect();

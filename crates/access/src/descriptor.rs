@@ -9,20 +9,22 @@ use crate::pattern::{NamePattern, covers, wildcard_matches};
 use crate::query_template::QueryTemplate;
 use crate::{Result, cluster, index};
 
-/// Names, privileges and patterns of one list.
+/// One list has at most this many names, privileges or patterns.
 const LIST_MAX: usize = 1_000;
-/// Bytes of a query that limits documents.
+/// A query that limits documents has at most this many bytes.
 const QUERY_BYTES_MAX: usize = 64 << 10;
 
 /// Which fields may be seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldRule {
+    /// Patterns of paths, with `*`, of the fields that may be seen.
     pub grant: Vec<String>,
+    /// Patterns of paths that are taken from those again.
     pub except: Vec<String>,
 }
 
 impl FieldRule {
-    /// Whether a field may be seen: names of metadata always may.
+    /// Whether the field at `path` may be seen. Metadata fields, whose names begin with `_`, always may.
     pub fn allows(&self, path: &str) -> bool {
         path.starts_with('_')
             || self.grant.iter().any(|pattern| wildcard_matches(pattern, path))
@@ -73,29 +75,42 @@ impl FieldRule {
 /// One entry of `indices`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexEntry {
+    /// Patterns of indices, aliases and data streams; at least one. See [`NamePattern`].
     pub names: Vec<String>,
+    /// Names of index privileges, or patterns of actions.
     pub privileges: Vec<String>,
+    /// Which fields may be seen; `None` means all.
     pub fields: Option<FieldRule>,
-    /// As it was written: JSON of a query, or of a template of one.
+    /// Which documents may be seen, as text: JSON of a query, or of a template of one. `None` means all.
     pub query: Option<String>,
+    /// Whether the names reach the server's own indices too.
     pub allow_restricted_indices: bool,
 }
 
-/// A role as users write it, valid.
+/// A role as users write it. [`RoleDescriptor::parse`] has checked it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RoleDescriptor {
+    /// Names of cluster privileges, or patterns of actions.
     pub cluster: Vec<String>,
+    /// What the role may do on which indices.
     pub indices: Vec<IndexEntry>,
-    /// Kept and shown: applications ask about them by `_has_privileges`.
+    /// Privileges of applications, kept as they were written: applications ask about them through
+    /// `_has_privileges`.
     pub applications: Vec<Value>,
+    /// Patterns of users that the role may act as.
     pub run_as: Vec<String>,
+    /// What the client keeps with the role.
     pub metadata: Map<String, Value>,
+    /// What the role is for, in words.
     pub description: Option<String>,
 }
 
 impl RoleDescriptor {
+    /// Reads the body of `PUT _security/role/NAME`, or a role of an API key.
+    ///
     /// # Errors
-    /// A member that is not known or has another type, an unknown privilege, a pattern or query that does not parse.
+    /// A member that is not known or has another type, an unknown privilege, a pattern or query that does not
+    /// parse.
     pub fn parse(name: &str, body: &Value) -> Result<RoleDescriptor> {
         let Some(object) = body.as_object() else {
             return Err(RequestError::parsing(format!(
@@ -154,7 +169,7 @@ impl RoleDescriptor {
         names.map(|name| NamePattern::parse(name)).try_for_each(|parsed| parsed.map(drop))
     }
 
-    /// As it is shown and kept; [`RoleDescriptor::parse`] reads it back.
+    /// The role as it is shown and kept; [`RoleDescriptor::parse`] reads it back.
     pub fn to_json(&self) -> Value {
         let mut shown = json!({
             "cluster": self.cluster,
@@ -298,7 +313,7 @@ fn metadata(role: &str, value: &Value) -> Result<Map<String, Value>> {
     Ok(object.clone())
 }
 
-/// Refuses keys that are the server's own.
+/// Refuses members whose names begin with `_`, which are the server's own.
 pub(crate) fn check_metadata(metadata: &Map<String, Value>) -> Result<()> {
     match metadata.keys().find(|key| key.starts_with('_')) {
         None => Ok(()),

@@ -7,6 +7,7 @@ use crate::pattern::wildcard_matches;
 /// A named privilege with the actions that it grants.
 #[derive(Debug)]
 pub struct IndexPrivilege {
+    /// As roles name it.
     pub name: &'static str,
     pub(crate) actions: &'static [&'static str],
 }
@@ -15,7 +16,7 @@ const fn grants(name: &'static str, actions: &'static [&'static str]) -> IndexPr
     IndexPrivilege { name, actions }
 }
 
-/// All of them, by name.
+/// All index privileges, sorted by name.
 pub const INDEX_PRIVILEGES: &[IndexPrivilege] = &[
     grants("all", &["indices:*"]),
     grants("auto_configure", &["indices:admin/auto_create", "indices:admin/mapping/auto_put"]),
@@ -82,8 +83,9 @@ pub const INDEX_PRIVILEGES: &[IndexPrivilege] = &[
     grants("write", &["indices:data/write/*", "indices:admin/mapping/auto_put"]),
 ];
 
-/// Names of what is the server's own: only entries that say so reach them.
+/// Patterns of the server's own indices, which only entries with `allow_restricted_indices` reach.
 const RESTRICTED: [&str; 1] = [".security*"];
+
 /// Whether a name is the server's own.
 pub(crate) fn is_restricted(name: &str) -> bool {
     RESTRICTED.iter().any(|pattern| wildcard_matches(pattern, name))
@@ -99,7 +101,7 @@ impl IndexPrivilege {
         self.actions.iter().any(|pattern| wildcard_matches(pattern, action))
     }
 
-    /// How much it grants, to tell the least that is needed first.
+    /// How many privileges it includes: messages name the one that grants least first.
     fn weight(&self) -> usize {
         INDEX_PRIVILEGES
             .iter()
@@ -114,7 +116,7 @@ impl IndexPrivilege {
     }
 }
 
-/// Names of the privileges that grant `action`, those first that grant least.
+/// Names of the privileges that grant `action`; those that grant least come first.
 pub(crate) fn granting(action: &str) -> Vec<&'static str> {
     let mut found: Vec<&IndexPrivilege> =
         INDEX_PRIVILEGES.iter().filter(|privilege| privilege.grants(action)).collect();

@@ -2,11 +2,15 @@
 //!
 //! Question answered: "may this request carry out this action on these names, and what of them may it see?"
 //!
-//! A request that was let in carries an [`Access`] on each of its threads ([`Access::enter`], [`carried`]). Whoever looks up names or opens
-//! shards asks [`current`], without being handed anything, so that a new endpoint cannot forget it. Outside of a request, and while
-//! security is off, there is none, and everything may be done.
+//! A request that was let in carries an [`Access`] on each of its threads ([`Access::enter`], [`carried`]).
+//! Whoever looks up names or opens shards asks [`current`], without being handed anything, so that a new
+//! endpoint cannot forget it. Outside of a request, and while security is off, there is none, and everything
+//! may be done.
 //!
-//! **Invariant**: knows no HTTP, no disk and no documents. Secrets leave this crate only as hashes, or once, when they are made.
+//! **Invariant**: knows no HTTP, no disk and no documents. Secrets leave this crate only as hashes, or once,
+//! when they are made.
+
+#![deny(missing_docs)]
 
 mod access;
 mod api_key;

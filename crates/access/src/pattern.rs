@@ -7,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 
 use crate::Result;
 
-/// Bytes that a regular expression may take when compiled: names are short.
+/// A compiled regular expression takes at most this many bytes: names are short.
 const REGEX_BYTES_MAX: usize = 256 << 10;
 /// Operators of Lucene's expressions that mean something else here, or nothing.
 const LUCENE_ONLY: [char; 6] = ['~', '&', '@', '<', '>', '#'];
@@ -15,18 +15,23 @@ const LUCENE_ONLY: [char; 6] = ['~', '&', '@', '<', '>', '#'];
 /// A set of names.
 #[derive(Debug, Clone)]
 pub enum NamePattern {
+    /// `*`: every name.
     Everything,
+    /// This name alone.
     Exact(String),
-    /// With `*` and `?`; a backslash takes the next character as it is.
+    /// Names with `*` for any characters and `?` for one; a backslash takes the next character as it is.
     Wildcard(String),
+    /// `/.../`: the names that the whole expression matches.
     Regex(Regex),
-    /// Lucene's `~`: all names but these.
+    /// `/~(...)/`, Lucene's complement: all names that the expression does not match.
     Not(Regex),
 }
 
 impl NamePattern {
+    /// Reads a pattern as a role writes it.
+    ///
     /// # Errors
-    /// A regular expression that does not parse, is too large, or uses what only Lucene has.
+    /// A regular expression that does not parse, is too large, or uses operators that only Lucene has.
     pub fn parse(text: &str) -> Result<NamePattern> {
         if text == "*" {
             return Ok(NamePattern::Everything);
@@ -104,9 +109,10 @@ pub(crate) fn wildcard_matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|&rest| rest == '*')
 }
 
-/// Whether every name that fits `narrow` fits `wide`: both with `*` only. Says no where it cannot tell.
+/// Whether every name that fits `narrow` fits `wide`, where both have `*` only. Returns `false` where it
+/// cannot tell.
 pub(crate) fn covers(wide: &str, narrow: &str) -> bool {
-    // With each star of the narrow one taken as a character that no name has, a star of the wide one must stand for it.
+    // Each star of `narrow` becomes a character that no name has, so that only a star of `wide` can match it.
     wildcard_matches(wide, &narrow.replace('*', "\u{1}"))
 }
 

@@ -1,6 +1,8 @@
-//! Queries that limit documents, which may name the user: `{"template": {"source": {"term": {"owner": "{{_user.username}}"}}}}`.
+//! Queries that limit documents, which may name the user:
+//! `{"template": {"source": {"term": {"owner": "{{_user.username}}"}}}}`.
 //!
-//! Source: `SecurityQueryTemplateEvaluator`. Of Mustache there are values and `{{#toJson}}`; sections and partials are refused by name.
+//! Source: `SecurityQueryTemplateEvaluator`. Values and `{{#toJson}}` of Mustache are supported; sections and
+//! partials are refused by name.
 
 use limber_mapping::RequestError;
 use serde_json::{Value, json};
@@ -11,7 +13,7 @@ use crate::{Identity, Result};
 #[derive(Debug, Clone)]
 pub(crate) enum QueryTemplate {
     Query(Value),
-    /// Texts and what stands between them.
+    /// Literal texts, and the tags between them.
     Template {
         parts: Vec<Part>,
         params: Value,
@@ -32,6 +34,8 @@ fn bad(why: impl std::fmt::Display) -> RequestError {
 }
 
 impl QueryTemplate {
+    /// Reads the `query` of a role.
+    ///
     /// # Errors
     /// Neither JSON nor a template, or a template with more than is supported.
     pub(crate) fn parse(text: &str) -> Result<QueryTemplate> {
@@ -55,7 +59,7 @@ impl QueryTemplate {
     /// The query for this user.
     ///
     /// # Errors
-    /// The text that a template becomes is no JSON.
+    /// The text that a template becomes is not JSON.
     pub(crate) fn render(&self, user: &Identity) -> Result<Value> {
         let (parts, params) = match self {
             QueryTemplate::Query(query) => return Ok(query.clone()),
@@ -95,7 +99,7 @@ impl QueryTemplate {
     }
 }
 
-/// A member by its path: names with dots in them are tried as a whole first.
+/// Finds a member by its path; a name that contains dots is tried as a whole first.
 fn walk<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     if let Some(found) = value.get(path) {
         return Some(found);

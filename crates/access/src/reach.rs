@@ -1,20 +1,20 @@
-//! What of an index may be seen: "which documents, and which of their fields?"
+//! The part of an index that may be seen: "which documents, and which of their fields?"
 
 use serde_json::Value;
 
 use crate::descriptor::FieldRule;
 
-/// What one set of roles lets see of an index.
+/// The part of an index that one set of roles lets a user see.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Part {
-    /// Any of these rules; `None`: all fields.
+    /// Fields that one of these rules allows may be seen; `None` means all fields.
     pub fields: Option<Vec<FieldRule>>,
-    /// Any of these queries; `None`: all documents.
+    /// Documents that match one of these queries may be seen; `None` means all documents.
     pub documents: Option<Vec<Value>>,
 }
 
 impl Part {
-    /// What either lets see.
+    /// Adds what `other` lets a user see.
     pub(crate) fn or(&mut self, other: &Part) {
         fn either<T: Clone + PartialEq>(own: &mut Option<Vec<T>>, other: &Option<Vec<T>>) {
             match (own.as_mut(), other) {
@@ -33,7 +33,7 @@ impl Part {
     }
 }
 
-/// What of an index may be seen: what every part lets see.
+/// The part of an index that may be seen: only what every [`Part`] allows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
     parts: Vec<Part>,
@@ -44,14 +44,14 @@ impl Reach {
         Reach { parts }
     }
 
-    /// What either of two ways to an index lets see. Both are of the same roles.
+    /// Adds what another way to the same index (an alias, a data stream) lets the same roles see.
     pub(crate) fn or(&mut self, other: &Reach) {
         for (own, other) in self.parts.iter_mut().zip(&other.parts) {
             own.or(other);
         }
     }
 
-    /// `None`: all of it.
+    /// What is hidden; `None` means that all of the index may be seen.
     pub fn limits(&self) -> Option<Limits> {
         let limits = Limits {
             fields: self.parts.iter().filter_map(|part| part.fields.clone()).collect(),
@@ -61,7 +61,7 @@ impl Reach {
     }
 }
 
-/// What is hidden of an index.
+/// Limits on what may be seen of an index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// Each list must let a field through by one of its rules.
@@ -76,7 +76,7 @@ impl Limits {
         self.fields.iter().all(|rules| rules.iter().any(|rule| rule.allows(path)))
     }
 
-    /// The query that documents must match; `None`: all do.
+    /// The query that documents must match to be seen; `None` means that all may be.
     pub fn query(&self) -> Option<Value> {
         if self.documents.is_empty() {
             return None;

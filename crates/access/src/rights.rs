@@ -1,4 +1,4 @@
-//! Roles made ready to decide: "may they do this, on this name, and what of it may be seen?"
+//! Compiled roles: "may they do this, on this name, and which part of it may be seen?"
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::query_template::QueryTemplate;
 use crate::reach::{Part, Reach};
 use crate::{Identity, Result, denial};
 
-/// Decisions that are remembered; forgotten all at once when there are more.
+/// Number of decisions that are remembered; when there are more, all are forgotten.
 const REMEMBERED_MAX: usize = 4_096;
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ enum IndexGrant {
     Pattern(String),
 }
 
-/// One entry of `indices`, ready.
+/// One entry of `indices` of a role, compiled.
 #[derive(Debug)]
 struct Group {
     names: Vec<NamePattern>,
@@ -82,6 +82,8 @@ pub struct Role {
 }
 
 impl Role {
+    /// Combines roles, each with its name, for this user.
+    ///
     /// # Errors
     /// A query whose template does not become JSON for this user.
     pub fn compile(descriptors: &[(String, RoleDescriptor)], user: &Identity) -> Result<Role> {
@@ -116,7 +118,7 @@ impl Role {
         })
     }
 
-    /// As [`Role::allows_cluster`], for more than own API keys.
+    /// Whether the action is allowed on the API keys of other users too.
     fn allows_all_keys(&self, action: &str) -> bool {
         self.cluster.iter().any(|grant| match grant {
             ClusterGrant::Named(privilege) => {
@@ -205,24 +207,27 @@ impl Role {
     }
 }
 
-/// What somebody may do: what all of these roles let do. A user has one; an API key has its own and those of its owner.
+/// What somebody may do: only what every [`Role`] in the list allows. A user has one; an API key has its own
+/// and that of its owner.
 #[derive(Debug)]
 pub struct Rights {
     roles: Vec<Role>,
     remembered: Mutex<HashMap<&'static str, HashMap<String, Option<Reach>>>>,
 }
 
-/// How far a cluster action may go.
+/// Whether a cluster action is allowed, and on what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClusterVerdict {
+    /// It is refused.
     Denied,
-    /// On own API keys alone.
+    /// It is allowed on the user's own API keys only.
     OwnKeys,
+    /// It is allowed without limits.
     Allowed,
 }
 
 impl Rights {
-    /// `roles`: at least one; each must allow what is asked for.
+    /// `roles` has at least one role; each of them must allow what is asked for.
     pub fn new(roles: Vec<Role>) -> Rights {
         Rights { roles, remembered: Mutex::default() }
     }
@@ -252,7 +257,8 @@ impl Rights {
         self.roles.iter().all(|role| role.groups.iter().any(|group| group.allows(action)))
     }
 
-    /// What of an index, alias or data stream an action reaches; `None`: it may not be touched.
+    /// The part of an index, alias or data stream that an action reaches; `None` means that it may not be
+    /// touched.
     pub fn reach(&self, action: &'static str, name: &str) -> Option<Reach> {
         let mut remembered = self.remembered.lock();
         if let Some(known) = remembered.get(action).and_then(|names| names.get(name)) {
@@ -267,7 +273,7 @@ impl Rights {
         reach
     }
 
-    /// Refuses to let `identity` act as another user where no role says that he may.
+    /// Refuses to let `identity` act as `user` where no role allows it.
     ///
     /// # Errors
     /// 403.
@@ -278,7 +284,7 @@ impl Rights {
         }
     }
 
-    /// 403 for acting as somebody.
+    /// The error 403 for acting as `user`.
     pub fn run_as_denied(
         &self,
         identity: &Identity,
@@ -288,17 +294,17 @@ impl Rights {
         denial::run_as_denied(identity, &self.role_names(), action, user)
     }
 
-    /// Whether he has a cluster privilege, by name or pattern (`_has_privileges`).
+    /// Whether a cluster privilege, given by name or pattern, is granted (`_has_privileges`).
     pub fn has_cluster_privilege(&self, privilege: &str) -> bool {
         self.roles.iter().all(|role| role.has_cluster_privilege(privilege))
     }
 
-    /// Whether he has an index privilege on all names that fit a pattern (`_has_privileges`).
+    /// Whether an index privilege is granted on all names that fit a pattern (`_has_privileges`).
     pub fn has_index_privilege(&self, privilege: &str, pattern: &str, allow_restricted: bool) -> bool {
         self.roles.iter().all(|role| role.has_index_privilege(privilege, pattern, allow_restricted))
     }
 
-    /// Whether he has a privilege of an application (`_has_privileges`).
+    /// Whether a privilege of an application is granted on a resource (`_has_privileges`).
     pub fn has_application_privilege(&self, application: &str, privilege: &str, resource: &str) -> bool {
         self.roles.iter().all(|role| role.has_application_privilege(application, privilege, resource))
     }

@@ -1,5 +1,5 @@
-//! Role mappings: rules that give roles to users of other realms. They are kept and shown; Limber's own users name their roles themselves,
-//! as Elasticsearch's native users do, so that no rule applies to them.
+//! Role mappings: rules that give roles to users of other realms. They are kept and shown; Limber's own users
+//! name their roles themselves, as Elasticsearch's native users do, so that no rule applies to them.
 //!
 //! Source: `ExpressionRoleMapping`, `ExpressionParser`.
 
@@ -9,20 +9,27 @@ use serde_json::{Map, Value, json};
 use crate::Result;
 use crate::descriptor::{check_metadata, texts};
 
-/// Rules within rules.
+/// Rules nest at most this deep.
 const DEPTH_MAX: usize = 20;
 
-/// A mapping, valid.
+/// A role mapping. [`RoleMapping::parse`] has checked it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoleMapping {
+    /// Whether the rules apply.
     pub enabled: bool,
+    /// Names of the roles that it gives.
     pub roles: Vec<String>,
+    /// Templates of names of roles, as they were written; one of `roles` and these is there.
     pub role_templates: Option<Value>,
+    /// Who gets the roles, as it was written.
     pub rules: Value,
+    /// What the client keeps with the mapping.
     pub metadata: Map<String, Value>,
 }
 
 impl RoleMapping {
+    /// Reads the body of `PUT _security/role_mapping/NAME`.
+    ///
     /// # Errors
     /// A member that is missing, unknown or of another type.
     pub fn parse(name: &str, body: &Value) -> Result<RoleMapping> {
@@ -69,7 +76,7 @@ impl RoleMapping {
         if problems.is_empty() { Ok(mapping) } else { Err(RequestError::validation(problems)) }
     }
 
-    /// As it is shown and kept.
+    /// The mapping as it is shown and kept; [`RoleMapping::parse`] reads it back.
     pub fn to_json(&self) -> Value {
         let mut shown = json!({"enabled": self.enabled, "roles": self.roles});
         if let Some(templates) = &self.role_templates {

@@ -1,7 +1,8 @@
 //! Secrets: "how are they made, kept and compared?"
 //!
-//! Passwords, which people choose, are kept as argon2id with the parameters that OWASP recommends (19 MiB, two passes, one lane): some
-//! 20 ms each. Keys and tokens have 128 random bits and more, so that nobody can guess them: a salted SHA-256 is enough, and fast.
+//! Passwords, which people choose, are kept as argon2id with the parameters that OWASP recommends (19 MiB,
+//! two passes, one lane): some 20 ms each. Keys and tokens have 128 random bits and more, so that nobody can
+//! guess them: a salted SHA-256 is enough, and fast.
 
 use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -16,7 +17,8 @@ use crate::Result;
 /// KiB and passes of argon2id.
 const MEMORY_KIB: u32 = 19 << 10;
 const PASSES: u32 = 2;
-/// Most that a hash from elsewhere (`password_hash`) may ask for: it is paid for at each log-in that is not remembered.
+/// Most that a hash from elsewhere (`password_hash`) may ask for: it is paid for at each log-in that is not
+/// remembered.
 const MEMORY_KIB_MAX: u32 = 64 << 10;
 const PASSES_MAX: u32 = 8;
 
@@ -56,7 +58,7 @@ pub(crate) fn is_password_hash(hash: &str) -> bool {
         && params.p_cost() == 1
 }
 
-/// Whether this is the password. Takes the same time for users who do not exist (`None`).
+/// Whether `password` has this hash. Takes the same time for users that do not exist (`None`).
 pub fn password_matches(password: &str, hash: Option<&str>) -> bool {
     // The hash of a password that nobody knows.
     const NOBODY: &str =
@@ -66,7 +68,7 @@ pub fn password_matches(password: &str, hash: Option<&str>) -> bool {
     argon2().verify_password(password.as_bytes(), &parsed).is_ok() && text.is_some()
 }
 
-/// A password for people.
+/// A random password for a person: 22 characters, 132 bits.
 pub fn new_password() -> String {
     random::<PASSWORD_LENGTH>()
         .iter()
@@ -91,7 +93,7 @@ pub fn secret_digest(secret: &str) -> String {
     format!("{salt}${}", STANDARD_NO_PAD.encode(digest))
 }
 
-/// Whether this is the secret.
+/// Whether `kept` is the digest of this secret. Takes the same time wherever they differ.
 pub fn digest_matches(secret: &str, kept: &str) -> bool {
     let Some((salt, digest)) = kept.split_once('$') else { return false };
     let Ok(digest) = STANDARD_NO_PAD.decode(digest) else { return false };

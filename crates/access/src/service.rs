@@ -9,12 +9,14 @@ use crate::{AuthenticationType, Identity, Realm, Result, RoleDescriptor};
 /// An account, such as `elastic/fleet-server`.
 #[derive(Debug)]
 pub struct ServiceAccount {
+    /// First part of the name: `elastic`.
     pub namespace: &'static str,
+    /// Second part of the name: `fleet-server`.
     pub service: &'static str,
     role: &'static str,
 }
 
-/// All of them.
+/// All service accounts that exist.
 pub const SERVICE_ACCOUNTS: [ServiceAccount; 2] = [
     ServiceAccount {
         namespace: "elastic",
@@ -36,21 +38,21 @@ impl ServiceAccount {
         SERVICE_ACCOUNTS.iter().find(|account| account.namespace == namespace && account.service == service)
     }
 
-    /// `elastic/fleet-server`.
+    /// The account's full name, such as `elastic/fleet-server`.
     pub fn principal(&self) -> String {
         format!("{}/{}", self.namespace, self.service)
     }
 
-    /// Its role.
+    /// The account's fixed role.
     ///
     /// # Errors
-    /// None: it is fixed, and tested.
+    /// None: a test parses the role of each account.
     pub fn role(&self) -> Result<RoleDescriptor> {
         let body: Value = serde_json::from_str(self.role).unwrap_or_default();
         RoleDescriptor::parse(&self.principal(), &body)
     }
 
-    /// As requests know it, let in by the token `name`.
+    /// The identity of requests that come with the token `name`.
     pub fn identity(&self, name: &str) -> Identity {
         Identity {
             username: self.principal(),
@@ -68,7 +70,9 @@ impl ServiceAccount {
 /// A token of a service account, with what is kept of its secret.
 #[derive(Clone, PartialEq)]
 pub struct ServiceToken {
+    /// When it was made, in milliseconds since 1970.
     pub creation_ms: u64,
+    /// What is kept of the secret ([`crate::secret_digest`]).
     pub digest: String,
 }
 

@@ -16,21 +16,25 @@ use crate::{
 /// Users, roles, mappings and tokens of a node, and its API keys: all of them are in one file.
 const ENTRIES_MAX: usize = 10_000;
 const API_KEYS_MAX: usize = 20_000;
-/// Keys that expired or were invalidated so long ago are forgotten (`xpack.security.authc.api_key.delete.retention_period`).
+/// Keys that expired or were invalidated so long ago are forgotten
+/// (`xpack.security.authc.api_key.delete.retention_period`).
 const RETENTION_MS: u64 = 7 * 24 * 3600 * 1000;
 
 /// Roles by name.
 pub type NamedRoles = Vec<(String, RoleDescriptor)>;
 
-/// See the module.
+/// Everything about security that outlives a restart, apart from the reserved roles.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Store {
-    /// Counts changes: what was made from another version is made anew.
+    /// Counts changes. What was derived from another version is derived again.
     pub version: u64,
-    /// Reserved ones too, as soon as they have a password or were disabled.
+    /// By name. A reserved user is among them once it has a password or was disabled.
     pub users: BTreeMap<String, User>,
+    /// By name, without the reserved ones.
     pub roles: BTreeMap<String, RoleDescriptor>,
+    /// By name.
     pub role_mappings: BTreeMap<String, RoleMapping>,
+    /// By id.
     pub api_keys: BTreeMap<String, ApiKey>,
     /// By `namespace/service/name`.
     pub service_tokens: BTreeMap<String, ServiceToken>,
@@ -39,7 +43,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Whether there is nothing in it that somebody made.
+    /// Whether nobody has created or changed anything yet.
     pub fn is_empty(&self) -> bool {
         Store { version: 0, ..self.clone() } == Store::default()
     }
@@ -66,7 +70,7 @@ impl Store {
         reserved_role(name).or_else(|| self.roles.get(name).cloned())
     }
 
-    /// Those of these roles that exist.
+    /// The roles of these names, without those that do not exist.
     pub fn roles_of(&self, names: &[String]) -> NamedRoles {
         names.iter().filter_map(|name| Some((name.clone(), self.role(name)?))).collect()
     }
@@ -74,12 +78,12 @@ impl Store {
     /// What a user of these roles may do.
     ///
     /// # Errors
-    /// A query of a role whose template does not become JSON for him.
+    /// A query of a role whose template does not become JSON for this user.
     pub fn rights_of(&self, identity: &Identity) -> Result<Rights> {
         Ok(Rights::new(vec![Role::compile(&self.roles_of(&identity.roles), identity)?]))
     }
 
-    /// What an API key may do: what both its own roles and those of its owner, as they were then, let do.
+    /// What an API key may do: what both its own roles and those that its owner had when it was made allow.
     ///
     /// # Errors
     /// As [`Store::rights_of`].
@@ -100,7 +104,7 @@ impl Store {
         Ok(Rights::new(vec![Role::compile(&[(account.principal(), account.role()?)], identity)?]))
     }
 
-    /// The roles that limit a key which somebody makes now.
+    /// The roles of somebody who makes an API key now; they limit the key.
     pub fn limiting_roles(&self, identity: &Identity) -> Result<NamedRoles> {
         match &identity.authentication {
             AuthenticationType::Token { .. } => {
@@ -137,7 +141,7 @@ impl Store {
         }
     }
 
-    /// As the node's state keeps it.
+    /// The store as the node's state keeps it.
     pub fn to_json(&self) -> Value {
         fn members<T>(entries: &BTreeMap<String, T>, to_json: impl Fn(&T) -> Value) -> Map<String, Value> {
             entries.iter().map(|(name, entry)| (name.clone(), to_json(entry))).collect()
@@ -155,7 +159,7 @@ impl Store {
         })
     }
 
-    /// Reads it back.
+    /// Reads back what [`Store::to_json`] wrote.
     ///
     /// # Errors
     /// A role that is not valid: guessing what it meant would give rights to somebody.
@@ -194,7 +198,7 @@ impl Store {
         Ok(())
     }
 
-    /// Lets a user in, or no longer.
+    /// Enables or disables a user; a disabled user is not let in.
     ///
     /// # Errors
     /// There is no such user.

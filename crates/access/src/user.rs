@@ -8,18 +8,23 @@ use crate::{AuthenticationType, Identity, Realm, Result, hash_password, secret};
 
 const NAME_LENGTH_MAX: usize = 507;
 const PASSWORD_LENGTH_MIN: usize = 6;
-/// A password is hashed as a whole.
+/// Bytes of a password: all of it is hashed.
 const PASSWORD_LENGTH_MAX: usize = 1_024;
 
-/// A user, with what is kept of his password.
+/// A user, with the hash of the password.
 #[derive(Clone, PartialEq)]
 pub struct User {
+    /// Names of the user's roles.
     pub roles: Vec<String>,
+    /// The user's name for people.
     pub full_name: Option<String>,
+    /// The user's address.
     pub email: Option<String>,
+    /// What the client keeps with the user.
     pub metadata: Map<String, Value>,
+    /// Whether the user is let in.
     pub enabled: bool,
-    /// `None`: there is no password that would let him in.
+    /// `None` if no password lets the user in.
     pub password_hash: Option<String>,
 }
 
@@ -30,7 +35,8 @@ impl std::fmt::Debug for User {
 }
 
 impl User {
-    /// A user from a body of `PUT _security/user/NAME`; `known`: who has the name already, and keeps his password where none is given.
+    /// Reads the body of `PUT _security/user/NAME`. `known` is the user who has the name already, whose
+    /// password stays if none is given.
     ///
     /// # Errors
     /// A name or password that is not valid, an unknown member.
@@ -114,7 +120,7 @@ impl User {
         })
     }
 
-    /// As requests know him.
+    /// The identity of requests that come with the user's password.
     pub fn identity(&self, name: &str, realm: Realm) -> Identity {
         Identity {
             username: name.to_owned(),
@@ -152,7 +158,8 @@ impl User {
     }
 }
 
-/// The hash of a password that somebody chose, or a hash from elsewhere (`key`: `password` or `password_hash`).
+/// The hash of a password that somebody chose, or a hash from elsewhere (`key`: `password` or
+/// `password_hash`).
 ///
 /// # Errors
 /// It is too short or too long, or no hash that is understood.

@@ -1,4 +1,5 @@
-//! What the analyzers of indices find at the node: files of the configuration folder, sets of synonyms, scripts over tokens.
+//! What the analyzers of indices find at the node: files of the configuration folder, sets of synonyms,
+//! scripts over tokens.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,6 +33,7 @@ impl fmt::Debug for NodeAnalysis {
 }
 
 impl NodeAnalysis {
+    /// What analyzers of this node find: files of the data folder, scripts, and `sets` of synonyms by name.
     pub fn new(
         disk: Arc<dyn Disk>,
         scripts: Arc<Scripts>,
@@ -45,6 +47,7 @@ impl NodeAnalysis {
         self.sets.load_full()
     }
 
+    /// Replaces all sets of synonyms.
     pub fn set_sets(&self, sets: BTreeMap<String, SynonymSet>) {
         self.sets.store(Arc::new(sets));
     }
@@ -139,6 +142,7 @@ impl AnalysisResources for NoAnalysis {
 pub(crate) struct AnalysisOf(pub Option<Arc<dyn AnalysisResources>>);
 
 impl AnalysisOf {
+    /// The node's resources, or none before it has any.
     pub fn get(&self) -> Arc<dyn AnalysisResources> {
         self.0.clone().unwrap_or_else(|| Arc::new(NoAnalysis))
     }

@@ -7,19 +7,26 @@ use serde_json::{Value, json};
 
 use crate::api::{IndicesOptions, Result};
 
+/// Parameters of `_cluster/health` and `_cat/health`.
 #[derive(Debug, Clone)]
 pub struct HealthRequest {
     /// Empty or `_all`: every index.
     pub index: Option<String>,
+    /// How `index` is resolved.
     pub options: IndicesOptions,
+    /// Answers once the status is this one or better.
     pub wait_for_status: Option<HealthStatus>,
     /// `">=1"`, `"ge(1)"`, `"1"`, ...
     pub wait_for_nodes: Option<String>,
     /// `"all"` or a number.
     pub wait_for_active_shards: Option<String>,
+    /// Accepted; shards of a single node never move.
     pub wait_for_no_relocating_shards: bool,
+    /// Answers once no shard is starting.
     pub wait_for_no_initializing_shards: bool,
+    /// Accepted: the name of a priority of pending tasks.
     pub wait_for_events: Option<String>,
+    /// Longest time to wait.
     pub timeout_ms: u64,
 }
 
@@ -39,14 +46,19 @@ impl Default for HealthRequest {
     }
 }
 
+/// The state of an index, a shard or the node; the worst of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HealthStatus {
+    /// All copies of all shards serve.
     Green,
+    /// All primaries serve; replicas do not, as there is one node.
     Yellow,
+    /// A primary does not serve.
     Red,
 }
 
 impl HealthStatus {
+    /// As answers write it.
     pub fn as_str(self) -> &'static str {
         match self {
             HealthStatus::Green => "green",
@@ -55,6 +67,7 @@ impl HealthStatus {
         }
     }
 
+    /// Reads the parameter, in any case; another word is an error.
     pub fn parse(text: &str) -> Result<HealthStatus> {
         match text.to_ascii_lowercase().as_str() {
             "green" => Ok(HealthStatus::Green),
@@ -65,36 +78,58 @@ impl HealthStatus {
     }
 }
 
+/// What `_cluster/health` answers.
 #[derive(Debug, Clone)]
 pub struct HealthResponse {
+    /// `cluster.name`.
     pub cluster_name: String,
+    /// The worst status of the indices asked for.
     pub status: HealthStatus,
-    /// The answer's HTTP status is 408 then.
+    /// Whether the time was over before what was waited for came; the answer's HTTP status is 408 then.
     pub timed_out: bool,
+    /// Always 1.
     pub number_of_nodes: u32,
+    /// Primaries that serve.
     pub active_primary_shards: u32,
+    /// Copies that serve, primaries included.
     pub active_shards: u32,
+    /// Copies that do not serve.
     pub unassigned_shards: u32,
+    /// Changes of the cluster's state that wait; always 0.
     pub number_of_pending_tasks: u32,
+    /// The indices asked for, by name.
     pub indices: Vec<IndexHealth>,
 }
 
+/// The state of one index.
 #[derive(Debug, Clone)]
 pub struct IndexHealth {
+    /// Its name.
     pub name: Arc<str>,
+    /// Its id.
     pub uuid: Arc<str>,
+    /// Whether it is open.
     pub open: bool,
+    /// The worst status of its shards.
     pub status: HealthStatus,
+    /// Primaries.
     pub number_of_shards: u32,
+    /// Replicas of each primary.
     pub number_of_replicas: u32,
+    /// By number.
     pub shards: Vec<ShardHealth>,
 }
 
+/// The state of one shard.
 #[derive(Debug, Clone)]
 pub struct ShardHealth {
+    /// Its number.
     pub shard: u32,
+    /// Green, yellow without all replicas, or red.
     pub status: HealthStatus,
+    /// Whether the primary serves.
     pub primary_active: bool,
+    /// Copies that do not serve.
     pub unassigned_shards: u32,
     /// Why it does not serve, or which of its files are damaged.
     pub reason: Option<Arc<str>>,

@@ -20,6 +20,7 @@ use crate::waiting::patiently;
 
 /// One of them, running or done.
 pub struct AsyncSearch {
+    /// As `_async_search/{id}` names it.
     pub id: String,
     /// Wall clock, as it is shown.
     pub start_millis: u64,
@@ -54,8 +55,10 @@ impl Expiry {
 /// How a search ended.
 #[derive(Debug)]
 pub struct AsyncSearchEnd {
-    /// Its start and the time that it took, so that no clock that was set meanwhile puts the end before the start.
+    /// Its start and the time that it took, so that no clock that was set meanwhile puts the end before the
+    /// start.
     pub millis: u64,
+    /// What it found, or why it failed.
     pub outcome: limber_search::Result<SearchResponse>,
 }
 
@@ -104,7 +107,8 @@ impl AsyncSearch {
 
 /// A request waits this long at most.
 const WAIT_MAX_MS: u64 = 3_600_000;
-/// Threads that may run at a time, and searches that may be kept. Ours; Elasticsearch bounds the bytes of an answer instead.
+/// Threads that may run at a time, and searches that may be kept. Ours; Elasticsearch bounds the bytes of an
+/// answer instead.
 const RUNNING_MAX: usize = 64;
 const KEPT_MAX: usize = 1_000;
 /// Source: `SubmitAsyncSearchRequest#MIN_KEEP_ALIVE`.

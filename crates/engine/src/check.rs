@@ -17,6 +17,7 @@ use crate::translog;
 pub struct DataFolderReport {
     /// One line a shard or problem, for people.
     pub lines: Vec<String>,
+    /// How many of the lines are problems.
     pub problem_count: usize,
 }
 
@@ -27,7 +28,8 @@ impl DataFolderReport {
     }
 }
 
-/// Verifies metadata, commits, segments, live docs and translogs of a folder that no server uses. Changes nothing.
+/// Verifies metadata, commits, segments, live docs and translogs of a folder that no server uses. Changes
+/// nothing.
 ///
 /// Errors: the folder cannot be read, or a running server holds it. What is damaged inside is in the report.
 pub fn check_data_folder(path: &Path) -> Result<DataFolderReport> {

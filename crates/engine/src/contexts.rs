@@ -1,8 +1,8 @@
-//! Search contexts: "the next page of that search, or another search, over the indices as they were when it began". Scrolls and points
-//! in time, in one table under one limit.
+//! Search contexts: "the next page of that search, or another search, over the indices as they were when it
+//! began". Scrolls and points in time, in one table under one limit.
 //!
-//! Ids are 32 random bytes: nobody can make one up, and nothing in them is parsed. A context pins its snapshots; the pages and searches in
-//! between are charged to the `request` pool like any search.
+//! Ids are 32 random bytes: nobody can make one up, and nothing in them is parsed. A context pins its
+//! snapshots; the pages and searches in between are charged to the `request` pool like any search.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,7 +44,8 @@ struct Life {
 
 /// What a context is for.
 pub(crate) trait Kind: Sized {
-    /// Beside which statistics: called when one is opened (`None`) and when it has lived so long.
+    /// Counts in the shard's statistics that a context is opened (`None`), or that it has lived for this
+    /// long.
     fn count(shard: &Shard, lived_nanos: Option<u64>);
     /// Picks the contexts of this kind.
     fn of(context: &AnyContext) -> Option<&Arc<Context<Self>>>;
@@ -207,7 +208,8 @@ impl Contexts {
         if self.len() >= limit { Err(too_many(limit)) } else { Ok(()) }
     }
 
-    /// The context, whose life begins anew, longer if `keep_alive_ms` says so; 404 when it is unknown or has expired.
+    /// The context, whose life begins anew, longer if `keep_alive_ms` says so; 404 when it is unknown or has
+    /// expired.
     pub(crate) fn get<K: Kind>(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<Context<K>>> {
         let now_millis = self.environment.clock.monotonic_millis();
         let found = if is_id(id) { self.open.lock().get(id).cloned() } else { None };

@@ -9,8 +9,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_store::sync::Mutex;
 use limber_store::{Directory, Disk, DiskSpace, random};
 
-/// Two clocks. What is shown to people or kept over restarts is wall time; whatever is an interval, a deadline or an age within this
-/// process is monotonic, so that nothing stops or ends early when somebody sets the wall clock.
+/// Two clocks. What is shown to people or kept over restarts is wall time; whatever is an interval, a
+/// deadline or an age within this process is monotonic, so that nothing stops or ends early when somebody
+/// sets the wall clock.
 pub trait Clock: Send + Sync {
     /// Wall clock, milliseconds since 1970. Jumps in both directions.
     fn now_millis(&self) -> u64;
@@ -22,6 +23,7 @@ pub trait Clock: Send + Sync {
     }
 }
 
+/// Where ids and jitter come from.
 pub trait Randomness: Send + Sync {
     /// Fills `bytes` with unpredictable ones.
     fn fill(&self, bytes: &mut [u8]);
@@ -30,17 +32,22 @@ pub trait Randomness: Send + Sync {
 /// Everything that is not a pure function of the requests.
 #[derive(Clone)]
 pub struct Environment {
+    /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Random bytes.
     pub randomness: Arc<dyn Randomness>,
+    /// The data folder.
     pub disk: Arc<dyn Disk>,
 }
 
 impl Environment {
+    /// The system's clock and random bytes.
     pub fn system(disk: Arc<dyn Disk>) -> Environment {
         Environment { clock: Arc::new(SystemClock::default()), randomness: Arc::new(SystemRandomness), disk }
     }
 
-    /// 16 random bytes as 22 characters of URL-safe base64, not starting with `-` or `_` (Elasticsearch's `UUIDs.randomBase64UUID`).
+    /// 16 random bytes as 22 characters of URL-safe base64, not starting with `-` or `_` (Elasticsearch's
+    /// `UUIDs.randomBase64UUID`).
     pub(crate) fn uuid(&self) -> String {
         let mut bytes = [0u8; 16];
         loop {
@@ -106,6 +113,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
+    /// Clocks that stand still, the wall clock at `wall_millis` since 1970.
     pub fn at(wall_millis: u64) -> ManualClock {
         ManualClock { wall_millis: AtomicU64::new(wall_millis), monotonic_millis: AtomicU64::new(0) }
     }
@@ -121,7 +129,7 @@ impl ManualClock {
         self.wall_millis.store(wall_millis, Ordering::Relaxed);
     }
 
-    /// Somebody sets the wall clock by so much forth, or back where it is negative; not before 1970.
+    /// Sets the wall clock forward by `ms`, or back where `ms` is negative, but not before 1970.
     pub fn shift_wall_ms(&self, ms: i64) {
         let shifted = |wall: u64| Some(wall.saturating_add_signed(ms));
         // Never fails, as the closure always answers a value.
@@ -139,7 +147,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// When something that recurs was last done; never, at first.
+/// When recurring work was done last; at first it never was.
 #[derive(Debug, Default)]
 pub(crate) struct LastTime {
     /// One more than the monotonic milliseconds; 0: never.
@@ -171,7 +179,8 @@ pub(crate) struct WallClockWatch {
 const WALL_CLOCK_TOLERANCE_MS: u64 = 60_000;
 
 impl WallClockWatch {
-    /// By how much the wall clock was set since the last look, if by more than a minute; negative where it was set back.
+    /// By how much the wall clock was set since the last look, if by more than a minute; negative where it
+    /// was set back.
     pub(crate) fn set_by_ms(&self, clock: &dyn Clock) -> Option<i64> {
         let now = (clock.now_millis(), clock.monotonic_millis());
         let (wall, monotonic) = self.last.lock().replace(now)?;
@@ -186,6 +195,7 @@ pub struct SeededRandomness {
 }
 
 impl SeededRandomness {
+    /// Bytes that depend on `seed` alone.
     pub fn new(seed: u64) -> SeededRandomness {
         SeededRandomness { state: AtomicU64::new(seed) }
     }

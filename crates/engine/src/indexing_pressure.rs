@@ -1,7 +1,8 @@
 //! Bytes of writes that have arrived and are not answered: "may one more come in?"
 //!
-//! A write takes several times its own size (its records, its fields), so that only a part of the memory may wait as bodies. Where there is no
-//! room the client is told to come back later, before the rest of the body is read.
+//! A write takes several times its own size (its records, its fields), so that only a part of the memory may
+//! wait as bodies. Where there is no room the client is told to come back later, before the rest of the body
+//! is read.
 //!
 //! Source: Elasticsearch's `IndexingPressure`.
 
@@ -24,14 +25,18 @@ pub struct IndexingPressure {
 /// What `_nodes/stats/indexing_pressure` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexingPressureStats {
+    /// `indexing_pressure.memory.limit`.
     pub limit_bytes: u64,
+    /// Bytes of the writes that are under way.
     pub current_bytes: u64,
     /// The bytes of all writes that were let in since the start.
     pub total_bytes: u64,
+    /// Writes that were refused since the start.
     pub rejection_count: u64,
 }
 
 impl IndexingPressure {
+    /// Nothing is under way; writes may have `limit_bytes` together.
     pub fn new(limit_bytes: u64) -> Arc<IndexingPressure> {
         let zero = || AtomicU64::new(0);
         Arc::new(IndexingPressure {
@@ -47,6 +52,7 @@ impl IndexingPressure {
         PendingWrite { pressure: self.clone(), bytes: 0 }
     }
 
+    /// The numbers of now.
     pub fn stats(&self) -> IndexingPressureStats {
         IndexingPressureStats {
             limit_bytes: self.limit_bytes,

@@ -16,9 +16,11 @@ use crate::shard::Commit;
 /// One field of one index, over all its committed segments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldTermIndex {
+    /// Segments that have the field.
     pub segment_count: u64,
     /// Bytes of the FSTs, and of the largest of them.
     pub index_bytes: u64,
+    /// Bytes of the largest FST.
     pub largest_bytes: u64,
 }
 
@@ -27,9 +29,12 @@ pub struct FieldTermIndex {
 pub struct TermIndexReport {
     /// By index and field.
     pub fields: BTreeMap<IndexAndField, FieldTermIndex>,
-    /// FSTs, one a field and segment, by size: entry `i` counts those of less than `4^i` KiB that are in no entry before.
+    /// FSTs, one a field and segment, by size: entry `i` counts those of less than `4^i` KiB that are in no
+    /// entry before.
     pub histogram: [u64; 8],
+    /// Committed segments of all shards.
     pub segment_count: u64,
+    /// Documents in them, deleted ones included.
     pub document_count: u64,
     /// Bytes of all committed segments on disk.
     pub disk_bytes: u64,

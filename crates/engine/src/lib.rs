@@ -1,8 +1,12 @@
-//! Indices that live: catalog, shards, versions, translog, refresh, flush, merge, recovery, ingest pipelines, tasks.
+//! Indices that live: catalog, shards, versions, translog, refresh, flush, merge, recovery, ingest pipelines,
+//! tasks.
 //!
-//! Question answered: "carry out this API call on the indices of this data folder, and lose nothing that was acknowledged".
+//! Question answered: "carry out this API call on the indices of this data folder, and lose nothing that was
+//! acknowledged".
 //!
 //! **Invariant**: knows no HTTP. Clock, randomness and disk come in as arguments, so that tests replay.
+
+#![deny(missing_docs)]
 
 mod analysis;
 pub mod api;

@@ -10,12 +10,16 @@ use serde_json::{Map, Value, json};
 /// Which counters a request shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
+    /// Those of `_delete_by_query`.
     Deletes,
+    /// Those of `_update_by_query`.
     Updates,
+    /// Those of `_reindex`.
     Copies,
 }
 
-/// The state of a running request by query: written by its threads, read by `GET _tasks`, changed by `_rethrottle` and `_cancel`.
+/// The state of a running request by query: written by its threads, read by `GET _tasks`, changed by
+/// `_rethrottle` and `_cancel`.
 ///
 /// Source: `org.elasticsearch.index.reindex.BulkByScrollTask`.
 #[derive(Debug)]
@@ -134,7 +138,8 @@ impl Progress {
         self.wake.1.notify_all();
     }
 
-    /// Pauses a slice until a batch of `count` operations, begun at `start`, has taken as long as the speed wants.
+    /// Pauses a slice until a batch of `count` operations, begun at `start`, has taken as long as the speed
+    /// wants.
     pub(crate) fn throttle(&self, number: usize, start: Instant, count: u64) {
         let slice = &self.slices[number];
         let paused_at = Instant::now();

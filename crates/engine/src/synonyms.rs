@@ -24,6 +24,7 @@ impl SynonymSet {
         self.0.iter().map(|(id, rule)| (id.as_str(), rule.as_str()))
     }
 
+    /// The rule of this id.
     pub fn get(&self, id: &str) -> Option<&str> {
         self.0.get(id).map(String::as_str)
     }
@@ -42,6 +43,7 @@ impl SynonymSet {
         self.0.remove(id).is_some()
     }
 
+    /// Number of rules.
     pub fn len(&self) -> usize {
         self.0.len()
     }

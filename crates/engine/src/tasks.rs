@@ -18,9 +18,13 @@ use crate::waiting::patiently;
 /// One running (or kept) task.
 #[derive(Debug)]
 pub struct Task {
+    /// The number in `node:number`.
     pub id: u64,
+    /// Elasticsearch's name of what it does.
     pub action: &'static str,
+    /// What the request asks for, as `_tasks?detailed` shows it.
     pub description: String,
+    /// Whether `_tasks/_cancel` may end it.
     pub cancellable: bool,
     /// Set by [`Task::cancel`]; searches look at it once a window.
     pub cancelled: Arc<AtomicBool>,
@@ -99,6 +103,7 @@ struct List {
 /// Takes the task off the list when it drops.
 pub struct TaskGuard<'t> {
     tasks: &'t Tasks,
+    /// The task on the list.
     pub task: Arc<Task>,
 }
 
@@ -176,6 +181,7 @@ impl Tasks {
         task
     }
 
+    /// All running tasks, in the order in which they began.
     pub fn list(&self) -> Vec<Arc<Task>> {
         self.list.running.lock().values().cloned().collect()
     }

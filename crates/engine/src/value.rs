@@ -40,6 +40,7 @@ pub fn parse_bytes_or_percent(key: &str, text: &str, whole_bytes: u64) -> Result
     }
 }
 
+/// Reads `true` or `false`; the error names the setting `key`.
 pub fn parse_bool(key: &str, text: &str) -> Result<bool> {
     match text {
         "true" => Ok(true),
@@ -50,6 +51,7 @@ pub fn parse_bool(key: &str, text: &str) -> Result<bool> {
     }
 }
 
+/// Reads a whole number from `min` to `max`; the error names the setting `key`.
 pub fn parse_integer(key: &str, text: &str, min: i64, max: i64) -> Result<i64> {
     let value: i64 = text.trim().parse().map_err(|_| {
         RequestError::illegal_argument(format!("Failed to parse value [{text}] for setting [{key}]"))
@@ -67,6 +69,7 @@ pub fn parse_integer(key: &str, text: &str, min: i64, max: i64) -> Result<i64> {
     Ok(value)
 }
 
+/// Reads a number from `min` to `max`; the error names the setting `key`.
 pub fn parse_float(key: &str, text: &str, min: f64, max: f64) -> Result<f64> {
     let value: f64 = text.trim().parse().map_err(|_| {
         RequestError::illegal_argument(format!("Failed to parse value [{text}] for setting [{key}]"))

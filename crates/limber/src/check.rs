@@ -7,9 +7,10 @@ use anyhow::Result;
 
 /// Verify every byte of a data folder whose server is not running
 ///
-/// What is damaged is listed, and what --repair would do about it. With --repair, shards are made to open again: damaged segments leave their
-/// index, a damaged log is cut, a lost commit is made anew of the segments that verify. Originals are copied to damaged-<time>/ in the data
-/// folder; documents that leave an index go to salvaged-<time>/ as far as they can be read, as bodies for _bulk. Nothing is deleted.
+/// What is damaged is listed, and what --repair would do about it. With --repair, shards are made to open
+/// again: damaged segments leave their index, a damaged log is cut, a lost commit is made anew of the
+/// segments that verify. Originals are copied to damaged-<time>/ in the data folder; documents that leave an
+/// index go to salvaged-<time>/ as far as they can be read, as bodies for _bulk. Nothing is deleted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
   0  no problems, or all of them repaired without a loss
@@ -28,6 +29,7 @@ pub struct CheckCommand {
 const LOSSES: u8 = 3;
 
 impl CheckCommand {
+    /// Prints what was found and returns the exit code. An error if the folder cannot be read.
     pub fn run(self) -> Result<ExitCode> {
         let report = limber_engine::check_data_folder(&self.data)?;
         for line in &report.lines {

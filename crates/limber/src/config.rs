@@ -1,6 +1,7 @@
 //! Configuration: defaults, `limber.yml`, environment and flags into one set of node settings.
 //!
-//! Keys are Elasticsearch's where one exists. Precedence, lowest first: defaults, file, `-E key=value`, dedicated flags.
+//! Keys are Elasticsearch's where one exists. Precedence, lowest first: defaults, file, `-E key=value`,
+//! dedicated flags.
 
 use limber_text::byte_size;
 
@@ -26,7 +27,7 @@ pub struct Config {
     pub data_path: PathBuf,
     /// `host:port`; port 0 takes a free one.
     pub http_address: String,
-    /// `network.insecure`: listen on an address that is not loopback, although nobody is asked who he is.
+    /// `network.insecure`: listen on an address that is not loopback, although clients need no credentials.
     pub insecure_network: bool,
     /// `log.format`.
     pub log_format: Form,
@@ -74,10 +75,13 @@ pub struct Overrides {
     pub settings: Vec<String>,
 }
 
-/// The Elasticsearch version claimed by default: Rally's four standard tracks then choose branches without ES|QL.
+/// The Elasticsearch version claimed by default: Rally's four standard tracks then choose branches without
+/// ES|QL.
 pub const DEFAULT_COMPAT_VERSION: &str = "8.14.3";
 
 impl Config {
+    /// Reads the configuration file, and puts the command line's settings over it. A setting that is unknown
+    /// or does not parse is an error.
     pub fn load(overrides: &Overrides) -> Result<Config> {
         let mut settings = Map::new();
         match &overrides.config_file {
@@ -219,11 +223,13 @@ impl Config {
 }
 
 impl Config {
-    /// Where to listen, if that is allowed: without users and TLS whoever reaches the address may read, change and delete everything, so that
-    /// only this machine reaches it unless somebody says by name that the network is safe.
+    /// Where to listen, if that is allowed: without users and TLS whoever reaches the address may read,
+    /// change and delete everything, so that only this machine reaches it unless somebody says by name that
+    /// the network is safe.
     ///
     /// # Errors
-    /// The address has another host than this machine's own, there are no users or no TLS, and `network.insecure` is not set.
+    /// The address has another host than this machine's own, there are no users or no TLS, and
+    /// `network.insecure` is not set.
     pub fn check_network(&self) -> Result<()> {
         let address = &self.http_address;
         let is_loopback = std::net::ToSocketAddrs::to_socket_addrs(address)
@@ -273,7 +279,8 @@ fn check_memory_limit(text: Option<&str>, limit_bytes: u64, usable_bytes: u64) -
     Ok(())
 }
 
-/// Everything that is wrong with the engine's settings, at once, and before a data folder is opened or made for them.
+/// Everything that is wrong with the engine's settings, at once, and before a data folder is opened or made
+/// for them.
 fn check_engine_settings(settings: &Map<String, Value>) -> Result<()> {
     // Clients of S3 are checked as a whole when the node opens.
     let checked = settings.iter().filter(|(key, _)| !key.starts_with("s3."));
@@ -290,8 +297,8 @@ fn check_engine_settings(settings: &Map<String, Value>) -> Result<()> {
     }
 }
 
-/// The account of the environment, in the variables that all tools for S3 read, is that of the client `default`, unless the
-/// configuration names one.
+/// The account of the environment, in the variables that all tools for S3 read, is that of the client
+/// `default`, unless the configuration names one.
 fn add_s3_account(settings: &mut Map<String, Value>, variable: impl Fn(&str) -> Option<String>) {
     const VARIABLES: [(&str, &str); 3] = [
         ("s3.client.default.access_key", "AWS_ACCESS_KEY_ID"),

@@ -40,7 +40,7 @@ fn all_shown() -> Vec<Shown> {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let place = format!("limber {} --help", command.get_name());
         for line in help.lines().filter(|line| line.trim_start().starts_with("limber ")) {
-            // What a line does stands behind it, after some spaces.
+            // A comment after some spaces says what the line does.
             let line = line.trim().split("   ").next().unwrap_or_default().to_owned();
             shown.push(Shown { place: place.clone(), line, is_mention: false });
         }

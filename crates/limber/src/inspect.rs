@@ -21,6 +21,7 @@ pub struct InspectCommand {
 }
 
 impl InspectCommand {
+    /// Prints the report. An error if the folder cannot be read.
     pub fn run(self) -> Result<()> {
         let report = limber_engine::inspect_data_folder(&self.data)?;
         print(&mut std::io::stdout().lock(), &report)?;

@@ -14,6 +14,7 @@ pub struct ManCommand {
 }
 
 impl ManCommand {
+    /// Writes one page for `command` and one for each command below it.
     pub fn run(self, command: Command) -> Result<()> {
         std::fs::create_dir_all(&self.folder)
             .with_context(|| format!("cannot create {}", self.folder.display()))?;

@@ -8,9 +8,11 @@ use std::process::{Child, Command, Stdio};
 
 use limber_race::engine::{EngineSpec, RunningServer, ServerGuard, ServerProvider};
 
+/// Starts servers for races.
 pub struct ChildServer;
 
-/// Off in every server that a race starts, Elasticsearch and OpenSearch too: how full the machine's disk is decides no race.
+/// Off in every server that a race starts, Elasticsearch and OpenSearch too: how full the machine's disk is
+/// decides no race.
 const DISK_THRESHOLD: &str = "cluster.routing.allocation.disk.threshold_enabled";
 
 /// Ends the process, then its data folder goes.
@@ -61,7 +63,8 @@ impl ServerProvider for ChildServer {
             command.arg("--memory-limit").arg(limit);
         }
         if spec.is_kept {
-            // An interrupt at the terminal ends the race, not the server; nor should the server write to the terminal later on.
+            // An interrupt at the terminal ends the race, not the server; nor should the server write to the
+            // terminal later on.
             let log = std::fs::File::create(data.path().join("server.log"))
                 .map_err(|error| format!("cannot write into the data folder: {error}"))?;
             command.process_group(0).stderr(log);

@@ -1,4 +1,4 @@
-//! `limber reset-password`: a new password for somebody who lost his, while no server runs.
+//! `limber reset-password`: a new password for somebody who has lost theirs, while no server runs.
 
 use std::path::PathBuf;
 
@@ -20,6 +20,8 @@ pub struct ResetPasswordCommand {
 }
 
 impl ResetPasswordCommand {
+    /// Sets a random password and prints it.
+    ///
     /// # Errors
     /// The folder holds no node or is in use, or there is no such user.
     pub fn run(self) -> Result<()> {

@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::security::{fingerprint, secure};
 
-/// Turns security on, with a certificate of this server's own unless the configuration names one. The authority that was made just now.
+/// Turns security on, with a certificate of this server's own unless the configuration names one. The
+/// authority that was made just now.
 ///
 /// # Errors
 /// The files cannot be written.
@@ -23,7 +24,7 @@ pub fn prepare(config: &mut Config) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Tells what was made, and gives `elastic` a password if he has none: nobody can read it again.
+/// Says what was made, and gives `elastic` a password if it has none: nobody can read the password again.
 ///
 /// # Errors
 /// It cannot be kept.

@@ -1,7 +1,7 @@
 //! Fields of type `completion`: "what may follow what was typed, and how much does it weigh?"
 //!
-//! Every input is one term: the contexts it is found under, the text as its analyzer has it (what is typed is compared with), the text as it
-//! was given (what is shown), and its weight. Bytes of a term:
+//! Every input is one term: the contexts it is found under, the text as its analyzer has it (what is typed is
+//! compared with), the text as it was given (what is shown), and its weight. Bytes of a term:
 //!
 //! | bytes | what |
 //! | --- | --- |
@@ -10,7 +10,8 @@
 //! | n | the text as given, UTF-8 |
 //! | 4 | weight, big-endian |
 //!
-//! Source: Elasticsearch's `CompletionFieldMapper` and Lucene's `SuggestField`, which keep the same in an automaton.
+//! Source: Elasticsearch's `CompletionFieldMapper` and Lucene's `SuggestField`, which keep the same in an
+//! automaton.
 
 use serde_json::{Value, json};
 
@@ -29,27 +30,35 @@ const WEIGHT_BYTES: usize = 4;
 /// What the mapping says of a field of type `completion`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
+    /// Whether `foof` differs from `foo f` (`preserve_separators`).
     pub preserve_separators: bool,
+    /// Whether removed stop words leave a hole between two tokens (`preserve_position_increments`).
     pub preserve_position_increments: bool,
-    /// UTF-16 units that are kept of an input.
+    /// Number of UTF-16 units that are kept of an input (`max_input_length`).
     pub input_length_max: usize,
+    /// Its contexts in the order of the mapping; none where inputs are found without one.
     pub contexts: Vec<CompletionContext>,
 }
 
 /// A kind of values under which inputs are found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompletionContext {
+    /// As documents and queries name it.
     pub name: String,
+    /// What its values are.
     pub kind: ContextKind,
     /// The field whose values count where a document names none.
     pub path: Option<String>,
 }
 
+/// What the values of a context are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ContextKind {
+    /// Any text, taken as it is.
     Category,
     /// Geohashes of so many letters.
     Geo {
+        /// Number of letters.
         precision: usize,
     },
 }
@@ -63,18 +72,22 @@ const CONTEXTS_MAX: usize = 10;
 /// An input of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Input {
+    /// The input as the document has it.
     pub text: String,
+    /// Inputs with a larger weight are suggested first.
     pub weight: u32,
-    /// By number of the context.
+    /// Values of each context, in the order of [`Completion::contexts`].
     pub contexts: Vec<Vec<String>>,
 }
 
 /// What a term of the field holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry<'t> {
-    /// Tokens.
+    /// The input's tokens, with [`TOKEN_END`] between them: what a prefix is compared with.
     pub key: &'t [u8],
+    /// The input as the document has it.
     pub text: &'t str,
+    /// The weight of the input.
     pub weight: u32,
 }
 
@@ -306,7 +319,8 @@ pub fn precision(value: Option<&Value>) -> Result<usize, RequestError> {
     }
 }
 
-/// Letters whose cells are at most so wide and high. Source: Elasticsearch's `GeoUtils#geoHashLevelsForPrecision`.
+/// Letters whose cells are at most so wide and high. Source: Elasticsearch's
+/// `GeoUtils#geoHashLevelsForPrecision`.
 fn levels_for(metres: f64) -> usize {
     const EQUATOR_METRES: f64 = 40_075_016.685_578_49;
     const MERIDIAN_METRES: f64 = 20_003_931.458_623;

@@ -1,4 +1,5 @@
-//! The caller's fault, in Elasticsearch's terms. Used by `mapping`, `search` and `engine`; rendered by the REST layer.
+//! The caller's fault, in Elasticsearch's terms. Used by `mapping`, `search` and `engine`; rendered by the
+//! REST layer.
 
 use limber_work::{NoRoom, Stop};
 use serde_json::{Map, Value};
@@ -9,13 +10,16 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{kind}: {reason}")]
 pub struct RequestError {
+    /// HTTP status of the answer.
     pub status: u16,
     /// Elasticsearch's `type`, such as `illegal_argument_exception`.
     pub kind: &'static str,
+    /// The message for people.
     pub reason: String,
     /// Further members such as `index`, `index_uuid`, `line`, `col`, in order.
     /// Boxed to keep results that carry errors small.
     pub metadata: Box<Map<String, Value>>,
+    /// The error behind this one (`caused_by`).
     pub caused_by: Option<Box<RequestError>>,
 }
 
@@ -70,10 +74,11 @@ impl From<Stop> for RequestError {
     }
 }
 
-/// Bytes of a reason. What a request says is repeated in it, and it in the errors of shards, items and causes around it.
+/// A reason has at most this many bytes. It repeats what the request said, and is itself repeated by the
+/// errors of shards, items and causes.
 const REASON_BYTES_MAX: usize = 16 << 10;
 
-/// The beginning of a longer reason, and how long all of it was.
+/// Cuts a reason that is too long, and appends its full length.
 fn shortened(mut reason: String) -> String {
     if reason.len() > REASON_BYTES_MAX {
         let whole_bytes = reason.len();
@@ -87,6 +92,7 @@ fn shortened(mut reason: String) -> String {
 }
 
 impl RequestError {
+    /// An error of Elasticsearch's type `kind` with an HTTP status. A reason of more than 16 KiB is cut.
     pub fn new(status: u16, kind: &'static str, reason: impl Into<String>) -> RequestError {
         let reason = shortened(reason.into());
         RequestError { status, kind, reason, metadata: Box::default(), caused_by: None }
@@ -97,7 +103,7 @@ impl RequestError {
         RequestError::new(400, "illegal_argument_exception", reason)
     }
 
-    /// `number_format_exception`, 400: `text` is no number.
+    /// `number_format_exception`, 400: `text` is not a number.
     pub fn number_format(text: impl std::fmt::Display) -> RequestError {
         RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
     }
@@ -107,7 +113,8 @@ impl RequestError {
         RequestError::new(400, "parsing_exception", reason)
     }
 
-    /// `action_request_validation_exception`, 400, with all that is wrong. Source: `ActionRequestValidationException`.
+    /// `action_request_validation_exception`, 400, with all that is wrong. Source:
+    /// `ActionRequestValidationException`.
     pub fn validation<P: std::fmt::Display>(problems: impl IntoIterator<Item = P>) -> RequestError {
         let mut reason = "Validation Failed: ".to_owned();
         for (place, problem) in problems.into_iter().enumerate() {
@@ -116,16 +123,18 @@ impl RequestError {
         RequestError::new(400, "action_request_validation_exception", reason)
     }
 
-    /// A feature that does not exist yet, named; `illegal_argument_exception`, 400.
+    /// `illegal_argument_exception`, 400: names a feature that does not exist yet.
     pub fn unsupported(what: impl std::fmt::Display) -> RequestError {
         RequestError::new(400, "illegal_argument_exception", format!("{what} is not supported by Limber yet"))
     }
 
+    /// Adds a member to the error object.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> RequestError {
         self.metadata.insert(name.to_owned(), value.into());
         self
     }
 
+    /// Names the error behind this one.
     pub fn caused_by(mut self, cause: RequestError) -> RequestError {
         self.caused_by = Some(Box::new(cause));
         self

@@ -2,8 +2,10 @@
 //!
 //! Question answered: "what does this document, or this query term, mean under this index's mapping?"
 //!
-//! **Invariant**: knows nothing of disk. Parses user JSON with limits on depth, size and count; bad input is a
-//! [`RequestError`], never a panic.
+//! **Invariant**: knows nothing of disk. Parses user JSON with limits on depth, size and count; bad input is
+//! a [`RequestError`], never a panic.
+
+#![deny(missing_docs)]
 
 pub mod analysis;
 mod completion;

@@ -1,5 +1,7 @@
 //! Numbers as sortable `i64`, and Java's idea of a number: "what does this text count for?"
 
+use std::fmt::{Display, UpperExp};
+
 /// An `i64` that sorts like `value` (Lucene's `NumericUtils.doubleToSortableLong`).
 #[inline]
 pub fn sortable_from_f64(value: f64) -> i64 {
@@ -98,11 +100,14 @@ pub fn integer_from_text(text: &str) -> Option<TextInteger> {
 /// What [`integer_from_text`] read; saturates far outside of `i64`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextInteger {
+    /// The number without its fraction.
     pub value: i128,
+    /// Whether digits other than 0 follow the point.
     pub has_fraction: bool,
 }
 
-/// Text as a double where Java's `Double.parseDouble` takes it: surrounding blanks, `NaN`, `Infinity`, a type suffix.
+/// Text as a double where Java's `Double.parseDouble` takes it: surrounding blanks, `NaN`, `Infinity`, a type
+/// suffix.
 pub fn double_from_text(text: &str) -> Option<f64> {
     let text = text.trim_matches(|c: char| c <= ' ');
     match text {
@@ -121,8 +126,9 @@ pub fn double_from_text(text: &str) -> Option<f64> {
 
 /// A number of JSON's grammar as the nearest double (ties to even); infinite beyond the largest.
 ///
-/// Both the digits as a whole number up to 2^53 and a power of ten up to 10^22 are doubles, so that their quotient is rounded only once
-/// (Clinger, "How to read floating point numbers accurately", 1990). All others are left to the standard library.
+/// Both the digits as a whole number up to 2^53 and a power of ten up to 10^22 are doubles, so that their
+/// quotient is rounded only once (Clinger, "How to read floating point numbers accurately", 1990). All others
+/// are left to the standard library.
 #[inline]
 pub fn double_from_json(text: &str) -> f64 {
     decimal(text.as_bytes()).unwrap_or_else(|| text.parse().unwrap_or(f64::NAN))
@@ -172,15 +178,7 @@ pub fn java_double(value: f64) -> String {
         return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     let magnitude = value.abs();
-    if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
-        let text = format!("{value}");
-        return if text.contains('.') { text } else { format!("{text}.0") };
-    }
-    let text = format!("{value:E}");
-    match text.split_once('E') {
-        Some((mantissa, exponent)) if !mantissa.contains('.') => format!("{mantissa}.0E{exponent}"),
-        _ => text,
-    }
+    java_digits(value, magnitude == 0.0 || (1e-3..1e7).contains(&magnitude))
 }
 
 /// A float as Java's `Float.toString` prints it.
@@ -189,7 +187,13 @@ pub fn java_float(value: f32) -> String {
         return java_double(value as f64);
     }
     let magnitude = value.abs();
-    if magnitude == 0.0 || (1e-3..1e7).contains(&magnitude) {
+    java_digits(value, magnitude == 0.0 || (1e-3..1e7).contains(&magnitude))
+}
+
+/// The fewest digits that tell the number from its neighbours, with a point among them; unless `is_plain`,
+/// with an exponent.
+fn java_digits(value: impl Display + UpperExp, is_plain: bool) -> String {
+    if is_plain {
         let text = format!("{value}");
         return if text.contains('.') { text } else { format!("{text}.0") };
     }

@@ -1,21 +1,27 @@
 //! Fields that every mapping holds first: "which field is a document's own bookkeeping?"
 //!
-//! The buffer feeds `_id`, `_routing`, `_seq_no`, `_primary_term` and `_version` from the document's metadata; the walker
-//! feeds `_ignored` and `_field_names`.
+//! The buffer feeds `_id`, `_routing`, `_seq_no`, `_primary_term` and `_version` from the document's
+//! metadata; the walker feeds `_ignored` and `_field_names`.
 
 use std::sync::Arc;
 
 use crate::field::{Field, FieldId, FieldType, IntegerWidth, RuntimeScript, ValueKind};
 use crate::field_type::{ConstantKeyword, Keyword, Whole};
 
+/// `_id`, the document's own name; terms.
 pub const ID: FieldId = FieldId(0);
+/// `_routing`, where the document was sent with one; terms.
 pub const ROUTING: FieldId = FieldId(1);
 /// Paths of fields whose value was left out (`ignore_above`, `ignore_malformed`).
 pub const IGNORED: FieldId = FieldId(2);
-/// Paths of fields of this document that have neither doc values nor norms (Lucene's `FieldNamesFieldMapper`).
+/// Paths of fields of this document that have neither doc values nor norms (Lucene's
+/// `FieldNamesFieldMapper`).
 pub const FIELD_NAMES: FieldId = FieldId(3);
+/// `_seq_no`, the number of the write within its shard.
 pub const SEQ_NO: FieldId = FieldId(4);
+/// `_primary_term`, the life of the shard that made the write.
 pub const PRIMARY_TERM: FieldId = FieldId(5);
+/// `_version` of the document.
 pub const VERSION: FieldId = FieldId(6);
 
 /// Names in the order of their ids.
@@ -38,7 +44,8 @@ pub(crate) fn fields() -> Vec<Arc<Field>> {
                 false => (&Whole(IntegerWidth::Long), ValueKind::Long(IntegerWidth::Long)),
             };
             Arc::new(Field {
-                // Ranges over `_seq_no` are asked for by peers that catch up; terms and versions are only read.
+                // Ranges over `_seq_no` are asked for by peers that catch up; terms and versions are only
+                // read.
                 index: is_term || id == SEQ_NO,
                 // `_id` is read from the stored document; a column of it would double its cost.
                 doc_values: !matches!(id, ID | FIELD_NAMES),

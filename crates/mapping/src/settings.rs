@@ -6,7 +6,8 @@ use crate::RequestError;
 use crate::analysis::Analyzers;
 use crate::similarity::Similarities;
 
-/// Limits on what a mapping or a document may ask for; Elasticsearch's `index.mapping.*` settings and their defaults.
+/// Limits on what a mapping or a document may ask for; Elasticsearch's `index.mapping.*` settings and their
+/// defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// `index.mapping.total_fields.limit`: leaf fields, multi-fields and objects together.
@@ -49,6 +50,7 @@ impl Default for Limits {
 /// Index settings that a mapping is parsed under. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct MappingSettings {
+    /// `index.mapping.*.limit` and its like.
     pub limits: Limits,
     /// `index.mapping.coerce`, the default of numbers' `coerce`.
     pub coerce: bool,
@@ -69,6 +71,7 @@ pub struct MappingSettings {
 /// What becomes of a document's JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SourceMode {
+    /// It is kept as it came.
     #[default]
     Stored,
     /// Nothing is kept.
@@ -78,6 +81,7 @@ pub enum SourceMode {
 }
 
 impl SourceMode {
+    /// Reads the setting, in any case. An unknown mode is an error in Elasticsearch's words.
     pub fn parse(text: &str) -> Result<SourceMode, RequestError> {
         match text.to_ascii_uppercase().as_str() {
             "STORED" => Ok(SourceMode::Stored),
@@ -89,6 +93,7 @@ impl SourceMode {
         }
     }
 
+    /// As `GET _settings` shows it.
     pub fn name(self) -> &'static str {
         match self {
             SourceMode::Stored => "stored",
@@ -101,14 +106,17 @@ impl SourceMode {
 /// `synthetic_source_keep`: what is kept of the JSON of a field or object beside its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
+    /// Nothing.
     #[default]
     None,
-    /// Arrays as they came.
+    /// Arrays, as they came.
     Arrays,
+    /// All of it.
     All,
 }
 
 impl Keep {
+    /// Reads the setting; an unknown value is an error.
     pub fn parse(text: &str) -> Result<Keep, RequestError> {
         match text {
             "none" => Ok(Keep::None),
@@ -120,6 +128,7 @@ impl Keep {
         }
     }
 
+    /// As `GET _mapping` shows it.
     pub fn name(self) -> &'static str {
         match self {
             Keep::None => "none",

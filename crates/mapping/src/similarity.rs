@@ -10,8 +10,11 @@ use crate::RequestError;
 use crate::java::java_text;
 use crate::number::java_float;
 
+/// How a match is scored, with its parameters. The names and formulas are Lucene's
+/// (`org.apache.lucene.search.similarities`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Similarity {
+    /// `BM25`, the default.
     Bm25 {
         /// Term saturation.
         k1: f32,
@@ -21,48 +24,82 @@ pub enum Similarity {
     /// Every match has the query's boost.
     Boolean,
     /// Divergence from randomness.
-    Dfr { model: BasicModel, effect: AfterEffect, normalization: Normalization },
+    Dfr {
+        /// How unlikely a frequency is by chance.
+        model: BasicModel,
+        /// What a further occurrence is worth.
+        effect: AfterEffect,
+        /// How the length of the document counts.
+        normalization: Normalization,
+    },
     /// Divergence from independence.
     Dfi(Independence),
     /// Information-based.
-    Ib { distribution: Distribution, lambda: Lambda, normalization: Normalization },
+    Ib {
+        /// How frequencies are distributed.
+        distribution: Distribution,
+        /// Mean of the distribution.
+        lambda: Lambda,
+        /// How the length of the document counts.
+        normalization: Normalization,
+    },
     /// A language model smoothed by a prior of so many words.
-    LmDirichlet { mu: f32 },
+    LmDirichlet {
+        /// Words of the prior.
+        mu: f32,
+    },
     /// A language model mixed with that of the whole field.
-    LmJelinekMercer { lambda: f32 },
+    LmJelinekMercer {
+        /// Weight of the field's model, 0 to 1.
+        lambda: f32,
+    },
 }
 
 /// How unlikely a frequency is by chance (Lucene's `BasicModel`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BasicModel {
+    /// `BasicModelG`: geometric.
     G,
+    /// `BasicModelIF`: inverse term frequency.
     If,
+    /// `BasicModelIn`: inverse document frequency.
     In,
+    /// `BasicModelIne`: inverse expected document frequency.
     Ine,
 }
 
 /// What a further occurrence is worth (Lucene's `AfterEffect`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterEffect {
+    /// `AfterEffectB`: ratio of two Bernoulli processes.
     B,
+    /// `AfterEffectL`: Laplace's law of succession.
     L,
 }
 
 /// How a frequency depends on the document's length (Lucene's `Normalization`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Normalization {
+    /// The frequency counts as it is.
     No,
+    /// `NormalizationH1` with its `c`: frequency in proportion to the average length.
     H1(f32),
+    /// `NormalizationH2` with its `c`: as H1, with a logarithm.
     H2(f32),
+    /// `NormalizationH3` with its `mu`: Dirichlet's prior.
     H3(f32),
+    /// `NormalizationZ` with its `z`: Pareto and Zipf.
     Z(f32),
 }
 
 /// Lucene's `Independence`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Independence {
+    /// `IndependenceStandardized`.
     Standardized,
+    /// `IndependenceSaturated`.
     Saturated,
+    /// `IndependenceChiSquared`.
     ChiSquared,
 }
 
@@ -78,7 +115,9 @@ pub enum Distribution {
 /// Lucene's `Lambda`: by documents, or by occurrences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lambda {
+    /// `LambdaDF`: share of documents that have the term.
     Df,
+    /// `LambdaTTF`: occurrences of the term a document.
     Ttf,
 }
 
@@ -88,10 +127,10 @@ impl Default for Similarity {
     }
 }
 
-/// Types of Elasticsearch that are not here.
+/// Types of Elasticsearch that Limber does not have.
 const TYPES_MISSING: &[&str] = &["scripted"];
 
-/// Similarities that an index declares at most.
+/// An index declares at most this many similarities.
 const COUNT_MAX: usize = 1000;
 
 /// The similarities of an index by name.

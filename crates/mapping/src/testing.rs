@@ -9,26 +9,40 @@ use crate::{Mapping, MappingSettings};
 /// One call of the sink.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recorded {
+    /// [`FieldSink::term`].
     Term {
+        /// Path of the field.
         path: String,
+        /// Bytes of the term.
         value: Vec<u8>,
     },
+    /// [`FieldSink::number`].
     Number {
+        /// Path of the field.
         path: String,
+        /// The number as it is stored.
         value: i64,
     },
+    /// [`FieldSink::text`].
     Text {
+        /// Path of the field.
         path: String,
+        /// The text before analysis.
         value: String,
     },
-    /// A nested document of this path begins, or ends.
+    /// A nested document of this path begins.
     Begin {
+        /// Path of the nested object.
         path: String,
     },
+    /// The nested document that was begun last ends.
     End {
+        /// Path of the nested object.
         path: String,
     },
+    /// The values that follow belong to another space.
     Turn {
+        /// Number of the space.
         space: u32,
     },
 }
@@ -36,6 +50,7 @@ pub enum Recorded {
 /// Keeps every call, in order.
 #[derive(Debug, Default)]
 pub struct RecordingSink {
+    /// Every call so far.
     pub calls: Vec<Recorded>,
 }
 
@@ -107,7 +122,7 @@ pub fn fed(mapping: &Value, document: &Value) -> Vec<String> {
 /// Why a document is refused under a mapping.
 ///
 /// # Panics
-/// Where the document is taken.
+/// If the document is accepted.
 pub fn refused(mapping: &Value, document: &Value) -> crate::RequestError {
     let mapping = Mapping::parse(mapping, &MappingSettings::default()).expect("a mapping");
     let mut sink = RecordingSink::default();
@@ -118,7 +133,9 @@ pub fn refused(mapping: &Value, document: &Value) -> crate::RequestError {
 /// Forgets everything; counts calls and folds the values, so that the optimizer keeps them.
 #[derive(Debug, Default)]
 pub struct NullSink {
+    /// Number of calls.
     pub calls: u64,
+    /// Every value, folded into one number.
     pub folded: u64,
 }
 

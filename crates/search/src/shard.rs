@@ -65,13 +65,18 @@ pub(crate) fn search(
             known_total = Some(fed.total);
         }
     }
+    let count_limit = plan::count_limit(known_total, &wanted);
+    let counted = match count_limit.filter(|limit| sink.is_none() && plan.counts_first(&wanted, *limit)) {
+        Some(limit) => Some(count(shard, &wanted, &plan.query, limit, context)?),
+        None => None,
+    };
     let mut run = Run {
         post_filter: plan.post_filter.as_ref(),
         scoring: plan.scoring,
         sink,
         top: Top::of(shard, &wanted)?,
         count_max: wanted.count_max,
-        count_limit: plan::count_limit(known_total, &wanted),
+        count_limit: count_limit.filter(|_| counted.is_none()),
         ..Run::new((shard, &plan.query), request, context)
     };
     let is_needless = run.sink.is_none() && wanted.count_max == 0 && known_total.is_some();
@@ -86,10 +91,12 @@ pub(crate) fn search(
     for rescore in &plan.rescores {
         rescore.rescore(shard, &mut hits, context)?;
     }
-    let (total, is_lower_bound) = match known_total {
-        Some(known) => (known, false),
-        None => (total, is_lower_bound),
+    let (total, is_lower_bound) = match (known_total, &counted) {
+        (Some(known), _) => (known, false),
+        (None, Some(counted)) => (counted.total, counted.is_lower_bound),
+        (None, None) => (total, is_lower_bound),
     };
+    let timed_out_first = timed_out_first || counted.is_some_and(|counted| counted.timed_out);
     let Plan { query, queries, post_filter, rescores, rewrite_nanos, .. } = plan;
     let profile = ShardProfile { queries, rewrite_nanos, search_nanos, aggregations: Vec::new() };
     Ok(ShardHits {
@@ -107,9 +114,10 @@ pub(crate) fn search(
     })
 }
 
-/// What feeding a sink came to.
+/// What a search for all documents came to.
 struct Fed {
     total: u64,
+    is_lower_bound: bool,
     timed_out: bool,
 }
 
@@ -127,5 +135,21 @@ fn feed(
         Some(split) => run.segments_in_parts(split)?,
         None => run.segments()?,
     }
-    Ok(Fed { total: run.total, timed_out: run.timed_out })
+    Ok(Fed { total: run.total, is_lower_bound: run.is_lower_bound, timed_out: run.timed_out })
+}
+
+/// Counts hits, at most about `limit` of them.
+fn count(
+    shard: &ShardSnapshot,
+    wanted: &ShardRequest<'_>,
+    query: &BoundQuery,
+    limit: u64,
+    context: &SearchContext,
+) -> Result<Fed> {
+    let mut run = Run { count_limit: Some(limit), ..Run::new((shard, query), wanted.request, context) };
+    match wanted.split.filter(|_| run.can_split()) {
+        Some(split) => run.segments_in_parts(split)?,
+        None => run.segments()?,
+    }
+    Ok(Fed { total: run.total, is_lower_bound: run.is_lower_bound, timed_out: run.timed_out })
 }

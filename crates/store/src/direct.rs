@@ -1,7 +1,9 @@
-//! A log past the page cache: "these bytes at the end of that file, without a copy in memory that nobody will read".
+//! A log past the page cache: "these bytes at the end of that file, without a copy in memory that nobody will
+//! read".
 //!
-//! What a log writes is read after a crash only. Through the page cache each of its bytes takes a page from the system, is copied there
-//! and written from there; with `O_DIRECT` (open(2)) the device reads it from the writer's own room.
+//! What a log writes is read after a crash only. Through the page cache each of its bytes takes a page from
+//! the system, is copied there and written from there; with `O_DIRECT` (open(2)) the device reads it from the
+//! writer's own room.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,9 +14,10 @@ use parking_lot::Mutex;
 
 use crate::{Error, FileWriter, Result};
 
-/// Offsets, lengths and memory of direct writes are multiples of this: the block of the file systems and devices in use.
+/// Offsets, lengths and memory of direct writes are multiples of this: the block of the file systems and
+/// devices in use.
 pub(crate) const BLOCK: usize = 4096;
-/// Bytes of a write at most.
+/// A write has at most this many bytes.
 const ROOM_BYTES: usize = 1 << 20;
 
 /// Rooms that nobody writes from, for the next writer: a log that rests holds less than a block.
@@ -67,23 +70,24 @@ impl BlockFile for File {
     }
 }
 
-/// What a small write that lengthens the file takes at once, filled with zeros: the writes after it change no length, so that their fsync
-/// need not wait for the file system's journal.
+/// What a small write that lengthens the file takes at once, filled with zeros: the writes after it change no
+/// length, so that their fsync need not wait for the file system's journal.
 const AHEAD_BYTES: usize = 256 << 10;
 /// Larger writes lengthen the file by what they write.
 const SMALL_BYTES: usize = 32 << 10;
 
-/// Writes whole blocks. The last one is filled up with zeros and written again with what follows, and small writes take room ahead, so
-/// that the file is longer than [`FileWriter::position`] says, by less than [`AHEAD_BYTES`].
+/// Writes whole blocks. The last one is filled up with zeros and written again with what follows, and small
+/// writes take room ahead, so that the file is longer than [`FileWriter::position`] says, by less than
+/// [`AHEAD_BYTES`].
 pub(crate) struct DirectWriter<F: BlockFile = File> {
     file: F,
     path: PathBuf,
-    /// Where the file's begun block is, and what it holds while there is no room.
+    /// Offset of the last block, which is not full, and what it holds while there is no room.
     base: u64,
     begun: Vec<u8>,
     /// Length of the file.
     len: u64,
-    /// Between a write and the flush behind it: the bytes from `base` on, and how many they are.
+    /// Between a write and the flush after it: the bytes from `base` on, and how many they are.
     room: Option<(Room, usize)>,
 }
 
@@ -103,8 +107,9 @@ impl DirectWriter {
 }
 
 impl<F: BlockFile> DirectWriter<F> {
-    /// Writes an empty file; `None` when it takes no direct writes. Some file systems tell only with the first write, so a block of zeros
-    /// is written, which what is written first replaces. `path` is for messages.
+    /// Writes an empty file; `None` when it takes no direct writes. Some file systems tell only with the
+    /// first write, so a block of zeros is written, which what is written first replaces. `path` is for
+    /// messages.
     pub fn over(file: F, path: PathBuf) -> Result<Option<DirectWriter<F>>> {
         let mut room = Room::borrow();
         let zeros = &mut room.all()[..BLOCK];
@@ -125,7 +130,8 @@ impl<F: BlockFile> DirectWriter<F> {
         }
     }
 
-    /// Writes `filled` bytes of `room` and moves the begun block to its front; how much that is.
+    /// Writes `filled` bytes of `room` and moves the block that is not full to its front. Returns how many
+    /// bytes that block has.
     fn write_room(&mut self, room: &mut Room, filled: usize) -> Result<usize> {
         let bytes = room.all();
         let padded = filled.next_multiple_of(BLOCK);
@@ -207,7 +213,8 @@ impl<F: BlockFile> FileWriter for DirectWriter<F> {
 mod tests {
     use super::*;
 
-    /// Pieces of every size around a block and the room, flushed after some: the file has them all, then zeros up to a block.
+    /// Pieces of every size around a block and the room, flushed after some: the file has them all, then
+    /// zeros up to a block.
     #[test]
     fn a_file_has_what_was_written_and_zeros() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,7 +1,8 @@
 //! A flat folder of files: "write these bytes under this name; give me the bytes of that name".
 //!
-//! Files are written once, front to back, then immutable, except logs (translog), which are appended to. Nothing is
-//! durable before [`Directory::sync`] of its name, and a new or renamed name not before [`Directory::sync_names`].
+//! Files are written once, front to back, then immutable, except logs (translog), which are appended to.
+//! Nothing is durable before [`Directory::sync`] of its name, and a new or renamed name not before
+//! [`Directory::sync_names`].
 
 use std::ops::Deref;
 use std::path::Path;
@@ -24,6 +25,7 @@ enum Owner {
 }
 
 impl FileBytes {
+    /// Bytes in memory that stand for a file, without a map.
     pub fn from_vec(bytes: Vec<u8>) -> Self {
         let len = bytes.len();
         FileBytes { owner: Arc::new(Owner::Heap(bytes)), start: 0, len }
@@ -39,8 +41,9 @@ impl FileBytes {
         (end <= self.len).then(|| FileBytes { owner: self.owner.clone(), start: self.start + start, len })
     }
 
-    /// From where on the file could not be read, bytes; `None`: nobody met such a place so far. After a fault the whole file is not to be
-    /// trusted: zeros stand in for what could not be read. See [`crate::mapped`].
+    /// Offset of the first page that could not be read; `None` as long as no reader has met one. After a
+    /// fault nothing in the file is to be trusted: zeros stand in for what could not be read. See
+    /// [`crate::mapped`].
     #[inline]
     pub fn damage(&self) -> Option<u64> {
         match &*self.owner {
@@ -69,7 +72,8 @@ impl std::fmt::Debug for FileBytes {
     }
 }
 
-/// One file being written front to back. Dropping it without [`FileWriter::finish`] leaves a partial file behind.
+/// One file being written front to back. Dropping it without [`FileWriter::finish`] leaves a partial file
+/// behind.
 pub trait FileWriter: Send {
     /// Appends; buffered by the implementation.
     fn write_all(&mut self, bytes: &[u8]) -> Result<()>;
@@ -77,7 +81,8 @@ pub trait FileWriter: Send {
     fn position(&self) -> u64;
     /// Hands buffered bytes to the operating system (visible to readers, not durable).
     fn flush(&mut self) -> Result<()>;
-    /// Flushes, then waits until the bytes are durable (`fdatasync`). After an error the file must not be trusted again.
+    /// Flushes, then waits until the bytes are durable (`fdatasync`). After an error the file must not be
+    /// trusted again.
     fn sync(&mut self) -> Result<()>;
     /// Flushes and closes without making it durable.
     fn finish(self: Box<Self>) -> Result<()>;
@@ -87,8 +92,9 @@ pub trait FileWriter: Send {
 pub trait Directory: Send + Sync {
     /// Creates `name`, failing if it exists.
     fn create(&self, name: &str) -> Result<Box<dyn FileWriter>>;
-    /// Creates a log, replacing a file of that name. The log appears under its name only once `head` is durable in it, so that a log
-    /// without its head never exists; the name itself is durable when this returns. The file may end with zeros that nobody wrote.
+    /// Creates a log, replacing a file of that name. The log appears under its name only once `head` is
+    /// durable in it, so that a log without its head never exists; the name itself is durable when this
+    /// returns. The file may end with zeros that nobody wrote.
     fn create_log(&self, name: &str, head: &[u8]) -> Result<Box<dyn FileWriter>> {
         let temporary = temporary_name(name);
         self.delete_if_present(&temporary)?;
@@ -98,7 +104,8 @@ pub trait Directory: Send + Sync {
     }
     /// Opens a file whose bytes are replaced in place. The file must exist.
     fn open_in_place(&self, name: &str) -> Result<Box<dyn InPlaceFile>>;
-    /// Opens a log for appending, cutting it to `len` bytes first; creates it when absent (then `len` must be 0).
+    /// Opens a log for appending, cutting it to `len` bytes first; creates it when absent (then `len` must be
+    /// 0).
     fn append(&self, name: &str, len: u64) -> Result<Box<dyn FileWriter>>;
     /// Maps the whole file.
     fn open(&self, name: &str) -> Result<FileBytes>;
@@ -106,6 +113,7 @@ pub trait Directory: Send + Sync {
     fn read(&self, name: &str, offset: u64, len: usize) -> Result<Vec<u8>>;
     /// Fills `into` from `offset`.
     fn read_into(&self, name: &str, offset: u64, into: &mut [u8]) -> Result<()>;
+    /// Length of the file in bytes. [`Error::is_not_found`] when it is absent.
     fn len(&self, name: &str) -> Result<u64>;
     /// Whether the file is there. `Err`: cannot tell, which must never be taken for "no".
     fn exists(&self, name: &str) -> Result<bool>;
@@ -130,11 +138,14 @@ pub trait Directory: Send + Sync {
     fn path(&self) -> &Path;
 }
 
-/// A small file whose bytes are replaced where they are. Sectors of 512 bytes are written whole or not at all; nothing else about a
-/// write is atomic.
+/// A small file whose bytes are replaced where they are. Sectors of 512 bytes are written whole or not at
+/// all; nothing else about a write is atomic.
 pub trait InPlaceFile: Send + Sync {
-    /// Replaces the bytes from `offset` on. They survive the process; [`InPlaceFile::sync`] makes them durable.
+    /// Replaces the bytes from `offset` on. They survive the process; [`InPlaceFile::sync`] makes them
+    /// durable.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
+    /// Waits until the bytes that were replaced are durable (`fdatasync`). After an error the file must not
+    /// be trusted again.
     fn sync(&self) -> Result<()>;
 }
 
@@ -162,6 +173,7 @@ pub(crate) fn begin_log<D: Directory + ?Sized>(
 /// What a replacement did to the file.
 #[derive(Debug)]
 pub enum Replaced {
+    /// The file has the new bytes, durably.
     Done,
     /// The file is the old one: something failed before the rename.
     Untouched(Error),

@@ -9,6 +9,7 @@ use crate::{Directory, Error, FsDirectory, Result};
 /// Room on the file system that holds the data folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DiskSpace {
+    /// Size of the file system.
     pub total_bytes: u64,
     /// Free for this process (`f_bavail`).
     pub available_bytes: u64,
@@ -22,6 +23,7 @@ pub trait Disk: Send + Sync {
     fn folders(&self, path: &str) -> Result<Vec<String>>;
     /// Removes a folder with everything in it; fine when absent.
     fn remove_folder(&self, path: &str) -> Result<()>;
+    /// Room on the file system that holds the root; see [`space_of`].
     fn space(&self) -> Result<DiskSpace>;
     /// For messages only.
     fn root(&self) -> &Path;
@@ -121,13 +123,14 @@ impl Disk for FsDisk {
 /// The space of the file system that holds `path`, which must exist.
 ///
 /// # Errors
-/// The system does not tell.
+/// `statvfs` failed.
 pub fn space_of(path: &Path) -> Result<DiskSpace> {
     use std::os::unix::ffi::OsStrExt;
     let name = std::ffi::CString::new(path.as_os_str().as_bytes())
         .map_err(|e| Error::io("statvfs", path, std::io::Error::other(e)))?;
     let mut stat = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: `name` is a NUL-terminated string and `stat` points to room for one `statvfs`, both alive for the call.
+    // SAFETY: `name` is a NUL-terminated string and `stat` points to room for one `statvfs`, both alive for
+    // the call.
     let status = unsafe { libc::statvfs(name.as_ptr(), stat.as_mut_ptr()) };
     if status != 0 {
         return Err(Error::io("statvfs", path, std::io::Error::last_os_error()));

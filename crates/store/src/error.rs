@@ -3,35 +3,65 @@ use std::path::PathBuf;
 
 use limber_work::NoRoom;
 
+/// What the calls of this crate return.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Why the disk or the ledger did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused; `ENOSPC` and `EIO` arrive here.
     #[error("{action} {}: {source}", path.display())]
-    Io { action: &'static str, path: PathBuf, source: io::Error },
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// Bytes on disk are not what was written.
     #[error("corrupt {file} at offset {offset}: expected {expected}, found {found}")]
-    Corrupt { file: String, offset: u64, expected: String, found: String },
+    Corrupt {
+        /// Name of the file.
+        file: String,
+        /// Where the bytes begin.
+        offset: u64,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
     /// A file of a format that this build does not know yet. It is not touched.
     #[error(
         "{file} was written by a newer version of limber: it has format {found}, and this build reads up to {supported}"
     )]
-    Newer { file: String, found: u64, supported: u64 },
+    Newer {
+        /// Name of the file.
+        file: String,
+        /// The version of its format.
+        found: u64,
+        /// The newest version that this build reads.
+        supported: u64,
+    },
     /// Another process holds the folder.
     #[error("folder {} is locked by another process", path.display())]
-    Locked { path: PathBuf },
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A pool of the ledger is full; becomes Elasticsearch's `circuit_breaking_exception` (429).
     #[error(transparent)]
     LimitExceeded(#[from] NoRoom),
 }
 
 impl Error {
+    /// `action` says what was tried with `path`, as a verb for the message: `open`, `fsync`.
     pub fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Error::Io { action, path: path.into(), source }
     }
 
-    /// Whether the system says that there is no such file. Every other error leaves open whether there is one.
+    /// Whether the system says that there is no such file. Every other error leaves open whether there is
+    /// one.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }

@@ -1,10 +1,11 @@
 //! The one ledger of memory: "may I have that many bytes?"
 //!
-//! Every long-lived or request-sized allocation is charged to a pool **before** it is made and given back when its
-//! [`Charge`] drops. A refused charge becomes Elasticsearch's `circuit_breaking_exception`.
+//! Every long-lived or request-sized allocation is charged to a pool **before** it is made and given back
+//! when its [`Charge`] drops. A refused charge becomes Elasticsearch's `circuit_breaking_exception`.
 //!
-//! Each pool has its limit, and all of them together have one (the [`Parent`], Elasticsearch's parent breaker): the limits of the pools
-//! add up to more than there is, so that one kind of work may use what the others leave.
+//! Each pool has its limit, and all of them together have one (the [`Parent`], Elasticsearch's parent
+//! breaker): the limits of the pools add up to more than there is, so that one kind of work may use what the
+//! others leave.
 
 mod gauge;
 mod parent;
@@ -32,7 +33,7 @@ enum Refusal {
 }
 
 impl Pool {
-    /// On its own, without a parent.
+    /// A pool on its own, without a parent.
     pub fn new(name: &'static str, limit_bytes: u64) -> Arc<Pool> {
         Pool::below(None, name, limit_bytes)
     }
@@ -41,10 +42,12 @@ impl Pool {
         Arc::new(Pool { name, parent, gauge: Gauge::new(limit_bytes) })
     }
 
+    /// The pool's name in `_nodes/stats` and in the message of a refused charge.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
+    /// What the pool may hold. The limit of all pools together may be lower: see [`Parent::limit_bytes`].
     pub fn limit_bytes(&self) -> u64 {
         self.gauge.limit()
     }
@@ -54,6 +57,7 @@ impl Pool {
         self.gauge.set_limit(limit_bytes);
     }
 
+    /// Bytes that are charged now.
     pub fn used_bytes(&self) -> u64 {
         self.gauge.used()
     }
@@ -69,26 +73,27 @@ impl Pool {
         Ok(Charge { pool: self.clone(), bytes })
     }
 
-    /// What the threads of a request hold is charged here as it grows.
+    /// A meter that charges this pool for what the threads of a request hold, as it grows.
     pub fn meter(self: &Arc<Self>) -> Meter {
         Meter::new(Box::new(self.charge_always(0)))
     }
 
-    /// As [`Pool::charge`]; a refusal is not a trip. For work that can wait.
+    /// Reserves as [`Pool::charge`] does, but a refusal does not count as a trip: for work that can wait.
     pub fn try_charge(self: &Arc<Self>, bytes: u64) -> Option<Charge> {
         self.try_take(bytes, self.limit_bytes()).then(|| Charge { pool: self.clone(), bytes })
     }
 
-    /// Notes `bytes` that cannot be refused, because the node could not go on without them; the pool may be over its limit then, and others
-    /// have less.
+    /// Notes `bytes` that cannot be refused, because the node could not go on without them; the pool may be
+    /// over its limit then, and others have less.
     pub fn charge_always(self: &Arc<Self>, bytes: u64) -> Charge {
         let mut charge = Charge { pool: self.clone(), bytes: 0 };
         charge.grow_always(bytes);
         charge
     }
 
-    /// Reserves `bytes` when `used` stays within `limit_bytes`, which stands for the pool's own, and within the parent's; a
-    /// refusal is not a trip. For caches, which evict instead of failing. `u64::MAX`: there is no limit at all.
+    /// Reserves `bytes` when `used` stays within `limit_bytes`, which stands for the pool's own, and within
+    /// the parent's; a refusal is not a trip. For caches, which evict instead of failing. `u64::MAX`: there
+    /// is no limit at all.
     pub(crate) fn try_take(&self, bytes: u64, limit_bytes: u64) -> bool {
         if limit_bytes == u64::MAX {
             self.take_always(bytes);
@@ -105,7 +110,7 @@ impl Pool {
         }
     }
 
-    /// After [`Pool::try_take`].
+    /// Gives back what [`Pool::try_take`] reserved.
     pub(crate) fn give_back(&self, bytes: u64) {
         note_charged(-(bytes as i64));
         self.gauge.subtract(bytes);
@@ -163,6 +168,7 @@ pub struct Charge {
 }
 
 impl Charge {
+    /// Bytes that are reserved now.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -174,14 +180,14 @@ impl Charge {
         Ok(())
     }
 
-    /// As [`Charge::grow`]; a refusal is not a trip. For work that can wait.
+    /// Grows as [`Charge::grow`] does, but a refusal does not count as a trip: for work that can wait.
     pub fn try_grow(&mut self, more_bytes: u64) -> bool {
         let is_granted = self.pool.try_take(more_bytes, self.pool.limit_bytes());
         self.bytes += if is_granted { more_bytes } else { 0 };
         is_granted
     }
 
-    /// As [`Pool::charge_always`].
+    /// Reserves `more_bytes` even beyond the limit, as [`Pool::charge_always`] does.
     pub fn grow_always(&mut self, more_bytes: u64) {
         self.pool.take_always(more_bytes);
         self.bytes += more_bytes;
@@ -234,17 +240,19 @@ impl Drop for Charge {
 pub struct Ledger {
     /// `memory.limit` in bytes.
     pub limit_bytes: u64,
-    /// Limit of all pools together (`indices.breaker.total.limit`, default 70 %, as Elasticsearch's where only what is charged counts).
+    /// Limit of all pools together (`indices.breaker.total.limit`, default 70 %, as Elasticsearch's where
+    /// only what is charged counts).
     pub parent: Arc<Parent>,
-    /// In-memory index buffers, version map, translog buffers (`indices.memory.index_buffer_size`, default 20 %).
+    /// In-memory index buffers, version map, translog buffers (`indices.memory.index_buffer_size`, default 20
+    /// %).
     pub indexing: Arc<Pool>,
-    /// What it takes to write a segment, beside the buffer or the segments it is made of: refreshes and merges (30 %). Merges that do not
-    /// fit wait or take fewer segments.
+    /// What it takes to write a segment, beside the buffer or the segments it is made of: refreshes and
+    /// merges (30 %). Merges that do not fit wait or take fewer segments.
     pub segment_writes: Arc<Pool>,
-    /// Directories of open segments and their live docs: what is resident however little is searched.
+    /// Directories of open segments and their live docs: they are resident even when nothing is searched.
     pub segments: Arc<Pool>,
-    /// What the node keeps of requests until it is told to forget it: templates, pipelines, scripts, settings, and the mappings, aliases and
-    /// settings of indices (15 %).
+    /// What the node keeps of requests until it is told to forget it: templates, pipelines, scripts,
+    /// settings, and the mappings, aliases and settings of indices (15 %).
     pub metadata: Arc<Pool>,
     /// Term-index pages (`indices.segment_memory.off_heap.size`, default 10 %).
     pub segment_memory: Arc<Pool>,
@@ -259,6 +267,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Pools with the default shares of `limit_bytes`, which is `memory.limit`.
     pub fn new(limit_bytes: u64) -> Ledger {
         let parent = Parent::new(limit_bytes, limit_bytes / 100 * 70);
         let share = |name, percent: u64| Pool::below(Some(parent.clone()), name, limit_bytes / 100 * percent);

@@ -1,8 +1,10 @@
 //! Bytes to disk and back, and the one ledger of memory.
 //!
-//! Question answered: "where do these bytes live, are they safe on disk yet, and may I have that much memory?"
+//! Question answered: "where do these bytes live, are they safe on disk yet, and may I have that much
+//! memory?"
 //!
-//! **Invariant**: the only crate with file access and, beside SIMD, `unsafe`. Nothing here knows what the bytes mean.
+//! **Invariant**: the only crate with file access and, beside SIMD, `unsafe`. Nothing here knows what the
+//! bytes mean.
 
 pub mod crash;
 mod direct;

@@ -1,20 +1,24 @@
 //! Maps that survive their file: "what happens when a mapped page cannot be read?"
 //!
-//! Reading a mapped page that the disk refuses, or that lies behind the end of a file which somebody has cut, raises SIGBUS, and
-//! SIGBUS ends the process. Here it does not: every map is registered, and a handler that finds the address in one of them puts
-//! zeros in the place of the rest of that map and marks it as damaged. The reader goes on with zeros, and **whoever shows what was
-//! read from a map asks [`FileBytes::damage`](crate::FileBytes::damage) first**: after a fault nothing of the map is to be trusted.
-//! An address in no map is none of our business and goes to the handler that was there before.
+//! Reading a mapped page that the disk refuses, or that lies past the end of a file which somebody has cut,
+//! raises SIGBUS, and SIGBUS ends the process. Limber survives it: every map is registered, and a handler
+//! that finds the address in one of them puts zeros in the place of the rest of that map and marks it as
+//! damaged. The reader goes on with zeros, and **whoever shows what was read from a map asks
+//! [`FileBytes::damage`](crate::FileBytes::damage) first**: after a fault nothing of the map is to be
+//! trusted. The handler that was there before gets every address that lies in no map.
 //!
-//! A file that is cut within the last page of its map raises nothing: the rest of the page reads as zeros. Files are immutable, so their last
-//! bytes give it away: they are kept when a file is mapped, and compared when somebody asks for damage.
+//! A file that is cut within the last page of its map raises nothing: the rest of the page reads as zeros.
+//! Files are immutable, so their last bytes give it away: they are kept when a file is mapped, and compared
+//! when somebody asks for damage.
 //!
-//! **In the handler** nothing allocates, locks or prints: it reads atomics and makes one system call (`mmap`). Places of the registry
-//! are never freed, only used again, and each has a number that is odd while it changes, so that a handler on another thread never
-//! acts on half of an entry. The entry that it looks for does not change: the faulting thread holds the map.
+//! **In the handler** nothing allocates, locks or prints: it reads atomics and makes one system call
+//! (`mmap`). Places of the registry are never freed, only used again, and each has a number that is odd while
+//! it changes, so that a handler on another thread never acts on half of an entry. The entry that it looks
+//! for does not change: the faulting thread holds the map.
 //!
-//! All of the map from the faulting page on is replaced, not the page alone: one more mapping a file at most (`vm.max_map_count`
-//! counts them), one fault instead of one a page, and the file is lost to readers anyway. Untouched zeros take no memory.
+//! All of the map from the faulting page on is replaced, not the page alone: one more mapping a file at most
+//! (`vm.max_map_count` counts them), one fault instead of one a page, and the file is lost to readers anyway.
+//! Untouched zeros take no memory.
 
 use std::fs::File;
 use std::io;
@@ -74,12 +78,13 @@ pub(crate) struct MappedFile {
 impl MappedFile {
     /// Maps `file`, which must not be empty.
     ///
-    /// Files that are mapped are immutable once written: only this process, which holds the folder's lock, deletes or replaces them.
-    /// Where another breaks that rule, reads see what it wrote, or zeros and a damaged map; they are never undefined.
+    /// Files that are mapped are immutable once written: only this process, which holds the folder's lock,
+    /// deletes or replaces them. Where another breaks that rule, reads see what it wrote, or zeros and a
+    /// damaged map; they are never undefined.
     pub(crate) fn open(file: &File) -> io::Result<MappedFile> {
         INSTALLED.call_once(install);
-        // SAFETY: the bytes may change only if another process writes to a file of a locked folder; a file that becomes shorter is the
-        // handler's business.
+        // SAFETY: the bytes may change only if another process writes to a file of a locked folder; a file
+        // that becomes shorter is the handler's business.
         let map = unsafe { memmap2::Mmap::map(file) }?;
         let place = free_place();
         let page_bytes = PAGE_BYTES.load(Ordering::Relaxed);
@@ -102,7 +107,8 @@ impl MappedFile {
         let len = self.map.len();
         let mut tail = 0;
         for at in len.saturating_sub(8)..len {
-            // SAFETY: inside of the map, which lives as long as this. Volatile, as another process may change what is there.
+            // SAFETY: inside of the map, which lives as long as this. Volatile, as another process may change
+            // what is there.
             let byte = unsafe { self.map.as_ptr().add(at).read_volatile() };
             tail = tail << 8 | u64::from(byte);
         }
@@ -113,7 +119,7 @@ impl MappedFile {
         &self.map
     }
 
-    /// Where it could not be read; `None`: nobody met such a place so far.
+    /// Offset of the first page that could not be read; `None` as long as no reader has met one.
     #[inline]
     pub(crate) fn damage(&self) -> Option<u64> {
         // What was read before the call was read before the mark.
@@ -142,9 +148,9 @@ impl Drop for MappedFile {
     }
 }
 
-/// Lets go of all pages of all maps: they stay in the system's cache, and come back when they are read.
-pub fn let_go_of_pages() {
-    let _letting_go = LETTING_GO.lock();
+/// The first answer of `look` for a registered map, which is told its place, its start and its end. Places
+/// that change at the moment are passed over. Neither allocates nor locks, as the handler calls it.
+fn find_map<T>(mut look: impl FnMut(&'static Place, usize, usize) -> Option<T>) -> Option<T> {
     let mut block = BLOCKS.load(Ordering::Acquire);
     // SAFETY: blocks are leaked, so that a pointer which is not null is valid for ever.
     while let Some(places) = unsafe { block.as_ref() } {
@@ -153,14 +159,27 @@ pub fn let_go_of_pages() {
             let (start, end) = (place.start.load(Ordering::Relaxed), place.end.load(Ordering::Relaxed));
             fence(Ordering::Acquire);
             let is_whole = version.is_multiple_of(2) && place.version.load(Ordering::Relaxed) == version;
-            if is_whole && start < end {
-                // SAFETY: a map of a file, or of zeros that stand for it, which nobody writes to, from its first page to its last: what is
-                // read again is the same. It is still there, as a map that goes waits for the lock before its place is cleared.
-                unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+            if is_whole && let Some(answer) = look(place, start, end) {
+                return Some(answer);
             }
         }
         block = places.next.load(Ordering::Acquire);
     }
+    None
+}
+
+/// Lets go of all pages of all maps: they stay in the system's cache, and come back when they are read.
+pub fn let_go_of_pages() {
+    let _letting_go = LETTING_GO.lock();
+    find_map(|_, start, end| {
+        if start < end {
+            // SAFETY: a map of a file, or of zeros that stand for it, which nobody writes to, from its first
+            // page to its last: what is read again is the same. It is still there, as a map that goes waits
+            // for the lock before its place is cleared.
+            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+        }
+        None::<()>
+    });
 }
 
 fn free_place() -> &'static Place {
@@ -195,8 +214,9 @@ fn install() {
     if let Ok(page_bytes) = usize::try_from(page_bytes) {
         PAGE_BYTES.store(page_bytes, Ordering::Relaxed);
     }
-    // SAFETY: all zeros is a valid `sigaction`; both structures live through the calls. The handler is installed only after the old one
-    // is known, and reads nothing but atomics. SA_ONSTACK: it works on threads that are out of stack, as the one before does.
+    // SAFETY: all zeros is a valid `sigaction`; both structures live through the calls. The handler is
+    // installed only after the old one is known, and reads nothing but atomics. SA_ONSTACK: it works on
+    // threads that are out of stack, as the one before does.
     unsafe {
         let mut before: libc::sigaction = std::mem::zeroed();
         if libc::sigaction(libc::SIGBUS, std::ptr::null(), &mut before) != 0 {
@@ -225,21 +245,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
 
 /// The entry whose map holds `address`, and where that map ends.
 fn place_of(address: usize) -> Option<(&'static Place, usize)> {
-    let mut block = BLOCKS.load(Ordering::Acquire);
-    // SAFETY: blocks are leaked, so that a pointer which is not null is valid for ever.
-    while let Some(places) = unsafe { block.as_ref() } {
-        for place in &places.places {
-            let version = place.version.load(Ordering::Acquire);
-            let (start, end) = (place.start.load(Ordering::Relaxed), place.end.load(Ordering::Relaxed));
-            fence(Ordering::Acquire);
-            let is_whole = version.is_multiple_of(2) && place.version.load(Ordering::Relaxed) == version;
-            if is_whole && start <= address && address < end {
-                return Some((place, end));
-            }
-        }
-        block = places.next.load(Ordering::Acquire);
-    }
-    None
+    find_map(|place, start, end| (start <= address && address < end).then_some((place, end)))
 }
 
 fn mark(place: &Place, from: usize) {
@@ -255,8 +261,9 @@ fn replace_with_zeros(place: &Place, address: usize, end: usize) -> bool {
     let page = address & !(PAGE_BYTES.load(Ordering::Relaxed) - 1);
     // Marked first: no thread sees a zero before it can see the mark.
     mark(place, page - place.start.load(Ordering::Relaxed));
-    // SAFETY: from `page` to `end` there is a map of this registry, which the faulting thread holds; it stays readable and of the same
-    // length, and bytes that others read just now turn to zeros at most. `errno` is the interrupted code's and is put back.
+    // SAFETY: from `page` to `end` there is a map of this registry, which the faulting thread holds; it stays
+    // readable and of the same length, and bytes that others read just now turn to zeros at most. `errno` is
+    // the interrupted code's and is put back.
     unsafe {
         let errno = libc::__errno_location();
         let kept = *errno;
@@ -271,8 +278,8 @@ fn replace_with_zeros(place: &Place, address: usize, end: usize) -> bool {
 fn hand_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: written once before this handler was installed, and leaked.
     let before = unsafe { BEFORE.load(Ordering::Acquire).as_ref() };
-    // SAFETY: a handler that a `sigaction` names has the form that its flags say. Without one the default is put back: the
-    // instruction faults again and ends the process, as it would have.
+    // SAFETY: a handler that a `sigaction` names has the form that its flags say. Without one the default is
+    // put back: the instruction faults again and ends the process, as it would have.
     unsafe {
         match before {
             Some(before) if before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN => {

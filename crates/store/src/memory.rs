@@ -29,7 +29,7 @@ fn missing(name: &str) -> Error {
 }
 
 impl MemoryDirectory {
-    /// One without files. The memory of what is written to it is for its maker to charge.
+    /// An empty folder. Whoever makes it charges the memory of what is written to it.
     pub fn new() -> MemoryDirectory {
         MemoryDirectory::default()
     }

@@ -1,4 +1,5 @@
-//! Repeatable numbers from a seed: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+//! Repeatable numbers from a seed: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+//! generators", 2014).
 
 /// What the state grows by at each draw: 2^64 divided by the golden ratio.
 pub const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -8,10 +9,12 @@ pub const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
+    /// A generator whose state is `seed`.
     pub const fn new(seed: u64) -> SplitMix64 {
         SplitMix64(seed)
     }
 
+    /// The next number, any of 2^64 with the same likelihood.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(INCREMENT);
         mix(self.0)

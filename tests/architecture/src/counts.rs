@@ -202,13 +202,21 @@ fn public_items(files: &[&SourceFile]) -> (usize, usize) {
     (items, undocumented)
 }
 
+/// Whether the lines before an item end with a doc comment, attributes of one or several lines aside.
 fn is_documented(before: &[&str]) -> bool {
-    before
-        .iter()
-        .rev()
-        .map(|line| line.trim_start())
-        .find(|line| !(line.starts_with("#[") || line.ends_with(")]")))
-        .is_some_and(|line| line.starts_with("///") || line.ends_with("*/"))
+    let mut lines = before.iter().rev().map(|line| line.trim());
+    while let Some(line) = lines.next() {
+        let is_attribute_end = line.ends_with(']') && !line.starts_with("//");
+        if !is_attribute_end {
+            return line.starts_with("///") || line.ends_with("*/");
+        }
+        let mut first = line;
+        while !first.starts_with("#[") {
+            let Some(line) = lines.next() else { return false };
+            first = line;
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -227,8 +235,11 @@ mod tests {
 
     #[test]
     fn doc_comments_are_found_above_attributes() {
-        let file = file("/// Doc.\n#[derive(Debug)]\npub struct A;\npub fn b() {}\npub(crate) fn c() {}\n");
-        assert_eq!(public_items(&[&file]), (2, 1));
+        let file = file(concat!(
+            "/// Doc.\n#[derive(Debug)]\npub struct A;\npub fn b() {}\npub(crate) fn c() {}\n",
+            "/// Doc.\n#[command(\n    about = \"x\"\n)]\npub struct D;\n#[inline]\npub fn e() {}\n"
+        ));
+        assert_eq!(public_items(&[&file]), (4, 2));
     }
 
     #[test]

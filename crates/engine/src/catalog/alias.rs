@@ -5,19 +5,24 @@ use serde_json::{Map, Value};
 
 use crate::api::Result;
 
+/// What one index says of one of its aliases.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Alias {
     /// A query that restricts what a search through the alias sees, as it was given.
     pub filter: Option<Value>,
+    /// Routing of writes through the alias.
     pub index_routing: Option<String>,
+    /// Routing of searches through the alias: values with commas between them.
     pub search_routing: Option<String>,
+    /// Whether writes through the alias go to this index; `None` decides for an alias of one index.
     pub is_write_index: Option<bool>,
+    /// Whether wildcards pass the alias over.
     pub is_hidden: Option<bool>,
 }
 
 impl Alias {
-    /// The body of one alias: `{"filter": {..}, "routing": .., "index_routing": .., "search_routing": .., "is_write_index": ..,
-    /// "is_hidden": ..}`; other keys are named in the error.
+    /// The body of one alias: `{"filter": {..}, "routing": .., "index_routing": .., "search_routing": ..,
+    /// "is_write_index": .., "is_hidden": ..}`; other keys are named in the error.
     pub fn parse(body: &Value) -> Result<Alias> {
         let mut alias = Alias::default();
         let object = match body {

@@ -36,11 +36,7 @@ pub(crate) fn parse_actions(body: &Value) -> Result<Vec<AliasAction>> {
 }
 
 fn no_action() -> RequestError {
-    RequestError::new(
-        400,
-        "action_request_validation_exception",
-        "Validation Failed: 1: Must specify at least one alias action;",
-    )
+    RequestError::validation(["Must specify at least one alias action"])
 }
 
 fn parse_failed(reason: String) -> RequestError {

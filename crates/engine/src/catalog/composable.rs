@@ -56,18 +56,10 @@ impl Templates {
         }
         let patterns = shown.get("index_patterns").and_then(Value::as_array);
         if patterns.is_none_or(Vec::is_empty) {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: index patterns are missing;",
-            ));
+            return Err(RequestError::validation(["index patterns are missing"]));
         }
         if shown.get("priority").and_then(Value::as_i64).is_some_and(|priority| priority < 0) {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: index template priority must be >= 0;",
-            ));
+            return Err(RequestError::validation(["index template priority must be >= 0"]));
         }
         let shown = Value::Object(shown);
         let missing: Vec<&str> = components_of(&shown)

@@ -1,4 +1,5 @@
-//! One data stream: "which indices hold its documents, which of them is written to, and what is the next one called?"
+//! One data stream: "which indices hold its documents, which of them is written to, and what is the next one
+//! called?"
 //!
 //! Source: Elasticsearch's `DataStream`, `MetadataCreateDataStreamService`.
 
@@ -17,15 +18,19 @@ use crate::lifecycle::StreamLifecycle;
 /// Backing indices of any data stream begin so.
 const BACKING_PREFIX: &str = ".ds-";
 
-/// Immutable; a change makes a new one.
+/// A data stream: one name for documents with a timestamp in several backing indices. Immutable; a change
+/// makes a new one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataStream {
+    /// Its name.
     pub name: Arc<str>,
     /// Its backing indices, oldest first; the last one is written to. Never empty.
     pub indices: Vec<Arc<str>>,
     /// Counts the changes of `indices`; numbers the next backing index.
     pub generation: u64,
+    /// Whether wildcards pass it over.
     pub hidden: bool,
+    /// Whether documents may come with a routing.
     pub allow_custom_routing: bool,
     /// The next document rolls it over first (`_rollover?lazy`).
     pub rolls_on_write: bool,
@@ -33,6 +38,7 @@ pub struct DataStream {
     pub meta: Option<Value>,
     /// Only the filter of an alias, and which stream it writes to, matter here.
     pub aliases: BTreeMap<String, Alias>,
+    /// How long its documents are kept, where it has a lifecycle of its own.
     pub lifecycle: Option<StreamLifecycle>,
 }
 
@@ -56,6 +62,7 @@ impl DataStream {
         })
     }
 
+    /// The newest backing index, which new documents go to.
     pub fn write_index(&self) -> &Arc<str> {
         self.indices.last().expect("a data stream has an index as long as it is known")
     }

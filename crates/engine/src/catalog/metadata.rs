@@ -17,6 +17,7 @@ use crate::settings::{FlatSettings, IndexSettings};
 /// One index. Immutable; a change makes a new one.
 #[derive(Debug, Clone)]
 pub struct IndexMetadata {
+    /// Its name.
     pub name: Arc<str>,
     /// 22 characters of URL-safe base64; names the folder.
     pub uuid: Arc<str>,
@@ -26,21 +27,25 @@ pub struct IndexMetadata {
     pub version_created: String,
     /// As set by users and templates, with `index.` prefixes.
     pub settings: FlatSettings,
+    /// The same settings, parsed, with defaults.
     pub typed: Arc<IndexSettings>,
     /// The body of `mappings` as `GET _mapping` shows it.
     pub mappings: Arc<Value>,
+    /// Its aliases by name.
     pub aliases: BTreeMap<String, Alias>,
+    /// Whether it is open; a closed index takes no searches and no writes.
     pub open: bool,
     /// When and why it was rolled over: `{target: {"met_conditions": .., "time": ..}}`.
     pub rollover_info: Map<String, Value>,
     /// Where its lifecycle policy is; empty before it begins.
     pub lifecycle: LifecycleState,
-    /// Counts changes, for `_cluster/state`; of two states of an index the one with the higher version is newer.
+    /// Counts changes, for `_cluster/state`; of two states of an index the one with the higher version is
+    /// newer.
     pub version: u64,
     /// It is being filled with the documents of another index, and deleted when that ends before it is whole.
     pub is_unfinished: bool,
-    /// Why its metadata could not be read. Name, uuid and aliases are what the node's state says then; nothing else is known, and only
-    /// deleting it is possible.
+    /// Why its metadata could not be read. Name, uuid and aliases are what the node's state says then;
+    /// nothing else is known, and only deleting it is possible.
     pub damage: Option<Arc<RequestError>>,
 }
 
@@ -79,7 +84,8 @@ impl IndexMetadata {
     /// Reads `index.json`.
     ///
     /// # Errors
-    /// `corrupt_state_exception` for damage, `illegal_state_exception` for a file of a newer version; both name `file`.
+    /// `corrupt_state_exception` for damage, `illegal_state_exception` for a file of a newer version; both
+    /// name `file`.
     pub(crate) fn from_bytes(bytes: &[u8], file: &str) -> Result<IndexMetadata> {
         let (_, value) = FORMAT.decode_or_plain(bytes, file)?;
         IndexMetadata::from_json(&value, file)
@@ -164,12 +170,16 @@ impl IndexMetadata {
 /// Everything there is, at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
+    /// All indices by name, open and closed.
     pub indices: BTreeMap<Arc<str>, Arc<IndexMetadata>>,
-    /// Derived: alias to the indices that have it, in name order; of data streams to their backing indices, oldest first.
+    /// Derived: alias to the indices that have it, in name order; of data streams to their backing indices,
+    /// oldest first.
     pub aliases: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+    /// All data streams by name.
     pub data_streams: BTreeMap<Arc<str>, Arc<DataStream>>,
     /// Derived: backing index to its data stream.
     pub backing: BTreeMap<Arc<str>, Arc<str>>,
+    /// All index templates and component templates.
     pub templates: Templates,
     /// Counts changes, for `_cluster/state`.
     pub version: u64,

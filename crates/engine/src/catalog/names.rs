@@ -82,7 +82,7 @@ pub fn check_data_stream_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a request that cannot be about data streams says of the name of one.
+/// The error for the name of a data stream, of a request that cannot be about data streams.
 pub fn not_a_data_stream(name: &str) -> RequestError {
     index_not_found(name).with("excluded_ds", "true")
 }
@@ -92,6 +92,7 @@ pub fn index_not_found(name: &str) -> RequestError {
     index_not_found_because(name, format!("no such index [{name}]"))
 }
 
+/// 404 `index_not_found_exception` with a reason of its own.
 pub fn index_not_found_because(name: &str, reason: String) -> RequestError {
     RequestError::new(404, "index_not_found_exception", reason)
         .with("resource.type", "index_or_alias")

@@ -35,6 +35,7 @@ pub(crate) struct ResolvedTemplate {
     pub lifecycle: Option<Map<String, Value>>,
 }
 
+/// The templates of a node, each kind by name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Templates {
     /// Each is the validated body as `GET` shows it, settings nested.
@@ -305,11 +306,7 @@ impl Templates {
             }
         }
         let Some(patterns) = patterns.filter(|patterns| !patterns.is_empty()) else {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: index patterns are missing;",
-            ));
+            return Err(RequestError::validation(["index patterns are missing"]));
         };
         parts.check()?;
         parts.check_mappings(&self.analysis)?;

@@ -1,6 +1,8 @@
-//! `java.time` patterns such as `dd/MMM/yyyy:HH:mm:ss Z`: "which instant is this text, and how is this instant written?"
+//! `java.time` patterns such as `dd/MMM/yyyy:HH:mm:ss Z`: "which instant is this text, and how is this
+//! instant written?"
 //!
-//! Source: `java.time.format.DateTimeFormatterBuilder.appendPattern`. English names only; localized and week-based fields are refused.
+//! Source: `java.time.format.DateTimeFormatterBuilder.appendPattern`. English names only; localized and
+//! week-based fields are refused.
 
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::{Offset, TimeZone};
@@ -112,6 +114,7 @@ struct Fields {
 }
 
 impl DatePattern {
+    /// Reads a pattern of `java.time.format.DateTimeFormatter`. The error is Java's reason.
     pub fn parse(pattern: &str) -> Result<DatePattern, String> {
         let chars: Vec<char> = pattern.chars().collect();
         let mut at = 0;
@@ -138,6 +141,7 @@ impl DatePattern {
         }
     }
 
+    /// The instant in this zone, written by the pattern.
     pub fn format(&self, instant: Timestamp, zone: &TimeZone) -> String {
         let mut out = String::new();
         write_items(&self.items, &instant.to_zoned(zone.clone()), &mut out);

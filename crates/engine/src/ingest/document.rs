@@ -15,7 +15,8 @@ use super::node::{Key, Kind, NONE, Node, NodeId, Span, flag, key_tag};
 /// Largest source plus everything made while it is processed.
 const TEXT_BYTES_MAX: usize = 1 << 30;
 
-/// What a pipeline may add to a document, beside twice its own size: a few processors that double a field make it any size.
+/// What a pipeline may add to a document, beside twice its own size: a few processors that double a field
+/// make it any size.
 pub(super) const GROWTH_BYTES_MAX: usize = 32 << 20;
 
 /// Values of one document, everything made on the way included: 32 bytes each.
@@ -30,18 +31,26 @@ const WRITE_DEPTH_MAX: usize = 1200;
 /// What a document carries beside its source. Absent members are not visible to processors.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Metadata<'a> {
+    /// `_index`.
     pub index: &'a str,
+    /// `_id`.
     pub id: Option<&'a str>,
+    /// `_routing`.
     pub routing: Option<&'a str>,
     /// Elasticsearch's `Versions.MATCH_ANY` (-3) when the request named none.
     pub version: Option<i64>,
+    /// `_version_type`.
     pub version_type: Option<&'a str>,
+    /// `_if_seq_no`.
     pub if_seq_no: Option<i64>,
+    /// `_if_primary_term`.
     pub if_primary_term: Option<i64>,
+    /// `_op_type`.
     pub op_type: Option<&'a str>,
 }
 
-/// A document being processed. One serves all documents of a request, one after the other, so that its vectors are grown once.
+/// A document being processed. One serves all documents of a request, one after the other, so that its
+/// vectors are grown once.
 #[derive(Debug)]
 pub struct IngestDocument<'a> {
     pub(super) source: &'a str,
@@ -51,7 +60,8 @@ pub struct IngestDocument<'a> {
     stack: Vec<Open>,
     /// Bytes of nodes and made text at which the request is asked again whether there is room for more.
     asked_again_at: usize,
-    /// The last call of [`Self::append_child`], container and child: long lists are not walked for every element.
+    /// The last call of [`Self::append_child`], container and child: long lists are not walked for every
+    /// element.
     appended: (NodeId, NodeId),
     /// The members of large objects that were already searched.
     members: RefCell<Members>,
@@ -124,12 +134,14 @@ impl<'a> IngestDocument<'a> {
         (self.ingest == NONE).then(|| Node::leaf(Kind::String, text))
     }
 
+    /// `_ingest.timestamp`: the same for all documents of a request.
     pub fn timestamp(&self) -> &'a str {
         self.timestamp
     }
 
     // Reading.
 
+    /// The value of this number.
     #[inline]
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
@@ -145,6 +157,7 @@ impl<'a> IngestDocument<'a> {
         }
     }
 
+    /// The text of a span.
     #[inline]
     pub fn text(&self, span: Span) -> &str {
         let (text, range) = self.place(span);
@@ -178,12 +191,14 @@ impl<'a> IngestDocument<'a> {
         }
     }
 
+    /// The name of an object's member, without escapes.
     pub fn key(&self, id: NodeId) -> Cow<'_, str> {
         let node = self.node(id);
         let text = self.text(node.key.text);
         if node.is(flag::KEY_ESCAPED) { Cow::Owned(json::unescape(text)) } else { Cow::Borrowed(text) }
     }
 
+    /// The values directly inside of a container, in order.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let mut next = self.node(id).first;
         std::iter::from_fn(move || {
@@ -274,7 +289,8 @@ impl<'a> IngestDocument<'a> {
         self.nodes.len() * size_of::<Node>() + self.arena.len()
     }
 
-    /// **Invariant**: whatever makes a value or a text asks here first, so that no processor can grow a document unseen.
+    /// **Invariant**: whatever makes a value or a text asks here first, so that no processor can grow a
+    /// document unseen.
     #[inline]
     fn check_room(&mut self, more_bytes: usize) -> Result<(), RequestError> {
         if self.held_bytes() + more_bytes > self.asked_again_at {
@@ -312,6 +328,7 @@ impl<'a> IngestDocument<'a> {
         GROWTH_BYTES_MAX + 2 * self.source.len()
     }
 
+    /// Adds a value without a place in the tree.
     pub fn add(&mut self, node: Node) -> NodeId {
         self.nodes.push(node);
         (self.nodes.len() - 1) as NodeId
@@ -352,6 +369,7 @@ impl<'a> IngestDocument<'a> {
         Ok(Node::leaf(kind, Span { start, len: text.len() as u32 }))
     }
 
+    /// A new truth value.
     pub fn make_bool(&mut self, value: bool) -> Result<Node, RequestError> {
         if value { self.make_scalar(Kind::True, "true") } else { self.make_scalar(Kind::False, "false") }
     }
@@ -419,6 +437,7 @@ impl<'a> IngestDocument<'a> {
 
     // Editing. Callers mark every container on the way with `mark_edited`.
 
+    /// Notes that something below the container has changed, so that its text is out of date.
     pub fn mark_edited(&mut self, container: NodeId) {
         self.nodes[container as usize].flags |= flag::EDITED;
     }
@@ -578,13 +597,14 @@ impl<'a> IngestDocument<'a> {
         (self.metadata != NONE).then_some(self.metadata)
     }
 
+    /// The metadata that the document came with.
     pub fn given(&self) -> Metadata<'a> {
         self.given
     }
 }
 
-/// The most that the values of a large text take; 0 for a small one, which takes little. A value that is not the first of its container
-/// follows a comma.
+/// The most that the values of a large text take; 0 for a small one, which takes little. A value that is not
+/// the first of its container follows a comma.
 fn nodes_bytes_max(text: &[u8]) -> u64 {
     const LARGE_BYTES: usize = 16 << 10;
     if text.len() < LARGE_BYTES {

@@ -1,7 +1,8 @@
 //! Members of large objects by name: "which of a hundred thousand members is called so?"
 //!
-//! The members of an object are a list. One that is looked through for long gets an index, which appending and taking out keep true, so that
-//! a processor that makes one member after the other (`kv`, `csv`, `json`) does not take quadratic time.
+//! The members of an object are a list. One that is looked through for long gets an index, which appending
+//! and taking out keep true, so that a processor that makes one member after the other (`kv`, `csv`, `json`)
+//! does not take quadratic time.
 
 use std::collections::HashMap;
 
@@ -31,10 +32,12 @@ pub struct Index {
 }
 
 impl Index {
+    /// An index without members of an object whose last member is `last`.
     pub fn new(last: NodeId) -> Index {
         Index { by_name: HashMap::new(), last, has_doubles: false }
     }
 
+    /// Adds a member, and the one before it. The first of several with the same name counts.
     pub fn put(&mut self, name: &str, member: NodeId, before: NodeId) {
         match self.by_name.contains_key(name) {
             true => self.has_doubles = true,
@@ -42,18 +45,21 @@ impl Index {
         }
     }
 
+    /// The member of this name, and the one before it.
     pub fn get(&self, name: &str) -> Option<(NodeId, NodeId)> {
         self.by_name.get(name).copied()
     }
 }
 
 impl Members {
+    /// Forgets everything.
     pub fn clear(&mut self) {
         if !self.is_empty() {
             *self = Members::default();
         }
     }
 
+    /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.by_object.is_empty() && self.ends.is_empty()
     }
@@ -63,14 +69,17 @@ impl Members {
         self.ends.get(&container).copied()
     }
 
+    /// Notes the last child of a container.
     pub fn keep_end(&mut self, container: NodeId, last: NodeId) {
         self.ends.insert(container, last);
     }
 
+    /// The members of an object, where they are known.
     pub fn of(&self, object: NodeId) -> Option<&Index> {
         self.by_object.get(&object)
     }
 
+    /// Keeps the members of an object.
     pub fn keep(&mut self, object: NodeId, index: Index) {
         if self.by_object.len() >= OBJECTS_MAX {
             self.by_object.clear();
@@ -78,6 +87,7 @@ impl Members {
         self.by_object.insert(object, index);
     }
 
+    /// Forgets what is known of an object.
     pub fn forget(&mut self, object: NodeId) {
         if !self.is_empty() {
             self.by_object.remove(&object);

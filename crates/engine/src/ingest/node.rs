@@ -1,7 +1,8 @@
 //! The compact document: "what is at this place, and what was changed?"
 //!
-//! A document is a vector of 32-byte nodes over two texts: the source as it came, untouched, and an arena for everything a processor
-//! makes. A node remembers where its JSON text is, so that writing the document copies every range that was not edited.
+//! A document is a vector of 32-byte nodes over two texts: the source as it came, untouched, and an arena for
+//! everything a processor makes. A node remembers where its JSON text is, so that writing the document copies
+//! every range that was not edited.
 
 /// Index into a tree's nodes.
 pub type NodeId = u32;
@@ -9,21 +10,31 @@ pub type NodeId = u32;
 /// No node.
 pub const NONE: NodeId = u32::MAX;
 
+/// What a value is in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// `null`.
     Null,
+    /// `false`.
     False,
+    /// `true`.
     True,
+    /// A number, as its text.
     Number,
+    /// A string.
     String,
+    /// A list.
     Array,
+    /// An object.
     Object,
 }
 
 /// A range of text: positions below the source's length are in the source, others in the arena.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
+    /// Where it begins: in the source, or in the arena after the source's length.
     pub start: u32,
+    /// Bytes.
     pub len: u32,
 }
 
@@ -36,7 +47,8 @@ pub struct Key {
     pub tag: u32,
 }
 
-/// A number by which nearly all different names of one object differ: of length and ends, so that names are seldom compared.
+/// A number by which nearly all different names of one object differ: of length and ends, so that names are
+/// seldom compared.
 #[inline(always)]
 pub fn key_tag(name: &[u8]) -> u32 {
     let ends = match (name.first_chunk(), name.last_chunk()) {
@@ -59,8 +71,11 @@ pub mod flag {
 /// One value, and its key when its parent is an object.
 #[derive(Debug, Clone, Copy)]
 pub struct Node {
+    /// What the value is.
     pub kind: Kind,
+    /// Flags of [`flag`].
     pub flags: u8,
+    /// Its name where it is an object's member.
     pub key: Key,
     /// The whole JSON text, quotes and brackets included. Out of date when [`flag::EDITED`].
     pub text: Span,
@@ -81,6 +96,7 @@ impl Node {
         Node { flags: flag::EDITED, ..Node::leaf(kind, Span::default()) }
     }
 
+    /// Whether the node has this flag of [`flag`].
     pub fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }

@@ -1,12 +1,13 @@
 //! A processor's options: "what did the user configure, and is anything wrong with it?"
 //!
-//! Options are taken one by one; whatever is left at the end is refused. Wording: Elasticsearch's `ConfigurationUtils`.
+//! Options are taken one by one; whatever is left at the end is refused. Wording: Elasticsearch's
+//! `ConfigurationUtils`.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::path::FieldPath;
-use super::template::{FieldName, Text};
+use super::template::{Escape, FieldName, Text};
 
 /// What [`Options`] fail with.
 type Result<T> = std::result::Result<T, RequestError>;
@@ -37,6 +38,7 @@ pub fn java_type(value: &Value) -> &'static str {
 }
 
 impl Options {
+    /// The options of a processor of type `kind`.
     pub fn new(map: Map<String, Value>, kind: &str) -> Options {
         Options { map, kind: kind.to_owned(), tag: None }
     }
@@ -68,10 +70,12 @@ impl Options {
         self.map.shift_remove(name).filter(|value| !value.is_null())
     }
 
+    /// Whether the option was given and not read yet.
     pub fn has(&self, name: &str) -> bool {
         self.map.contains_key(name)
     }
 
+    /// Reads a required option of any type.
     pub fn value(&mut self, name: &str) -> Result<Value> {
         self.take(name).ok_or_else(|| self.missing(name))
     }
@@ -84,6 +88,7 @@ impl Options {
         self.error(name, &format!("property isn't a {wanted}, but of type [{}]", java_type(value)))
     }
 
+    /// Reads a text that may be absent; another type is an error.
     pub fn optional_string(&mut self, name: &str) -> Result<Option<String>> {
         match self.take(name) {
             None => Ok(None),
@@ -92,14 +97,17 @@ impl Options {
         }
     }
 
+    /// Reads a required text.
     pub fn string(&mut self, name: &str) -> Result<String> {
         self.optional_string(name)?.ok_or_else(|| self.missing(name))
     }
 
+    /// Reads a text that is `default` when it is absent.
     pub fn string_or(&mut self, name: &str, default: &str) -> Result<String> {
         Ok(self.optional_string(name)?.unwrap_or_else(|| default.to_owned()))
     }
 
+    /// Reads `true` or `false`, which is `default` when it is absent.
     pub fn bool_or(&mut self, name: &str, default: bool) -> Result<bool> {
         match self.take(name) {
             None => Ok(default),
@@ -108,6 +116,7 @@ impl Options {
         }
     }
 
+    /// Reads a 32-bit whole number, which may be given as text.
     pub fn optional_int(&mut self, name: &str) -> Result<Option<i64>> {
         match self.take(name) {
             None => Ok(None),
@@ -129,6 +138,7 @@ impl Options {
             .map_err(|_| self.error(name, &format!("property cannot be converted to a double [{text}]")))
     }
 
+    /// Reads a list that may be absent; another type is an error.
     pub fn optional_list(&mut self, name: &str) -> Result<Option<Vec<Value>>> {
         match self.take(name) {
             None => Ok(None),
@@ -137,6 +147,7 @@ impl Options {
         }
     }
 
+    /// Reads an object that may be absent; another type is an error.
     pub fn optional_map(&mut self, name: &str) -> Result<Option<Map<String, Value>>> {
         match self.take(name) {
             None => Ok(None),
@@ -199,6 +210,7 @@ impl Options {
         FieldPath::parse(&self.string(name)?)
     }
 
+    /// Reads the path of a field that may be absent.
     pub fn optional_path(&mut self, name: &str) -> Result<Option<FieldPath>> {
         self.optional_string(name)?.map(|text| FieldPath::parse(&text)).transpose()
     }
@@ -206,6 +218,18 @@ impl Options {
     /// A required text that may be a template.
     pub fn template(&mut self, name: &str) -> Result<Text> {
         Text::parse(&self.string(name)?)
+    }
+
+    /// Reads `media_type` (`application/json`): how the values of a template are escaped.
+    pub fn media_type(&mut self) -> Result<Escape> {
+        let media_type = self.string_or("media_type", "application/json")?;
+        match media_type.as_str() {
+            "application/json" => Ok(Escape::Json),
+            "text/plain" => Ok(Escape::None),
+            "application/x-www-form-urlencoded" => Ok(Escape::Url),
+            other => Err(self
+                .error("media_type", &format!("property does not contain a supported media type [{other}]"))),
+        }
     }
 
     /// Refuses what no one took.

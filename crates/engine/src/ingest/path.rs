@@ -1,7 +1,8 @@
 //! Dotted field paths: "which value does `machine.os`, `_ingest.timestamp` or `_index` name?"
 //!
-//! Source: Elasticsearch's `IngestDocument.FieldPath`, whose rules and wording this follows: elements are separated by dots, an
-//! element addresses a list by its index, `_source.` and `_ingest.` choose the root, and metadata live beside the source's fields.
+//! Source: Elasticsearch's `IngestDocument.FieldPath`, whose rules and wording this follows: elements are
+//! separated by dots, an element addresses a list by its index, `_source.` and `_ingest.` choose the root,
+//! and metadata live beside the source's fields.
 
 use limber_mapping::RequestError;
 
@@ -44,12 +45,17 @@ pub struct FieldPath {
 /// Where a value was found, for those who take it out again.
 #[derive(Debug, Clone, Copy)]
 pub struct Found {
+    /// The value.
     pub node: NodeId,
+    /// The container that it is in.
     pub parent: NodeId,
+    /// The child before it; [`NONE`](super::node::NONE) for the first.
     pub before: NodeId,
 }
 
 impl FieldPath {
+    /// Reads a path with dots, which may begin with `_source.` or `_ingest.`. An empty one, or one of too
+    /// many parts, is an error.
     pub fn parse(path: &str) -> Result<FieldPath, RequestError> {
         if path.is_empty() {
             return Err(RequestError::illegal_argument("path cannot be null nor empty"));
@@ -71,10 +77,12 @@ impl FieldPath {
         Ok(FieldPath { text: path.into(), base, parts })
     }
 
+    /// The path as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
+    /// Whether it is `_ingest.timestamp`.
     pub fn is_timestamp(&self) -> bool {
         &*self.text == "_ingest.timestamp"
     }

@@ -28,16 +28,22 @@ const FREE_BYTES: u64 = 64 << 10;
 /// What a step does.
 #[derive(Debug)]
 pub enum Action {
+    /// Any other processor.
     Process(Box<dyn Processor>),
     /// The `pipeline` processor: run another pipeline here.
     Run {
+        /// Id of the pipeline.
         name: Text,
+        /// Goes on when there is no such pipeline.
         ignore_missing: bool,
     },
     /// The `foreach` processor: run one step for each item of a list or object.
     Each {
+        /// The list or object.
         field: FieldPath,
+        /// Goes on when there is no such field.
         ignore_missing: bool,
+        /// What runs for each item.
         step: Box<Step>,
     },
 }
@@ -45,13 +51,19 @@ pub enum Action {
 /// One processor with what every processor may have.
 #[derive(Debug)]
 pub struct Step {
+    /// What it does.
     pub action: Action,
+    /// Name of the processor.
     pub kind: &'static str,
+    /// Name that the user gave the step.
     pub tag: Option<Box<str>>,
+    /// What it is for, in the user's words.
     pub description: Option<Box<str>>,
     /// The step runs for documents for which this holds; its failure is not the step's.
     pub condition: Option<Box<PipelineScript>>,
+    /// Goes on as if the step had not failed.
     pub ignore_failure: bool,
+    /// Steps that run when this one fails.
     pub on_failure: Vec<Step>,
     /// Place among the pipeline's counted steps: those outside of `on_failure`.
     pub counted: Option<u32>,
@@ -77,17 +89,21 @@ impl Step {
 /// A compiled pipeline.
 #[derive(Debug)]
 pub struct Pipeline {
+    /// The id that it was put with.
     pub id: Box<str>,
     /// The body as it was put, for `GET _ingest/pipeline`.
     pub body: Value,
+    /// Its processors in order.
     pub steps: Vec<Step>,
+    /// Processors that run when a step fails.
     pub on_failure: Vec<Step>,
     /// What it takes in memory, patterns in particular.
     _charge: Option<Charge>,
 }
 
 impl Pipeline {
-    /// Compiles the body of `PUT _ingest/pipeline/{id}`. Errors are Elasticsearch's `parse_exception`s, those of scripts as they are.
+    /// Compiles the body of `PUT _ingest/pipeline/{id}`. Errors are Elasticsearch's `parse_exception`s, those
+    /// of scripts as they are.
     pub fn parse(id: &str, body: &Value, resources: &Resources) -> Result<Pipeline, RequestError> {
         Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: true })
     }
@@ -97,7 +113,8 @@ impl Pipeline {
         Pipeline::parse_with(id, body, Parser { step_count: 0, resources, checks_stored: false })
     }
 
-    /// Compiles and charges it. What was accepted before is charged whatever room there is.
+    /// Compiles a pipeline and charges it. One that was accepted before is charged even where there is no
+    /// room.
     fn parse_with(id: &str, body: &Value, parser: Parser<'_>) -> Result<Pipeline, RequestError> {
         let (memory, is_new) = (parser.resources.memory.clone(), parser.checks_stored);
         let before = work::allocated_bytes();

@@ -16,7 +16,9 @@ use super::stats::{Metric, PipelineMetrics};
 /// One pipeline of a snapshot.
 #[derive(Debug)]
 pub struct Entry {
+    /// The compiled pipeline.
     pub pipeline: Pipeline,
+    /// Its counts and times.
     pub metrics: PipelineMetrics,
 }
 
@@ -29,10 +31,12 @@ pub struct Pipelines {
 }
 
 impl Pipelines {
+    /// The pipeline of this id.
     pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
         self.by_id.get(id)
     }
 
+    /// Ids of all pipelines, sorted.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.by_id.keys().map(|id| &**id)
     }
@@ -46,14 +50,16 @@ impl Pipelines {
         &self.total
     }
 
-    /// Entries whose id matches one of the comma-separated patterns (`*` matches anything; empty, `_all` and `*` match all).
+    /// Entries whose id matches one of the comma-separated patterns (`*` matches anything; empty, `_all` and
+    /// `*` match all).
     pub fn matching(&self, patterns: &str) -> Vec<&Arc<Entry>> {
         let all = patterns.is_empty() || patterns == "_all";
         let is_wanted = |id: &str| all || patterns.split(',').any(|pattern| wildcard::matches(pattern, id));
         self.by_id.iter().filter(|(id, _)| is_wanted(id)).map(|(_, entry)| entry).collect()
     }
 
-    /// The body of `GET _ingest/pipeline/{patterns}`; with `summary`, ids only. An empty object means 404 when ids were named.
+    /// The body of `GET _ingest/pipeline/{patterns}`; with `summary`, ids only. An empty object means 404
+    /// when ids were named.
     pub fn to_json(&self, patterns: &str, summary: bool) -> Value {
         let body = |entry: &Arc<Entry>| if summary { json!({}) } else { entry.pipeline.body.clone() };
         let members =
@@ -95,6 +101,7 @@ impl Registry {
         Registry { current: ArcSwap::from_pointee(empty), writer: Mutex::default() }
     }
 
+    /// All pipelines of this moment.
     pub fn snapshot(&self) -> Arc<Pipelines> {
         self.current.load_full()
     }
@@ -112,7 +119,8 @@ impl Registry {
         self.current.store(Arc::new(self.current.load().with(pipeline)));
     }
 
-    /// Removes every pipeline whose id matches. `resource_not_found_exception` (404) when none does, unless the pattern is `*`.
+    /// Removes every pipeline whose id matches. `resource_not_found_exception` (404) when none does, unless
+    /// the pattern is `*`.
     pub fn delete(&self, pattern: &str) -> Result<(), RequestError> {
         let _turn = self.writer.lock();
         let current = self.current.load();

@@ -12,11 +12,16 @@ use super::user_agent::Parsers;
 /// Where users put files for processors, below the data folder.
 const FOLDER: &str = "config";
 
+/// What processors find at the node.
 #[derive(Default)]
 pub struct Resources {
+    /// Compiled scripts.
     pub scripts: Arc<Scripts>,
+    /// Patterns of `user_agent`.
     pub user_agents: Parsers,
+    /// Databases of `geoip`.
     pub databases: Arc<Databases>,
+    /// Indices of `enrich`.
     pub enrich: EnrichLookups,
     /// The pool that compiled pipelines are charged to; `None`: they are not charged.
     pub memory: Option<Arc<Pool>>,

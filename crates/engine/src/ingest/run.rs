@@ -1,6 +1,7 @@
 //! Running documents through pipelines: "what becomes of this document?"
 //!
-//! Source: Elasticsearch's `IngestService.executePipelines`, `CompoundProcessor` and `IngestDocument.executePipeline`.
+//! Source: Elasticsearch's `IngestService.executePipelines`, `CompoundProcessor` and
+//! `IngestDocument.executePipeline`.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -29,28 +30,38 @@ const TIMED_DOCUMENT_EVERY: u64 = 32;
 /// What became of a document.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Index it: its new source was appended to the output. `None`: no pipeline looked at the metadata, they are as given.
+    /// Index it: its new source was appended to the output. `None`: no pipeline looked at the metadata, they
+    /// are as given.
     Changed(Option<Box<ChangedMetadata>>),
     /// A `drop` processor ended it; Elasticsearch answers `noop`.
     Dropped,
-    /// It belongs to another index, whose pipelines have not run: its new source was appended to the output. With the pipeline's place
-    /// among those of the run.
+    /// It belongs to another index, whose pipelines have not run: its new source was appended to the output.
     Rerouted {
+        /// Place of the pipeline that rerouted it among those of the run.
         by: usize,
+        /// Its metadata, the new index included.
         changed: Box<ChangedMetadata>,
     },
+    /// A processor failed, and nothing handled that.
     Failed(Box<RequestError>),
 }
 
 /// Metadata after a pipeline named any of them. `None`: absent, or removed by the pipeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangedMetadata {
+    /// `_index`.
     pub index: Option<String>,
+    /// `_id`.
     pub id: Option<String>,
+    /// `_routing`.
     pub routing: Option<String>,
+    /// `_version`.
     pub version: Option<i64>,
+    /// `_version_type`.
     pub version_type: Option<String>,
+    /// `_if_seq_no`.
     pub if_seq_no: Option<i64>,
+    /// `_if_primary_term`.
     pub if_primary_term: Option<i64>,
 }
 
@@ -89,7 +100,8 @@ struct Counters<'p> {
     produced_bytes: u64,
 }
 
-/// Runs the documents of one request, on one thread, over one snapshot of the pipelines. Statistics reach the registry when it drops.
+/// Runs the documents of one request, on one thread, over one snapshot of the pipelines. Statistics reach the
+/// registry when it drops.
 #[derive(Debug)]
 pub struct Runner<'p> {
     pipelines: &'p Pipelines,
@@ -106,7 +118,8 @@ pub struct Runner<'p> {
 }
 
 impl<'p> Runner<'p> {
-    /// `timestamp` as [`super::timestamp`] formats it; it outlives the runner so that every document can refer to it.
+    /// `timestamp` as [`super::timestamp`] formats it; it outlives the runner so that every document can
+    /// refer to it.
     pub fn new(pipelines: &'p Pipelines, timestamp: &'p str) -> Runner<'p> {
         pipelines.total().enter();
         Runner {
@@ -349,7 +362,8 @@ impl<'p> Runner<'p> {
         self.run_on_failure(&step.on_failure, document)
     }
 
-    /// `foreach`: each item in turn is `_ingest._value`, and its name in an object `_ingest._key`; what is left there takes its place.
+    /// `foreach`: each item in turn is `_ingest._value`, and its name in an object `_ingest._key`; what is
+    /// left there takes its place.
     fn run_each(
         &mut self,
         field: &'p FieldPath,
@@ -563,7 +577,8 @@ const FAILURE_FIELDS: [&str; 4] = [
     "_ingest.on_failure_pipeline",
 ];
 
-/// Makes the failure visible to `on_failure` processors. The message is the root cause's, as in Elasticsearch.
+/// Makes the failure visible to `on_failure` processors. The message is the root cause's, as in
+/// Elasticsearch.
 fn put_failure(document: &mut IngestDocument<'_>, failure: &Failure<'_>) -> Result<(), RequestError> {
     let mut cause = &failure.error;
     while let Some(deeper) = &cause.caused_by {

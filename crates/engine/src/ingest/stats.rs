@@ -1,7 +1,8 @@
-//! Counts and times of pipelines and processors: "how often did this run, how long did it take, how often did it fail?"
+//! Counts and times of pipelines and processors: "how often did this run, how long did it take, how often did
+//! it fail?"
 //!
-//! A runner counts in plain numbers and adds them here once, at its end: no atomics and almost no clock reads per document. Times are
-//! measured on a sample of the documents and scaled to all of them.
+//! A runner counts in plain numbers and adds them here once, at its end: no atomics and almost no clock reads
+//! per document. Times are measured on a sample of the documents and scaled to all of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,23 +18,27 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// Documents that came in.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
+    /// Documents that failed.
     pub fn failed(&self) -> u64 {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// A runner begins or stops to use it.
+    /// A runner begins to use it.
     pub fn enter(&self) {
         self.current.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// A runner stops to use it.
     pub fn leave(&self) {
         self.current.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Adds what a runner counted.
     pub fn add(&self, tally: &Tally) {
         self.count.fetch_add(tally.count, Ordering::Relaxed);
         self.failed.fetch_add(tally.failed, Ordering::Relaxed);
@@ -47,7 +52,8 @@ impl Metric {
         self.nanos.fetch_add(old.nanos.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// `{"count", "time_in_millis", "current", "failed"}`. `current` counts the batches (not documents) in it.
+    /// `{"count", "time_in_millis", "current", "failed"}`. `current` counts the batches (not documents) in
+    /// it.
     pub fn to_json(&self) -> Value {
         json!({
             "count": self.count(),
@@ -82,7 +88,8 @@ impl Tally {
 #[derive(Debug)]
 pub struct PipelineMetrics {
     pub whole: Metric,
-    /// One for every processor outside of `on_failure`, in order, with its name in the statistics and its type.
+    /// One for every processor outside of `on_failure`, in order, with its name in the statistics and its
+    /// type.
     pub steps: Vec<(String, &'static str, Metric)>,
     /// Bytes of the documents for which this was the first pipeline, before and after.
     pub ingested_bytes: AtomicU64,
@@ -90,6 +97,7 @@ pub struct PipelineMetrics {
 }
 
 impl PipelineMetrics {
+    /// Zeros, for processors with these names and types.
     pub fn new(steps: impl Iterator<Item = (String, &'static str)>) -> PipelineMetrics {
         PipelineMetrics {
             whole: Metric::default(),
@@ -99,7 +107,8 @@ impl PipelineMetrics {
         }
     }
 
-    /// Takes over the totals of the pipeline this one replaces; those of processors that stand where one of the same name stood.
+    /// Takes over the totals of the pipeline this one replaces; those of processors that stand where one of
+    /// the same name stood.
     pub fn inherit(&self, old: &PipelineMetrics) {
         self.whole.inherit(&old.whole);
         self.ingested_bytes.fetch_add(old.ingested_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -111,6 +120,7 @@ impl PipelineMetrics {
         }
     }
 
+    /// As `GET _nodes/stats/ingest` shows the pipeline.
     pub fn to_json(&self) -> Value {
         let steps = self
             .steps

@@ -1,7 +1,8 @@
 //! Mustache snippets such as `{{_ingest.timestamp}}`: "which text does this template give for this document?"
 //!
-//! Variables only (`{{a.b}}`, `{{{a.b}}}`, `{{&a.b}}`) and comments (`{{! }}`); sections and partials are refused by name. As in
-//! Elasticsearch, `{{ }}` escapes for the media type (JSON by default) and `{{{ }}}` does not; a missing variable is empty.
+//! Variables only (`{{a.b}}`, `{{{a.b}}}`, `{{&a.b}}`) and comments (`{{! }}`); sections and partials are
+//! refused by name. As in Elasticsearch, `{{ }}` escapes for the media type (JSON by default) and `{{{ }}}`
+//! does not; a missing variable is empty.
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -15,8 +16,11 @@ use super::value::java_text;
 /// How `{{ }}` escapes, from the processor's `media_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escape {
+    /// As inside of a JSON string.
     Json,
+    /// Not at all.
     None,
+    /// As in a form of HTML (`application/x-www-form-urlencoded`).
     Url,
 }
 
@@ -41,6 +45,7 @@ impl Template {
         text.contains("{{")
     }
 
+    /// Compiles a template. Sections and partials are refused by name.
     pub fn parse(source: &str, escape: Escape) -> Result<Template, RequestError> {
         let invalid = |what: &str| {
             RequestError::new(
@@ -79,6 +84,7 @@ impl Template {
         Ok(Template { source: source.into(), parts: parts.into() })
     }
 
+    /// The template as it was written.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -169,11 +175,14 @@ fn push_url_encoded(out: &mut String, text: &str) {
 /// A text that may be a template, such as the field name of `set` or the message of `fail`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
+    /// The same text for every document.
     Plain(Box<str>),
+    /// A text for each document.
     Template(Template),
 }
 
 impl Text {
+    /// Compiles the text if it is a template.
     pub fn parse(text: &str) -> Result<Text, RequestError> {
         if Template::is_template(text) {
             Ok(Text::Template(Template::parse(text, Escape::Json)?))
@@ -182,6 +191,7 @@ impl Text {
         }
     }
 
+    /// The text for this document.
     pub fn render(&self, document: &mut IngestDocument<'_>) -> Result<String, RequestError> {
         match self {
             Text::Plain(text) => Ok(text.to_string()),
@@ -193,11 +203,14 @@ impl Text {
 /// A field name that may be a template; plain ones are parsed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldName {
+    /// The same field for every document.
     Path(FieldPath),
+    /// A field for each document.
     Template(Template),
 }
 
 impl FieldName {
+    /// Parses the path, or compiles the template.
     pub fn parse(text: &str) -> Result<FieldName, RequestError> {
         if Template::is_template(text) {
             Ok(FieldName::Template(Template::parse(text, Escape::Json)?))
@@ -228,12 +241,16 @@ impl FieldName {
 pub enum ValueSource {
     /// No template in it: its JSON text and kind.
     Plain(Kind, Box<str>),
+    /// A text for each document.
     Template(Template),
+    /// An object with templates in it.
     Object(Vec<(Text, ValueSource)>),
+    /// A list with templates in it.
     Array(Vec<ValueSource>),
 }
 
 impl ValueSource {
+    /// Compiles all templates in a value.
     pub fn parse(value: &serde_json::Value, escape: Escape) -> Result<ValueSource, RequestError> {
         use serde_json::Value;
         if !has_template(value) {
@@ -263,6 +280,7 @@ impl ValueSource {
         })
     }
 
+    /// Whether it is a text with a template.
     pub fn is_template(&self) -> bool {
         matches!(self, ValueSource::Template(_))
     }

@@ -11,11 +11,15 @@ use super::pipeline::Step;
 /// Outcome of one processor.
 #[derive(Debug)]
 pub enum Status {
+    /// The step did its work.
     Success,
+    /// The step ended the document without a failure.
     Dropped,
     /// Its condition did not hold.
     Skipped,
+    /// The step failed.
     Error(RequestError),
+    /// The step failed, and `ignore_failure` lets the document go on.
     ErrorIgnored(RequestError),
 }
 
@@ -87,7 +91,8 @@ pub fn error_json(error: &RequestError) -> Value {
     Value::Object(object)
 }
 
-/// The document with its metadata and `_ingest`, as `_simulate` shows it: metadata first, numbers among them as strings.
+/// The document with its metadata and `_ingest`, as `_simulate` shows it: metadata first, numbers among them
+/// as strings.
 pub fn document_json(document: &mut IngestDocument<'_>, with_pipeline: bool) -> Result<Value, RequestError> {
     let parse = |text: String| {
         // A tree takes several times the room of its text.

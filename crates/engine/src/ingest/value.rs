@@ -15,6 +15,7 @@ pub fn java_type(document: &IngestDocument<'_>, id: NodeId) -> &'static str {
     java_type_of(document, document.node(id))
 }
 
+/// As [`java_type`], for a node.
 pub fn java_type_of(document: &IngestDocument<'_>, node: &Node) -> &'static str {
     match node.kind {
         Kind::Null => "null",
@@ -42,6 +43,7 @@ pub fn java_text(document: &IngestDocument<'_>, id: NodeId) -> String {
     java_text_of(document, document.node(id))
 }
 
+/// As [`java_text`], for a node.
 pub fn java_text_of(document: &IngestDocument<'_>, node: &Node) -> String {
     let mut out = String::new();
     push_java_text(document, node, &mut out, 0);
@@ -127,7 +129,8 @@ fn java_decimal(value: f64, size: f64, scientific: String, plain: String) -> Str
     format!("{digits}{point}E{exponent}")
 }
 
-/// `Integer.decode`-like integer text as the `convert` processor reads it: `0x` is hexadecimal, a sign may lead.
+/// `Integer.decode`-like integer text as the `convert` processor reads it: `0x` is hexadecimal, a sign may
+/// lead.
 pub fn parse_integer(text: &str) -> Option<i64> {
     if let Some(digits) = text.strip_prefix("0x") {
         return u64::from_str_radix(digits, 16).ok().and_then(|value| i64::try_from(value).ok());

@@ -95,6 +95,7 @@ impl Conditions {
         Ok(Conditions { list })
     }
 
+    /// Whether there is no condition.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -1,7 +1,7 @@
 //! One policy: "which phases has it, when does each begin, and what is done in it?"
 //!
-//! An action that Limber cannot carry out is refused when the policy is put. Source: Elasticsearch's `LifecyclePolicy`,
-//! `TimeseriesLifecycleType`, `Phase`, and the classes of the actions.
+//! An action that Limber cannot carry out is refused when the policy is put. Source: Elasticsearch's
+//! `LifecyclePolicy`, `TimeseriesLifecycleType`, `Phase`, and the classes of the actions.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,8 @@ use crate::value::parse_time_ms;
 /// Longest name of a policy in bytes.
 const NAME_BYTES_MAX: usize = 255;
 
-/// The phases in their order, each with the actions that it may have, in the order in which they are carried out.
+/// The phases in their order, each with the actions that it may have, in the order in which they are carried
+/// out.
 const PHASES: [(&str, &[&str]); 5] = [
     (
         "hot",
@@ -61,6 +62,7 @@ const PHASES: [(&str, &[&str]); 5] = [
 /// Actions that need a rollover before them in the hot phase.
 const AFTER_ROLLOVER: [&str; 5] = ["readonly", "shrink", "forcemerge", "downsample", "searchable_snapshot"];
 
+/// A policy of `_ilm`: phases, each with its actions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     /// In their order.
@@ -70,6 +72,7 @@ pub struct Policy {
     deprecated: Option<bool>,
     /// Counts how often it was put.
     pub version: u64,
+    /// When it was put last, in milliseconds since 1970.
     pub modified_ms: u64,
 }
 
@@ -180,7 +183,7 @@ impl Policy {
         self.phases.iter().find(|phase| phase.name == name)
     }
 
-    /// The phase behind the one of this name (`new`: the first).
+    /// The phase after the one of this name (`new`: the first).
     pub(crate) fn phase_after(&self, name: &str) -> Option<&Phase> {
         let place = |name: &str| PHASES.iter().position(|(known, _)| *known == name);
         self.phases.iter().find(|phase| place(phase.name) > place(name))

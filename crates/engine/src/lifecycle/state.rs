@@ -6,22 +6,29 @@ use serde_json::{Value, json};
 
 use super::ERROR;
 
-/// Kept with the index's metadata; empty before its policy begins.
+/// How far an index has come in its policy. Kept with its metadata; empty before the policy begins.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LifecycleState {
     /// `new` before the first phase.
     pub phase: String,
+    /// The action that is carried out.
     pub action: String,
+    /// The step of the action that is next.
     pub step: String,
-    /// When each of them began, milliseconds since 1970.
+    /// When the phase began, in milliseconds since 1970.
     pub phase_ms: u64,
+    /// When the action began, in milliseconds since 1970.
     pub action_ms: u64,
+    /// When the step began, in milliseconds since 1970.
     pub step_ms: u64,
     /// What the ages of later phases count from, once the index was rolled over.
     pub lifecycle_date_ms: Option<u64>,
-    /// The phase as the policy had it when it began: `{"policy", "phase_definition", "version", "modified_date_in_millis"}`.
+    /// The phase as the policy had it when it began:
+    /// `{"policy", "phase_definition", "version", "modified_date_in_millis"}`.
     pub phase_execution: Value,
+    /// The step that failed; the step is `ERROR` then.
     pub failed_step: Option<String>,
+    /// How often it was tried again.
     pub retries: u64,
     /// Why it waits, or what failed; null when there is nothing to say.
     pub step_info: Value,

@@ -15,6 +15,7 @@ const DAY_MS: u64 = 24 * HOUR_MS;
 /// `lifecycle` of a data stream, or of a template that makes some.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamLifecycle {
+    /// Whether the lifecycle is carried out.
     pub enabled: bool,
     /// As it was given, and in milliseconds; `None`: for ever.
     retention: Option<(String, u64)>,
@@ -68,8 +69,8 @@ impl StreamLifecycle {
         self.retention.as_ref().map(|(_, ms)| *ms)
     }
 
-    /// When the index that is written to is rolled over: the setting `cluster.lifecycle.default.rollover`, with an age that goes by
-    /// the retention where it says `max_age=auto`.
+    /// When the index that is written to is rolled over: the setting `cluster.lifecycle.default.rollover`,
+    /// with an age that goes by the retention where it says `max_age=auto`.
     ///
     /// # Errors
     /// A setting that does not list conditions.

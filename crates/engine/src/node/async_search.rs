@@ -15,7 +15,8 @@ use crate::caught::caught;
 impl Node {
     /// Starts a search on a thread of its own and waits for it up to `wait_ms`.
     ///
-    /// Errors: those of the expression, too many such searches (429). What goes wrong later is the search's end.
+    /// Errors: those of the expression, too many such searches (429). What goes wrong later is the search's
+    /// end.
     pub fn submit_async_search(
         self: &Arc<Self>,
         expression: &str,
@@ -52,7 +53,8 @@ impl Node {
         Ok(search)
     }
 
-    /// One that was started, waiting up to `wait_ms` for its end. It is kept for `keep_alive_ms` from now, if given.
+    /// A search that was started before; waits up to `wait_ms` for its end. It is kept for `keep_alive_ms`
+    /// from now on, if that is given.
     pub fn async_search(
         &self,
         id: &str,

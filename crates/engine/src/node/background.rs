@@ -1,7 +1,8 @@
-//! What runs beside the requests: refresh, translog sync, flush, merges, lifecycles, recovery of failed shards, the disk monitor.
+//! What runs beside the requests: refresh, translog sync, flush, merges, lifecycles, recovery of failed
+//! shards, the disk monitor.
 //!
-//! All threads are started here and end with the node. Each round is a method of [`Node`], so that tests without threads
-//! run it themselves.
+//! All threads are started here and end with the node. Each round is a method of [`Node`], so that tests
+//! without threads run it themselves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -30,7 +31,8 @@ impl Background {
     pub(super) fn start(node: &Arc<Node>) -> Background {
         let stop = Arc::new(AtomicBool::new(false));
         let mut background = Background { stop: stop.clone(), threads: Vec::new() };
-        // Each on its own: a replay that takes minutes, or a disk that does not answer, holds up none of the others.
+        // Each on its own: a replay that takes minutes, or a disk that does not answer, holds up none of the
+        // others.
         for round in Round::ALL {
             let threads = if round == Round::Merge { merge_threads() } else { 1 };
             for _ in 0..threads {
@@ -111,6 +113,7 @@ pub enum Round {
     Metadata,
     /// Drops what nobody may ask for any more.
     Expiry,
+    /// Merges segments.
     Merge,
     /// Index lifecycles and those of data streams, snapshot policies, transforms.
     Lifecycle,
@@ -119,6 +122,7 @@ pub enum Round {
 }
 
 impl Round {
+    /// All rounds; each has a thread of its own.
     pub const ALL: [Round; 11] = [
         Round::Refresh,
         Round::Buffers,
@@ -234,7 +238,8 @@ impl Node {
         }
     }
 
-    /// Makes the translogs of `async` indices durable. Their interval is at least 100 ms; every tick is soon enough.
+    /// Makes the translogs of `async` indices durable. Their interval is at least 100 ms; every tick is soon
+    /// enough.
     pub(super) fn sync_round(&self) {
         for shard in self.shards() {
             if shard.index.settings.load().durability == Durability::Async
@@ -283,7 +288,8 @@ impl Node {
         }
     }
 
-    /// A write was refused for want of room: indices are blocked at once, and released when the monitor sees room again.
+    /// A write was refused for want of room: indices are blocked at once, and released when the monitor sees
+    /// room again.
     pub(super) fn note_full_disk(&self) {
         self.is_flooded.store(true, Ordering::Release);
     }
@@ -293,8 +299,8 @@ impl Node {
         self.is_flooded.load(Ordering::Acquire)
     }
 
-    /// Sets `index.blocks.read_only_allow_delete` on all indices when the flood stage is reached and takes it back when it is
-    /// over, as Elasticsearch's `DiskThresholdMonitor`.
+    /// Sets `index.blocks.read_only_allow_delete` on all indices when the flood stage is reached and takes it
+    /// back when it is over, as Elasticsearch's `DiskThresholdMonitor`.
     pub fn watch_disk(&self) {
         let settings = self.settings.load();
         if !settings.boolean("cluster.routing.allocation.disk.threshold_enabled") {
@@ -325,7 +331,8 @@ impl Node {
             let value = if is_exceeded { Value::from("true") } else { Value::Null };
             flat.insert("index.blocks.read_only_allow_delete".into(), value);
             let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::METADATA_OPEN_CLOSED };
-            // On a disk that is full to the last byte the block itself cannot be stored; writes fail there by themselves.
+            // On a disk that is full to the last byte the block itself cannot be stored; writes fail there by
+            // themselves.
             if let Err(error) = self.change_settings(&name, options, flat, false) {
                 tracing::warn!(index = name, %error, "flood stage block not changed");
             }
@@ -338,7 +345,8 @@ impl Node {
         self.refreshed.notify_all();
     }
 
-    /// Waits until what was written to the shard can be found; refreshes when no refresh comes by itself. Whether it did.
+    /// Waits until what was written to the shard can be found; refreshes when no refresh comes by itself.
+    /// Whether it did.
     pub(super) fn wait_for_refresh(&self, shard: &Shard) -> bool {
         let interval = shard.index.settings.load().refresh_interval_ms;
         let (Some(interval_ms), true) = (interval, self.config.background_threads) else {
@@ -355,7 +363,8 @@ impl Node {
             }
             Ok((core.finished_refreshes() >= wanted).then_some(()))
         });
-        // Nobody waits for it any more, or too many do: the refresh comes by itself, and what was written is there.
+        // Nobody waits for it any more, or too many do: the refresh comes by itself, and what was written is
+        // there.
         matches!(came, Ok(None)) && shard.refresh().is_ok()
     }
 }

@@ -1,12 +1,13 @@
 //! Changes of what spans indices: "all of it or nothing, for readers and after a crash".
 //!
-//! A change is planned on a catalog and says what the next one is. One replacement of the node's state makes it durable: which indices
-//! exist, the data streams, and the new metadata of every index that it touches. Then the catalog is published once. The own files of the
-//! indices follow later ([`Node::metadata_round`]).
+//! A change is planned on a catalog and says what the next one is. One replacement of the node's state makes
+//! it durable: which indices exist, the data streams, and the new metadata of every index that it touches.
+//! Then the catalog is published once. The own files of the indices follow later ([`Node::metadata_round`]).
 //!
-//! **Order of locks**: [`super::name_locks`], then the files of indices (several: [`lock_all`]), then `changing` (the state), then
-//! `publishing`. Only `changing` is held across the disk's work on the state, and the lock of an index's file across that of this
-//! index; nobody waits for the file of an index while holding `changing` or another file. No lock is taken by readers.
+//! **Order of locks**: [`super::name_locks`], then the files of indices (several: [`lock_all`]), then
+//! `changing` (the state), then `publishing`. Only `changing` is held across the disk's work on the state,
+//! and the lock of an index's file across that of this index; nobody waits for the file of an index while
+//! holding `changing` or another file. No lock is taken by readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::catalog::{Catalog, DataStream, IndexMetadata};
 /// What differs between two catalogs.
 #[derive(Default)]
 pub(super) struct Change {
-    /// As they were and as they are to be, in the order of their uuids.
+    /// Indices as they were and as they are to be, in the order of their uuids.
     changed: Vec<(Arc<IndexMetadata>, IndexMetadata)>,
     created: Vec<Arc<IndexMetadata>>,
     pub deleted: Vec<Arc<IndexMetadata>>,
@@ -133,7 +134,8 @@ impl Change {
     }
 }
 
-/// Locks all files. Whoever waits for one of them holds none, so that a slow one holds up nobody who has another.
+/// Locks all files. Whoever waits for one of them holds none, so that a slow one holds up nobody who has
+/// another.
 fn lock_all(files: &[Arc<IndexFile>]) -> Guards<'_> {
     let mut first = 0;
     loop {
@@ -159,18 +161,21 @@ fn lock_all(files: &[Arc<IndexFile>]) -> Guards<'_> {
 type Guards<'f> = BTreeMap<Arc<str>, MutexGuard<'f, Written>>;
 
 impl Node {
-    /// Makes the catalog what `plan` says. `plan` has no effects of its own, and is asked again once the locks are held.
+    /// Makes the catalog what `plan` says. `plan` has no effects of its own, and is asked again once the
+    /// locks are held.
     ///
     /// # Errors
-    /// Those of `plan`; damaged metadata of an index that is to be changed; the disk. Nothing has changed then.
+    /// Those of `plan`; damaged metadata of an index that is to be changed; the disk. Nothing has changed
+    /// then.
     pub(super) fn change_catalog<T>(&self, plan: impl Fn(&Catalog) -> Result<(Catalog, T)>) -> Result<T> {
         let (gone, answer) = self.change_catalog_with(&[], plan, |_, old, next| self.sync_live(old, next))?;
         self.bury(gone);
         Ok(answer)
     }
 
-    /// As [`Node::change_catalog`], with the open shards of indices that it creates. `sync` brings the shards of each changed index to
-    /// its new metadata, under the index's lock. What is deleted is to be given to [`Node::bury`].
+    /// As [`Node::change_catalog`], with the open shards of indices that it creates. `sync` brings the shards
+    /// of each changed index to its new metadata, under the index's lock. What is deleted is to be given to
+    /// [`Node::bury`].
     pub(super) fn change_catalog_with<T>(
         &self,
         opened: &[Arc<LiveIndex>],
@@ -183,7 +188,8 @@ impl Node {
             let files: Vec<Arc<IndexFile>> =
                 touched.iter().filter_map(|uuid| self.index_files.get(uuid)).collect();
             let mut guards = lock_all(&files);
-            // What is planned now stands: nobody else changes these indices, and below nobody changes what spans indices.
+            // What is planned now stands: nobody else changes these indices, and below nobody changes what
+            // spans indices.
             let catalog = self.catalog.load_full();
             let (next, answer) = plan(&catalog)?;
             let change = Change::between(&catalog, &next);
@@ -312,7 +318,8 @@ impl Node {
         }
     }
 
-    /// Makes open shards known, if their index is still to be open; else they are closed again. Called with the lock of its name.
+    /// Makes open shards known, if their index is still to be open; else they are closed again. Called with
+    /// the lock of its name.
     pub(super) fn admit(&self, index: Arc<LiveIndex>, opened_with: &IndexMetadata) {
         let core = &index.core;
         let file = self.index_files.get(&core.uuid);
@@ -337,7 +344,8 @@ impl Node {
         }
     }
 
-    /// Removes the folder of an index that has a tombstone; the tombstone goes with the next change of the state.
+    /// Removes the folder of an index that has a tombstone; the tombstone goes with the next change of the
+    /// state.
     pub(super) fn remove_index_folder(&self, uuid: &Arc<str>) {
         let _opening = self.names.lock(uuid);
         let disk = &self.environment.disk;

@@ -17,13 +17,17 @@ use crate::contexts::{self, Context, Scroll};
 /// How a point in time is opened.
 #[derive(Debug, Clone)]
 pub struct OpenPointInTime<'r> {
+    /// Names and patterns of the indices.
     pub expression: &'r str,
+    /// How the expression is resolved.
     pub options: IndicesOptions,
+    /// Routing and preference.
     pub placement: Placement<'r>,
     /// Shards of which it is known that nothing in them matches are left out.
     pub index_filter: Option<Query>,
     /// Opens it although some shards do not answer.
     pub allow_partial: bool,
+    /// How long it stays open without being used.
     pub keep_alive_ms: u64,
 }
 
@@ -81,7 +85,8 @@ impl Node {
         Ok(response)
     }
 
-    /// Frees scrolls; `_all` frees every one. How many were freed: of those named, a shard counts once.
+    /// Frees scrolls by their ids; `_all` frees every one. Returns how many were freed, with one for each
+    /// shard of those that were named.
     pub fn clear_scroll(&self, ids: &[&str]) -> usize {
         match ids {
             ["_all"] => self.contexts.clear::<Scroll>(),

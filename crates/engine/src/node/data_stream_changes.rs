@@ -128,7 +128,7 @@ fn apply(catalog: &mut Catalog, action: &Action) -> Result<()> {
 }
 
 /// The index as part of a data stream: hidden, and with one `@timestamp` a document.
-fn joined(index: &IndexMetadata, analysis: &AnalysisOf) -> Result<IndexMetadata> {
+pub(super) fn joined(index: &IndexMetadata, analysis: &AnalysisOf) -> Result<IndexMetadata> {
     check_is_readable(index)?;
     let mut changed = hidden(index, true)?;
     let settings = changed.typed.mapping_settings(&changed.settings, &analysis.get())?;

@@ -266,7 +266,7 @@ fn check_stream_is_new(catalog: &Catalog, name: &str) -> Result<()> {
 }
 
 /// Whether neither an index nor an alias has the name of a new data stream.
-fn check_stream_is_free(catalog: &Catalog, name: &str) -> Result<()> {
+pub(super) fn check_stream_is_free(catalog: &Catalog, name: &str) -> Result<()> {
     let taken =
         [(catalog.indices.contains_key(name), "index"), (catalog.aliases.contains_key(name), "alias")];
     match taken.into_iter().find(|(is_taken, _)| *is_taken) {

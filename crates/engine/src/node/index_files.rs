@@ -1,7 +1,7 @@
 //! The metadata file of each index, `indices/<uuid>/index.json`: "what is in it, and who may change it?"
 //!
-//! A change of one index alone is one replacement of its own file, under the lock of that file; it waits for nothing else. See
-//! [`super::changes`] for changes that span indices, and for the order of the locks.
+//! A change of one index alone is one replacement of its own file, under the lock of that file; it waits for
+//! nothing else. See [`super::changes`] for changes that span indices, and for the order of the locks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,8 @@ pub(super) struct IndexFile {
 pub(super) struct Written {
     /// The version that is durably there; 0 where there is no file yet.
     durable: Arc<AtomicU64>,
-    /// The highest version that any write may have left anywhere: new ones are higher, so that equal versions mean equal contents.
+    /// The highest version that any write may have left anywhere: new ones are higher, so that equal versions
+    /// mean equal contents.
     tried: u64,
     /// A write failed on its way, and the file may have what nobody was told.
     doubt: Option<RequestError>,
@@ -96,8 +97,8 @@ impl IndexFiles {
 }
 
 impl Node {
-    /// Changes the metadata of one index alone: neither its aliases nor whether it exists. `change` sees it under its lock and answers
-    /// `None` where nothing is to be done.
+    /// Changes the metadata of one index alone: neither its aliases nor whether it exists. `change` sees it
+    /// under its lock and answers `None` where nothing is to be done.
     ///
     /// # Errors
     /// 404 for an index that is gone; its metadata is damaged; the disk. Nothing has changed then.
@@ -159,7 +160,8 @@ impl Node {
             Replaced::Unknown(error) => {
                 let error = self.refused_by_disk(&error, &current.name);
                 written.doubt = Some(error.clone());
-                // The change is refused, so it is taken back before anybody is told; later changes try again where that fails.
+                // The change is refused, so it is taken back before anybody is told; later changes try again
+                // where that fails.
                 if let Err(still) = self.settle_index(written, current) {
                     tracing::error!(index = %current.name, error = %still, "metadata of an index is in doubt");
                 }
@@ -192,7 +194,8 @@ impl Node {
         }
     }
 
-    /// Writes what the node's state holds of an index to its own file, where that is behind. Failures are met again by the next round.
+    /// Writes what the node's state holds of an index to its own file, where that is out of date. Failures
+    /// are met again by the next round.
     pub(super) fn catch_up(&self, name: &str, uuid: &str) {
         let Some(file) = self.index_files.get(uuid) else { return };
         let mut written = file.lock();
@@ -209,7 +212,7 @@ impl Node {
         }
         match self.replace_index_file(&current) {
             Replaced::Done => written.is_durable(current.version),
-            // Old and new file are both good: the state has what the old one lacks.
+            // Both the old and the new file are good: the node's state has what the old one lacks.
             Replaced::Untouched(error) | Replaced::Unknown(error) => {
                 tracing::warn!(index = name, %error, "the file of an index is not up to date yet");
             }

@@ -14,6 +14,9 @@ use crate::settings::{
 };
 
 impl Node {
+    /// `PUT {index}/_settings`: changes the settings of all indices of the expression, or of none. With
+    /// `preserve_existing` settings that an index has stay. A setting that is unknown, invalid or fixed is an
+    /// error.
     pub fn put_settings(
         &self,
         expression: &str,
@@ -23,11 +26,7 @@ impl Node {
     ) -> Result<()> {
         let flat = settings_of(body)?;
         if flat.is_empty() {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: no settings to update;",
-            ));
+            return Err(RequestError::validation(["no settings to update"]));
         }
         self.change_settings(expression, options, flat, preserve_existing)
     }
@@ -51,7 +50,8 @@ impl Node {
                 let name = format!("{}/{}", metadata.name, metadata.uuid);
                 let settings = update.apply(&metadata.settings, metadata.open, preserve_existing, &name)?;
                 let typed = Arc::new(IndexSettings::from_flat(&settings)?);
-                // An analysis that does not parse, or limits the mapping has outgrown, are refused before anything is stored.
+                // An analysis that does not parse, or limits the mapping has outgrown, are refused before
+                // anything is stored.
                 typed.mapping_settings(&settings, &self.analysis())?;
                 let index = IndexMetadata { settings, typed, ..(*metadata).clone() };
                 next.indices.insert(metadata.name.clone(), Arc::new(index));
@@ -100,7 +100,8 @@ impl Node {
         check_are_not_written_by_streams(&catalog, &found)?;
         // What was written is committed before the shards go; writes that arrive later are in the translog.
         for live in found.iter().filter_map(|metadata| self.live(metadata).ok()) {
-            // One that failed has all it acknowledged in its log, and closing and opening its index is how it is tried again.
+            // One that failed has all it acknowledged in its log, and closing and opening its index is how it
+            // is tried again.
             for shard in live.shards.iter().filter(|shard| shard.is_started()) {
                 shard.flush(false)?;
             }

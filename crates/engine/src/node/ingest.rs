@@ -10,6 +10,7 @@ use crate::api::Result;
 use crate::ingest;
 
 impl Node {
+    /// `PUT _ingest/pipeline/{id}`: compiles and keeps a pipeline, replacing the one of this id.
     pub fn put_pipeline(&self, id: &str, body: &Value) -> Result<()> {
         let _changing = self.changing.lock();
         // Refused before anything is stored; known only once it is.
@@ -27,6 +28,8 @@ impl Node {
         }
     }
 
+    /// `DELETE _ingest/pipeline/{ids}`: a name or pattern. A pipeline that an index names as default or final
+    /// is not deleted; a name without a pipeline is 404.
     pub fn delete_pipeline(&self, ids: &str) -> Result<()> {
         let _changing = self.changing.lock();
         for index in self.catalog.load().indices.values() {
@@ -51,6 +54,8 @@ impl Node {
         self.pipelines.delete(ids)
     }
 
+    /// `POST _ingest/pipeline[/{id}]/_simulate`: runs a kept pipeline, or the one in the body, on the
+    /// documents of the body.
     pub fn simulate_pipeline(&self, id: Option<&str>, body: &Value, verbose: bool) -> Result<Value> {
         let timestamp = ingest::timestamp(i128::from(self.now_millis()) * 1_000_000);
         let flag = work::cancelled().unwrap_or_default();

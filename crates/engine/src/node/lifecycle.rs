@@ -1,6 +1,7 @@
 //! Lifecycle policies: put, show, delete; explain, start, stop, retry, remove.
 //!
-//! Source: Elasticsearch's `TransportPutLifecycleAction`, `TransportExplainLifecycleAction`, `IndexLifecycleExplainResponse`.
+//! Source: Elasticsearch's `TransportPutLifecycleAction`, `TransportExplainLifecycleAction`,
+//! `IndexLifecycleExplainResponse`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -61,7 +62,9 @@ fn not_found(name: &str) -> RequestError {
 /// What `_ilm/explain` leaves out.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExplainFilter {
+    /// Leaves out indices without a policy.
     pub only_managed: bool,
+    /// Leaves out indices whose step has not failed.
     pub only_errors: bool,
 }
 
@@ -119,6 +122,8 @@ impl Node {
         Ok(Value::Object(shown))
     }
 
+    /// `DELETE _ilm/policy/{name}`; an index that uses the policy is an error, and so is an unknown name
+    /// (404).
     pub fn delete_policy(&self, name: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let catalog = self.catalog.load();
@@ -137,6 +142,7 @@ impl Node {
         self.state.load().lifecycle_mode.clone()
     }
 
+    /// `POST _ilm/start`: policies are carried out from the next round on.
     pub fn start_lifecycles(&self) -> Result<()> {
         self.change_lifecycle_mode(RUNNING)
     }
@@ -297,7 +303,8 @@ fn show(catalog: &Catalog, name: &str, policy: &Policy) -> Value {
     })
 }
 
-/// Milliseconds in the largest unit that they fill, with up to two digits behind the point (`TimeValue#toHumanReadableString`).
+/// Milliseconds in the largest unit that they fill, with up to two digits after the point
+/// (`TimeValue#toHumanReadableString`).
 pub(super) fn human_time(ms: u64) -> String {
     const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let Some((unit_ms, unit)) = UNITS.into_iter().find(|(unit_ms, _)| ms >= *unit_ms) else {

@@ -1,8 +1,9 @@
 //! The course of lifecycles: "which step is next, and may it be taken now?"
 //!
-//! One thread looks at every index that follows a policy, each `indices.lifecycle.poll_interval`; an index that begins is looked at as
-//! soon as it is there. Each step that was taken is stored with the index, so that a restart goes on where it was.
-//! Source: Elasticsearch's `IndexLifecycleRunner`, `ExecuteStepsUpdateTask`, `PhaseCacheManagement`.
+//! One thread looks at every index that follows a policy, each `indices.lifecycle.poll_interval`; an index
+//! that begins is looked at as soon as it is there. Each step that was taken is stored with the index, so
+//! that a restart goes on where it was. Source: Elasticsearch's `IndexLifecycleRunner`,
+//! `ExecuteStepsUpdateTask`, `PhaseCacheManagement`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -104,7 +105,8 @@ impl Node {
         index.lifecycle.failed(info, self.now_millis())
     }
 
-    /// The state behind the current one, and whether to look further; `None`: the index is gone, or nothing is to be done.
+    /// The state after the current one, and whether to look further; `None`: the index is gone, or nothing is
+    /// to be done.
     fn next_state(
         &self,
         index: &Arc<IndexMetadata>,
@@ -172,7 +174,8 @@ fn execution_of(policy_name: &str, policy: &Policy, phase: &Phase) -> Value {
     })
 }
 
-/// The phase as it was when it began, or as the policy has it now where that asks for the same actions; and how it is shown.
+/// The phase as it was when it began, or as the policy has it now where that asks for the same actions; and
+/// how it is shown.
 fn current_phase(
     state: &LifecycleState,
     policy_name: &str,
@@ -192,7 +195,7 @@ fn current_phase(
     }
 }
 
-/// The step behind the current one: of its action, of the next action, or the end of the phase.
+/// The step after the current one: of its action, of the next action, or the end of the phase.
 fn behind(state: &LifecycleState, phase: &Phase, action: &Action, now_ms: u64) -> LifecycleState {
     let mut steps = action.steps().iter().skip_while(|step| **step != state.step).skip(1);
     if let Some(step) = steps.next() {

@@ -17,6 +17,7 @@ mod contexts;
 mod create_index;
 mod dangling;
 mod data_stream_changes;
+mod data_stream_migration;
 mod data_streams;
 mod disk_usage;
 mod documents;

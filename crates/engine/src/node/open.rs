@@ -47,16 +47,21 @@ use crate::tasks::Tasks;
 /// What a node is opened with.
 #[derive(Debug, Clone)]
 pub struct NodeConfig {
+    /// The data folder (`path.data`).
     pub data_path: PathBuf,
     /// `memory.limit` in bytes; all pools are shares of it.
     pub memory_limit_bytes: u64,
+    /// `cluster.name`.
     pub cluster_name: String,
+    /// `node.name`.
     pub node_name: String,
     /// The Elasticsearch version claimed, such as `8.14.3` (it also decides `index.version.created`).
     pub compat_version: String,
-    /// Flat node settings of the configuration file and `-E` (known keys only; unknown ones refuse the start).
+    /// Flat node settings of the configuration file and `-E` (known keys only; unknown ones refuse the
+    /// start).
     pub settings: Map<String, Value>,
-    /// Refresh, flush, merge and housekeeping threads. Tests switch them off and call the maintenance themselves.
+    /// Refresh, flush, merge and housekeeping threads. Tests switch them off and call the maintenance
+    /// themselves.
     pub background_threads: bool,
     /// Processors that one search may use: its shards are searched side by side.
     pub search_processors: usize,
@@ -75,8 +80,9 @@ pub struct Node {
     pub(super) this: Weak<Node>,
     /// As it is on disk; see [`super::changes`] for all locks of what changes.
     pub(super) state: ArcSwap<NodeState>,
-    /// Whether the disk may have another state than `state`, and what then hangs on it.
+    /// Whether the disk may have another state than `state`.
     pub(super) in_doubt: AtomicBool,
+    /// What depends on which of the two it has.
     pub(super) doubt: Mutex<Option<Doubt>>,
     /// Deleted indices whose folders are gone; their tombstones go with the next change of the state.
     pub(super) buried: Mutex<HashSet<Arc<str>>>,
@@ -95,9 +101,11 @@ pub struct Node {
     started_at_ms: u64,
     pub(super) catalog: ArcSwap<Catalog>,
     pub(super) live: ArcSwap<LiveIndices>,
-    /// Names that are being created or rolled over, and uuids of indices that are being opened, closed or removed.
+    /// Names that are being created or rolled over, and uuids of indices that are being opened, closed or
+    /// removed.
     pub(super) names: NameLocks,
-    /// Held by whoever changes the node's state; never while waiting for a shard's gate, or for the file of an index.
+    /// Held by whoever changes the node's state; never while waiting for a shard's gate, or for the file of
+    /// an index.
     pub(super) changing: Mutex<()>,
     /// Held for the moment in which the catalog is replaced.
     pub(super) publishing: Mutex<()>,
@@ -248,8 +256,8 @@ impl Node {
         Ok(node)
     }
 
-    /// Stops the background threads and flushes every shard (errors are logged). The folder's lock goes with the last
-    /// reference to the node.
+    /// Stops the background threads and flushes every shard (errors are logged). The folder's lock goes with
+    /// the last reference to the node.
     pub fn close(&self) {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
@@ -273,10 +281,12 @@ impl Node {
         self.metadata_round();
     }
 
+    /// What the node was opened with.
     pub fn config(&self) -> &NodeConfig {
         &self.config
     }
 
+    /// The node's memory pools.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -300,6 +310,7 @@ impl Node {
         self.node_id.clone()
     }
 
+    /// 22 characters of URL-safe base64, made when the data folder was new.
     pub fn cluster_uuid(&self) -> &str {
         &self.cluster_uuid
     }
@@ -345,7 +356,8 @@ impl Node {
 
     /// The open index with this metadata; closed or broken ones have none, and say why.
     ///
-    /// Every request that reads or writes documents comes by here: one that was let by its name too early ends.
+    /// Every request that reads or writes documents passes here, so that one whose names were let through too
+    /// early ends.
     pub(super) fn live(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
         if let Some(access) = limber_access::current() {
             access.limits(&metadata.name, None)?;
@@ -369,7 +381,8 @@ impl Node {
         })
     }
 
-    /// Whether what a request saw of an index is no longer so: it was deleted, closed, or replaced by another one.
+    /// Whether what a request saw of an index is no longer so: it was deleted, closed, or replaced by another
+    /// one.
     pub(super) fn is_outdated(&self, seen: &IndexMetadata) -> bool {
         let catalog = self.catalog.load();
         !catalog.indices.get(&seen.name).is_some_and(|now| now.uuid == seen.uuid && now.open == seen.open)

@@ -1,7 +1,7 @@
 //! Which shards of the indices a search asks: by routing, and by `preference`.
 //!
-//! Source: Elasticsearch's `Preference` and `OperationRouting`. There is one copy of each shard, on this node: of a preference counts what
-//! it excludes.
+//! Source: Elasticsearch's `Preference` and `OperationRouting`. There is one copy of each shard, on this
+//! node: of a preference counts what it excludes.
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
@@ -21,7 +21,8 @@ pub struct Placement<'r> {
 }
 
 impl Placement<'_> {
-    /// Checks the preference of a request for one document, whose shard is known: it cannot be one of several.
+    /// Checks the preference of a request for one document, whose shard is known: it cannot be one of
+    /// several.
     ///
     /// # Errors
     /// An unknown preference; `_shards` is refused by name, where Elasticsearch fails or asks the one shard.
@@ -44,7 +45,8 @@ pub(super) struct Preference<'r> {
 
 impl<'r> Preference<'r> {
     /// # Errors
-    /// `illegal_argument_exception` for an unknown preference, `number_format_exception` for a shard that is no number.
+    /// `illegal_argument_exception` for an unknown preference, `number_format_exception` for a shard that is
+    /// no number.
     pub fn parse(text: Option<&'r str>) -> Result<Preference<'r>> {
         let mut preference = Preference { shards: None, only_nodes: None };
         let Some(mut rest) = text else { return Ok(preference) };
@@ -73,6 +75,7 @@ impl<'r> Preference<'r> {
         Ok(preference)
     }
 
+    /// Whether the shard of this number may answer.
     pub fn takes_shard(&self, number: u32) -> bool {
         let is_it = |wanted: &i32| u32::try_from(*wanted) == Ok(number);
         self.shards.as_ref().is_none_or(|shards| shards.iter().any(is_it))

@@ -1,7 +1,9 @@
-//! `_clone`, `_shrink` and `_split`: an index of the same documents under another name, with as many shards or others.
+//! `_clone`, `_shrink` and `_split`: an index of the same documents under another name, with as many shards
+//! or others.
 //!
-//! The documents are copied, each with its version; Elasticsearch links files instead, which takes no time, but leaves documents that belong
-//! to other shards in them. Source: `MetadataCreateIndexService#validateCloneIndex`, `#validateShrinkIndex`, `#validateSplitIndex`,
+//! The documents are copied, each with its version; Elasticsearch links files instead, which takes no time,
+//! but leaves documents that belong to other shards in them. Source:
+//! `MetadataCreateIndexService#validateCloneIndex`, `#validateShrinkIndex`, `#validateSplitIndex`,
 //! `#prepareResizeIndexSettings`.
 
 use std::sync::Arc;
@@ -51,8 +53,11 @@ impl Drop for Copying<'_> {
 /// How the number of shards changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resize {
+    /// `_clone`: as many shards as before.
     Clone,
+    /// `_shrink`: fewer shards, a divisor of their number.
     Shrink,
+    /// `_split`: more shards, a multiple of their number.
     Split,
 }
 
@@ -111,7 +116,8 @@ impl Node {
             .collect();
         settings.retain(|key, _| !is_late(key));
         let body = json!({"settings": settings, "mappings": info.mappings, "aliases": aliases});
-        // Documents are copied as a search finds them, and the source is written to no more: now all of them are found.
+        // Documents are copied as a search finds them, and the source is written to no more: now all of them
+        // are found.
         self.refresh_wholly(&info.name)?;
         // Whatever ends this before the target is finished, the target goes.
         let _copying = Copying::begin(self, target)?;
@@ -142,7 +148,8 @@ impl Node {
         })
     }
 
-    /// Deletes targets of resizes that ended before they were whole, such as by the end of the process. What the disk refuses is tried again.
+    /// Deletes targets of resizes that ended before they were whole, such as by the end of the process. What
+    /// the disk refuses is tried again.
     pub(super) fn remove_unfinished_copies(&self) {
         let names: Vec<Arc<str>> = {
             let (catalog, copying) = (self.catalog.load(), self.copying.lock());

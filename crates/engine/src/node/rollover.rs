@@ -16,10 +16,13 @@ use crate::lifecycle::{Conditions, Figures};
 /// `POST /{target}/_rollover[/{new_index}]`.
 #[derive(Debug, Clone, Default)]
 pub struct RolloverRequest {
+    /// Name of the new index; `None` counts up the number at the end of the old name.
     pub new_index: Option<String>,
+    /// Only says whether the conditions are met.
     pub dry_run: bool,
     /// Only marked: the next document rolls it over.
     pub lazy: bool,
+    /// What the index must have reached; none means that it rolls over anyway.
     pub conditions: Conditions,
     /// `settings`, `mappings` and `aliases` of the new index of an alias.
     body: TemplateBody,
@@ -183,7 +186,8 @@ impl Node {
         Ok(Plan { old, new_index, target })
     }
 
-    /// Whether an index has become as old or large as the conditions say; an empty one only where `only_filled` is false.
+    /// Whether an index has become as old or large as the conditions say; an empty one only where
+    /// `only_filled` is false.
     pub(super) fn is_ready_to_roll(
         &self,
         index: &IndexMetadata,
@@ -221,8 +225,8 @@ impl Node {
         })
     }
 
-    /// Puts the new index in the old one's place: the index, the alias or the data stream, and what the old one notes of it change
-    /// together. Called with the target's name locked.
+    /// Puts the new index in the old one's place: the index, the alias or the data stream, and what the old
+    /// one notes of it change together. Called with the target's name locked.
     fn roll(&self, catalog: &Catalog, plan: &Plan, request: &RolloverRequest, met: &[&str]) -> Result<()> {
         super::create_index::check_is_free(catalog, &plan.new_index)?;
         let info = json!({"met_conditions": met, "time": self.now_millis()});

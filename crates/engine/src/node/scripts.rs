@@ -41,7 +41,8 @@ fn context_of(name: &str) -> Result<ScriptContext> {
 }
 
 impl Node {
-    /// Scripts that were compiled, that fell out of the cache, and that were refused because there were too many.
+    /// Scripts that were compiled, that fell out of the cache, and that were refused because there were too
+    /// many.
     pub fn script_statistics(&self) -> (u64, u64, u64) {
         self.scripts.statistics()
     }
@@ -81,6 +82,7 @@ impl Node {
         self.scripts.stored(id)
     }
 
+    /// `DELETE _scripts/{id}`; 404 for an unknown id.
     pub fn delete_script(&self, id: &str) -> Result<()> {
         let _changing = self.changing.lock();
         self.change_scripts(|scripts| match scripts.as_object_mut().and_then(|known| known.remove(id)) {

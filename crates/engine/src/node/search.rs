@@ -34,7 +34,9 @@ pub(super) struct Pinned {
 /// What a search would run on in one index. See [`Node::search_targets`].
 #[derive(Debug)]
 pub struct SearchTarget {
+    /// The index's name.
     pub index: Arc<str>,
+    /// The index's id.
     pub uuid: Arc<str>,
     /// Shards that routing and preference leave.
     pub shards: Vec<u32>,
@@ -47,14 +49,18 @@ pub struct SearchTarget {
 /// A query on one index. See [`Node::describe_query`].
 #[derive(Debug)]
 pub struct DescribedQuery {
+    /// The index's name.
     pub index: String,
+    /// The index's id.
     pub uuid: String,
+    /// The query as Lucene would write it, or why it is not valid.
     pub outcome: Result<String>,
 }
 
 impl Node {
-    /// Runs a search on the shards that `placement` leaves. With `scroll_keep_alive_ms` the answer
-    /// is the first page of a scroll, and the second result its id. A request with a point in time runs on that alone.
+    /// Runs a search on the shards that `placement` leaves. With `scroll_keep_alive_ms` the answer is the
+    /// first page of a scroll, and the second result its id. A request with a point in time runs on that
+    /// alone.
     ///
     /// Errors: as [`limber_search::Error`]; those of the expression come as its `Request`.
     pub fn search(
@@ -343,7 +349,8 @@ impl Node {
         Ok((!is_outdated).then_some(pinned))
     }
 
-    /// The shards of an index that is open and has none: its metadata cannot be read, or its mapping not compiled.
+    /// The shards of an index that is open and has none: its metadata cannot be read, or its mapping not
+    /// compiled.
     fn failed_index(&self, metadata: &IndexMetadata, reason: &RequestError) -> Vec<ShardFailure> {
         let failed = |shard| ShardFailure {
             index: metadata.name.to_string(),
@@ -459,7 +466,8 @@ fn search_routing(catalog: &Catalog, expression: &str, index: &IndexMetadata) ->
     found
 }
 
-/// A search that wants all of an answer or none is not begun without a shard. Source: `SearchPhase#doCheckNoMissingShards`.
+/// A search that wants all of an answer or none is not begun without a shard. Source:
+/// `SearchPhase#doCheckNoMissingShards`.
 fn check_no_shard_missing(failures: &[ShardFailure]) -> Result<()> {
     if failures.is_empty() {
         return Ok(());
@@ -506,7 +514,8 @@ impl<'a> Meters<'a> {
         Meters { node, shards, start_nanos: node.environment.clock.monotonic_nanos() }
     }
 
-    /// How long it took. Time is shared out evenly: shards are searched one after the other or side by side within it.
+    /// How long it took. Time is shared out evenly: shards are searched one after the other or side by side
+    /// within it.
     fn finish(&self, succeeded: bool, groups: &[String], suggests: bool) -> Duration {
         let nanos = self.node.environment.clock.monotonic_nanos().saturating_sub(self.start_nanos);
         let share = nanos / self.shards.len().max(1) as u64;

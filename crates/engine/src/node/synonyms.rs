@@ -54,6 +54,8 @@ impl Node {
         })
     }
 
+    /// `DELETE _synonyms/{set}/{id}`; 404 for an unknown set or rule. Analyzers that use the set are made
+    /// again.
     pub fn delete_synonym_rule(&self, name: &str, id: &str) -> Result<()> {
         self.change_synonyms(|sets| {
             let set = sets.get_mut(name).ok_or_else(|| no_set(name))?;
@@ -115,7 +117,8 @@ impl Node {
         names.map(|index| index.core.name.to_string()).collect()
     }
 
-    /// Reads anew what the analyzers for searching of these indices are made of, those alone that read `resource` where one is named.
+    /// Reads anew what the analyzers for searching of these indices are made of, those alone that read
+    /// `resource` where one is named.
     pub fn reload_search_analyzers(
         &self,
         expression: &str,

@@ -47,12 +47,13 @@ impl Node {
         self.change_templates(|_, templates| templates.put_legacy(name, body, create))
     }
 
-    /// `GET /_template/{name}`: `{name: body}`; an empty name is all. 404 is `Ok` of an empty object when a name has no
-    /// wildcard: the edge answers 404 with `{}`.
+    /// `GET /_template/{name}`: `{name: body}`; an empty name is all. 404 is `Ok` of an empty object when a
+    /// name has no wildcard: the edge answers 404 with `{}`.
     pub fn get_templates(&self, name: &str) -> Result<Map<String, Value>> {
         Ok(self.catalog.load().templates.get_legacy(name))
     }
 
+    /// `DELETE _template/{name}`: a name or pattern; 404 for a name that is not there.
     pub fn delete_template(&self, name: &str) -> Result<()> {
         self.change_templates(|_, templates| templates.delete_legacy(name))
     }
@@ -77,11 +78,14 @@ impl Node {
         })
     }
 
-    /// The body of `GET /_index_template/{name}`: `{"index_templates": [...]}`; 404 `resource_not_found_exception`.
+    /// The body of `GET /_index_template/{name}`: `{"index_templates": [...]}`; 404
+    /// `resource_not_found_exception`.
     pub fn get_index_templates(&self, name: &str) -> Result<Value> {
         self.catalog.load().templates.get_composable(name)
     }
 
+    /// `DELETE _index_template/{name}`: names and patterns. A template that a data stream needs is not
+    /// deleted; 404 for a name that is not there.
     pub fn delete_index_template(&self, name: &str) -> Result<()> {
         self.change_templates(|catalog, templates| {
             let before: Vec<String> = templates.composable.keys().cloned().collect();
@@ -99,7 +103,8 @@ impl Node {
         })
     }
 
-    /// The body of `POST /_index_template/_simulate_index/{name}`; `body` is an index template that is not there yet.
+    /// The body of `POST /_index_template/_simulate_index/{name}`; `body` is an index template that is not
+    /// there yet.
     pub fn simulate_index_template(&self, index: &str, body: Option<&Value>) -> Result<Value> {
         self.catalog.load().templates.simulate_index(index, body)
     }
@@ -109,6 +114,7 @@ impl Node {
         self.catalog.load().templates.simulate(name, body)
     }
 
+    /// `PUT _component_template/{name}`; with `create` an error if there is one already.
     pub fn put_component_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
         self.change_templates(|_, templates| templates.put_component(name, body, create))
     }
@@ -118,6 +124,8 @@ impl Node {
         self.catalog.load().templates.get_components(name)
     }
 
+    /// `DELETE _component_template/{name}`: names and patterns. One that an index template is composed of is
+    /// not deleted.
     pub fn delete_component_template(&self, name: &str) -> Result<()> {
         self.change_templates(|_, templates| templates.delete_component(name))
     }

@@ -14,6 +14,7 @@ use crate::shard::routing;
 /// One document's terms.
 #[derive(Debug)]
 pub struct TermVectorsResponse {
+    /// The document's index.
     pub index: Arc<str>,
     /// 0 where there is no such document, and of one that is in no index.
     pub version: u64,

@@ -83,11 +83,7 @@ impl UpdateBody {
                 true => "doc must be specified if doc_as_upsert is enabled",
                 false => "script or doc is missing",
             };
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                format!("Validation Failed: 1: {why};"),
-            ));
+            return Err(RequestError::validation([why]));
         }
         Ok(parsed)
     }

@@ -52,6 +52,7 @@ impl Node {
         Ok(response)
     }
 
+    /// `POST {index}/_refresh`: searches see everything that was written before.
     pub fn refresh(&self, expression: &str, options: IndicesOptions) -> Result<BroadcastResponse> {
         let response = self.broadcast(expression, options, |shard| shard.refresh());
         self.note_refresh();
@@ -71,12 +72,10 @@ impl Node {
         request: &ForceMergeRequest,
     ) -> Result<BroadcastResponse> {
         if request.only_expunge_deletes && request.max_num_segments.is_some() {
-            return Err(limber_mapping::RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: cannot set only_expunge_deletes and max_num_segments at the same time, those two parameters are \
-                 mutually exclusive;",
-            ));
+            return Err(limber_mapping::RequestError::validation([
+                "cannot set only_expunge_deletes and max_num_segments at the same time, those two parameters are \
+                 mutually exclusive",
+            ]));
         }
         let description =
             format!("Force-merge indices [{expression}], maxSegments[{:?}]", request.max_num_segments);
@@ -104,7 +103,8 @@ impl Node {
         })
     }
 
-    /// Drops what belongs to states and segments that are gone. A point in time that still looks at them fills the caches anew.
+    /// Drops what belongs to states and segments that are gone. A point in time that still looks at them
+    /// fills the caches anew.
     pub(super) fn sweep_caches(&self) {
         if self.caches.requests.is_empty() && self.caches.queries.is_empty() {
             return;

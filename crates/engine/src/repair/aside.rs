@@ -37,11 +37,13 @@ pub(super) struct SavedFile {
 }
 
 impl Aside {
+    /// `time` names the folders; without `applies` nothing is written.
     pub fn new(disk: Arc<dyn Disk>, time: String, applies: bool) -> Aside {
         Aside { disk, time, applies }
     }
 
-    /// Copies a file of a shard to `damaged-<time>`, durably. `folder`: of the shard, relative to the data folder.
+    /// Copies a file of a shard to `damaged-<time>`, durably. `folder`: of the shard, relative to the data
+    /// folder.
     pub fn keep(&self, folder: &str, directory: &dyn Directory, name: &str) -> Result<()> {
         if !self.applies {
             return Ok(());
@@ -68,6 +70,7 @@ impl Aside {
         kept.sync_names()
     }
 
+    /// A file for documents that are saved from a shard; it is made with its first line.
     pub fn saved_file(&self, folder: &str, what: &str) -> SavedFile {
         SavedFile {
             name: format!("{what}.ndjson"),

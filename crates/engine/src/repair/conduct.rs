@@ -40,6 +40,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    /// Adds a line about what is done, or would be.
     pub fn plan(&mut self, what: String) {
         let verb = if self.applies { "REPAIRED" } else { "WOULD REPAIR" };
         self.lines.push(format!("{verb} {}: {what}", self.place));

@@ -1,4 +1,4 @@
-//! A damaged log: "where does it break, and what is whole behind that?"
+//! A damaged log: "where does it break, and what is whole after that?"
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) fn find_damage(
     Ok(Some(DamagedLog { cut, operations_before, error: error.to_string() }))
 }
 
-/// Saves the whole operations behind the damage, keeps the originals, cuts.
+/// Saves the whole operations after the damage, keeps the originals, cuts.
 pub(super) fn repair(
     directory: &Arc<dyn Directory>,
     folder: &str,

@@ -1,6 +1,7 @@
 //! Cluster settings: persistent, transient, and those of the configuration file.
 //!
-//! The effective value of a key is the transient one, else the persistent one, else the configuration's, else the default.
+//! The effective value of a key is the transient one, else the persistent one, else the configuration's, else
+//! the default.
 
 use limber_mapping::RequestError;
 use limber_script::{AllowedScripts, ScriptLimits};
@@ -26,7 +27,8 @@ const fn row(key: &'static str, kind: Kind, default: &'static str, change: Chang
 const DEFAULT_ROLLOVER: &str =
     "max_age=auto,max_primary_shard_size=50gb,min_docs=1,max_primary_shard_docs=200000000";
 
-/// Every cluster and node setting the engine acts on; what the edge needs (`http.*`, `path.*`) it checks itself.
+/// Every cluster and node setting the engine acts on; what the edge needs (`http.*`, `path.*`) it checks
+/// itself.
 const CLUSTER_SETTINGS: &[Definition] = &[
     row("action.auto_create_index", Text, "true", Dynamic),
     row("action.destructive_requires_name", Boolean, "true", Dynamic),
@@ -90,12 +92,18 @@ const CLUSTER_SETTINGS: &[Definition] = &[
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FloodStage {
     /// Used more than this share (0 to 1) and less free than `max_headroom_bytes`.
-    UsedRatio { ratio: f64, max_headroom_bytes: u64 },
+    UsedRatio {
+        /// The share, 0 to 1.
+        ratio: f64,
+        /// Free bytes that are enough whatever the share.
+        max_headroom_bytes: u64,
+    },
     /// Less free than this.
     FreeBytes(u64),
 }
 
 impl FloodStage {
+    /// Whether a file system of this size with this much room has passed the mark.
     pub fn is_exceeded(self, total_bytes: u64, available_bytes: u64) -> bool {
         match self {
             FloodStage::UsedRatio { ratio, max_headroom_bytes } => {
@@ -110,7 +118,9 @@ impl FloodStage {
 /// The cluster's settings. Immutable; an update makes a new one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClusterSettings {
+    /// Set by `persistent` of `PUT _cluster/settings`; they survive a restart.
     pub persistent: FlatSettings,
+    /// Set by `transient`; they are forgotten at a restart, and go before the others.
     pub transient: FlatSettings,
     /// From the configuration file and `-E`.
     pub node: FlatSettings,
@@ -150,11 +160,7 @@ impl ClusterSettings {
         let part = |name: &str| object.get(name).map_or(Ok(Map::new()), flatten);
         let (persistent, transient) = (part("persistent")?, part("transient")?);
         if persistent.is_empty() && transient.is_empty() {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: no settings to update;",
-            ));
+            return Err(RequestError::validation(["no settings to update"]));
         }
         let mut updated = self.clone();
         let set_persistent = apply(&mut updated.persistent, "persistent", &persistent)?;
@@ -214,12 +220,13 @@ impl ClusterSettings {
         }
     }
 
-    /// Effective typed values. All were checked when they were set, so a value that does not parse is impossible; the
-    /// fallback keeps a hand-edited state file from ending the node.
+    /// Effective typed values. All were checked when they were set, so a value that does not parse is
+    /// impossible; the fallback keeps a hand-edited state file from ending the node.
     pub fn boolean(&self, key: &'static str) -> bool {
         value::parse_bool(key, self.text(key)).unwrap_or(false)
     }
 
+    /// The effective whole number.
     pub fn integer(&self, key: &'static str) -> i64 {
         value::parse_integer(key, self.text(key), i64::MIN, i64::MAX).unwrap_or(0)
     }
@@ -229,6 +236,7 @@ impl ClusterSettings {
         value::parse_time_ms(key, self.text(key)).ok().and_then(|ms| u64::try_from(ms).ok())
     }
 
+    /// The effective size, which may be a percentage of `whole_bytes`.
     pub fn bytes_of(&self, key: &'static str, whole_bytes: u64) -> u64 {
         value::parse_bytes_or_percent(key, self.text(key), whole_bytes).unwrap_or(whole_bytes / 10)
     }
@@ -252,6 +260,8 @@ impl ClusterSettings {
         })
     }
 
+    /// `cluster.routing.allocation.disk.watermark.flood_stage`, with its headroom. An error if it does not
+    /// parse.
     pub fn flood_stage(&self) -> Result<FloodStage> {
         let key = "cluster.routing.allocation.disk.watermark.flood_stage";
         let text = self.text(key).trim();
@@ -291,7 +301,8 @@ fn apply(current: &mut FlatSettings, kind: &str, given: &FlatSettings) -> Result
         if value.is_null() {
             match key.strip_suffix('*') {
                 Some(prefix) => current.retain(|existing, _| !existing.starts_with(prefix)),
-                // Elasticsearch lets anyone reset a key that it does not know if it is set; else it refuses it.
+                // Elasticsearch lets anyone reset a key that it does not know if it is set; else it refuses
+                // it.
                 None if current.shift_remove(key).is_none() => drop(known(kind, key)?),
                 None => {}
             }

@@ -10,32 +10,50 @@ use crate::value;
 /// What a setting's value may be.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
+    /// A whole number.
     Integer {
+        /// The smallest value.
         min: i64,
+        /// The largest value.
         max: i64,
     },
+    /// A number.
     Float {
+        /// The smallest value.
         min: f64,
+        /// The largest value.
         max: f64,
     },
+    /// `true` or `false`.
     Boolean,
-    /// `min_ms`: smallest duration; `minus_one` allows `-1` ("off").
+    /// A duration such as `30s`.
     Time {
+        /// The shortest duration in milliseconds.
         min_ms: i64,
+        /// Whether `-1` is allowed, which means "off".
         minus_one: bool,
     },
+    /// A size such as `512mb`.
     Bytes {
+        /// The smallest size in bytes.
         min: i64,
+        /// The largest size in bytes.
         max: i64,
     },
+    /// A size, or a percentage of a whole.
     BytesOrPercent,
+    /// One of these words.
     Choice(&'static [&'static str]),
     /// A choice of which Limber has a part: the others are refused by name.
     PartOf {
+        /// The words that Limber takes.
         there: &'static [&'static str],
+        /// Words that Elasticsearch takes and Limber refuses.
         missing: &'static [&'static str],
     },
+    /// Any text.
     Text,
+    /// A list of texts.
     List,
     /// A level of a log, as Log4j names them.
     LogLevel,
@@ -63,13 +81,16 @@ pub enum Change {
 pub struct Definition {
     /// The full key; a trailing `*` stands for any rest.
     pub key: &'static str,
+    /// What its value may be.
     pub kind: Kind,
     /// As `include_defaults` prints it.
     pub default: &'static str,
+    /// When it may change.
     pub change: Change,
 }
 
 impl Definition {
+    /// A row; `default` is text as `include_defaults` prints it.
     pub const fn new(key: &'static str, kind: Kind, default: &'static str, change: Change) -> Definition {
         Definition { key, kind, default, change }
     }

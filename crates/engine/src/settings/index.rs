@@ -1,7 +1,6 @@
 //! One index's settings: checked, then typed.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use limber_mapping::analysis::{AnalysisLimits, AnalysisResources, Analyzers};
 use limber_mapping::{Keep, Limits, MappingSettings, RequestError, Similarities, SourceMode};
@@ -11,10 +10,10 @@ use serde_json::Value;
 use crate::api::Result;
 use crate::settings::definition::{self, Change, Definition, Kind};
 use crate::settings::flat::{FlatSettings, nest};
+use crate::settings::index_reader::Reader;
 use crate::settings::index_sort;
 use crate::settings::index_table::INDEX_SETTINGS;
-use crate::settings::slow_log::{LEVELS, SlowLog, Thresholds};
-use crate::value;
+use crate::settings::slow_log::SlowLog;
 
 /// `index.translog.durability`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,19 +27,29 @@ pub enum Durability {
 /// `index.blocks.*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Blocks {
+    /// `read_only`: neither documents nor metadata change.
     pub read_only: bool,
+    /// `read`: nothing is read.
     pub read: bool,
+    /// `write`: no documents are written.
     pub write: bool,
+    /// `metadata`: metadata is neither read nor changed.
     pub metadata: bool,
+    /// `read_only_allow_delete`: only the index as a whole may be deleted. Set and released by the disk's
+    /// flood stage.
     pub read_only_allow_delete: bool,
 }
 
 /// `index.merge.*`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergeSettings {
+    /// `policy.floor_segment`: smaller segments count as this large.
     pub floor_segment_bytes: u64,
+    /// `policy.max_merge_at_once`.
     pub max_merge_at_once: usize,
+    /// `policy.max_merged_segment`: a merge makes no larger segment.
     pub max_merged_segment_bytes: u64,
+    /// `policy.segments_per_tier`.
     pub segments_per_tier: f64,
     /// 0 to 100.
     pub deletes_pct_allowed: f64,
@@ -48,6 +57,7 @@ pub struct MergeSettings {
     pub expunge_deletes_allowed: f64,
     /// `None`: `max(1, min(4, processors / 2))`.
     pub max_thread_count: Option<usize>,
+    /// `scheduler.auto_throttle`.
     pub auto_throttle: bool,
 }
 
@@ -69,162 +79,103 @@ pub struct LifecycleSettings {
 /// The settings the engine acts on, typed. Built from flat settings that were checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexSettings {
+    /// `number_of_shards`.
     pub number_of_shards: u32,
+    /// `number_of_replicas`; counted in answers, never started.
     pub number_of_replicas: u32,
+    /// `number_of_routing_shards`: what hashes of routings are divided by before shards.
     pub routing_num_shards: u32,
+    /// `routing_partition_size`: shards that one routing spreads over.
     pub routing_partition_size: u32,
     /// `None`: -1, never by itself.
     pub refresh_interval_ms: Option<u64>,
     /// The interval was set, so it holds for shards that nobody searches too.
     pub has_refresh_interval: bool,
-    /// A shard that was not searched for so long rests.
+    /// `search.idle.after`: a shard that nobody has searched for this long stops refreshing.
     pub search_idle_after_ms: u64,
+    /// Whether `codec` is `best_compression` (zstd instead of LZ4).
     pub best_compression: bool,
+    /// `translog.durability`.
     pub durability: Durability,
+    /// `translog.sync_interval`.
     pub sync_interval_ms: u64,
+    /// `translog.flush_threshold_size`.
     pub flush_threshold_bytes: u64,
+    /// `translog.flush_threshold_age`.
     pub flush_threshold_age_ms: u64,
+    /// `max_result_window`: most of `from` and `size` together.
     pub max_result_window: u64,
+    /// `max_docvalue_fields_search`.
     pub max_docvalue_fields_search: u64,
+    /// `max_terms_count`: terms of one `terms` query.
     pub max_terms_count: u64,
+    /// `max_regex_length` in characters.
     pub max_regex_length: u64,
     /// `index.highlight.max_analyzed_offset`.
     pub highlight_offset_max: u64,
+    /// `max_inner_result_window`.
     pub max_inner_result_window: u64,
+    /// `max_rescore_window`.
     pub max_rescore_window: u64,
+    /// `max_slices_per_scroll`.
     pub max_slices_per_scroll: u64,
     /// `index.requests.cache.enable`.
     pub requests_cache: bool,
     /// `index.queries.cache.enabled`.
     pub queries_cache: bool,
+    /// `mapping.total_fields.limit`.
     pub total_fields_limit: usize,
+    /// `mapping.depth.limit`.
     pub depth_limit: usize,
+    /// `mapping.field_name_length.limit` in characters.
     pub field_name_length_limit: usize,
+    /// `mapping.nested_fields.limit`.
     pub nested_fields_limit: usize,
+    /// `mapping.nested_objects.limit` of one document.
     pub nested_objects_limit: usize,
+    /// `mapping.coerce`.
     pub coerce: bool,
-    /// The default for shapes.
+    /// The same setting as the default of shapes, which is off unless the index says otherwise.
     pub coerce_shapes: bool,
+    /// `mapping.ignore_malformed`.
     pub ignore_malformed: bool,
     /// `index.mapping.source.mode`.
     pub source_mode: SourceMode,
+    /// `mapping.synthetic_source_keep`.
     pub synthetic_source_keep: Keep,
+    /// `default_pipeline`: where a request names none.
     pub default_pipeline: Option<String>,
+    /// `final_pipeline`: runs after every other.
     pub final_pipeline: Option<String>,
+    /// `hidden`: wildcards pass the index over.
     pub hidden: bool,
+    /// `lifecycle.*`.
     pub lifecycle: LifecycleSettings,
+    /// `gc_deletes`: how long versions of deleted documents are remembered.
     pub gc_deletes_ms: u64,
+    /// `blocks.*`.
     pub blocks: Blocks,
+    /// `merge.*`.
     pub merge: MergeSettings,
+    /// Thresholds of the slow logs.
     pub slow_log: SlowLog,
+    /// `shard.check_on_startup`: every byte is verified when a shard opens.
     pub check_on_startup: bool,
     /// `index.sort.*`; empty: documents stay in the order they come.
     pub sort: Arc<[SortField]>,
 }
 
-/// Largest `routing_num_shards` by default: room for ten doublings.
-///
-/// Source: `MetadataCreateIndexService#calculateNumRoutingShards`.
-fn default_routing_num_shards(number_of_shards: u32) -> u32 {
-    let log2_max = 10;
-    let log2_shards = 32 - (number_of_shards - 1).leading_zeros();
-    let splits = (log2_max - log2_shards as i32).max(1);
-    number_of_shards << splits
-}
-
-struct Reader<'a>(&'a FlatSettings);
-
-impl Reader<'_> {
-    fn text(&self, key: &str) -> Option<&str> {
-        self.0.get(key).and_then(Value::as_str)
-    }
-
-    fn integer(&self, key: &str, default: i64) -> Result<i64> {
-        self.text(key).map_or(Ok(default), |text| value::parse_integer(key, text, i64::MIN, i64::MAX))
-    }
-
-    fn float(&self, key: &str, default: f64) -> Result<f64> {
-        self.text(key).map_or(Ok(default), |text| value::parse_float(key, text, f64::MIN, f64::MAX))
-    }
-
-    fn boolean(&self, key: &str, default: bool) -> Result<bool> {
-        self.text(key).map_or(Ok(default), |text| value::parse_bool(key, text))
-    }
-
-    fn time_ms(&self, key: &str, default: i64) -> Result<i64> {
-        self.text(key).map_or(Ok(default), |text| value::parse_time_ms(key, text))
-    }
-
-    fn bytes(&self, key: &str, default: i64) -> Result<i64> {
-        self.text(key).map_or(Ok(default), |text| value::parse_bytes(key, text))
-    }
-
-    /// `{prefix}.warn` and so on.
-    fn thresholds(&self, prefix: &str) -> Result<Thresholds> {
-        let mut thresholds = Thresholds::default();
-        for (threshold, level) in thresholds.0.iter_mut().zip(LEVELS) {
-            let ms = self.time_ms(&format!("{prefix}.{level}"), -1)?;
-            *threshold = u64::try_from(ms).ok().map(Duration::from_millis);
-        }
-        Ok(thresholds)
-    }
-
-    fn slow_log(&self) -> Result<SlowLog> {
-        let source = self.text("index.indexing.slowlog.source").unwrap_or("1000");
-        let source_chars_max = match source {
-            "true" => Ok(usize::MAX),
-            "false" => Ok(0),
-            number => number.parse(),
-        };
-        Ok(SlowLog {
-            query: self.thresholds("index.search.slowlog.threshold.query")?,
-            fetch: self.thresholds("index.search.slowlog.threshold.fetch")?,
-            indexing: self.thresholds("index.indexing.slowlog.threshold.index")?,
-            source_chars_max: source_chars_max.map_err(|_| {
-                let reason =
-                    format!("Failed to parse value [{source}] for setting [index.indexing.slowlog.source]");
-                RequestError::illegal_argument(reason)
-            })?,
-        })
-    }
-
-    fn pipeline(&self, key: &str) -> Option<String> {
-        self.text(key).filter(|name| *name != "_none").map(str::to_owned)
-    }
-}
-
 impl IndexSettings {
-    /// Types flat settings (with `index.` prefixes). Values out of form or bounds are refused here too, so that metadata
-    /// read back from disk is as safe as a request.
+    /// Types flat settings (with `index.` prefixes). Values out of form or bounds are refused here too, so
+    /// that metadata read back from disk is as safe as a request.
     pub fn from_flat(flat: &FlatSettings) -> Result<IndexSettings> {
         let read = Reader(flat);
-        let number_of_shards = read.integer("index.number_of_shards", 1)?.clamp(1, 1024) as u32;
-        let routing_num_shards = match read.text("index.number_of_routing_shards") {
-            None => default_routing_num_shards(number_of_shards),
-            Some(_) => read.integer("index.number_of_routing_shards", 0)?.clamp(1, 1 << 20) as u32,
-        };
-        if routing_num_shards < number_of_shards {
-            return Err(RequestError::illegal_argument(format!(
-                "index.number_of_routing_shards [{routing_num_shards}] must be >= index.number_of_shards [{number_of_shards}]"
-            )));
-        }
-        if routing_num_shards % number_of_shards != 0 {
-            return Err(RequestError::illegal_argument(format!(
-                "the number of source shards [{number_of_shards}] must be a factor of [{routing_num_shards}]"
-            )));
-        }
-        let routing_partition_size =
-            read.integer("index.routing_partition_size", 1)?.clamp(1, i32::MAX as i64) as u32;
-        if routing_partition_size != 1 && routing_partition_size >= routing_num_shards {
-            return Err(RequestError::illegal_argument(format!(
-                "routing partition size [{routing_partition_size}] should be a positive number less than the number of routing shards [{routing_num_shards}] for [index.routing_partition_size]"
-            )));
-        }
+        let (number_of_shards, routing_num_shards, routing_partition_size) = read.routing()?;
         let refresh_interval_ms = read.time_ms("index.refresh_interval", 1000)?;
         let max_thread_count = read.integer("index.merge.scheduler.max_thread_count", 0)?;
         Ok(IndexSettings {
             number_of_shards,
-            number_of_replicas: effective_replicas(&read)?,
+            number_of_replicas: read.effective_replicas()?,
             routing_num_shards,
             routing_partition_size,
             refresh_interval_ms: u64::try_from(refresh_interval_ms).ok(),
@@ -264,37 +215,14 @@ impl IndexSettings {
             source_mode: read
                 .text("index.mapping.source.mode")
                 .map_or(Ok(SourceMode::default()), SourceMode::parse)?,
-            synthetic_source_keep: synthetic_source_keep(&read)?,
+            synthetic_source_keep: read.synthetic_source_keep()?,
             default_pipeline: read.pipeline("index.default_pipeline"),
             final_pipeline: read.pipeline("index.final_pipeline"),
             hidden: read.boolean("index.hidden", false)?,
-            lifecycle: LifecycleSettings {
-                name: read.text("index.lifecycle.name").filter(|name| !name.is_empty()).map(str::to_owned),
-                rollover_alias: read.text("index.lifecycle.rollover_alias").map(str::to_owned),
-                indexing_complete: read.boolean("index.lifecycle.indexing_complete", false)?,
-                origination_date_ms: u64::try_from(read.integer("index.lifecycle.origination_date", -1)?)
-                    .ok(),
-                prefer_ilm: read.boolean("index.lifecycle.prefer_ilm", true)?,
-            },
+            lifecycle: read.lifecycle()?,
             gc_deletes_ms: read.time_ms("index.gc_deletes", 60_000)?.max(0) as u64,
-            blocks: Blocks {
-                read_only: read.boolean("index.blocks.read_only", false)?,
-                read: read.boolean("index.blocks.read", false)?,
-                write: read.boolean("index.blocks.write", false)?,
-                metadata: read.boolean("index.blocks.metadata", false)?,
-                read_only_allow_delete: read.boolean("index.blocks.read_only_allow_delete", false)?,
-            },
-            merge: MergeSettings {
-                floor_segment_bytes: read.bytes("index.merge.policy.floor_segment", 2 << 20)? as u64,
-                max_merge_at_once: read.integer("index.merge.policy.max_merge_at_once", 10)?.max(2) as usize,
-                max_merged_segment_bytes: read.bytes("index.merge.policy.max_merged_segment", 5 << 30)?
-                    as u64,
-                segments_per_tier: read.float("index.merge.policy.segments_per_tier", 10.0)?.max(2.0),
-                deletes_pct_allowed: read.float("index.merge.policy.deletes_pct_allowed", 20.0)?,
-                expunge_deletes_allowed: read.float("index.merge.policy.expunge_deletes_allowed", 10.0)?,
-                max_thread_count: (max_thread_count > 0).then_some(max_thread_count as usize),
-                auto_throttle: read.boolean("index.merge.scheduler.auto_throttle", true)?,
-            },
+            blocks: read.blocks()?,
+            merge: read.merge(max_thread_count)?,
             sort: index_sort::parse(flat)?,
             slow_log: read.slow_log()?,
             check_on_startup: read.text("index.shard.check_on_startup").is_some_and(|text| text != "false"),
@@ -348,47 +276,6 @@ impl IndexSettings {
     /// Documents of one routing value and shard: `routing_num_shards / number_of_shards`.
     pub fn routing_factor(&self) -> u32 {
         self.routing_num_shards / self.number_of_shards
-    }
-}
-
-/// Source: Elasticsearch's `Mapper.SYNTHETIC_SOURCE_KEEP_INDEX_SETTING`.
-fn synthetic_source_keep(read: &Reader<'_>) -> Result<Keep> {
-    const KEY: &str = "index.mapping.synthetic_source_keep";
-    let Some(text) = read.text(KEY) else { return Ok(Keep::None) };
-    match text.to_ascii_lowercase().as_str() {
-        "none" => Ok(Keep::None),
-        "arrays" => Ok(Keep::Arrays),
-        "all" => Err(RequestError::illegal_argument(format!("{KEY} can't be set to [{text}]"))),
-        _ => Err(RequestError::illegal_argument(format!(
-            "No enum constant org.elasticsearch.index.mapper.Mapper.SourceKeepMode.{}",
-            text.to_ascii_uppercase()
-        ))),
-    }
-}
-
-/// `auto_expand_replicas` on the one node there is: `0-all` and `0-1` expand to no replica, `1-x` to one.
-fn effective_replicas(read: &Reader<'_>) -> Result<u32> {
-    let explicit = read.integer("index.number_of_replicas", 1)?.clamp(0, i32::MAX as i64) as u32;
-    match read.text("index.auto_expand_replicas") {
-        None | Some("false") => Ok(explicit),
-        Some(range) => {
-            let bad = || {
-                RequestError::illegal_argument(format!(
-                    "failed to parse [index.auto_expand_replicas] from value: [{range}] at index -1"
-                ))
-            };
-            let (min, max) = range.split_once('-').ok_or_else(bad)?;
-            let min: u32 = min.parse().map_err(|_| bad())?;
-            if max != "all" {
-                let max: u32 = max.parse().map_err(|_| bad())?;
-                if min > max {
-                    return Err(RequestError::illegal_argument(format!(
-                        "[index.auto_expand_replicas] minReplicas must be =< maxReplicas but wasn't {min} > {max}"
-                    )));
-                }
-            }
-            Ok(min)
-        }
     }
 }
 
@@ -507,6 +394,7 @@ pub(crate) fn defaults(flat: &FlatSettings) -> FlatSettings {
 mod tests {
     use super::*;
     use crate::settings::flat::{flatten, normalize_index_keys};
+    use crate::settings::index_reader::default_routing_num_shards;
     use serde_json::json;
 
     fn flat(body: Value) -> FlatSettings {

@@ -4,6 +4,7 @@ mod cluster;
 mod definition;
 mod flat;
 mod index;
+mod index_reader;
 mod index_sort;
 mod index_table;
 mod slow_log;

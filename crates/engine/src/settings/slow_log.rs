@@ -1,4 +1,5 @@
-//! `index.search.slowlog.*` and `index.indexing.slowlog.*`: "from which time on is it told that something was slow?"
+//! `index.search.slowlog.*` and `index.indexing.slowlog.*`: "from which time on is it told that something was
+//! slow?"
 //!
 //! Source: `org.elasticsearch.index.SearchSlowLog`, `IndexingSlowLog`.
 
@@ -25,8 +26,11 @@ impl Thresholds {
 /// `index.search.slowlog.*` and `index.indexing.slowlog.*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlowLog {
+    /// Times of a shard's query phase.
     pub query: Thresholds,
+    /// Times of a shard's fetch phase.
     pub fetch: Thresholds,
+    /// Times of one write.
     pub indexing: Thresholds,
     /// Characters of a document that are shown (`index.indexing.slowlog.source`).
     pub source_chars_max: usize,

@@ -1,7 +1,7 @@
 //! Merges: several segments become one while the shard works on.
 //!
-//! A merge reads the documents that searches see. Documents that are deleted while it runs, or whose delete is not published
-//! yet, are deleted again in the new segment when it is installed.
+//! A merge reads the documents that searches see. Documents that are deleted while it runs, or whose delete
+//! is not published yet, are deleted again in the new segment when it is installed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,8 +16,8 @@ use super::merge_policy::{Candidate, find_expunging_merge, find_forced_merge, fi
 use super::segments::{SegmentEntry, SegmentList};
 use crate::api::{ForceMergeRequest, Result};
 
-/// Rate of a merge that nobody waits for, in bytes a second (Lucene's `ConcurrentMergeScheduler` starts at 20 MB/s; merges here
-/// cost the disk, hardly the processor, and modern disks have more to give).
+/// Rate of a merge that nobody waits for, in bytes a second (Lucene's `ConcurrentMergeScheduler` starts at 20
+/// MB/s; merges here cost the disk, hardly the processor, and modern disks have more to give).
 const THROTTLED_BYTES_PER_SECOND: u64 = 200 << 20;
 
 /// Multiplies `segments_per_tier` while documents stream in and nobody searches.
@@ -138,8 +138,8 @@ impl Shard {
         }
     }
 
-    /// Charges what the merge takes. What does not fit is made smaller: the largest segment waits for a merge that has the memory. `None`:
-    /// not even two segments fit, which is an error when the merge `is_needed`.
+    /// Charges what the merge takes. What does not fit is made smaller: the largest segment waits for a merge
+    /// that has the memory. `None`: not even two segments fit, which is an error when the merge `is_needed`.
     fn reserve_merge_memory(
         &self,
         claim: &mut Claim,
@@ -183,7 +183,7 @@ impl Shard {
         counters.merge_docs.fetch_add(docs, Ordering::Relaxed);
         counters.merge_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.install_merged(core, entries, views, merged)?;
-        // Whoever holds it commits just now and deletes behind itself.
+        // Whoever holds it commits just now and deletes afterwards.
         if let Some(committed) = core.committed.try_lock() {
             self.delete_unused(core, &committed)?;
         }
@@ -234,7 +234,8 @@ impl Shard {
         merged: Option<(SegmentEntry, limber_segment::DocIdMap)>,
     ) -> limber_segment::Result<()> {
         let _refreshing = core.refreshing.lock();
-        // Whoever reopens the shard has failed the core first and then waited for this lock: its files are somebody else's now.
+        // Whoever reopens the shard has failed the core first and then waited for this lock: its files are
+        // somebody else's now.
         if core.is_failed() {
             return Err(limber_segment::Error::Cancelled);
         }
@@ -316,8 +317,8 @@ fn candidate(entry: &SegmentEntry) -> Candidate {
     }
 }
 
-/// Deletes in the merged segment what was deleted in its sources since `views` were taken: published ones for searches
-/// too, the others for writers only.
+/// Deletes in the merged segment what was deleted in its sources since `views` were taken: published ones for
+/// searches too, the others for writers only.
 fn carry_deletes(
     entries: &[Arc<SegmentEntry>],
     views: &[SegmentView],

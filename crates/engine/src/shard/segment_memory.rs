@@ -12,10 +12,13 @@ pub struct SegmentMemory {
     pub index_bytes: u64,
     /// Pages of the fields that were asked so far, and those of them in memory.
     pub page_count: u64,
+    /// Pages in memory.
     pub resident_page_count: u64,
     /// Bytes allocated for the pages in memory.
     pub resident_bytes: u64,
+    /// Pages that were read from disk since their segments were opened.
     pub load_count: u64,
+    /// Pages that went to make room for others.
     pub eviction_count: u64,
     /// Heap bytes of the page directories, which stay resident; of a whole shard only.
     pub directory_bytes: u64,

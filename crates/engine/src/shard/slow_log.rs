@@ -1,8 +1,9 @@
 //! Slow logs: "did this take longer than its index allows, and what was it?"
 //!
-//! Targets of the lines are Elasticsearch's names, so that `logger.*` and filters find them: `index.search.slowlog.query`,
-//! `index.search.slowlog.fetch`, `index.indexing.slowlog.index`. Times are those of the whole search, not of each shard: shards of a request
-//! are searched side by side in shares of its threads.
+//! Targets of the lines are Elasticsearch's names, so that `logger.*` and filters find them:
+//! `index.search.slowlog.query`, `index.search.slowlog.fetch`, `index.indexing.slowlog.index`. Times are
+//! those of the whole search, not of each shard: shards of a request are searched side by side in shares of
+//! its threads.
 //!
 //! Source: `org.elasticsearch.index.SearchSlowLog`, `IndexingSlowLog`.
 
@@ -34,7 +35,7 @@ macro_rules! told {
     };
 }
 
-/// Tells of a search, once for each index that it took too long for.
+/// Logs a search once for each index whose threshold it exceeded.
 pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
     let mut last: Option<&str> = None;
     for shard in shards {

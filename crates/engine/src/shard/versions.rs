@@ -1,11 +1,13 @@
-//! What happened to documents since the last refresh: "which version of this id counts, and where does it lie?"
+//! What happened to documents since the last refresh: "which version of this id counts, and where does it
+//! lie?"
 //!
-//! Two maps: `current` takes what is written; a refresh makes it `old` while buffers become segments, and drops `old` when
-//! the segments can be searched. Striped by id; the lock of a stripe is also the lock of its ids, so that two
-//! writes to one document never overlap.
+//! Two maps: `current` takes what is written; a refresh makes it `old` while buffers become segments, and
+//! drops `old` when the segments can be searched. Striped by id; the lock of a stripe is also the lock of its
+//! ids, so that two writes to one document never overlap.
 //!
-//! A shard that only appends documents with generated ids keeps no entries ("unsafe"); the first call that needs them refreshes
-//! first and keeps entries from then on (Elasticsearch's `LiveVersionMap`, append-only optimisation).
+//! A shard that only appends documents with generated ids keeps no entries ("unsafe"); the first call that
+//! needs them refreshes first and keeps entries from then on (Elasticsearch's `LiveVersionMap`, append-only
+//! optimisation).
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -30,7 +32,8 @@ pub(crate) struct RecordPlace {
 }
 
 impl RecordPlace {
-    /// Waits until the batch was appended (its writer is in the middle of that); `None` when appending failed.
+    /// Waits until the batch was appended (its writer is in the middle of that); `None` when appending
+    /// failed.
     pub(crate) fn location(&self) -> Option<Location> {
         let (generation, base) = (*self.batch.wait())?;
         Some(Location { generation, offset: base + u64::from(self.offset), len: self.len })
@@ -87,27 +90,30 @@ impl Stripe {
     }
 }
 
-/// Memory of one entry: the id as the allocator rounds it, and the entry with the room that its map has for others (a quarter to four
-/// sevenths of a table are empty, and a table that doubles is there twice).
+/// Memory of one entry: the id as the allocator rounds it, and the entry with the room that its map has for
+/// others (a quarter to four sevenths of a table are empty, and a table that doubles is there twice).
 fn entry_bytes(id: &[u8]) -> usize {
     id.len().next_multiple_of(16) + (size_of::<VersionEntry>() + size_of::<Box<[u8]>>() + 1) * 2
 }
 
-/// A stripe's map of up to this many entries is used again, larger ones go: what all stripes keep is about 1 MiB a shard.
+/// A stripe's map of up to this many entries is used again, larger ones go: what all stripes keep is about 1
+/// MiB a shard.
 const KEPT_CAPACITY: usize = 32;
 
 const STRIPES: usize = 256;
 
 pub(crate) struct VersionMap {
     stripes: Box<[Mutex<Stripe>]>,
-    /// Chooses stripes. Not a secret: who makes ids collide makes his own writes wait for each other.
+    /// Chooses stripes. Not a secret: whoever makes ids collide only makes their own writes wait for each
+    /// other.
     hasher: FixedState,
     bytes: AtomicUsize,
     /// Entries are kept since the last refresh or the one before.
     keeps_entries: AtomicBool,
     /// Someone needed them since the last refresh.
     was_needed: AtomicBool,
-    /// Documents were appended that have no entry: since the last refresh began, and before it while it is under way.
+    /// Documents were appended that have no entry: since the last refresh began, and before it while it is
+    /// under way.
     is_unsafe: AtomicBool,
     was_unsafe: AtomicBool,
 }
@@ -136,15 +142,16 @@ impl VersionMap {
         &self.bytes
     }
 
-    /// Says that entries are needed from now on. False: documents were appended without one, refresh first. Called inside the
-    /// gate, so that no refresh begins before the caller is through.
+    /// Says that entries are needed from now on. False: documents were appended without one, refresh first.
+    /// Called inside the gate, so that no refresh begins before the caller is through.
     pub(crate) fn require_entries(&self) -> bool {
         self.was_needed.store(true, Ordering::Relaxed);
         self.keeps_entries.store(true, Ordering::SeqCst);
         !self.is_unsafe.load(Ordering::SeqCst) && !self.was_unsafe.load(Ordering::SeqCst)
     }
 
-    /// Whether an append with a generated id must leave an entry; if not, that is noted. Called inside the gate.
+    /// Whether an append with a generated id must leave an entry; if not, that is noted. Called inside the
+    /// gate.
     pub(crate) fn append_needs_entry(&self) -> bool {
         if self.keeps_entries.load(Ordering::SeqCst) {
             return true;
@@ -169,7 +176,8 @@ impl VersionMap {
         self.was_unsafe.store(self.is_unsafe.swap(false, Ordering::SeqCst), Ordering::SeqCst);
     }
 
-    /// `old` goes: what it held is in segments. Deletes younger than `gc_deletes_ms` stay as tombstones. No writer is active.
+    /// `old` goes: what it held is in segments. Deletes younger than `gc_deletes_ms` stay as tombstones. No
+    /// writer is active.
     pub(crate) fn end_refresh(&self, now_millis: u64, gc_deletes_ms: u64) {
         for stripe in &self.stripes {
             let stripe = &mut *stripe.lock();

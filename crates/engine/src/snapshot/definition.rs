@@ -110,13 +110,7 @@ impl Definition {
                 "unknown parameter [{other}] of a repository"
             )));
         }
-        let missing = || {
-            RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: type is missing;",
-            )
-        };
+        let missing = || RequestError::validation(["type is missing"]);
         let kind = members.get("type").and_then(Value::as_str).ok_or_else(missing)?;
         if ABSENT_TYPES.contains(&kind) {
             return Err(RequestError::unsupported(format_args!("the repository type [{kind}]")));

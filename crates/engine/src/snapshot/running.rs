@@ -1,4 +1,5 @@
-//! Snapshots and restores that are under way: "how far are they, can they be stopped, and when are they done?"
+//! Snapshots and restores that are under way: "how far are they, can they be stopped, and when are they
+//! done?"
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -134,11 +135,15 @@ impl Running {
 /// How the shards of an index came from a snapshot, for `_recovery`.
 #[derive(Debug, Clone)]
 pub struct RestoredIndex {
+    /// Name of the repository.
     pub repository: String,
+    /// Name of the snapshot.
     pub snapshot: String,
+    /// Id of the snapshot.
     pub snapshot_uuid: String,
     /// Name that the index had.
     pub index: String,
+    /// Version of Elasticsearch that the snapshot claims.
     pub version: String,
     /// For each shard: files, bytes, when it began, and for how long it was copied.
     pub shards: Vec<(u64, u64, u64, u64)>,

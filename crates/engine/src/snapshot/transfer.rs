@@ -1,4 +1,5 @@
-//! Files to blobs and back: in parts of bounded size, charged to the ledger, throttled, every part by its checksum.
+//! Files to blobs and back: in parts of bounded size, charged to the ledger, throttled, every part by its
+//! checksum.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,9 +19,10 @@ use crate::shard::CommitFile;
 /// Largest part of a file: one request to an object store, held in memory while it is under way.
 pub(crate) const PART_BYTES_MAX: u64 = 16 << 20;
 const PART_BYTES_MIN: u64 = 1 << 20;
-/// One part in so many of the memory limit is the most that a part of a file takes, so that a small node does not fill a breaker with it.
+/// A part of a file takes at most one part in this many of the memory limit, so that it does not fill a
+/// breaker of a small node.
 const PARTS_IN_LIMIT: u64 = 64;
-/// How often, and after which pause, memory that is not there is asked for again.
+/// How often memory that is not there is asked for again, and after which pause.
 const MEMORY_TRIES: u32 = 100;
 const MEMORY_PAUSE: Duration = Duration::from_millis(100);
 
@@ -37,7 +39,8 @@ impl Throttle {
         Throttle { bytes_per_sec: bytes_per_sec.filter(|rate| *rate > 0), due_nanos: Mutex::new(0) }
     }
 
-    /// How long to wait after `bytes` have passed. Never longer than these bytes take at the rate, and those that others have passed.
+    /// How long to wait after `bytes` have passed. Never longer than these bytes take at the rate, and those
+    /// that others have passed.
     fn pause(&self, clock: &dyn Clock, bytes: u64) -> Duration {
         let Some(rate) = self.bytes_per_sec else { return Duration::ZERO };
         let now = clock.monotonic_nanos();
@@ -72,7 +75,8 @@ pub(crate) fn part_bytes(ledger: &Ledger, chunk_bytes: Option<u64>) -> u64 {
 }
 
 impl Transfer<'_> {
-    /// Copies a file of a shard. What was read is compared with what the commit says it is: rot is not carried on.
+    /// Copies a file of a shard. What was read is compared with what the commit says it is: rot is not
+    /// carried on.
     pub(crate) fn upload(
         &self,
         directory: &dyn Directory,
@@ -156,7 +160,8 @@ impl Transfer<'_> {
 
     /// Writes a blob of a name that nobody else uses.
     fn put_new(&self, name: &str, bytes: Vec<u8>) -> Result<()> {
-        // "There is one" after a repeated request means that the first one has arrived; a damaged one is found by whoever reads it.
+        // "There is one" after a repeated request means that the first one has arrived; a damaged one is
+        // found by whoever reads it.
         let put = self.blobs.put_if_absent(name, bytes);
         put.map(drop).map_err(|error| storage_error(self.repository, &error))
     }

@@ -105,11 +105,9 @@ impl TransformConfig {
                 "frequency" => {
                     config.frequency_ms = time(value, "data_frame_transform_config", key)?;
                     if !(1_000..=FREQUENCY_MS_MAX).contains(&config.frequency_ms) {
-                        return Err(RequestError::new(
-                            400,
-                            "action_request_validation_exception",
-                            "Validation Failed: 1: minimum permitted [frequency] is [1s], highest permitted [frequency] is [1h];",
-                        ));
+                        return Err(RequestError::validation([
+                            "minimum permitted [frequency] is [1s], highest permitted [frequency] is [1h]",
+                        ]));
                     }
                 }
                 "sync" => config.read_sync(value)?,
@@ -230,14 +228,10 @@ impl TransformConfig {
                 "max_page_search_size" => {
                     self.page_size = value.as_u64().ok_or_else(wrong)?;
                     if !(PAGE_SIZE_MIN..=PAGE_SIZE_MAX).contains(&self.page_size) {
-                        return Err(RequestError::new(
-                            400,
-                            "action_request_validation_exception",
-                            format!(
-                                "Validation Failed: 1: settings.max_page_search_size [{}] is out of range. The minimum value is 10 and the maximum is 65536;",
-                                self.page_size
-                            ),
-                        ));
+                        return Err(RequestError::validation([format!(
+                            "settings.max_page_search_size [{}] is out of range. The minimum value is 10 and the maximum is 65536",
+                            self.page_size
+                        )]));
                     }
                 }
                 "deduce_mappings" => self.deduces_mappings = value.as_bool().ok_or_else(wrong)?,
@@ -288,20 +282,12 @@ pub(crate) fn check_id(id: &str) -> Result<()> {
     let is_valid = matches!((bytes.first(), bytes.last()), (Some(&first), Some(&last)) if is_end(first) && is_end(last))
         && bytes.iter().all(|byte| is_inside(*byte));
     if !is_valid {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            format!(
-                "Validation Failed: 1: [id] \"{id}\" can contain lowercase alphanumeric (a-z and 0-9), hyphens, and underscores; must start and end with alphanumeric;"
-            ),
-        ));
+        return Err(RequestError::validation([format!(
+            "[id] \"{id}\" can contain lowercase alphanumeric (a-z and 0-9), hyphens, and underscores; must start and end with alphanumeric"
+        )]));
     }
     if id.len() > 64 {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: The id cannot contain more than 64 characters;",
-        ));
+        return Err(RequestError::validation(["The id cannot contain more than 64 characters"]));
     }
     Ok(())
 }

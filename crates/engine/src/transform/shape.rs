@@ -118,10 +118,8 @@ impl Shape {
                 other => return Err(refused(format!("[latest_config] unknown field [{other}]"))),
             }
         }
-        let invalid = |what: &str| {
-            let reason = format!("Validation Failed: 1: latest.{what} must be non-empty;");
-            Err(RequestError::new(400, "action_request_validation_exception", reason))
-        };
+        let invalid =
+            |what: &str| Err(RequestError::validation([format!("latest.{what} must be non-empty")]));
         match (unique_key.is_empty(), sort.is_empty()) {
             (true, _) => invalid("unique_key"),
             (_, true) => invalid("sort"),
@@ -236,13 +234,7 @@ fn check_names<'n>(names: impl Iterator<Item = &'n String>) -> Result<()> {
     let names: Vec<&String> = names.collect();
     for (at, name) in names.iter().enumerate() {
         for other in &names[at + 1..] {
-            let invalid = |reason: String| {
-                Err(RequestError::new(
-                    400,
-                    "action_request_validation_exception",
-                    format!("Validation Failed: 1: {reason};"),
-                ))
-            };
+            let invalid = |reason: String| Err(RequestError::validation([reason]));
             if name == other {
                 return invalid(format!("duplicate field [{name}] detected"));
             }

@@ -1,8 +1,9 @@
 //! The checkpoint: what is known outside of the log about how far it was durable.
 //!
-//! `translog.ckp` has two slots, at bytes 0 and 4,096, which are written in turn and in place before anything is acknowledged. The slot
-//! with the higher counter counts. A slot is one sector, which the kernel copies and disks write whole or not at all, so that each slot
-//! is always whole, the earlier one or the later. All numbers little-endian.
+//! `translog.ckp` has two slots, at bytes 0 and 4,096, which are written in turn and in place before anything
+//! is acknowledged. The slot with the higher counter counts. A slot is one sector, which the kernel copies
+//! and disks write whole or not at all, so that each slot is always whole, the earlier one or the later. All
+//! numbers little-endian.
 //!
 //! | offset | size | field |
 //! |---|---|---|
@@ -14,8 +15,9 @@
 //! | 40 | 24 each | generation, its durable length in bytes, operations up to there |
 //! | 508 | 4 | CRC-32 of the 508 bytes before |
 //!
-//! A write survives the end of the process at once; the file is fsynced about once a second and with every commit. After a power failure
-//! the checkpoint may therefore be a second old: then it says less than it could, and never more than what is true.
+//! A write survives the end of the process at once; the file is fsynced about once a second and with every
+//! commit. After a power failure the checkpoint may therefore be a second old: then it says less than it
+//! could, and never more than what is true.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -37,6 +39,7 @@ pub(crate) const GENERATIONS_MAX: usize = 18;
 /// How much of a generation's file was durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DurableGeneration {
+    /// Number of the generation.
     pub number: u64,
     /// Bytes from the start of the file; 0 for a file that may not exist yet.
     pub durable_len: u64,
@@ -125,7 +128,8 @@ impl Checkpoint {
     }
 }
 
-/// The version of a slot that is whole: magic, version, size and the place of the checksum stay in every version.
+/// The version of a slot that is whole: magic, version, size and the place of the checksum stay in every
+/// version.
 fn version_of(slot: &[u8]) -> Option<u32> {
     let (covered, sum) = slot.get(..SLOT_BYTES)?.split_last_chunk::<4>()?;
     // A damaged version number is damage.
@@ -159,7 +163,8 @@ impl CheckpointFile {
         Ok(CheckpointFile {
             file: directory.open_in_place(NAME)?,
             history,
-            // Even counters go to the first slot: the next one is odd, so that the first slot stays until the second is whole.
+            // Even counters go to the first slot: the next one is odd, so that the first slot stays until the
+            // second is whole.
             counter: AtomicU64::new(counter + counter % 2),
             is_dirty: AtomicBool::new(false),
         })

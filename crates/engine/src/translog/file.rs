@@ -1,5 +1,5 @@
-//! The translog in files: appends go to memory, and to disk with the fsync that makes them durable, which requests share (a leader writes
-//! and syncs for all who wait).
+//! The translog in files: appends go to memory, and to disk with the fsync that makes them durable, which
+//! requests share (a leader writes and syncs for all who wait).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,9 +11,10 @@ use super::checkpoint::{CheckpointFile, DurableGeneration};
 use super::format::{self, BLOCK_BYTES, Header, MARK_BYTES, PREFIX_BYTES, RecordBatch, VERSION};
 use super::{Appended, Location, LogId, LogPosition, Recovered, Translog, TranslogStats};
 
-/// Bytes that wait for the next fsync; beyond, an append writes them, or waits for the thread that is writing. One append more may wait.
+/// Bytes that wait for the next fsync; beyond, an append writes them, or waits for the thread that is
+/// writing. One append more may wait.
 const PENDING_BYTES_MAX: usize = 4 << 20;
-/// A shorter append is copied behind the one before it: many small ones would be as many allocations.
+/// A shorter append is copied after the one before it: many small ones would be as many allocations.
 const COPIED_BYTES_MAX: usize = 64 << 10;
 
 /// Appends in the memory that they came in, counted as long as they are there.
@@ -149,7 +150,8 @@ struct Round {
 }
 
 impl Round {
-    /// Writes, syncs and notes it in the checkpoint: whatever is acknowledged later is known outside of the log.
+    /// Writes, syncs and notes it in the checkpoint: whatever is acknowledged later is known outside of the
+    /// log.
     fn settle(&mut self, checkpoint: &CheckpointFile) -> Result<()> {
         self.unwritten.iter_mut().try_for_each(Unwritten::settle)?;
         checkpoint.write(std::mem::take(&mut self.generations))
@@ -184,8 +186,8 @@ struct State {
 }
 
 impl State {
-    /// Takes what is not durable yet. What is appended from now on begins in a block of its own, so that no block with acknowledged
-    /// records is written again.
+    /// Takes what is not durable yet. What is appended from now on begins in a block of its own, so that no
+    /// block with acknowledged records is written again.
     fn take_round(&mut self) -> Option<Round> {
         self.current.pad();
         let target = self.current.end();
@@ -206,6 +208,7 @@ impl State {
     }
 }
 
+/// The log of one shard as files of its directory. The format is in `format.rs`.
 pub struct FileTranslog {
     id: LogId,
     directory: Arc<dyn Directory>,
@@ -219,8 +222,8 @@ pub struct FileTranslog {
 }
 
 impl FileTranslog {
-    /// Begins a log with a fresh generation (durable when this returns) after what was `recovered`. Older files are the caller's: it has
-    /// made them durable, replays them and trims them with the next commit.
+    /// Begins a log with a fresh generation (durable when this returns) after what was `recovered`. Older
+    /// files are the caller's: it has made them durable, replays them and trims them with the next commit.
     pub fn create(
         directory: Arc<dyn Directory>,
         generation: u64,
@@ -333,7 +336,8 @@ impl Translog for FileTranslog {
             if state.current.pending.len <= PENDING_BYTES_MAX {
                 break;
             }
-            // A leader that has the file is in the middle of a slow fsync: appends do not pile up in memory meanwhile.
+            // A leader that has the file is in the middle of a slow fsync: appends do not pile up in memory
+            // meanwhile.
             if state.syncing && state.current.writer.is_none() {
                 self.synced.wait(&mut state);
                 continue;
@@ -589,7 +593,8 @@ mod tests {
         assert!(replayed(&directory, 1).is_err(), "a missing generation is noticed");
     }
 
-    /// Short appends and such as are pieces of their own; each record is read before anything is written, and after.
+    /// Short appends and such as are pieces of their own; each record is read before anything is written, and
+    /// after.
     #[test]
     fn what_is_pending_is_read_from_the_pieces_it_came_in() {
         let (_guard, directory) = folder();
@@ -629,7 +634,8 @@ mod tests {
         assert_eq!(log.pending_bytes(), 0, "a commit has what was never written");
     }
 
-    /// Three synced appends of one record each; every byte of the file damaged in turn, and every prefix of it.
+    /// Three synced appends of one record each; every byte of the file damaged in turn, and every prefix of
+    /// it.
     #[test]
     fn damage_of_what_was_durable_is_named() {
         let (guard, directory) = folder();

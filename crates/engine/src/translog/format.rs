@@ -18,20 +18,23 @@
 //! | 4 | CRC-32 of the payload |
 //! | n | payload: type and flags (1 byte), then by type |
 //!
-//! Index, delete, no-op: varints `seq_no`, `primary_term`, `version`, then `id` (varint length, bytes), `routing` likewise
-//! if flag 0x10 is set, and the source up to the end. Mark: the 8 bytes `MARKER`, the length (8 bytes) up to which the file was
-//! durable when the mark was written, and the operations (8 bytes; not in version 1) of the file before the mark. Every append begins
-//! with a mark.
+//! Index, delete, no-op: varints `seq_no`, `primary_term`, `version`, then `id` (varint length, bytes),
+//! `routing` likewise if flag 0x10 is set, and the source up to the end. Mark: the 8 bytes `MARKER`, the
+//! length (8 bytes) up to which the file was durable when the mark was written, and the operations (8 bytes;
+//! not in version 1) of the file before the mark. Every append begins with a mark.
 //!
-//! Records lie back to back, but what follows an fsync begins at a multiple of [`BLOCK_BYTES`], after zeros: a block that holds
-//! acknowledged records is never written again, so that no torn write can harm them. Version 1 has zeros at its end only.
+//! Records lie back to back, but what follows an fsync begins at a multiple of [`BLOCK_BYTES`], after zeros:
+//! a block that holds acknowledged records is never written again, so that no torn write can harm them.
+//! Version 1 has zeros at its end only.
 //!
-//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name. [`VERSION`] is raised with every change
-//! of header, records or their order. Version 1, until 3694ce2: marks without a count, zeros at the end only.
+//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name.
+//! [`VERSION`] is raised with every change of header, records or their order. Version 1, until 3694ce2: marks
+//! without a count, zeros at the end only.
 //!
-//! **Torn or corrupt?** Bytes after the last fsync may be lost in any order, so a bad record proves nothing by itself. It
-//! is corruption of acknowledged data exactly when the checkpoint (`checkpoint.rs`) or a later mark says that the log was durable
-//! beyond it; otherwise it is the torn tail of writes that nobody was promised, and is cut.
+//! **Torn or corrupt?** Bytes after the last fsync may be lost in any order, so a bad record proves nothing
+//! by itself. It is corruption of acknowledged data exactly when the checkpoint (`checkpoint.rs`) or a later
+//! mark says that the log was durable beyond it; otherwise it is the torn tail of writes that nobody was
+//! promised, and is cut.
 
 use limber_codec::checksum::crc32;
 use limber_codec::varint::{write_bytes, write_u64};
@@ -56,9 +59,12 @@ pub(super) const MARK_BYTES: usize = PREFIX_BYTES + 1 + 8 + 8 + 8;
 const TYPE_MASK: u8 = 0x0f;
 const HAS_ROUTING: u8 = 0x10;
 
+/// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationType {
+    /// Writes a document.
     Index = 1,
+    /// Deletes a document.
     Delete = 2,
     /// A sequence number that was taken and not used.
     NoOp = 3,
@@ -75,17 +81,23 @@ pub(super) fn generation_of(name: &str) -> Option<u64> {
     name.strip_prefix("translog-")?.strip_suffix(".log")?.parse().ok()
 }
 
+/// The beginning of each file of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Format version; [`VERSION`] in what is written.
     pub version: u32,
+    /// Number of the file's generation.
     pub generation: u64,
+    /// Life of the shard that began the file.
     pub primary_term: u64,
+    /// Id of the shard's history, the same in all files of one log.
     pub history: [u8; 16],
+    /// When the file was begun, in milliseconds since 1970.
     pub begun_millis: u64,
 }
 
-/// The version of a file of the log whose header is whole: magic, version and the place of the checksum stay in every version.
+/// The version of a file of the log whose header is whole: magic, version and the place of the checksum stay
+/// in every version.
 pub(super) fn version_of(bytes: &[u8]) -> Option<u32> {
     let head = bytes.get(..HEADER_BYTES)?;
     let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -128,12 +140,19 @@ impl Header {
 /// One operation, borrowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation<'a> {
+    /// What it does.
     pub kind: OperationType,
+    /// Its number within the shard.
     pub seq_no: u64,
+    /// Life of the shard that made it.
     pub primary_term: u64,
+    /// The document's version after it.
     pub version: u64,
+    /// The document's id, UTF-8; empty for a `NoOp`.
     pub id: &'a [u8],
+    /// The routing that the document was sent with.
     pub routing: Option<&'a str>,
+    /// The document; empty unless it writes one.
     pub source: &'a [u8],
 }
 
@@ -244,6 +263,7 @@ impl RecordBatch {
         ((start - MARK_BYTES) as u32, (self.bytes.len() - start) as u32)
     }
 
+    /// Whether there is no operation in it.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -20,8 +20,11 @@ pub use salvage::{Cut, Described, describe, is_file_of_log};
 /// Where an operation's record lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
+    /// Number of the file's generation.
     pub generation: u64,
+    /// Where the record begins in the file.
     pub offset: u64,
+    /// Bytes of the record.
     pub len: u32,
 }
 
@@ -32,6 +35,7 @@ pub struct LogId(pub(super) u64);
 /// A point in one open log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogPosition {
+    /// The log that it is a point of.
     pub log: LogId,
     /// Bytes appended before it since the log was opened, over all generations.
     pub bytes: u64,
@@ -40,6 +44,7 @@ pub struct LogPosition {
 /// Where a batch landed.
 #[derive(Debug, Clone, Copy)]
 pub struct Appended {
+    /// Number of the generation that took it.
     pub generation: u64,
     /// File offset of the batch's first record.
     pub offset: u64,
@@ -50,21 +55,26 @@ pub struct Appended {
 /// Numbers for `_stats`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TranslogStats {
-    /// Operations and bytes in all generations that are still there.
+    /// Operations in all generations that are still there.
     pub operations: u64,
+    /// Bytes in all generations that are still there.
     pub size_bytes: u64,
-    /// The part of those that no commit holds.
+    /// Operations of them that no commit holds.
     pub uncommitted_operations: u64,
+    /// Bytes of them that no commit holds.
     pub uncommitted_size_bytes: u64,
     /// When the oldest generation was begun.
     pub earliest_millis: u64,
 }
 
-/// An append-only log of operations in generations. After any error the log refuses everything: the shard recovers from disk.
+/// An append-only log of operations in generations. After any error the log refuses everything: the shard
+/// recovers from disk.
 pub trait Translog: Send + Sync {
-    /// Takes the batch in one piece. It is on its way to the disk, and survives the process, with [`Translog::sync`].
+    /// Takes the batch in one piece. It is on its way to the disk, and survives the process, with
+    /// [`Translog::sync`].
     fn append(&self, batch: RecordBatch) -> Result<Appended>;
-    /// Returns once everything before `position` is durable; concurrent callers share one fsync. A position of another log is refused.
+    /// Returns once everything before `position` is durable; concurrent callers share one fsync. A position
+    /// of another log is refused.
     fn sync(&self, position: LogPosition) -> Result<()>;
     /// End of what was appended.
     fn end(&self) -> LogPosition;
@@ -76,11 +86,14 @@ pub trait Translog: Send + Sync {
     fn roll(&self) -> u64;
     /// A commit holds everything below `generation`: those files go.
     fn trim(&self, generation: u64) -> Result<()>;
-    /// Makes durable what is known of the log outside of it. Called about once a second; see the file `checkpoint.rs`.
+    /// Makes durable what is known of the log outside of it. Called about once a second; see the file
+    /// `checkpoint.rs`.
     fn sync_checkpoint(&self) -> Result<()>;
     /// Heap bytes of what waits to be written.
     fn pending_bytes(&self) -> u64;
+    /// The numbers of now.
     fn stats(&self) -> TranslogStats;
-    /// Refuses everything from now on, so that whoever reads the files next misses nothing that is acknowledged later.
+    /// Refuses everything from now on, so that whoever reads the files next misses nothing that is
+    /// acknowledged later.
     fn close(&self);
 }

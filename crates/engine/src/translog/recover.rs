@@ -16,13 +16,17 @@ use super::format::{
 pub struct Recovered {
     /// Highest generation number of any translog file.
     pub max_generation: u64,
+    /// Highest primary term of any operation.
     pub max_primary_term: u64,
+    /// Operations that were replayed.
     pub operations: u64,
+    /// Bytes of their records.
     pub bytes: u64,
     /// A torn tail that was ignored; its length in bytes.
     pub torn_bytes: u64,
-    /// How much of each generation was durable before, ascending. What was found beyond may be in the page cache alone: after a failed
-    /// fsync the next one succeeds without having written it. A commit makes it durable, never this log.
+    /// How much of each generation was durable before, ascending. What was found beyond may be in the page
+    /// cache alone: after a failed fsync the next one succeeds without having written it. A commit makes it
+    /// durable, never this log.
     pub(super) generations: Vec<DurableGeneration>,
     /// As it was on disk; `None` before there were checkpoints.
     pub(super) checkpoint: Option<Checkpoint>,
@@ -37,8 +41,8 @@ impl Recovered {
 
 /// Calls `replay` for every operation of the generations from `first_generation` on, in the order of the log.
 ///
-/// `history` is the shard's; a generation of another shard is refused. Errors: [`Error::Corrupt`] with file and offset, and
-/// whatever `replay` fails with.
+/// `history` is the shard's; a generation of another shard is refused. Errors: [`Error::Corrupt`] with file
+/// and offset, and whatever `replay` fails with.
 pub fn recover<E: From<Error>>(
     directory: &Arc<dyn Directory>,
     first_generation: u64,

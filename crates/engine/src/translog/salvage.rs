@@ -1,4 +1,5 @@
-//! Cutting a damaged log: "what is whole before the damage, and what behind it?" For `limber check --repair` alone.
+//! Cutting a damaged log: "what is whole before the damage, and what after it?" For `limber check --repair`
+//! alone.
 
 use limber_store::directory::write_atomically;
 use limber_store::{Directory, Error, Result};
@@ -7,7 +8,8 @@ use super::checkpoint::{self, Checkpoint, CheckpointFile, DurableGeneration};
 use super::format::{self, HEADER_BYTES, Header, MARKER, Operation, PREFIX_BYTES, Payload, VERSION_PADDED};
 use super::recover::Scan;
 
-/// Where a log is to be cut: the generations before `generation` stay, and of that one the bytes before `offset`.
+/// Where a log is to be cut: the generations before `generation` stay, and of that one the bytes before
+/// `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     first_generation: u64,
@@ -35,7 +37,8 @@ fn generations(directory: &dyn Directory, first: u64) -> Result<Vec<u64>> {
 }
 
 impl Cut {
-    /// At what [`super::recover`] said is corrupt. A damaged checkpoint alone cuts nothing: it is written anew.
+    /// At what [`super::recover`] said is corrupt. A damaged checkpoint alone cuts nothing: it is written
+    /// anew.
     pub fn at(directory: &dyn Directory, first_generation: u64, file: &str, offset: u64) -> Result<Cut> {
         let (generation, offset) = match format::generation_of(file) {
             Some(generation) => (generation, offset),
@@ -47,7 +50,7 @@ impl Cut {
         Ok(Cut { first_generation, generation, offset })
     }
 
-    /// Calls `found` with every whole operation behind the damage, in the order of the log.
+    /// Calls `found` with every whole operation after the damage, in the order of the log.
     pub fn beyond(
         &self,
         directory: &dyn Directory,
@@ -131,8 +134,11 @@ fn next_mark(bytes: &[u8], from: usize) -> Option<usize> {
 pub struct Described {
     /// The lowest that is there; 1 if none is.
     pub first_generation: u64,
+    /// Lowest number of an operation; `None` without operations.
     pub min_seq_no: Option<u64>,
+    /// Highest primary term of a header or operation.
     pub max_primary_term: u64,
+    /// Id of the shard's history.
     pub history: [u8; 16],
 }
 

@@ -9,8 +9,8 @@ use crate::config::{Config, Overrides};
 
 /// Say what is wrong with a server, its data folder and its machine, and what to do about it
 ///
-/// Without a running server the configuration, the data folder and the machine are looked at; with one, its health report and what
-/// `limber advise` finds are added. Nothing is changed.
+/// Without a running server the configuration, the data folder and the machine are looked at; with one, its
+/// health report and what `limber advise` finds are added. Nothing is changed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   limber doctor --data /var/lib/limber
@@ -36,6 +36,7 @@ pub struct DoctorCommand {
 const WOULD_NOT_START: u8 = 2;
 
 impl DoctorCommand {
+    /// Prints the findings and returns the exit code.
     pub fn run(self) -> ExitCode {
         let overrides = Overrides {
             config_file: self.config,

@@ -28,10 +28,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// A finding: what is wrong, and what to do about it.
     pub fn new(level: Level, what: impl Into<String>, action: impl Into<String>) -> Finding {
         Finding { level, what: what.into(), action: action.into() }
     }
 
+    /// Prints it to standard output.
     pub fn print(&self) {
         let level = match self.level {
             Level::Warning => "warning",

@@ -1,9 +1,11 @@
 //! Searches under way, and what they hold: "which one has to go, so that the others can go on?"
 //!
-//! Where memory is short, whoever asks next would be refused, and the one search that holds most of it would go on. So the search that holds most
-//! is ended instead, once memory is short at several looks in a row; the others are let be.
+//! Where memory is short, whoever asks next would be refused, and the one search that holds most of it would
+//! go on. So the search that holds most is ended instead, once memory is short at several looks in a row; the
+//! others are let be.
 //!
-//! Source: OpenSearch's search backpressure (`SearchBackpressureService`), whose setting `search_backpressure.mode` this obeys.
+//! Source: OpenSearch's search backpressure (`SearchBackpressureService`), whose setting
+//! `search_backpressure.mode` this obeys.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -13,7 +15,8 @@ use limber_mapping::RequestError;
 use limber_work::Meter;
 use parking_lot::Mutex;
 
-/// Shares of `memory.limit`: above the first memory is short; a search that holds less than the second is never ended.
+/// Shares of `memory.limit`: above the first memory is short; a search that holds less than the second is
+/// never ended.
 const SHORT_PERCENT: u64 = 85;
 const LARGE_PERCENT: u64 = 10;
 /// Looks in a row at which memory must be short.
@@ -79,6 +82,7 @@ impl RunningSearch {
 }
 
 impl BackPressure {
+    /// Notes a search that begins, so that it can be ended when memory is short.
     pub fn begin(&self, meter: Arc<Meter>, cancelled: Arc<AtomicBool>) -> Arc<RunningSearch> {
         let search = Arc::new(RunningSearch { meter, cancelled, ended_at_bytes: AtomicU64::new(0) });
         let mut searches = self.searches.lock();

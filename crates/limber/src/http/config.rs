@@ -11,6 +11,7 @@ pub enum Compression {
     ExceptLoopback,
 }
 
+/// Settings of the HTTP server.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
     pub max_content_bytes: usize,

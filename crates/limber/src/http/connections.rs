@@ -1,8 +1,9 @@
 //! Open connections: "may one more come in, and which one has to go?"
 //!
-//! A connection takes a file descriptor. Shards need theirs whatever clients do, so that part of the process's descriptors is never given to
-//! connections; what the rest of the process holds is measured again and again. A connection beyond the limit takes the place of the one that
-//! has been idle longest, or is refused while all are at work.
+//! A connection takes a file descriptor. Shards need theirs whatever clients do, so that part of the
+//! process's descriptors is never given to connections; what the rest of the process holds is measured again
+//! and again. A connection beyond the limit takes the place of the one that has been idle longest, or is
+//! refused while all are at work.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,19 +13,23 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// Descriptors that connections leave to logs, segments that are written, merged or read by name, and to what comes suddenly between two
-/// measurements: a third of all, between these. A merge of a large segment writes 8 files, and a flush syncs by name.
+/// Descriptors that connections leave to logs, segments that are written, merged or read by name, and to what
+/// comes suddenly between two measurements: a third of all, between these. A merge of a large segment writes
+/// 8 files, and a flush syncs by name.
 const RESERVED_MIN: u64 = 48;
 const RESERVED_MAX: u64 = 4096;
 /// As many are always let in, or nobody could ask a node that is short of descriptors what is wrong.
 const CONNECTIONS_MIN: usize = 8;
-/// Bytes of `memory.limit` for each connection: its task and its buffers while heads are read and answers written. A body is charged by itself.
+/// Bytes of `memory.limit` for each connection: its task and its buffers while heads are read and answers
+/// written. A body is charged by itself.
 const CONNECTION_BYTES: u64 = 24 << 10;
 /// One that was used within this time is not idle: its client is between two requests.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
-/// Connections that are on their way out at a time while others come in: they hold their descriptors until they are gone.
+/// Connections that are on their way out at a time while others come in: they hold their descriptors until
+/// they are gone.
 const CLOSING_MAX: usize = 16;
-/// Idle connections that are closed at once where one is to go, as a share of all, so that looking for them stays cheap.
+/// Idle connections that are closed at once where one is to go, as a share of all, so that looking for them
+/// stays cheap.
 const CLOSED_AT_ONCE_SHARE: usize = 32;
 
 /// The connections of a server.
@@ -153,7 +158,8 @@ impl Connections {
         Verdict::Admitted(Admission { connections: self.clone(), id, connection })
     }
 
-    /// Takes note of how many descriptors the process has open, and asks idle connections to close where others need theirs.
+    /// Takes note of how many descriptors the process has open, and asks idle connections to close where
+    /// others need theirs.
     pub fn adjust_to(&self, descriptors_open: u64) {
         let mut open = self.open.lock();
         let others = descriptors_open.saturating_sub(open.by_id.len() as u64);
@@ -174,6 +180,7 @@ impl Connections {
         self.close_idle(&mut open, count);
     }
 
+    /// The numbers of now, for `_nodes/stats/http`.
     pub fn stats(&self) -> ConnectionStats {
         ConnectionStats {
             current_open: self.open.lock().by_id.len(),
@@ -185,7 +192,8 @@ impl Connections {
         }
     }
 
-    /// Asks up to `count` idle connections to close, those first that have been idle longest; how many it were.
+    /// Asks up to `count` idle connections to close, those first that have been idle longest; how many it
+    /// were.
     fn close_idle(&self, open: &mut Open, count: usize) -> usize {
         let Some(idle_since_ms) = self.now_ms().checked_sub(IDLE_AFTER.as_millis() as u64) else { return 0 };
         let is_idle = |connection: &&Arc<Connection>| {

@@ -70,6 +70,7 @@ impl Cors {
         Ok(enabled.then_some(cors))
     }
 
+    /// Decides what a request's `Origin` may do.
     pub fn judge(&self, request: &HeaderMap) -> Origin {
         let text = |name: &str| request.get(name).and_then(|value| value.to_str().ok());
         let Some(origin) = text("origin").filter(|origin| !origin.is_empty()) else { return Origin::Same };

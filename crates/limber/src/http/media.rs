@@ -1,7 +1,7 @@
 //! Media types: which serialisation a request came in, and which one the answer goes out in.
 //!
-//! Elasticsearch's vendored types `application/vnd.elasticsearch+json; compatible-with=8` are accepted and echoed.
-//! Source: `XContentType`, `RestRequest#getParsedAccept`, `AbstractHttpServerTransport`.
+//! Elasticsearch's vendored types `application/vnd.elasticsearch+json; compatible-with=8` are accepted and
+//! echoed. Source: `XContentType`, `RestRequest#getParsedAccept`, `AbstractHttpServerTransport`.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -27,6 +27,7 @@ pub struct MediaType {
 }
 
 impl MediaType {
+    /// JSON that nobody asked for.
     pub fn json() -> MediaType {
         MediaType { format: Format::Json, content_type: "application/json".into(), is_asked_for: false }
     }
@@ -114,7 +115,8 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
     let Some(accept) = accept else { return Ok(MediaType::json()) };
     for candidate in accept.split(',') {
         if let Some(media) = parse(candidate) {
-            // Of several types the first one that is known is taken; but as in Elasticsearch a list asks for no table as JSON.
+            // The first known one of several types is taken; but as in Elasticsearch a list asks for
+            // no table as JSON.
             return Ok(MediaType { is_asked_for: !accept.contains(','), ..media });
         }
         let essence = candidate.split(';').next().unwrap_or("").trim();
@@ -147,9 +149,11 @@ pub fn body_to_json(format: Format, body: &[u8]) -> Result<Option<Vec<u8>>, Requ
     }
 }
 
-/// What the tree of a body takes at most while it grows: its values, and the vector that holds them when it doubles.
+/// What the tree of a body takes at most while it grows: its values, and the vector that holds them when it
+/// doubles.
 ///
-/// A body of `[0,0,0,...]` takes seventy times its size; bodies that are walked, not made a tree of, do not ask.
+/// A body of `[0,0,0,...]` takes seventy times its size; bodies that are walked, not made a tree of, do not
+/// ask.
 pub fn tree_bytes(format: Format, body: &[u8]) -> u64 {
     const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
     // The table of an object with few members.
@@ -161,7 +165,8 @@ pub fn tree_bytes(format: Format, body: &[u8]) -> u64 {
     values * BYTES_A_VALUE + objects * BYTES_AN_OBJECT
 }
 
-/// How many values, and objects among them, there are at most in JSON, up to where it is nested too deeply to be read any further.
+/// How many values, and objects among them, there are at most in JSON, up to where it is nested too deeply to
+/// be read any further.
 fn values_and_objects(body: &[u8]) -> (u64, u64) {
     const DEPTH_MAX: u32 = 130;
     let (mut values, mut objects, mut depth) = (0, 0, 0u32);
@@ -190,7 +195,8 @@ fn values_and_objects(body: &[u8]) -> (u64, u64) {
     (values, objects)
 }
 
-/// The YAML scanner's work grows with the square of open `[` and `{`, whatever its parser then says: refuse many unread.
+/// The YAML scanner's work grows with the square of open `[` and `{`, whatever its parser then says: refuse
+/// many unread.
 fn check_flow_depth(yaml: &[u8]) -> Result<(), RequestError> {
     const FLOW_DEPTH_MAX: u32 = 1000;
     let mut depth = 0u32;

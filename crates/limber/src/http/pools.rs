@@ -1,8 +1,9 @@
 //! Bounded thread pools: where handlers run, and when a request is turned away instead.
 //!
-//! Names and queue sizes are Elasticsearch's (`write`, `search`, `get`, `management`, ...). A full queue answers
-//! `es_rejected_execution_exception` (429). A panic in a job ends that job only. While a job waits for the disk another one
-//! runs, on a thread that is started for it: requests share an fsync, and no core stands still for one.
+//! Names and queue sizes are Elasticsearch's (`write`, `search`, `get`, `management`, ...). A full queue
+//! answers `es_rejected_execution_exception` (429). A panic in a job ends that job only. While a job waits
+//! for the disk another one runs, on a thread that is started for it: requests share an fsync, and no core
+//! stands still for one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -28,18 +29,20 @@ pub struct PoolStats {
     pub completed: u64,
 }
 
+/// A number of threads with a bounded queue.
 pub struct Pool {
     queue_size: usize,
     shared: Arc<Shared>,
 }
 
-/// Jobs that wait for the disk let others run; at most this many at a time, so that the number of threads stays bounded.
+/// Jobs that wait for the disk let others run; at most this many at a time, so that the number of threads
+/// stays bounded.
 const WAITING_JOBS_MAX: usize = 256;
 /// A thread beyond the pool's number ends when it had nothing to do for this long.
 const SPARE_THREAD_IDLE: Duration = Duration::from_secs(10);
 
-/// Address space of a thread's stack, of which what is used is memory. Aggregations and queries that are nested as deeply as is allowed
-/// need 2 MiB in unoptimised code.
+/// Address space of a thread's stack, of which what is used is memory. Aggregations and queries that are
+/// nested as deeply as is allowed need 2 MiB in unoptimised code.
 const STACK_BYTES: usize = 8 << 20;
 
 struct Shared {
@@ -85,7 +88,8 @@ impl Pool {
         Ok(Pool { queue_size, shared })
     }
 
-    /// Queues `job` with others of its flow; `false` when the queue is full. A job that loses its place to another flow is dropped.
+    /// Queues `job` with others of its flow; `false` when the queue is full. A job that loses its place to
+    /// another flow is dropped.
     pub fn submit(&self, flow: Flow, job: Job) -> bool {
         let mut queue = self.shared.queue.lock();
         let pushed = match queue.closed {
@@ -108,6 +112,7 @@ impl Pool {
         self.shared.queue.lock().closed
     }
 
+    /// The numbers of now, for `_nodes/stats/thread_pool`.
     pub fn stats(&self) -> PoolStats {
         PoolStats {
             name: self.shared.name,
@@ -232,6 +237,7 @@ pub enum PoolName {
     ForceMerge,
 }
 
+/// All pools, each with Elasticsearch's name.
 pub struct Pools {
     pub write: Pool,
     pub search: Pool,
@@ -256,6 +262,7 @@ impl Pools {
         })
     }
 
+    /// The pool of this name.
     pub fn get(&self, name: PoolName) -> &Pool {
         match name {
             PoolName::Write => &self.write,

@@ -1,7 +1,8 @@
 //! What waits for a thread: "whose turn is it?"
 //!
-//! Requests of one kind (same client, same endpoint and index) are a flow. Flows take turns, so that a client with a thousand requests does
-//! not make others wait for all of them. Where the queue is full, the flow with the most requests loses its latest one.
+//! Requests of one kind (same client, same endpoint and index) are a flow. Flows take turns, so that a client
+//! with a thousand requests does not make others wait for all of them. Where the queue is full, the flow with
+//! the most requests loses its latest one.
 //!
 //! Source: Nagle, "On packet switches with infinite storage" (RFC 970), section 9.
 
@@ -37,10 +38,12 @@ pub enum Pushed<J> {
 }
 
 impl<J> Queue<J> {
+    /// Jobs that wait.
     pub fn len(&self) -> usize {
         self.count
     }
 
+    /// Whether no job waits.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

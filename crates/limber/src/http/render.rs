@@ -1,4 +1,5 @@
-//! From a handler's answer to bytes: its media type, `pretty`, `filter_path`, compression, and what they take of the memory.
+//! From a handler's answer to bytes: its media type, `pretty`, `filter_path`, compression, and what they take
+//! of the memory.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use super::refusal::circuit_breaking;
 use super::request::{Method, Request};
 use super::response::{Body, CHALLENGES, Response};
 
+/// What the HTTP server sends.
 pub type HttpResponse = hyper::Response<Full<Bytes>>;
 
 /// Answers smaller than this are never compressed: one packet anyway.
@@ -67,7 +69,8 @@ impl Shape {
         Ok(())
     }
 
-    /// The answer. Its bytes are charged to `pool` until they are written; `circuit_breaking_exception` when there are too many.
+    /// The answer. Its bytes are charged to `pool` until they are written; `circuit_breaking_exception` when
+    /// there are too many.
     pub fn render(&self, response: Response, pool: &Arc<Pool>) -> Result<HttpResponse, RequestError> {
         let Response { status, body, headers } = response;
         let (bytes, content_type) = self.bytes(body, Some(pool))?;
@@ -78,6 +81,7 @@ impl Shape {
         Ok(self.finish(status, headers, bytes, content_type, charge))
     }
 
+    /// The answer for an error, in the format that the client asked for.
     pub fn render_error(&self, error: &RequestError) -> HttpResponse {
         let Response { status, mut body, mut headers } = Response::from_error(error);
         if let Body::Json(value) = &mut body
@@ -183,7 +187,8 @@ impl Shape {
             None => Bytes::from(bytes),
         };
         builder.body(Full::new(bytes)).unwrap_or_else(|error| {
-            // A header value that HTTP forbids, such as a line break in an opaque id that came percent-encoded.
+            // A header value that HTTP forbids, such as a line break in an opaque id that came
+            // percent-encoded.
             tracing::error!(%error, "an answer could not be built");
             let mut fallback = hyper::Response::new(Full::new(Bytes::from_static(b"{\"status\":500}")));
             *fallback.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
@@ -192,7 +197,8 @@ impl Shape {
     }
 }
 
-/// `error_trace`: an error says where it was made. There are no frames of a virtual machine: a trace is the chain of causes.
+/// `error_trace`: an error says where it was made. There are no frames of a virtual machine: a trace is the
+/// chain of causes.
 fn add_traces(error: &mut Value) {
     let Some(object) = error.as_object_mut() else { return };
     let mut trace = String::new();

@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// Methods of HTTP that endpoints can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     Get,
@@ -32,6 +33,7 @@ impl Method {
         Method::Options,
     ];
 
+    /// The method of this name; `None` for any other.
     pub fn parse(text: &str) -> Option<Method> {
         Some(match text {
             "GET" => Method::Get,
@@ -45,6 +47,7 @@ impl Method {
         })
     }
 
+    /// As HTTP writes it.
     pub fn name(self) -> &'static str {
         match self {
             Method::Get => "GET",
@@ -125,10 +128,12 @@ impl Request {
         }
     }
 
+    /// A parameter that is true or false; `default` when it is absent.
     pub fn flag_or(&self, name: &str, default: bool) -> Result<bool, RequestError> {
         Ok(self.flag(name)?.unwrap_or(default))
     }
 
+    /// A whole number; another text is an error in Elasticsearch's words.
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, RequestError> {
         self.param(name)
             .map(|text| {
@@ -158,6 +163,7 @@ impl Request {
         self.param(name).map(|text| parse_time_ms(name, text)).transpose()
     }
 
+    /// Whether the body has more than white space.
     pub fn has_body(&self) -> bool {
         self.body.iter().any(|byte| !byte.is_ascii_whitespace())
     }

@@ -15,6 +15,7 @@ pub struct Response {
     pub headers: Vec<(&'static str, String)>,
 }
 
+/// What an answer holds.
 #[derive(Debug)]
 pub enum Body {
     Empty,
@@ -35,30 +36,37 @@ pub trait Shown: std::fmt::Debug + Send {
 }
 
 impl Response {
+    /// JSON with any status.
     pub fn json(status: u16, value: Value) -> Response {
         Response { status, body: Body::Json(value), headers: Vec::new() }
     }
 
+    /// JSON with status 200.
     pub fn ok(value: Value) -> Response {
         Response::json(200, value)
     }
 
+    /// JSON that is written already.
     pub fn raw(status: u16, bytes: Vec<u8>) -> Response {
         Response { status, body: Body::RawJson(bytes), headers: Vec::new() }
     }
 
+    /// Plain text with status 200.
     pub fn text(text: String) -> Response {
         Response { status: 200, body: Body::Text(text), headers: Vec::new() }
     }
 
+    /// Bytes of any content type, with status 200.
     pub fn document(content_type: &'static str, bytes: Vec<u8>) -> Response {
         Response { status: 200, body: Body::Document(content_type, bytes), headers: Vec::new() }
     }
 
+    /// Text for people and a value for programs, with status 200.
     pub fn shown(body: impl Shown + 'static) -> Response {
         Response { status: 200, body: Body::Shown(Box::new(body)), headers: Vec::new() }
     }
 
+    /// No body.
     pub fn empty(status: u16) -> Response {
         Response { status, body: Body::Empty, headers: Vec::new() }
     }
@@ -68,24 +76,26 @@ impl Response {
         Response::ok(json!({"acknowledged": true}))
     }
 
+    /// Adds a header.
     pub fn with_header(mut self, name: &'static str, value: String) -> Response {
         self.headers.push((name, value));
         self
     }
 
+    /// The error object with its status.
     pub fn from_error(error: &RequestError) -> Response {
         Response::json(error.status, error_body(error))
     }
 }
 
-/// Type of an error that is shown as its reason alone: `{"error": "reason"}`, with a status unless that is 400
-/// (Elasticsearch's `RestController#handleBadRequest` and `#handleUnsupportedHttpMethod`).
+/// Type of an error that is shown as its reason alone: `{"error": "reason"}`, with a status unless that is
+/// 400 (Elasticsearch's `RestController#handleBadRequest` and `#handleUnsupportedHttpMethod`).
 pub const BARE: &str = "bare";
 
 /// `{"error": {"root_cause": [...], "type", "reason", ...}, "status"}`.
 ///
-/// Source: `ElasticsearchException#generateFailureXContent` and `#guessRootCauses`; a search names its shards' root causes in
-/// the metadata `root_cause`.
+/// Source: `ElasticsearchException#generateFailureXContent` and `#guessRootCauses`; a search names its
+/// shards' root causes in the metadata `root_cause`.
 pub fn error_body(error: &RequestError) -> Value {
     if error.kind == BARE {
         return match error.status {

@@ -13,7 +13,7 @@ const THRESHOLD: Duration = Duration::from_millis(200);
 const COUNT_MAX: usize = 64;
 /// After this one goes, however slow it was.
 const KEPT: Duration = Duration::from_secs(3600);
-/// Of a path and of a body so much is kept.
+/// This much of a path and of a body is kept.
 const TEXT_BYTES_MAX: usize = 1 << 10;
 const OPAQUE_ID_BYTES_MAX: usize = 128;
 

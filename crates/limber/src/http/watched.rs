@@ -1,5 +1,6 @@
-//! A socket as the server reads and writes it: it tells when its client does not take what it is sent (such a connection is not idle, although no
-//! request is under way), and hands on no bytes that could be taken for other requests than they are ([`Framing`]).
+//! A socket as the server reads and writes it: it tells when its client does not take what it is sent (such a
+//! connection is not idle, although no request is under way), and hands on no bytes that could be taken for
+//! other requests than they are ([`Framing`]).
 
 use std::io::{ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -20,9 +21,10 @@ use super::socket::Socket;
 const READ_BYTES_MAX: usize = 256 << 10;
 /// A client that takes nothing of its answer for this long is cut off.
 const STALL_TIME: Duration = Duration::from_secs(60);
-/// As many are read while no body is to come: heads are small, and idle connections many.
+/// Bytes that one read asks for while no body is expected: heads are small, and idle connections are many.
 const READ_BYTES_MIN: usize = 8 << 10;
 
+/// A socket whose bytes are counted, and which can be closed from outside.
 pub struct Watched {
     io: TokioIo<Socket>,
     connection: Arc<Connection>,
@@ -37,6 +39,7 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// Watches `stream` for `connection`.
     pub fn new(stream: Socket, connection: Arc<Connection>) -> Watched {
         let (ready, room) = (Vec::new(), Vec::new());
         Watched {
@@ -50,7 +53,7 @@ impl Watched {
         }
     }
 
-    /// Reads what is there into `ready`, as far as it is sound; how many bytes there were, 0 at the end.
+    /// Reads what is there into `ready`, as far as it is sound. Returns the number of bytes; 0 at the end.
     fn read(&mut self, context: &mut Context<'_>) -> Poll<Result<usize>> {
         let expected = usize::try_from(self.framing.expected_bytes()).unwrap_or(usize::MAX);
         let wanted = expected.clamp(READ_BYTES_MIN, READ_BYTES_MAX);

@@ -37,6 +37,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
+/// The server that documents go to, or come from.
 #[derive(Debug, Clone)]
 pub struct Cluster {
     agent: Agent,
@@ -46,6 +47,7 @@ pub struct Cluster {
 }
 
 impl Answer {
+    /// The body as JSON.
     pub fn json(&self) -> Result<Value> {
         serde_json::from_slice(&self.body).context("the server's answer is no JSON")
     }

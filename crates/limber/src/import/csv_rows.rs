@@ -1,4 +1,5 @@
-//! Rows of a CSV file to documents: the first row has the fields' names, and a column is numbers where its first rows are.
+//! Rows of a CSV file to documents: the first row has the fields' names, and a column is numbers where its
+//! first rows are.
 
 use std::cell::Cell;
 use std::io::{BufRead, Read};
@@ -72,6 +73,7 @@ impl Kind {
     }
 }
 
+/// Rows of a file of separated values, as JSON documents.
 pub struct Rows {
     reader: csv::Reader<Guarded>,
     since_row: Rc<Cell<usize>>,

@@ -215,7 +215,8 @@ impl FileImport<'_> {
             if record <= self.skipped {
                 continue;
             }
-            // Its numbers and its order stay as they are; a line that is no object would spoil the whole request.
+            // Its numbers and its order stay as they are; a line that is not an object would spoil the whole
+            // request.
             match object(&text) {
                 Ok(()) => self.add(packer, record, &text)?,
                 Err(reason) => self.sink.refuse(self.place(record), &reason),
@@ -275,7 +276,7 @@ impl FileImport<'_> {
     }
 }
 
-/// Why a line is no JSON object; nothing of it is kept.
+/// Why a line is not a JSON object; nothing of it is kept.
 fn object(text: &[u8]) -> Result<(), String> {
     match serde_json::from_slice::<serde::de::IgnoredAny>(text) {
         Ok(_) if text.starts_with(b"{") => Ok(()),

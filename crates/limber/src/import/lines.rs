@@ -25,9 +25,11 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
+/// Where bytes come from: a file, standard input, or what unpacks them.
 pub type Input = Box<dyn BufRead + Send>;
 
-/// A file's text, `-` for standard input; gzip, zstd and bzip2 are recognized by their first bytes. `read`: counts bytes of the file as it is.
+/// A file's text, `-` for standard input; gzip, zstd and bzip2 are recognized by their first bytes. `read`:
+/// counts bytes of the file as it is.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -70,6 +72,7 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// Nothing of `input` has been read.
     pub fn new(input: Input) -> Lines {
         Lines { input, line: Vec::new(), number: 0 }
     }

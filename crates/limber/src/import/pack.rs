@@ -34,6 +34,7 @@ impl Batch {
         &self.body[start..self.operations[number].0]
     }
 
+    /// Adds the lines of one document, and where it came from.
     pub fn push(&mut self, lines: &[u8], place: Place) {
         self.body.extend_from_slice(lines);
         self.operations.push((self.body.len(), place));
@@ -47,6 +48,7 @@ pub struct Packer {
 }
 
 impl Packer {
+    /// Packs for this sink.
     pub fn new(sink: Arc<Sink>) -> Packer {
         Packer { sink, batch: Batch::default() }
     }

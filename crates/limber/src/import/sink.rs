@@ -56,6 +56,7 @@ struct Shared {
     names: Names,
 }
 
+/// Sends bulk requests, several at a time.
 pub struct Sink {
     queue: Mutex<Option<SyncSender<(u64, Batch)>>>,
     shared: Arc<Shared>,

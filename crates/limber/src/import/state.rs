@@ -15,7 +15,7 @@ pub struct Done {
     /// Files or indices that are done, in order.
     #[serde(default)]
     pub units: Vec<String>,
-    /// Of the file after those: how many of its records, and what the file was.
+    /// Records of the next file that are done; `fingerprint` says which file that was.
     #[serde(default)]
     pub records: u64,
     #[serde(default)]
@@ -67,6 +67,7 @@ impl StateFile {
         write(path).with_context(|| format!("cannot keep how far the import is in {}", path.display()))
     }
 
+    /// Forgets how far the import came: it is complete.
     pub fn remove(&self) {
         if let Some(path) = &self.path {
             let _ = std::fs::remove_file(path);

@@ -1,13 +1,14 @@
 //! Pages of mapped segments: "how much of them may count as this process's memory?"
 //!
-//! They are the system's cache, which it takes back when it likes; while it does not, they count as resident, and whoever looks at the process
-//! from outside sees more than `memory.limit`. So when all that is resident is beyond it, the pages are let go: they stay in the cache, and come
-//! back when they are read, 16 at a time for about a microsecond.
+//! They are the system's cache, which it takes back when it likes; while it does not, they count as resident,
+//! and whoever looks at the process from outside sees more than `memory.limit`. So when all that is resident
+//! is beyond it, the pages are let go: they stay in the cache, and come back when they are read, 16 at a time
+//! for about a microsecond.
 
 use super::Resident;
 
-/// Shares of `memory.limit`: what is resident stays below the first; as much as the second must have come since the last time, as the program's
-/// own pages never go.
+/// Shares of `memory.limit`: what is resident stays below the first; as much as the second must have been
+/// added since the last time, as the program's own pages never go.
 const RESIDENT_PERCENT: u64 = 95;
 const STEP_PERCENT: u64 = 4;
 
@@ -20,6 +21,7 @@ pub struct MappedMemory {
 }
 
 impl MappedMemory {
+    /// Nothing was let go yet.
     pub fn new(limit_bytes: u64) -> MappedMemory {
         MappedMemory { limit_bytes, left_bytes: 0 }
     }

@@ -1,6 +1,8 @@
-//! The machine and this process: "how much of it is used?", as Linux's `/proc` tells, how long what it freed stays, and how its threads take turns.
+//! The machine and this process: "how much of it is used?", as Linux's `/proc` tells, how long what it freed
+//! stays, and how its threads take turns.
 //!
-//! Every function that reads answers zeros, never an error, when a file is missing: these numbers are for statistics only.
+//! Every function that reads answers zeros, never an error, when a file is missing: these numbers are for
+//! statistics only.
 
 mod allocated;
 mod descriptors;
@@ -35,13 +37,15 @@ pub struct ProcessStats {
     pub max_file_descriptors: u64,
     pub cpu_millis: u64,
     pub resident_bytes: u64,
-    /// The part of those that [`anonymous_bytes`] tells. The rest are pages of mapped files, which are the system's cache.
+    /// The part of those that [`anonymous_bytes`] tells. The rest are pages of mapped files, which are the
+    /// system's cache.
     pub anonymous_bytes: u64,
     pub virtual_bytes: u64,
     pub thread_count: u64,
 }
 
-/// Memory of this process that the system cannot take back without swapping: heap, stacks, mapped term-index pages.
+/// Memory of this process that the system cannot take back without swapping: heap, stacks, mapped term-index
+/// pages.
 pub fn anonymous_bytes() -> u64 {
     resident().anonymous_bytes
 }
@@ -66,6 +70,7 @@ pub fn resident() -> Resident {
     }
 }
 
+/// What `/proc/self` says of this process; zeros for what cannot be read.
 pub fn process() -> ProcessStats {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // Fields after the command's closing parenthesis; numbering as in proc(5) minus 3.
@@ -92,7 +97,7 @@ pub fn process() -> ProcessStats {
     }
 }
 
-/// The number behind `name` in a file of lines such as `MemTotal:  16384 kB`.
+/// The number after `name` in a file of lines such as `MemTotal:  16384 kB`.
 fn kib_of(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok()).unwrap_or(0)
@@ -112,6 +117,7 @@ pub struct OsStats {
     pub idle_millis: u64,
 }
 
+/// What `/proc` says of the machine; zeros for what cannot be read.
 pub fn os() -> OsStats {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let bytes = |name| kib_of(&meminfo, name) << 10;
@@ -153,7 +159,8 @@ pub fn os_release() -> (String, String) {
     )
 }
 
-/// The mount point that holds `path`, with its device as Java prints it (`/ (/dev/sda1)`), and the file system's type.
+/// The mount point that holds `path`, with its device as Java prints it (`/ (/dev/sda1)`), and the file
+/// system's type.
 pub fn mount_of(path: &Path) -> (String, String) {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();

@@ -1,14 +1,16 @@
 //! How long the system lets a thread run before others get their turn.
 
-/// A network thread's turn, nanoseconds: it takes requests in and hands answers out within tens of microseconds.
+/// A network thread's turn, nanoseconds: it takes requests in and hands answers out within tens of
+/// microseconds.
 #[cfg(target_os = "linux")]
 const NETWORK_SLICE_NS: u64 = 100_000;
 
-/// Asks the system to let the calling thread run soon after it wakes, for short turns: what waits for a network thread is a
-/// client, or a thread without work. It takes no larger share of the processors than before.
+/// Asks the system to let the calling thread run soon after it wakes, for short turns: what waits for a
+/// network thread is a client, or a thread without work. It takes no larger share of the processors than
+/// before.
 ///
-/// Linux since 6.12 (EEVDF with custom slices, sched_setattr(2)); older ones pass over the wish, and other systems have none.
-/// A refusal changes nothing, so none is reported.
+/// Linux since 6.12 (EEVDF with custom slices, sched_setattr(2)); older ones pass over the wish, and other
+/// systems have none. A refusal changes nothing, so none is reported.
 pub fn prefer_short_turns() {
     #[cfg(target_os = "linux")]
     linux::set_slice(NETWORK_SLICE_NS);
@@ -33,9 +35,11 @@ mod linux {
 
     const SIZE: u32 = size_of::<Attributes>() as u32;
 
+    /// Sets the time slice of the calling thread (`sched_setattr`). An older kernel ignores it.
     pub fn set_slice(slice_ns: u64) {
         let mut attributes = Attributes::default();
-        // SAFETY: the kernel writes at most `SIZE` bytes to the place it is given, which is as large; 0 is the calling thread.
+        // SAFETY: the kernel writes at most `SIZE` bytes to the place it is given, which is as large; 0 is
+        // the calling thread.
         let read = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, SIZE, 0) };
         if read != 0 || attributes.policy != libc::SCHED_OTHER as u32 {
             return;

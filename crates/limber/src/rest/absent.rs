@@ -1,4 +1,5 @@
-//! Endpoints that Elasticsearch has and Limber lacks: refused by name, so that nobody looks for a typing error.
+//! Endpoints that Elasticsearch has and Limber lacks: refused by name, so that nobody looks for a typing
+//! error.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
@@ -20,6 +21,8 @@ pub fn refuses(route: &Route) -> bool {
     ROUTES.iter().chain(FAMILIES).any(|absent| absent.path == route.path)
 }
 
+/// Endpoints of Elasticsearch that Limber does not have, each refused by its name. Listed in
+/// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     absent("/_cat/ml/{what}"),
     absent("/_cat/ml/{what}/{id}"),
@@ -33,8 +36,6 @@ pub const ROUTES: &[Route] = &[
     absent("/{index}/_search_template"),
     absent("/{index}/_mvt/{field}/{zoom}/{x}/{y}"),
     absent("/_data_stream/{name}/_options"),
-    absent("/_data_stream/_migrate/{name}"),
-    absent("/_data_stream/_promote/{name}"),
     absent("/_lifecycle/stats"),
     absent("/{index}/_field_usage_stats"),
     absent("/{index}/_eql/search"),

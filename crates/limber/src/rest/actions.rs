@@ -1,8 +1,8 @@
 //! Which action each route carries out: "what must somebody be allowed to do, to ask for this?"
 //!
-//! Names are Elasticsearch's. An action of the cluster (`cluster:...`, templates) is allowed or not as a whole; one on indices is checked
-//! again for every name, where names are looked up in the engine. A route without an action fails a test, and is nobody's but for
-//! superusers.
+//! Names are Elasticsearch's. An action of the cluster (`cluster:...`, templates) is allowed or not as a
+//! whole; one on indices is checked again for every name, where names are looked up in the engine. A route
+//! without an action fails a test, and is nobody's but for superusers.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -26,14 +26,14 @@ const SECURITY: &[Row] = &[
     ("GET", "/_security/user/{username}", "cluster:admin/xpack/security/user/get"),
     ("PUT POST", "/_security/user/{username}", "cluster:admin/xpack/security/user/put"),
     ("DELETE", "/_security/user/{username}", "cluster:admin/xpack/security/user/delete"),
-    // Everybody may change his own: the handler looks whose it is.
+    // All users may change their own: the handler looks whose it is.
     ("PUT POST", "/_security/user/_password", KNOWN),
     ("PUT POST", "/_security/user/{username}/_password", KNOWN),
     ("PUT POST", "/_security/user/{username}/_enable", "cluster:admin/xpack/security/user/set_enabled"),
     ("PUT POST", "/_security/user/{username}/_disable", "cluster:admin/xpack/security/user/set_enabled"),
     ("GET", "/_security/user/_privileges", "cluster:admin/xpack/security/user/list_privileges"),
     ("GET POST", "/_security/user/_has_privileges", "cluster:admin/xpack/security/user/has_privileges"),
-    // Of another one it takes more: the handler looks whose they are.
+    // To ask about another user takes more: the handler looks whose privileges are asked for.
     (
         "GET POST",
         "/_security/user/{username}/_has_privileges",
@@ -183,6 +183,8 @@ const INDICES: &[Row] = &[
     ("GET", "/_data_stream/_stats", "indices:monitor/data_stream/stats"),
     ("GET", "/_data_stream/{name}/_stats", "indices:monitor/data_stream/stats"),
     ("POST", "/_data_stream/_modify", "indices:admin/data_stream/modify"),
+    ("POST", "/_data_stream/_migrate/{name}", "indices:admin/data_stream/migrate"),
+    ("POST", "/_data_stream/_promote/{name}", "indices:admin/data_stream/promote"),
     ("PUT", "/_data_stream/{name}/_lifecycle", "indices:admin/data_stream/lifecycle/put"),
     ("GET", "/_data_stream/{name}/_lifecycle", "indices:admin/data_stream/lifecycle/get"),
     ("DELETE", "/_data_stream/{name}/_lifecycle", "indices:admin/data_stream/lifecycle/delete"),

@@ -12,6 +12,7 @@ use crate::http::response::Response;
 const CHANGE: &[&str] = &["timeout", "master_timeout"];
 const GET: &[&str] = with_indices_options!["local", "master_timeout"];
 
+/// The endpoints of this file (`_aliases`, `_alias`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_aliases", CHANGE, update),
     route(&[Method::Put, Method::Post], "/{index}/_alias/{name}", CHANGE, put),

@@ -1,7 +1,8 @@
-//! `_cluster/allocation/explain`, `_cluster/reroute` and `_shard_stores`: why a shard is where it is, on one node.
+//! `_cluster/allocation/explain`, `_cluster/reroute` and `_shard_stores`: why a shard is where it is, on one
+//! node.
 //!
-//! Primaries are on this node or, when they failed, nowhere; replicas have no node to go to. Nothing moves, and nothing is thrown away by a
-//! request: a damaged shard is mended by `limber check --repair`.
+//! Primaries are on this node or, when they failed, nowhere; replicas have no node to go to. Nothing moves,
+//! and nothing is thrown away by a request: a damaged shard is mended by `limber check --repair`.
 
 use limber_engine::{HealthRequest, HealthStatus, IndexHealth, IndicesOptions, Result, ShardHealth};
 use limber_mapping::RequestError;
@@ -26,6 +27,7 @@ const EXPLAIN: &[&str] = &[
 const REROUTE: &[&str] = &["dry_run", "explain", "retry_failed", "metric", "master_timeout", "timeout"];
 const STORES: &[&str] = with_indices_options!["status"];
 
+/// The endpoints of this file (`_cluster`, `_shard_stores`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get, Method::Post], "/_cluster/allocation/explain", EXPLAIN, explain),
     slow(&[Method::Post], "/_cluster/reroute", REROUTE, reroute),
@@ -56,10 +58,7 @@ impl Asked {
                 ));
             }
         }
-        let missing = |what: &str| {
-            let reason = format!("Validation Failed: 1: {what} must be specified;");
-            RequestError::new(400, "action_request_validation_exception", reason)
-        };
+        let missing = |what: &str| RequestError::validation([format!("{what} must be specified")]);
         let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
         Ok(Some(Asked {
             index: object.get("index").and_then(Value::as_str).ok_or_else(|| missing("index"))?.to_owned(),

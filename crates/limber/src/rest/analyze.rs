@@ -17,6 +17,7 @@ use crate::http::response::Response;
 
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_analyze`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route { methods: BOTH, path: "/_analyze", parameters: &[], pool: PoolName::Management, handler: analyze },
     Route {
@@ -60,18 +61,10 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         }
     }
     if texts.is_empty() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: text is missing;",
-        ));
+        return Err(RequestError::validation(["text is missing"]));
     }
     if normalizer.is_some() && request.param("index").is_none() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: index is required if normalizer is specified;",
-        ));
+        return Err(RequestError::validation(["index is required if normalizer is specified"]));
     }
     let mapping = match request.param("index") {
         Some(index) => Some(app.node.mapping(index)?),
@@ -84,11 +77,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         return answer_normalizer(&normalizer, mapping.as_deref(), &texts, &shown);
     }
     if analyzer.is_some() && !custom.is_empty() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: cannot define extra components on a named analyzer;",
-        ));
+        return Err(RequestError::validation(["cannot define extra components on a named analyzer"]));
     }
     let built_in = app.node.analyzers();
     let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
@@ -170,7 +159,8 @@ fn answer_normalizer(
     }))
 }
 
-/// The answer of an analyzer that has names for its parts: its tokens, or what becomes of the texts part by part.
+/// The answer of an analyzer that has names for its parts: its tokens, or what becomes of the texts part by
+/// part.
 fn answer_parts(
     parts: &AnalyzerParts,
     analyzers: &Analyzers,
@@ -301,7 +291,7 @@ impl Shown {
     }
 }
 
-/// The tokens of all texts, one behind the other.
+/// The tokens of all texts, one after the other.
 fn tokens_of(
     analyze: impl Fn(&str) -> Analyzed,
     texts: &[String],

@@ -31,6 +31,7 @@ pub struct AppConfig {
     pub is_page_enabled: bool,
 }
 
+/// What handlers work with: the node, and everything about requests that is not the node's.
 pub struct App {
     pub node: Arc<Node>,
     pub pools: Pools,
@@ -46,6 +47,7 @@ pub struct App {
 }
 
 impl App {
+    /// Starts the pools for a node that is open. An error if the system gives no threads.
     pub fn new(
         node: Arc<Node>,
         connections: Arc<Connections>,

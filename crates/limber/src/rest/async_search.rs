@@ -22,6 +22,7 @@ const fn submit_route(path: &'static str) -> Route {
     Route { methods: &[Method::Post], path, parameters: SUBMIT, pool: PoolName::Search, handler: submit }
 }
 
+/// The endpoints of this file (`_async_search`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     submit_route("/_async_search"),
     submit_route("/{index}/_async_search"),

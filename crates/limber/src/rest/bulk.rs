@@ -1,7 +1,7 @@
 //! `_bulk`: NDJSON lines to operations that borrow from the body, and the items back.
 //!
-//! Nothing of a document is parsed here. Action lines are parsed once; a line equal to the one before it (the usual case
-//! without ids) is not parsed again. Source: `BulkRequestParser`, `BulkItemResponse`.
+//! Nothing of a document is parsed here. Action lines are parsed once; a line equal to the one before it (the
+//! usual case without ids) is not parsed again. Source: `BulkRequestParser`, `BulkItemResponse`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -40,6 +40,7 @@ const PARAMETERS: &[&str] = &[
     "_source_excludes",
 ];
 
+/// The endpoints of this file (`_bulk`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route {
         methods: &[Method::Post, Method::Put],
@@ -83,12 +84,12 @@ fn bulk(app: &App, request: &Request) -> Result<Response> {
 /// What an item takes in the answer, beside the source of its document.
 const ITEM_BYTES: usize = 1 << 10;
 const LABEL: &str = "<bulk_operations>";
-/// What an operation takes while it is carried out: as parsed, its step, its outcome and its item in the answer. Short ones take many
-/// times their own length.
+/// What an operation takes while it is carried out: as parsed, its step, its outcome and its item in the
+/// answer. Short ones take many times their own length.
 const OPERATION_BYTES: u64 = 1024;
 /// Operations that are charged together.
 const CHARGED_OPERATIONS: usize = 64;
-/// For as many there is room before they are charged.
+/// Room for this many operations is taken before they are charged.
 const ROOM_OPERATIONS_MAX: usize = 1 << 14;
 
 /// Request-level values for operations that name none.
@@ -104,7 +105,8 @@ struct Defaults<'a> {
 /// What single updates want to see of their source, by position, ascending.
 type Filters = Vec<(usize, SourceFilter)>;
 
-/// Splits `body` into operations, charged as they are found. Line numbers in errors start at 1, as Elasticsearch's.
+/// Splits `body` into operations, charged as they are found. Line numbers in errors start at 1, as
+/// Elasticsearch's.
 fn parse_operations<'a>(
     body: &'a [u8],
     defaults: &Defaults<'a>,
@@ -162,11 +164,7 @@ fn parse_operations<'a>(
         operations.push(operation);
     }
     if operations.is_empty() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: no requests added;",
-        ));
+        return Err(RequestError::validation(["no requests added"]));
     }
     Ok((operations, filters))
 }
@@ -193,7 +191,7 @@ fn parse_action<'a>(
 ) -> Result<(BulkOperation<'a>, Option<SourceFilter>)> {
     let action: Action<'a> = serde_json::from_slice(line).map_err(|error| {
         let text = error.to_string();
-        // The visitor's own messages carry a leading marker; serde_json adds its position behind them.
+        // The visitor's own messages carry a leading marker; serde_json adds its position after them.
         match text.strip_prefix(MARK) {
             Some(rest) => {
                 let rest = rest.rsplit_once(" at line ").map_or(rest, |(message, _)| message);
@@ -210,11 +208,7 @@ fn parse_action<'a>(
         (Some(index), _) => index,
         (None, Some(index)) => Cow::Borrowed(index),
         (None, None) => {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: index is missing;",
-            ));
+            return Err(RequestError::validation(["index is missing"]));
         }
     };
     let kind = match (action.kind, action.metadata.op_type.as_deref()) {
@@ -228,11 +222,7 @@ fn parse_action<'a>(
         }
     };
     if id.is_none() && matches!(kind, OperationKind::Update | OperationKind::Delete) {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: id is missing;",
-        ));
+        return Err(RequestError::validation(["id is missing"]));
     }
     let mut operation = BulkOperation::new(kind, index, &[]);
     operation.id = id;
@@ -453,7 +443,8 @@ fn render(response: &BulkResponse<'_>, filter: Option<&SourceFilter>, filters: &
     Ok(out)
 }
 
-/// A rendered item that the next one is likely to equal but for its id and sequence number: it is then copied and patched.
+/// A rendered item that the next one is likely to equal but for its id and sequence number: it is then copied
+/// and patched.
 struct Model<'r> {
     item: &'r BulkItem<'r>,
     outcome: &'r WriteOutcome,
@@ -466,7 +457,8 @@ struct Model<'r> {
 }
 
 impl Model<'_> {
-    /// Appends `item` to the answer; `false`, and nothing appended, when it differs in more than can be patched.
+    /// Appends `item` to the answer; `false`, and nothing appended, when it differs in more than can be
+    /// patched.
     fn copy_as(&self, out: &mut Vec<u8>, item: &BulkItem<'_>) -> bool {
         let Ok(outcome) = &item.outcome else { return false };
         let same_for_all = |outcome: &WriteOutcome| {
@@ -540,8 +532,8 @@ fn render_item<'r>(
     model.map(|model| Model { place: start..out.len(), ..model })
 }
 
-/// `,"_version":..,"result":..,"_shards":{..},"_seq_no":..,"_primary_term":..`: the common part of every write's answer.
-/// Answers where the digits of the sequence number stand.
+/// `,"_version":..,"result":..,"_shards":{..},"_seq_no":..,"_primary_term":..`: the common part of every
+/// write's answer. Answers where the digits of the sequence number stand.
 pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) -> Range<usize> {
     push_field(out, ",\"_version\":", outcome.version);
     out.extend_from_slice(b",\"result\":\"");

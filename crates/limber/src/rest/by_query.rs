@@ -1,4 +1,5 @@
-//! `_delete_by_query`, `_update_by_query` and `_rethrottle`: what requests by query share, and those that change documents in place.
+//! `_delete_by_query`, `_update_by_query` and `_rethrottle`: what requests by query share, and those that
+//! change documents in place.
 
 use limber_engine::{ByQueryRequest, Change, IndicesOptions, Result, Slices};
 use limber_mapping::RequestError;
@@ -55,6 +56,8 @@ const fn rethrottle_route(path: &'static str) -> Route {
     Route { methods: &[Method::Post], path, parameters, pool: PoolName::Management, handler: rethrottle }
 }
 
+/// The endpoints of this file (`_delete_by_query`, `_update_by_query`, `_reindex`), for
+/// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route("/{index}/_delete_by_query", delete),
     route("/{index}/_update_by_query", update),
@@ -63,7 +66,8 @@ pub const ROUTES: &[Route] = &[
     rethrottle_route("/_reindex/{task}/_rethrottle"),
 ];
 
-/// Documents of a batch unless the request says otherwise. Source: `AbstractBulkByScrollRequest#DEFAULT_SCROLL_SIZE`.
+/// Documents of a batch unless the request says otherwise. Source:
+/// `AbstractBulkByScrollRequest#DEFAULT_SCROLL_SIZE`.
 pub(super) const BATCH_SIZE: u32 = 1000;
 
 /// Parameters of a search's URL that mean something else here, or nothing.
@@ -125,6 +129,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Reads the parameters that all three share.
     pub fn from_url(request: &Request) -> Result<Shared> {
         let mut shared = Shared {
             max_docs: None,
@@ -133,7 +138,8 @@ impl Shared {
             requests_per_second: speed(request)?.unwrap_or(f32::INFINITY),
             slices: Slices::Number(1),
         };
-        // Their forms are checked; one node has one copy to wait for, and batches have no time limit of their own.
+        // Their forms are checked; one node has one copy to wait for, and batches have no time limit of their
+        // own.
         request.time_ms("timeout")?;
         request.time_ms("scroll")?;
         if let Some(text) = request.param("conflicts") {

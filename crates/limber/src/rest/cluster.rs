@@ -30,6 +30,7 @@ const STATE: &[&str] = with_indices_options![
     "wait_for_timeout",
 ];
 
+/// The endpoints of this file (`_cluster`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_cluster/health", HEALTH, health),
     route(&[Method::Get], "/_cluster/health/{index}", HEALTH, health),

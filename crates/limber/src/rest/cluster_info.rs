@@ -14,6 +14,7 @@ const CAPABILITIES: &[&str] =
     &["method", "path", "parameters", "capabilities", "local_only", "timeout", "master_timeout"];
 const RESOLVE: &[&str] = with_indices_options!["timeout"];
 
+/// The endpoints of this file (`_info`, `_capabilities`, `_resolve`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_info/{target}", &[], info),
     route(&[Method::Get], "/_capabilities", CAPABILITIES, capabilities),

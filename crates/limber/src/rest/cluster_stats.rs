@@ -13,6 +13,7 @@ use crate::machine;
 
 const STATS: &[&str] = &["flat_settings", "include_remotes", "timeout"];
 
+/// The endpoints of this file (`_cluster`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_cluster/stats", STATS, stats),
     route(&[Method::Get], "/_cluster/stats/nodes/{node}", STATS, stats),

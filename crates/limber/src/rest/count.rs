@@ -28,6 +28,7 @@ const PARAMETERS: &[&str] = with_indices_options![
 ];
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_count`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route { methods: BOTH, path: "/_count", parameters: PARAMETERS, pool: PoolName::Search, handler: count },
     Route {

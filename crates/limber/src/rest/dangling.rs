@@ -10,6 +10,7 @@ use crate::http::response::Response;
 
 const PARAMETERS: &[&str] = &["accept_data_loss", "timeout", "master_timeout"];
 
+/// The endpoints of this file (`_dangling`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_dangling", &[], list),
     route(&[Method::Post], "/_dangling/{index_uuid}", PARAMETERS, import),

@@ -13,6 +13,7 @@ use crate::http::response::Response;
 const CHANGE: &[&str] = &["timeout", "master_timeout"];
 const GET: &[&str] = &["expand_wildcards", "include_defaults", "local", "master_timeout"];
 
+/// The endpoints of this file (`_data_stream`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Put], "/_data_stream/{name}", CHANGE, create),
     slow(&[Method::Delete], "/_data_stream/{name}", &["expand_wildcards", "master_timeout"], delete),
@@ -21,6 +22,8 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_data_stream/_stats", with_indices_options![], stats),
     route(&[Method::Get], "/_data_stream/{name}/_stats", with_indices_options![], stats),
     route(&[Method::Post], "/_data_stream/_modify", CHANGE, modify),
+    slow(&[Method::Post], "/_data_stream/_migrate/{name}", CHANGE, migrate),
+    route(&[Method::Post], "/_data_stream/_promote/{name}", &["master_timeout"], promote),
 ];
 
 fn create(app: &App, request: &Request) -> Result<Response> {
@@ -51,5 +54,15 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
 fn modify(app: &App, request: &Request) -> Result<Response> {
     let body: Value = request.json_required()?;
     app.node.modify_data_streams(&body)?;
+    Ok(Response::acknowledged())
+}
+
+fn migrate(app: &App, request: &Request) -> Result<Response> {
+    app.node.migrate_to_data_stream(request.path("name"))?;
+    Ok(Response::acknowledged())
+}
+
+fn promote(app: &App, request: &Request) -> Result<Response> {
+    app.node.promote_data_stream(request.path("name"))?;
     Ok(Response::acknowledged())
 }

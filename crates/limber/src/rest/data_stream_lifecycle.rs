@@ -13,6 +13,7 @@ const CHANGE: &[&str] = &["expand_wildcards", "timeout", "master_timeout"];
 const GET: &[&str] = &["expand_wildcards", "include_defaults", "master_timeout"];
 const EXPLAIN: &[&str] = with_indices_options!["include_defaults", "master_timeout"];
 
+/// The endpoints of this file (`_data_stream`, `_lifecycle`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Put], "/_data_stream/{name}/_lifecycle", CHANGE, put),
     route(&[Method::Get], "/_data_stream/{name}/_lifecycle", GET, get),

@@ -10,6 +10,7 @@ use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_disk_usage`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[slow(
     &[Method::Post],
     "/{index}/_disk_usage",
@@ -18,7 +19,8 @@ pub const ROUTES: &[Route] = &[slow(
 )];
 
 fn disk_usage(app: &App, request: &Request) -> Result<Response> {
-    // Section tables say it without reading anything; who asks Elasticsearch must ask here in the same words.
+    // The tables of the sections say it without reading anything, but requests must be worded as for
+    // Elasticsearch.
     if !request.flag_or("run_expensive_tasks", false)? {
         return Err(RequestError::illegal_argument(
             "analyzing the disk usage of an index is expensive and resource intensive, the parameter [run_expensive_tasks] must be set to \

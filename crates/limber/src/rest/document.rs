@@ -68,6 +68,7 @@ const fn route(
     Route { methods, path, parameters, pool, handler }
 }
 
+/// The endpoints of this file (`_doc`, `_create`, `_update`, `_source`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Put, Method::Post], "/{index}/_doc/{id}", WRITE, PoolName::Write, index),
     route(&[Method::Post], "/{index}/_doc", WRITE, PoolName::Write, index),
@@ -305,11 +306,7 @@ pub fn push_get(
 fn source(app: &App, request: &Request) -> Result<Response> {
     let filter = source_filter::from_request(request);
     if !source_filter::wants_source(filter.as_ref()) {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: fetching source can not be disabled;",
-        ));
+        return Err(RequestError::validation(["fetching source can not be disabled"]));
     }
     let response = app.node.get(&get_request(request)?)?;
     match response.found {

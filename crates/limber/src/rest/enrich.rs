@@ -8,6 +8,7 @@ use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_enrich`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Put], "/_enrich/policy/{name}", &["master_timeout"], put),
     route(&[Method::Get], "/_enrich/policy", &["master_timeout"], get),

@@ -12,6 +12,7 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_json};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_explain`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[Route {
     methods: &[Method::Get, Method::Post],
     path: "/{index}/_explain/{id}",
@@ -51,11 +52,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
         search.insert(name.clone(), value.clone());
     }
     if search.is_empty() && request.param("q").is_none() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: query is missing;",
-        ));
+        return Err(RequestError::validation(["query is missing"]));
     }
     search.insert("post_filter".into(), json!({"ids": {"values": [id]}}));
     search.insert("explain".into(), true.into());

@@ -20,6 +20,7 @@ const PARAMETERS: &[&str] =
     with_indices_options!["fields", "include_unmapped", "filters", "types", "include_empty_fields"];
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_field_caps`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route {
         methods: BOTH,
@@ -93,11 +94,7 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
         return Err(RequestError::unsupported("parameter [include_empty_fields=false] of [_field_caps]"));
     }
     if patterns.is_empty() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: no fields specified;",
-        ));
+        return Err(RequestError::validation(["no fields specified"]));
     }
     let options = indices_options(request, IndicesOptions::SEARCH)?;
     let expression = request.param("index").unwrap_or("_all");

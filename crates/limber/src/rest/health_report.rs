@@ -16,6 +16,7 @@ const PARAMETERS: &[&str] = &["timeout", "verbose", "size"];
 /// The page that explains problems of a node.
 const HELP: &str = "https://www.elastic.co/docs/troubleshoot/elasticsearch/diagnose-unavailable-shards";
 
+/// The endpoints of this file (`_health_report`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_health_report", PARAMETERS, report),
     route(&[Method::Get], "/_health_report/{feature}", PARAMETERS, report),

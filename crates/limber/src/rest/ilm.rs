@@ -12,6 +12,7 @@ use crate::http::response::Response;
 const CHANGE: &[&str] = &["timeout", "master_timeout"];
 const EXPLAIN: &[&str] = with_indices_options!["only_managed", "only_errors", "master_timeout"];
 
+/// The endpoints of this file (`_ilm`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Put], "/_ilm/policy/{name}", CHANGE, put),
     route(&[Method::Get], "/_ilm/policy", CHANGE, get),

@@ -13,6 +13,8 @@ const GET: &[&str] =
     with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
 
+/// The endpoints of this file (`/{index}`, `_open`, `_close`, `_block`, `_resolve`), for
+/// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
     slow(&[Method::Delete], "/{index}", CHANGE, delete),

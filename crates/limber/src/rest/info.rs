@@ -8,6 +8,7 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`/`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[Route {
     methods: &[Method::Get, Method::Head],
     path: "/",
@@ -49,7 +50,8 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     })))
 }
 
-/// Stands for the commit of the build in Elasticsearch's shape (40 hexadecimal digits), made from Limber's version.
+/// Stands for the commit of the build in Elasticsearch's shape (40 hexadecimal digits), made from Limber's
+/// version.
 pub fn build_hash() -> String {
     let mut digits = String::with_capacity(40);
     for byte in concat!("limber-", env!("CARGO_PKG_VERSION")).bytes().chain(std::iter::repeat(0)).take(20) {

@@ -12,6 +12,7 @@ const CHANGE: &[&str] = &["timeout", "master_timeout", "if_version"];
 
 const READ: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_ingest`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Put], "/_ingest/pipeline/{id}", CHANGE, put),
     route(&[Method::Get], "/_ingest/pipeline", &["master_timeout", "summary"], get),

@@ -1,6 +1,7 @@
 //! `_license`, `_xpack`, `_features` and `_remote/info`: what clients and dashboards ask before they begin.
 //!
-//! The answers are honest: everything that is there is free, and what is not there is neither available nor enabled.
+//! The answers are honest: everything that is there is free, and what is not there is neither available nor
+//! enabled.
 
 use limber_engine::Result;
 use serde_json::{Map, Value, json};
@@ -11,6 +12,7 @@ use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_license`, `_xpack`, `_features`, `_remote`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_license", &["local", "accept_enterprise"], license),
     route(&[Method::Get], "/_license/basic_status", &["master_timeout", "timeout"], basic_status),

@@ -14,6 +14,7 @@ const PUT: &[&str] = with_indices_options!["timeout", "master_timeout", "write_i
 const GET: &[&str] = with_indices_options!["local", "master_timeout"];
 const FIELD: &[&str] = with_indices_options!["local", "include_defaults"];
 
+/// The endpoints of this file (`_mapping`, `_mappings`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Put, Method::Post], "/{index}/_mapping", PUT, put),
     route(&[Method::Put, Method::Post], "/{index}/_mappings", PUT, put),

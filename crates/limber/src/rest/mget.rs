@@ -25,6 +25,7 @@ const PARAMETERS: &[&str] = &[
     "stored_fields",
 ];
 
+/// The endpoints of this file (`_mget`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route {
         methods: &[Method::Get, Method::Post],

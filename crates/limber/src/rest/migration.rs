@@ -1,4 +1,5 @@
-//! `_migration`: what a later version would no longer take. Limber reads what it wrote, so that nothing has to be upgraded.
+//! `_migration`: what a later version would no longer take. Limber reads what it wrote, so that nothing has
+//! to be upgraded.
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::RequestError;
@@ -9,6 +10,7 @@ use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_migration`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_migration/deprecations", &[], deprecations),
     route(&[Method::Get], "/{index}/_migration/deprecations", &[], deprecations),

@@ -14,6 +14,7 @@ use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request, parse_json};
 use crate::http::response::{Response, error_body};
 
+/// Parameters of the URL.
 pub const PARAMETERS: &[&str] = &[
     "allow_no_indices",
     "ccs_minimize_roundtrips",
@@ -30,6 +31,7 @@ pub const PARAMETERS: &[&str] = &[
 ];
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_msearch`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route {
         methods: BOTH,

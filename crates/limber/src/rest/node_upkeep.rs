@@ -18,6 +18,7 @@ const HOT_THREADS: &[&str] =
 /// Longest time that a request may watch the threads.
 const INTERVAL_MS_MAX: u64 = 10_000;
 
+/// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Get], "/_nodes/hot_threads", HOT_THREADS, hot_threads),
     slow(&[Method::Get], "/_nodes/{node}/hot_threads", HOT_THREADS, hot_threads),
@@ -25,7 +26,8 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_nodes/{node}/reload_secure_settings", &["timeout"], reload),
 ];
 
-/// Which threads used the processors while the request watched. There are no stacks: the name of a thread says what it is for.
+/// Which threads used the processors while the request watched. There are no stacks: the name of a thread
+/// says what it is for.
 fn hot_threads(app: &App, request: &Request) -> Result<Response> {
     if let Some(kind) = request.param("type").filter(|kind| *kind != "cpu") {
         return Err(match kind {

@@ -1,16 +1,16 @@
 //! `_nodes` and `_nodes/stats`: what this one node is, and what it is doing.
 //!
-//! There is no JVM: the `jvm` section has what clients need to find (`mem`, `gc.collectors`) with honest zeros and no
-//! collectors. Limber's own numbers stand under `limber`.
+//! There is no JVM: the `jvm` section has what clients need to find (`mem`, `gc.collectors`) with honest
+//! zeros and no collectors. Limber's own numbers stand under `limber`.
 
 use limber_engine::{Result, StatsRequest};
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::router::get;
 use super::stats::parse_stats_request;
 use super::{App, Route};
-use crate::http::pools::PoolName;
-use crate::http::request::{Method, Request};
+use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::machine;
 
@@ -27,14 +27,7 @@ const STATS: &[&str] = &[
     "include_unloaded_segments",
 ];
 
-const fn get(
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods: &[Method::Get], path, parameters, pool: PoolName::Management, handler }
-}
-
+/// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_nodes", INFO, info),
     get("/_nodes/{node_or_metric}", INFO, info),
@@ -357,6 +350,7 @@ pub(super) fn node_stats(app: &App, wants: &dyn Fn(&str) -> bool, indices: &Stat
     Ok(node)
 }
 
+/// The wall clock, milliseconds since 1970.
 pub fn now_millis() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
 }
@@ -434,7 +428,8 @@ fn thread_pool_section(app: &App) -> Value {
     )
 }
 
-/// Limber's own section: each pool of the ledger, what the process really holds, and the counters of the term-index cache.
+/// Limber's own section: each pool of the ledger, what the process really holds, and the counters of the
+/// term-index cache.
 fn pressure_section(app: &App) -> Value {
     let stats = app.node.indexing_pressure().stats();
     let bytes = |bytes: u64| {

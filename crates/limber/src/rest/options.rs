@@ -63,10 +63,12 @@ pub fn indices_options(request: &Request, default: IndicesOptions) -> Result<Ind
     )
 }
 
+/// The parameter `refresh`; nothing is refreshed without it.
 pub fn refresh_policy(request: &Request) -> Result<RefreshPolicy> {
     request.param("refresh").map_or(Ok(RefreshPolicy::None), RefreshPolicy::parse)
 }
 
+/// The parameter `version_type`; `internal` without it.
 pub fn version_type(request: &Request) -> Result<VersionType> {
     request.param("version_type").map_or(Ok(VersionType::Internal), VersionType::parse)
 }

@@ -1,4 +1,5 @@
-//! The page for browsers, and what it asks beside Elasticsearch's API: words of the console, slow requests, races of this machine.
+//! The page for browsers, and what it asks beside Elasticsearch's API: words of the console, slow requests,
+//! races of this machine.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
@@ -10,6 +11,7 @@ use crate::http::request::{Method, Request};
 use crate::http::response::{BARE, Response};
 use crate::page::{document, races, words};
 
+/// The endpoints of this file (`_page`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     management(&[Method::Get], "/_page/words", &[], console_words),
     management(&[Method::Get], "/_page/slow_requests", &[], slow_requests),

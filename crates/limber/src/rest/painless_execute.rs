@@ -1,7 +1,8 @@
 //! `_scripts/painless/_execute`: "what does this script give?"
 //!
-//! Source: Elasticsearch's `PainlessExecuteAction`. A script of a context with documents runs over the document of the request, as the only
-//! one of an index; it is part of a search then, so that it sees what it would see there.
+//! Source: Elasticsearch's `PainlessExecuteAction`. A script of a context with documents runs over the
+//! document of the request, as the only one of an index; it is part of a search then, so that it sees what it
+//! would see there.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
@@ -16,6 +17,7 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_scripts`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[Route {
     methods: &[Method::Get, Method::Post],
     path: "/_scripts/painless/_execute",

@@ -18,6 +18,7 @@ const BOTH: &[Method] = &[Method::Get, Method::Post];
 const SEARCH_SHARDS: &[&str] = with_indices_options!["local", "preference", "routing", "master_timeout"];
 const RECOVERY: &[&str] = with_indices_options!["active_only", "detailed"];
 
+/// The endpoints of this file (`_search_shards`, `_recovery`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(BOTH, "/_search_shards", SEARCH_SHARDS, search_shards),
     route(BOTH, "/{index}/_search_shards", SEARCH_SHARDS, search_shards),
@@ -113,7 +114,8 @@ fn recovery(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(Value::Object(answer)))
 }
 
-/// How each shard of the indices came up, in the shape of `_recovery` with times for people, by the name of its index.
+/// How each shard of the indices came up, in the shape of `_recovery` with times for people, by the name of
+/// its index.
 pub fn recoveries(app: &App, expression: &str, options: IndicesOptions) -> Result<Vec<(String, Value)>> {
     let format = DateFormat::parse_list("strict_date_time")?;
     let mut all = Vec::new();

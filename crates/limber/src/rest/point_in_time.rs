@@ -25,6 +25,7 @@ const fn open_route(path: &'static str) -> Route {
     Route { methods: &[Method::Post], path, parameters: OPEN, pool: PoolName::Search, handler: open }
 }
 
+/// The endpoints of this file (`_pit`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     open_route("/_pit"),
     open_route("/{index}/_pit"),

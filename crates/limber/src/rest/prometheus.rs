@@ -1,7 +1,8 @@
 //! `_prometheus/metrics`: the numbers of `_nodes/stats` in the format that Prometheus reads.
 //!
-//! Names follow the exporters that people use with Elasticsearch where they have the number: `elasticsearch_` and the section; Limber's own
-//! begin with `limber_`. Source: Prometheus, "Exposition formats", text format 0.0.4.
+//! Names follow the exporters that people use with Elasticsearch where they have the number: `elasticsearch_`
+//! and the section; Limber's own begin with `limber_`. Source: Prometheus, "Exposition formats", text format
+//! 0.0.4.
 
 use std::fmt::Write as _;
 
@@ -14,6 +15,7 @@ use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_prometheus`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[route(&[Method::Get], "/_prometheus/metrics", &[], metrics)];
 
 /// How a number moves.

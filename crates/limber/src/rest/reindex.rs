@@ -30,6 +30,7 @@ const PARAMETERS: &[&str] = &[
     "wait_for_completion",
 ];
 
+/// The endpoints of this file (`_reindex`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[Route {
     methods: &[Method::Post],
     path: "/_reindex",

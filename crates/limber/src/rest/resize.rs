@@ -17,6 +17,7 @@ const fn route(path: &'static str, handler: Handler) -> Route {
     slow(WRITE, path, PARAMETERS, handler)
 }
 
+/// The endpoints of this file (`_clone`, `_shrink`, `_split`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route("/{index}/_clone/{target}", |app, request| resize(app, request, Resize::Clone)),
     route("/{index}/_shrink/{target}", |app, request| resize(app, request, Resize::Shrink)),

@@ -12,6 +12,7 @@ use crate::http::response::Response;
 const PARAMETERS: &[&str] =
     &["dry_run", "lazy", "timeout", "master_timeout", "wait_for_active_shards", "target_failure_store"];
 
+/// The endpoints of this file (`_rollover`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/{index}/_rollover", PARAMETERS, rollover),
     route(&[Method::Post], "/{index}/_rollover/{new_index}", PARAMETERS, rollover),

@@ -1,7 +1,8 @@
 //! Method and path to route: "who answers this request, and with which parameters?"
 //!
-//! A trie over path segments; a literal segment wins over a placeholder. Errors are Elasticsearch's: an unknown path is a
-//! 400, a known path with another method a 405, an unknown query parameter a 400 that names it.
+//! A trie over path segments; a literal segment wins over a placeholder. Errors are Elasticsearch's: an
+//! unknown path is a 400, a known path with another method a 405, an unknown query parameter a 400 that names
+//! it.
 
 use std::collections::HashMap;
 
@@ -13,6 +14,7 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::{BARE, Response};
 
+/// Answers one request.
 pub type Handler = fn(&App, &Request) -> Result<Response, RequestError>;
 
 /// One line of an endpoint's table.
@@ -35,6 +37,11 @@ pub const fn management(
     handler: Handler,
 ) -> Route {
     Route { methods, path, parameters, pool: PoolName::Management, handler }
+}
+
+/// A `GET` route of the pool for management.
+pub const fn get(path: &'static str, parameters: &'static [&'static str], handler: Handler) -> Route {
+    management(&[Method::Get], path, parameters, handler)
 }
 
 /// A route that may take long: it opens or closes shards.
@@ -68,11 +75,13 @@ struct Node {
     routes: Vec<(&'static Route, Vec<&'static str>)>,
 }
 
+/// All routes as a tree of path segments.
 pub struct Routes {
     root: Node,
 }
 
 impl Routes {
+    /// The routes of all tables.
     pub fn new(tables: &[&'static [Route]]) -> Routes {
         let mut root = Node::default();
         for route in tables.iter().flat_map(|table| table.iter()) {
@@ -99,6 +108,8 @@ impl Routes {
         methods_of(&candidates)
     }
 
+    /// Finds the route of a request. Errors, in Elasticsearch's words: an unknown path, a method that the
+    /// path does not have (405), a parameter that the route does not read.
     pub fn resolve(
         &self,
         method: Method,

@@ -11,6 +11,7 @@ use crate::http::response::Response;
 const CHANGE: &[&str] = &["timeout", "master_timeout", "context"];
 const WRITE: &[Method] = &[Method::Put, Method::Post];
 
+/// The endpoints of this file (`_scripts`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(WRITE, "/_scripts/{id}", CHANGE, put),
     route(WRITE, "/_scripts/{id}/{context}", &["timeout", "master_timeout"], put),

@@ -10,6 +10,7 @@ use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_script_context`, `_script_language`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_script_context", &[], contexts),
     route(&[Method::Get], "/_script_language", &[], languages),

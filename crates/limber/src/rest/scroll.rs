@@ -13,6 +13,7 @@ use crate::http::response::Response;
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 const NEXT: &[&str] = &["scroll", "scroll_id", "rest_total_hits_as_int"];
 
+/// The endpoints of this file (`_search`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route { methods: BOTH, path: "/_search/scroll", parameters: NEXT, pool: PoolName::Search, handler: next },
     Route {
@@ -58,13 +59,7 @@ fn next(app: &App, request: &Request) -> Result<Response> {
             }
         }
     }
-    let id = id.ok_or_else(|| {
-        RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: scrollId is missing;",
-        )
-    })?;
+    let id = id.ok_or_else(|| RequestError::validation(["scrollId is missing"]))?;
     let keep_alive_ms = keep_alive.map(|text| parse_time_ms("scroll", &text)).transpose()?;
     let found =
         app.node.scroll(&id, keep_alive_ms, request.cancelled.clone()).map_err(|error| refused(&error))?;
@@ -100,11 +95,7 @@ fn clear(app: &App, request: &Request) -> Result<Response> {
         }
     }
     if ids.is_empty() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: no scroll ids specified;",
-        ));
+        return Err(RequestError::validation(["no scroll ids specified"]));
     }
     let freed = app.node.clear_scroll(&ids.iter().map(String::as_str).collect::<Vec<_>>());
     Ok(Response::json(if freed == 0 { 404 } else { 200 }, json!({"succeeded": true, "num_freed": freed})))

@@ -31,6 +31,7 @@ pub const TEMPLATE_PARAMETERS: &[&str] =
 
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_search`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route {
         methods: BOTH,
@@ -136,8 +137,8 @@ pub fn render(
 
 /// Checks what only the URL can say; whether totals are printed as plain numbers.
 ///
-/// Hints for execution that cannot change an answer (batch sizes, concurrency, the choice among copies that do not exist here) are
-/// checked for their form and then have nothing to do.
+/// Hints for execution that cannot change an answer (batch sizes, concurrency, the choice among copies that
+/// do not exist here) are checked for their form and then have nothing to do.
 pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Result<bool> {
     request.flag("typed_keys")?;
     for name in [
@@ -161,11 +162,7 @@ pub fn check_shared_parameters(request: &Request, parsed: &SearchRequest) -> Res
     if request.param("scroll").is_some() {
         parsed.validate_scroll()?;
         if request.flag_or("request_cache", false)? {
-            return Err(RequestError::new(
-                400,
-                "action_request_validation_exception",
-                "Validation Failed: 1: [request_cache] cannot be used in a scroll context;",
-            ));
+            return Err(RequestError::validation(["[request_cache] cannot be used in a scroll context"]));
         }
     } else {
         parsed.validate_slice()?;

@@ -20,6 +20,7 @@ const fn route(
     Route { methods: BOTH, path, parameters, pool: PoolName::Search, handler }
 }
 
+/// The endpoints of this file (`_render`, `_search`, `_msearch`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route("/_render/template", &[], render),
     route("/_render/template/{id}", &[], render),
@@ -88,11 +89,7 @@ impl Given {
             (Some(source), _) => source.clone(),
             (None, Some(id)) => stored(app, id)?,
             (None, None) => {
-                return Err(RequestError::new(
-                    400,
-                    "action_request_validation_exception",
-                    "Validation Failed: 1: template is missing;",
-                ));
+                return Err(RequestError::validation(["template is missing"]));
             }
         };
         let text = Template::parse(&source, self.escape)?.render(&self.parameters)?;

@@ -1,7 +1,7 @@
 //! What searches ask for, by query, section, rescorer and retriever: `indices.search` of `_cluster/stats`.
 //!
-//! Source: Elasticsearch's `SearchUsage`. Each is counted once a search. Only searches that were understood are counted, so that the names are
-//! those that there are.
+//! Source: Elasticsearch's `SearchUsage`. Each is counted once a search. Only searches that were understood
+//! are counted, so that the names are those that there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +41,7 @@ const SECTIONS: &[&str] = &[
 /// Levels of queries inside of one another that are looked at.
 const DEPTH_MAX: u32 = 60;
 
+/// Counts what searches use since the start.
 #[derive(Debug, Default)]
 pub struct SearchUsage(Mutex<Counts>);
 
@@ -87,6 +88,7 @@ impl SearchUsage {
         }
     }
 
+    /// As `_cluster/stats` shows it.
     pub fn to_json(&self) -> Value {
         let counts = self.0.lock();
         json!({

@@ -14,6 +14,7 @@ const PUT: &[&str] =
     with_indices_options!["timeout", "master_timeout", "preserve_existing", "flat_settings", "reopen"];
 const GET: &[&str] = with_indices_options!["local", "master_timeout", "flat_settings", "include_defaults"];
 
+/// The endpoints of this file (`_settings`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Put], "/_settings", PUT, put),
     route(&[Method::Put], "/{index}/_settings", PUT, put),

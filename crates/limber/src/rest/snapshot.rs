@@ -28,6 +28,7 @@ const GET: &[&str] = &[
     "master_timeout",
 ];
 
+/// The endpoints of this file (`_snapshot`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_snapshot/_status", STATUS, status),
     route(&[Method::Get], "/_snapshot/{repository}/_status", STATUS, status),

@@ -10,6 +10,7 @@ use crate::http::response::Response;
 
 const CHANGE: &[&str] = &["timeout", "master_timeout"];
 
+/// The endpoints of this file (`_slm`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_slm/policy", CHANGE, get),
     route(&[Method::Get], "/_slm/policy/{name}", CHANGE, get),

@@ -11,6 +11,7 @@ const CHANGE: &[&str] = &["timeout", "master_timeout"];
 const PUT: &[&str] = &["timeout", "master_timeout", "verify"];
 const GET: &[&str] = &["local", "master_timeout"];
 
+/// The endpoints of this file (`_snapshot`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_snapshot", GET, get),
     route(&[Method::Get], "/_snapshot/{repository}", GET, get),

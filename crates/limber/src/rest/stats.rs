@@ -4,9 +4,9 @@ use limber_engine::{IndicesOptions, Result, STATS_SECTIONS, StatsLevel, StatsReq
 use limber_mapping::RequestError;
 
 use super::options::{indices_options, with_indices_options};
+use super::router::get;
 use super::{App, Route};
-use crate::http::pools::PoolName;
-use crate::http::request::{Method, Request};
+use crate::http::request::Request;
 use crate::http::response::Response;
 
 const STATS: &[&str] = with_indices_options![
@@ -21,14 +21,7 @@ const STATS: &[&str] = with_indices_options![
     "forbid_closed_indices",
 ];
 
-const fn get(
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods: &[Method::Get], path, parameters, pool: PoolName::Management, handler }
-}
-
+/// The endpoints of this file (`_stats`, `_segments`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_stats", STATS, stats),
     get("/_stats/{metric}", STATS, stats),
@@ -38,7 +31,8 @@ pub const ROUTES: &[Route] = &[
     get("/{index}/_segments", with_indices_options!["verbose"], segments),
 ];
 
-/// Reads the shared parameters of `_stats` and `_nodes/stats/indices`; sections come from the placeholder `metric`.
+/// Reads the shared parameters of `_stats` and `_nodes/stats/indices`; sections come from the placeholder
+/// `metric`.
 pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsRequest> {
     let sections = request.list(metric);
     if let Some(unknown) = sections.iter().find(|s| *s != "_all" && !STATS_SECTIONS.contains(&s.as_str())) {

@@ -14,6 +14,7 @@ const PAGE: &[&str] = &["from", "size"];
 const CHANGE: &[&str] = &["refresh"];
 const RELOAD: &[&str] = &["allow_no_indices", "expand_wildcards", "ignore_unavailable", "resource"];
 
+/// The endpoints of this file (`_synonyms`, `_reload_search_analyzers`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_synonyms", PAGE, list),
     route(&[Method::Get], "/_synonyms/{set}", PAGE, get),

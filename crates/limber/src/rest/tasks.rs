@@ -12,6 +12,7 @@ use crate::http::response::Response;
 const LIST: &[&str] =
     &["actions", "detailed", "group_by", "nodes", "parent_task_id", "timeout", "wait_for_completion"];
 
+/// The endpoints of this file (`_tasks`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_tasks", LIST, list),
     route(&[Method::Get], "/_tasks/{task}", &["timeout", "wait_for_completion"], get),

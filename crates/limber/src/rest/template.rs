@@ -15,6 +15,8 @@ const DELETE: &[&str] = &["timeout", "master_timeout"];
 
 const WRITE: &[Method] = &[Method::Put, Method::Post];
 
+/// The endpoints of this file (`_template`, `_index_template`, `_component_template`), for
+/// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(WRITE, "/_template/{name}", PUT, put_legacy),
     route(&[Method::Get], "/_template", GET, get_legacy),

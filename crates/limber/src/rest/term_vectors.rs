@@ -38,6 +38,7 @@ const fn route(path: &'static str, parameters: &'static [&'static str], handler:
     Route { methods: &[Method::Get, Method::Post], path, parameters, pool: PoolName::Search, handler }
 }
 
+/// The endpoints of this file (`_termvectors`, `_mtermvectors`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route("/{index}/_termvectors", PARAMETERS, one),
     route("/{index}/_termvectors/{id}", PARAMETERS, one),

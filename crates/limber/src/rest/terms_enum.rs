@@ -13,6 +13,7 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request, parse_time_ms};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_terms_enum`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[Route {
     methods: &[Method::Get, Method::Post],
     path: "/{index}/_terms_enum",
@@ -21,7 +22,8 @@ pub const ROUTES: &[Route] = &[Route {
     handler: terms_enum,
 }];
 
-/// Source: `TermsEnumRequest`, `DEFAULT_SIZE` and the limit of `search.max_buckets`' former default on `size`.
+/// Source: `TermsEnumRequest`, `DEFAULT_SIZE` and the limit of `search.max_buckets`' former default on
+/// `size`.
 const SIZE_DEFAULT: i64 = 10;
 const SIZE_MAX: i64 = 10_000;
 const TIMEOUT_MS: u64 = 1_000;

@@ -16,6 +16,7 @@ const STATS: &[&str] = &["allow_no_match", "from", "size", "timeout", "basic"];
 const STOP: &[&str] = &["allow_no_match", "force", "timeout", "wait_for_checkpoint", "wait_for_completion"];
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_transform`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_transform", GET, get),
     route(&[Method::Get], "/_transform/{id}", GET, get),

@@ -23,6 +23,7 @@ const fn on(pool: PoolName, route: Route) -> Route {
 
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_refresh`, `_flush`, `_forcemerge`, `_cache`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(BOTH, "/_refresh", REFRESH, refresh),
     route(BOTH, "/{index}/_refresh", REFRESH, refresh),
@@ -44,11 +45,7 @@ fn flush(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::BROADCAST)?;
     let force = request.flag_or("force", false)?;
     if force && !request.flag_or("wait_if_ongoing", true)? {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: wait_if_ongoing must be true for a force flush;",
-        ));
+        return Err(RequestError::validation(["wait_if_ongoing must be true for a force flush"]));
     }
     let shards = app.node.flush(request.param("index").unwrap_or("_all"), options, force)?;
     Ok(Response::ok(json!({"_shards": shards.to_json()})))
@@ -62,11 +59,9 @@ fn force_merge(app: &App, request: &Request) -> Result<Response> {
         flush: request.flag_or("flush", true)?,
     };
     if merge.only_expunge_deletes && merge.max_num_segments.is_some() {
-        return Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: cannot set only_expunge_deletes and max_num_segments at the same time, those two parameters are mutually exclusive;",
-        ));
+        return Err(RequestError::validation([
+            "cannot set only_expunge_deletes and max_num_segments at the same time, those two parameters are mutually exclusive",
+        ]));
     }
     let index = request.param("index").unwrap_or("_all");
     if !request.flag_or("wait_for_completion", true)? {

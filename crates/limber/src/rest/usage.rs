@@ -1,6 +1,7 @@
 //! What was asked of each endpoint since the start: `_nodes/usage`, and `http.routes` of `_nodes/stats`.
 //!
-//! Source: Elasticsearch's `RestUsageAction`, `HttpRouteStatsTracker`. Counters of an endpoint are made at its first request.
+//! Source: Elasticsearch's `RestUsageAction`, `HttpRouteStatsTracker`. Counters of an endpoint are made at
+//! its first request.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -18,6 +19,7 @@ use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_nodes/usage", &["timeout"], usage),
     route(&[Method::Get], "/_nodes/usage/{metric}", &["timeout"], usage),
@@ -109,13 +111,14 @@ impl Counters {
     }
 }
 
-/// Of all endpoints, by their path.
+/// How often each endpoint was called, by its path.
 pub struct Usage {
     since_ms: u64,
     by_path: BTreeMap<&'static str, OnceLock<Box<Counters>>>,
 }
 
 impl Usage {
+    /// Nothing was called yet.
     pub fn new(paths: impl Iterator<Item = &'static str>) -> Usage {
         Usage { since_ms: now_millis(), by_path: paths.map(|path| (path, OnceLock::new())).collect() }
     }

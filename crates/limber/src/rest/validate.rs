@@ -26,6 +26,7 @@ const PARAMETERS: &[&str] = with_indices_options![
 ];
 const BOTH: &[Method] = &[Method::Get, Method::Post];
 
+/// The endpoints of this file (`_validate`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     Route {
         methods: BOTH,

@@ -9,6 +9,7 @@ use super::{App, Route};
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 
+/// The endpoints of this file (`_cluster`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(
         &[Method::Post],

@@ -1,7 +1,8 @@
 //! Credentials to somebody: "are they right, and whose are they?"
 //!
-//! Passwords take long to verify, by design, and memory. So few are verified at a time, the others wait in a bounded queue, and what was
-//! right is remembered: not the credentials, but a keyed hash of them whose key lives as long as the process.
+//! Passwords take long to verify, by design, and memory. So few are verified at a time, the others wait in a
+//! bounded queue, and what was right is remembered: not the credentials, but a keyed hash of them whose key
+//! lives as long as the process.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ const WAITING_MAX: usize = 128;
 /// What verifying a password takes for a moment.
 const HASH_BYTES: u64 = 20 << 20;
 
-/// Somebody, and what he may do.
+/// An authenticated user and what the user may do.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub identity: Arc<Identity>,
@@ -189,7 +190,7 @@ impl Authenticator {
         Ok(Some(self.other("anonymous".into(), store, identity)?))
     }
 
-    /// The user `name` as whom `by` acts; `None`: there is no such user, or he was disabled.
+    /// The user `name` as whom `by` acts; `None`: there is no such user, or the user was disabled.
     pub(super) fn acting_as(
         &self,
         store: &Store,

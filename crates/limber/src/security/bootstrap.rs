@@ -17,21 +17,22 @@ use super::settings::{ClientAuthentication, ServerTls};
 /// The folder in the data folder that holds what is made.
 pub const SECURE_FOLDER: &str = "certs";
 
-/// What was made, or was there.
+/// The certificates of a server, new or there before.
 #[derive(Debug)]
-pub struct Made {
+pub struct ServerCertificates {
     pub tls: ServerTls,
     /// The certificate that clients are to believe.
     pub authority: PathBuf,
-    /// Made just now.
+    /// Whether they were made just now.
     pub is_new: bool,
 }
 
-/// Makes a certificate authority and a certificate for `host`, this machine's name and its loopback addresses, unless they are there.
+/// Makes a certificate authority and a certificate for `host`, this machine's name and its loopback
+/// addresses, unless they are there.
 ///
 /// # Errors
 /// The files cannot be written.
-pub fn secure(data: &Path, host: &str, node_name: &str) -> Result<Made> {
+pub fn secure(data: &Path, host: &str, node_name: &str) -> Result<ServerCertificates> {
     let folder = data.join(SECURE_FOLDER);
     let (authority, certificate, key) =
         (folder.join("http_ca.crt"), folder.join("http.crt"), folder.join("http.key"));
@@ -51,7 +52,7 @@ pub fn secure(data: &Path, host: &str, node_name: &str) -> Result<Made> {
         with_tls13: true,
         with_tls12: true,
     };
-    Ok(Made { tls, authority, is_new })
+    Ok(ServerCertificates { tls, authority, is_new })
 }
 
 struct Pems {

@@ -14,7 +14,7 @@ pub(super) enum Credentials {
         id: String,
         secret: String,
     },
-    /// Of a service account: `namespace/service/name`.
+    /// A token of a service account: `namespace/service/name`.
     ServiceToken {
         name: String,
         secret: String,

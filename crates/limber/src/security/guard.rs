@@ -27,10 +27,10 @@ pub struct Guard {
     audit: Option<Audit>,
 }
 
-/// Somebody who was let in, and what he asked for.
+/// An authenticated caller, and what the request asks for.
 pub struct Caller {
     known: Known,
-    /// As whom he wants to act.
+    /// The user to act as.
     run_as: Option<String>,
 }
 
@@ -90,7 +90,7 @@ impl Guard {
         }
     }
 
-    /// Lets him carry out an action; `named`: the indices that the path names.
+    /// Lets the caller carry out an action. `named` are the indices that the path names.
     ///
     /// # Errors
     /// 403.

@@ -31,7 +31,8 @@ pub struct ServerTls {
 pub struct Anonymous {
     pub username: String,
     pub roles: Vec<String>,
-    /// 403 for what he may not do; else 401, which makes browsers ask for credentials.
+    /// Whether anonymous callers get 403 for what they may not do; otherwise they get 401, which makes
+    /// browsers ask for credentials.
     pub authz_exception: bool,
 }
 
@@ -53,7 +54,7 @@ impl SecuritySettings {
     /// Takes its settings out of those of the node.
     ///
     /// # Errors
-    /// A value that is none, or TLS without certificate or key; the setting is named.
+    /// A value that does not parse, or TLS without certificate or key; the error names the setting.
     pub fn take(settings: &mut Map<String, Value>) -> Result<SecuritySettings> {
         let enabled = flag(settings, "xpack.security.enabled")?.unwrap_or(false);
         let audit = flag(settings, "xpack.security.audit.enabled")?.unwrap_or(false);

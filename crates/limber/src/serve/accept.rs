@@ -29,7 +29,8 @@ use crate::rest::App;
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// A client must have begun with TLS within this time.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Between two looks at what descriptors the process holds. Shards that open meanwhile take from the reserve.
+/// Time between two looks at the descriptors that the process holds. Shards that open meanwhile take from the
+/// reserve.
 const MEASURE_EVERY: Duration = Duration::from_millis(200);
 /// A connection that is to close and has no request under way has this long to end by itself.
 const CLOSING_TIME: Duration = Duration::from_millis(100);
@@ -37,7 +38,8 @@ const CLOSING_TIME: Duration = Duration::from_millis(100);
 const LATER: Duration = Duration::from_millis(2);
 /// What a server that stops waits for the requests under way.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
-/// Refused clients that are told why at a time, and for how long they may take to hear it; others are cut off.
+/// Refused clients that are told why at a time, and for how long they may take to hear it; others are cut
+/// off.
 const REFUSALS_MAX: usize = 16;
 const REFUSAL_TIME: Duration = Duration::from_secs(1);
 
@@ -95,7 +97,8 @@ pub async fn serve(
             // The client gave up before it was its turn.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
-                // Out of file descriptors, most likely: idle connections make room, and it is tried again after a pause.
+                // Out of file descriptors, most likely: idle connections make room, and it is tried again
+                // after a pause.
                 app.connections.note_accept_failure();
                 tokio::time::sleep(pauses.next(&error)).await;
             }
@@ -241,7 +244,8 @@ fn refuse(stream: TcpStream, allowed: usize, refusals: &Arc<AtomicUsize>) {
     });
 }
 
-/// What the client sends meanwhile is read, because a socket that is closed over unread bytes takes the answer with it.
+/// What the client sends meanwhile is read, because a socket that is closed over unread bytes takes the
+/// answer with it.
 async fn tell_refusal(mut stream: TcpStream, allowed: usize) -> io::Result<()> {
     let reason = format!(
         "rejected execution of request: [{allowed}] HTTP connections are open, which is as many as there may be now (see [http.max_connections] \

@@ -1,6 +1,7 @@
 //! Sockets: accept, read one request within its limits, run it on its pool, write the answer.
 //!
-//! The only asynchronous code of the server. Handlers are plain functions on the bounded [`crate::http::pools`].
+//! The only asynchronous code of the server. Handlers are plain functions on the bounded
+//! [`crate::http::pools`].
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -50,7 +51,8 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 const BODY_BYTES_PER_SECOND: u64 = 64 << 10;
 /// What a body may have without being charged: it is part of what a connection may take.
 const FREE_BODY_BYTES: usize = 8 << 10;
-/// The rest of a body that is refused is read, so that the client can read the answer, up to this many bytes and this long.
+/// The rest of a body that is refused is read, so that the client can read the answer, up to this many bytes
+/// and this long.
 const DRAINED_BYTES_MAX: usize = 256 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 /// The charge for the part of a body that has arrived.
@@ -204,7 +206,7 @@ async fn handle(
     let search = search.map(|meter| app.back_pressure.begin(meter.clone(), request.cancelled.clone()));
     let work = Work { meter, cancelled: request.cancelled.clone(), deadline: None };
     let job = Box::new(move || {
-        // Nobody waits for it any more: what waits for a thread behind it goes first.
+        // Nobody waits for it any more: what waits for a thread after it goes first.
         if route.pool == PoolName::Search && work.cancelled.load(Ordering::Relaxed) {
             return;
         }
@@ -292,7 +294,8 @@ async fn wanted(app: &App, method: Method, knock: Knock<'_>) -> Result<Wanted, R
     Ok(Wanted { route, path_values, query, access })
 }
 
-/// Requests that take turns with others: of the same client, as far as it tells who it is, at the same endpoint of the same index.
+/// Requests that take turns with others: of the same client, as far as it tells who it is, at the same
+/// endpoint of the same index.
 fn flow_of(request: &Parts, peer: SocketAddr, route: &Route, index: Option<&str>) -> Flow {
     let header = |name: &str| request.headers.get(name).map(HeaderValue::as_bytes);
     let mut hasher = DefaultHasher::new();
@@ -340,7 +343,7 @@ impl Drop for CancelOnDrop {
 /// The room that a body has, given back when the request is answered.
 struct Room {
     charge: Option<limber_store::Charge>,
-    /// Of writes.
+    /// The bytes of a write, counted until it is answered.
     pending: Option<PendingWrite>,
     is_charged: bool,
 }
@@ -362,7 +365,8 @@ impl Room {
     }
 }
 
-/// Reads a whole body within `max_content_bytes`, charged as it arrives: what is promised and never sent must not keep others out.
+/// Reads a whole body within `max_content_bytes`, charged as it arrives: what is promised and never sent must
+/// not keep others out.
 async fn read_body(
     body: &mut Incoming,
     length_hint: Option<usize>,
@@ -386,7 +390,8 @@ async fn read_body(
             return Err(too_large(max_bytes));
         }
         if needed > charged_bytes {
-            // With some of it there is room for several times as much, so that hardly anything is copied again; it is charged as it fills.
+            // With some of it there is room for several times as much, so that hardly anything is copied
+            // again; it is charged as it fills.
             let room_bytes = needed.max((charged_bytes * 2).min(expected));
             room.grow(app, room_bytes - charged_bytes)?;
             charged_bytes = room_bytes;
@@ -428,7 +433,8 @@ async fn next_frame(
     })
 }
 
-/// Undoes gzip within `max_bytes`, charged before it is held. Runs on a pool: a small body may be a lot of work.
+/// Undoes gzip within `max_bytes`, charged before it is held. Runs on a pool: a small body may be a lot of
+/// work.
 fn decompress(packed: &[u8], max_bytes: usize, app: &App, room: &mut Room) -> Result<Bytes, RequestError> {
     let mut plain = Vec::new();
     let mut decoder = flate2::read::MultiGzDecoder::new(packed);

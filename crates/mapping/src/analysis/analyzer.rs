@@ -14,12 +14,13 @@ use super::{lowercase_into, uax29};
 /// An analyzer: filters of the whole text, a tokenizer, and the filters that its tokens pass, in order.
 #[derive(Debug)]
 pub struct Analyzer {
+    /// As fields and requests name it.
     pub name: String,
     pub(super) char_filters: Vec<CharFilter>,
     pub(super) tokenizer: Arc<dyn Tokenizer>,
     pub(super) filters: Vec<Filter>,
-    /// The standard tokenizer and lower case, nothing else: the path that indexing takes most. The longest token in UTF-16 units; longer ones are cut
-    /// into pieces.
+    /// The standard tokenizer and lower case, nothing else: the path that indexing takes most. The longest
+    /// token in UTF-16 units; longer ones are cut into pieces.
     standard: Option<usize>,
     /// Positions between two values of a document, where the field does not say.
     pub position_increment_gap: u32,
@@ -92,7 +93,8 @@ impl Analyzer {
         self.rewritten(text).pop().map_or_else(|| text.to_owned(), |last| last.text)
     }
 
-    /// A text that stays one term, through those of the filters that change characters alone: as a prefix or a pattern is looked for.
+    /// A text that stays one term, through those of the filters that change characters alone: as a prefix or
+    /// a pattern is looked for.
     pub fn normalize(&self, text: &str) -> String {
         normalized(&self.char_filters, &self.filters, text)
     }
@@ -107,9 +109,11 @@ impl Analyzer {
         stages
     }
 
-    /// A beginning of `text` that has all of its tokens that start at or before the byte `start_max`, as they are there.
+    /// A beginning of `text` that has all of its tokens that start at or before the byte `start_max`, as they
+    /// are there.
     ///
-    /// It ends at white space, which no token spans; where tokens may be made of more than their own letters, it is the whole text.
+    /// It ends at white space, which no token spans; where tokens may be made of more than their own letters,
+    /// it is the whole text.
     pub fn prefix<'t>(&self, text: &'t str, start_max: usize) -> &'t str {
         let is_by_token = self.filters.iter().all(|filter| matches!(filter.step, Step::Each(_)));
         if !is_by_token || !self.tokenizer.ends_at_blanks() || !self.char_filters.is_empty() {
@@ -122,8 +126,8 @@ impl Analyzer {
         }
     }
 
-    /// Emits the tokens of `text` in order; returns the positions of removed tokens after the last one. No allocation beyond a thread's reused
-    /// buffers where all filters look at one token alone.
+    /// Emits the tokens of `text` in order; returns the positions of removed tokens after the last one. No
+    /// allocation beyond a thread's reused buffers where all filters look at one token alone.
     #[inline]
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(Token<'_>)) -> u32 {
         if let Some(length_max) = self.standard {

@@ -1,4 +1,5 @@
-//! Words of UAX #29 where the text is ASCII, 64 bytes at a time as bit masks; anything else is left to [`super::uax29`].
+//! Words of UAX #29 where the text is ASCII, 64 bytes at a time as bit masks; anything else is left to
+//! [`super::uax29`].
 //!
 //! Source: Unicode Standard Annex #29 (rules WB5 to WB13b) as Lucene's `StandardTokenizer` applies it.
 
@@ -13,8 +14,8 @@ pub(super) const PADDING: usize = 64;
 struct Masks {
     /// `a` to `z` and digits.
     content: u64,
-    /// Those, `_`, which joins everything and is no word alone, and what joins the letters or digits on both its sides
-    /// (as far as the window shows).
+    /// Those, `_`, which joins everything and is no word alone, and what joins the letters or digits on both
+    /// its sides (as far as the window shows).
     word: u64,
     /// `: . ' , ;`, which may join what stands on both sides.
     mid: u64,
@@ -41,7 +42,7 @@ pub(super) fn words(text: &str, lower: &[u8], mut word: impl FnMut(usize, usize,
             // The window does not show what a mid character at its end joins.
             let touches_end = end >= 64 || end == 63 && masks.mid >> 63 == 1;
             if touches_end && start > 0 {
-                // The word goes on behind the window: look again from its start.
+                // The word goes on after the window: look again from its start.
                 at += start;
                 continue 'window;
             }
@@ -211,8 +212,9 @@ fn joined(text: &str, start: usize, word: &mut impl FnMut(usize, usize, bool)) -
     at
 }
 
-/// A word from `start` on that may not be ASCII from `at` on, the byte before being of class `before`; returns where to go on. No word
-/// passes an ASCII blank, so where letters do not tell its end, the full rules apply from its start to the next blank.
+/// A word from `start` on that may not be ASCII from `at` on, the byte before being of class `before`;
+/// returns where to go on. No word passes an ASCII blank, so where letters do not tell its end, the full
+/// rules apply from its start to the next blank.
 fn beyond(
     text: &str,
     start: usize,
@@ -230,8 +232,9 @@ fn beyond(
     end
 }
 
-/// Where the word ends that starts at `start` and goes on at `at`, if it is of nothing but letters, digits, marks on them and `_`, or
-/// one ideograph. `before`: class of the byte before `at`, [`Class::Letter`] being known for a letter.
+/// Where the word ends that starts at `start` and goes on at `at`, if it is of nothing but letters, digits,
+/// marks on them and `_`, or one ideograph. `before`: class of the byte before `at`, [`Class::Letter`] being
+/// known for a letter.
 fn end_of_letters(text: &str, start: usize, at: usize, before: Class) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut before) = (at, before);
@@ -257,7 +260,7 @@ fn end_of_letters(text: &str, start: usize, at: usize, before: Class) -> Option<
                 at += c.len_utf8();
             }
             Class::Other if starts_anew(at + 1) => break,
-            // Of letters, these join nothing; the others may.
+            // These join no letters; the others may.
             Class::MidDigit if before == Class::Letter && starts_anew(at + 1) => break,
             here @ (Class::Letter | Class::Digit | Class::Extend) => {
                 before = here;

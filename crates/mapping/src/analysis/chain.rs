@@ -1,7 +1,8 @@
 //! Filters one after the other: "what becomes of the tokens that a tokenizer cuts?"
 //!
-//! Tokens are pushed: each filter gets one, changes it, and hands it on, none or several times. Most look at one token alone ([`Each`]) and are run in
-//! a loop without state; those that look at neighbours or make more tokens keep state for one text ([`Stage`]).
+//! Tokens are pushed: each filter gets one, changes it, and hands it on, none or several times. Most look at
+//! one token alone ([`Each`]) and are run in a loop without state; those that look at neighbours or make more
+//! tokens keep state for one text ([`Stage`]).
 //!
 //! **Invariant**: a filter that takes a token away gives its positions to the next one, so that holes stay.
 
@@ -88,10 +89,12 @@ pub(super) struct Filter {
 }
 
 impl Filter {
+    /// A filter that looks at one token at a time.
     pub fn each(filter: impl Each + 'static) -> Filter {
         Filter::of(Step::Each(Arc::new(filter)))
     }
 
+    /// A filter that looks at several tokens, or adds some.
     pub fn stream(filter: impl Stream + 'static) -> Filter {
         Filter::of(Step::Stream(Arc::new(filter)))
     }
@@ -111,23 +114,27 @@ impl Filter {
         }
     }
 
+    /// The same filter, which a normalizer may have.
     pub fn normalizing(self) -> Filter {
         Filter { is_normalizing: true, ..self }
     }
 
-    /// With another filter in its place in a normalizer.
+    /// The same filter, which a normalizer may have; `normal` stands in its place there.
     pub fn normalizing_by(self, normal: impl Each + 'static) -> Filter {
         Filter { normal: Some(Arc::new(normal)), ..self.normalizing() }
     }
 
+    /// The same filter, which asks whether tokens are keywords.
     pub fn knowing_keywords(self) -> Filter {
         Filter { knows_keywords: true, ..self }
     }
 
+    /// The same filter, with what becomes of it where synonyms are read.
     pub fn parsing(self, parsing: Parsing) -> Filter {
         Filter { parsing, ..self }
     }
 
+    /// The same filter, which asks for the types of tokens.
     pub fn reading_kinds(self) -> Filter {
         Filter { reads_kinds: true, ..self }
     }
@@ -158,8 +165,8 @@ impl Stage for Group<'_> {
     }
 }
 
-/// Hands what `source` emits through `filters` to `sink`; returns the positions of removed tokens after the last one. `end`: the
-/// byte offset of the end of the text.
+/// Hands what `source` emits through `filters` to `sink`; returns the positions of removed tokens after the
+/// last one. `end`: the byte offset of the end of the text.
 pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>), sink: Emit<'_>) -> u32 {
     let mut stages: Vec<Box<dyn Stage + '_>> = Vec::new();
     let mut rest = filters;

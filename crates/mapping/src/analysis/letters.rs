@@ -1,7 +1,9 @@
-//! What the characters of most scripts do in a word, and their lower case: "may this word go on without asking all rules?"
+//! What the characters of most scripts do in a word, and their lower case: "may this word go on without
+//! asking all rules?"
 //!
-//! The rules of [`super::uax29`] look every character up by search in several tables. Nearly all text beyond ASCII is of letters that
-//! behave like `a`, of marks on them, and of ideographs; what a character is found to be is kept in one table.
+//! The rules of [`super::uax29`] look every character up by search in several tables. Nearly all text beyond
+//! ASCII is of letters that behave like `a`, of marks on them, and of ideographs; what a character is found
+//! to be is kept in one table.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -22,7 +24,8 @@ pub(super) enum Kind {
     Ideograph,
 }
 
-/// Of each character of the basic plane: its [`Kind`] above 21 bits of its lower case; 0 = not asked yet.
+/// For each character of the basic plane its [`Kind`], above 21 bits of its lower case; 0 means not asked
+/// yet.
 static KNOWN: [AtomicU32; 0x1_0000] = [const { AtomicU32::new(0) }; 0x1_0000];
 const LOWER_BITS: u32 = 21;
 
@@ -63,8 +66,8 @@ pub(super) fn lower(c: char) -> char {
     char::from_u32(known(c) & ((1 << LOWER_BITS) - 1)).unwrap_or(c)
 }
 
-/// Appends `text` in lower case, character by character as Java's `Character.toLowerCase` does: one character stays one
-/// character, and a sigma is the same everywhere in a word.
+/// Appends `text` in lower case, character by character as Java's `Character.toLowerCase` does: one character
+/// stays one character, and a sigma is the same everywhere in a word.
 pub(crate) fn lowercase_into(text: &str, out: &mut String) {
     for c in text.chars() {
         if c.is_ascii() {
@@ -75,7 +78,8 @@ pub(crate) fn lowercase_into(text: &str, out: &mut String) {
     }
 }
 
-/// An ideograph that is one in the standard library's version of Unicode too, without which the full rules see no word.
+/// An ideograph that is one in the standard library's version of Unicode too, without which the full rules
+/// see no word.
 fn is_lone_ideograph(c: char) -> bool {
     uax29::is_ideographic(c) && c.is_alphanumeric()
 }

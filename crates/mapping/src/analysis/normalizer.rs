@@ -10,6 +10,7 @@ use super::token::{Analyzed, AnalyzedToken, WORD};
 /// Character filters, then token filters, over a text that stays one term.
 #[derive(Debug)]
 pub struct Normalizer {
+    /// As fields and requests name it.
     pub name: String,
     char_filters: Vec<CharFilter>,
     filters: Vec<Filter>,

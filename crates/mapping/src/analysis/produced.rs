@@ -17,19 +17,23 @@ impl Produced {
     /// The request is told in steps of this.
     const STEP: usize = 16 << 10;
 
+    /// Nothing is told before the tokens are four times the size of `text`.
     pub fn of(text: &str) -> Produced {
         Produced { bytes: 0, told: 4 * text.len(), is_full: false }
     }
 
+    /// Counts a token as an index keeps it; `false` when the request has no memory for more.
     #[inline]
     pub fn has_room_for(&mut self, token: &str) -> bool {
         self.has_room(token.len() + Self::TOKEN_BYTES)
     }
 
+    /// Counts a token as `_analyze` shows it; `false` when the request has no memory for more.
     pub fn has_room_for_shown(&mut self, token: &str) -> bool {
         self.has_room(2 * token.len() + Self::SHOWN_TOKEN_BYTES)
     }
 
+    /// Counts bytes; `false` when the request has no memory for more.
     #[inline]
     pub fn has_room(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;

@@ -33,8 +33,11 @@ pub struct Analyzers {
 pub struct AnalyzerParts {
     /// As `settings.analysis`.
     pub declared: Map<String, Value>,
+    /// Names of the character filters, in order.
     pub char_filters: Vec<String>,
+    /// Name of the tokenizer.
     pub tokenizer: String,
+    /// Names of the token filters, in order.
     pub filters: Vec<String>,
     /// Filters that a normalizer may have, alone: the request names no tokenizer.
     pub is_normalizer: bool,
@@ -108,7 +111,8 @@ impl Analyzers {
 
     /// The built-in analyzers and those of the body of `settings.analysis`.
     ///
-    /// Error: `illegal_argument_exception` naming the analyzer, tokenizer, filter or parameter that is not there.
+    /// Error: `illegal_argument_exception` naming the analyzer, tokenizer, filter or parameter that is not
+    /// there.
     pub fn parse(
         analysis: &Value,
         limits: AnalysisLimits,
@@ -173,7 +177,8 @@ impl Analyzers {
         Ok(analyzers)
     }
 
-    /// An analyzer put together for one `_analyze` request from what the index declares, and what comes with it everywhere.
+    /// An analyzer put together for one `_analyze` request from what the index declares, and what comes with
+    /// it everywhere.
     pub fn ad_hoc(&self, parts: &AnalyzerParts) -> Result<Analyzer, RequestError> {
         let sections = |name: &str| {
             let mut section = self.declared.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -212,7 +217,8 @@ impl Analyzers {
         Ok(Analyzer::new("_custom_", tokenizer, chain).with_char_filters(whole))
     }
 
-    /// What the custom analyzer of this name is put together from; `None`: it is none of those that the index declares.
+    /// What the custom analyzer of this name is put together from; `None`: it is none of those that the index
+    /// declares.
     pub fn parts(&self, name: &str) -> Option<AnalyzerParts> {
         let body = self.declared.get("analyzer")?.get(name)?;
         let tokenizer = body.get("tokenizer").map(text)?;
@@ -226,7 +232,8 @@ impl Analyzers {
         })
     }
 
-    /// What the custom normalizer of this name is put together from; `None`: it is none of those that the index declares.
+    /// What the custom normalizer of this name is put together from; `None`: it is none of those that the
+    /// index declares.
     pub fn normalizer_parts(&self, name: &str) -> Option<AnalyzerParts> {
         let body = self.declared.get("normalizer")?.get(name)?;
         let is_custom = body.get("type").is_none_or(|kind| kind == "custom");
@@ -239,7 +246,8 @@ impl Analyzers {
         })
     }
 
-    /// Names of the index's own analyzers that are read anew on request, those alone that read `resource` where one is named.
+    /// Names of the index's own analyzers that are read anew on request, those alone that read `resource`
+    /// where one is named.
     pub fn reloadable(&self, resource: Option<&str>) -> Vec<&str> {
         let is_meant = |analyzer: &Analyzer| {
             analyzer.is_updateable() && resource.is_none_or(|resource| analyzer.reads(resource))
@@ -254,6 +262,7 @@ impl Analyzers {
         &self.resources
     }
 
+    /// The index's own analyzer of this name, or the built-in one.
     pub fn get(&self, name: &str) -> Option<&Arc<Analyzer>> {
         self.by_name.get(name)
     }

@@ -1,4 +1,5 @@
-//! What analysis needs of the node: files of the user's configuration folder, sets of synonyms, scripts over tokens.
+//! What analysis needs of the node: files of the user's configuration folder, sets of synonyms, scripts over
+//! tokens.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -22,7 +23,7 @@ pub trait AnalysisResources: Debug + Send + Sync {
     /// The rules of a set of synonyms; `None`: there is no such set.
     fn synonyms(&self, set: &str) -> Option<Vec<String>>;
 
-    /// A script that says of a token whether it is meant.
+    /// Compiles a script that decides which tokens a filter is for.
     ///
     /// # Errors
     /// Why it does not compile.
@@ -32,29 +33,41 @@ pub trait AnalysisResources: Debug + Send + Sync {
 /// Why a file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileFault {
+    /// There is no such file.
     Missing,
+    /// The path leads to a folder.
     IsFolder,
     /// It has more bytes than a file of analysis may have.
     TooLong,
+    /// The system refused, for this reason.
     Failed(String),
 }
 
 /// A token as scripts see it.
 #[derive(Debug, Clone, Copy)]
 pub struct SeenToken<'a> {
+    /// Its text.
     pub term: &'a str,
+    /// Its type, such as `<ALPHANUM>`.
     pub kind: &'a str,
+    /// From 0, holes counted.
     pub position: u32,
+    /// Positions from the token before.
     pub position_increment: u32,
+    /// Positions that it spans.
     pub position_length: u32,
-    /// Byte offsets into the value.
+    /// Byte offset of its start in the value.
     pub start_offset: u32,
+    /// Byte offset of its end.
     pub end_offset: u32,
+    /// Whether stemmers leave it as it is.
     pub is_keyword: bool,
 }
 
-/// Says of a token whether it is meant.
+/// Decides which tokens a filter is for.
 pub trait TokenPredicate: Debug + Send + Sync {
+    /// Whether the filter is for this token.
+    ///
     /// # Errors
     /// What the script failed with.
     fn accepts(&self, token: SeenToken<'_>) -> Result<bool, RequestError>;
@@ -93,7 +106,8 @@ thread_local! {
     static FAILURE: RefCell<Option<RequestError>> = const { RefCell::new(None) };
 }
 
-/// Remembers what a part of an analyzer failed with, until whoever asked for the tokens [takes](take_failure) it; always false: nothing goes on.
+/// Remembers what a part of an analyzer failed with, until whoever asked for the tokens [takes](take_failure)
+/// it; always false: nothing goes on.
 pub(super) fn fail(error: RequestError) -> bool {
     FAILURE.with_borrow_mut(|failure| {
         failure.get_or_insert(error);

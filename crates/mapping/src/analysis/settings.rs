@@ -33,14 +33,17 @@ pub(super) struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
+    /// The setting as it was given; `None` when it is absent or null.
     pub fn value(&self, key: &str) -> Option<&'a Value> {
         self.body.get(key).filter(|value| !value.is_null())
     }
 
+    /// The setting as text.
     pub fn text(&self, key: &str) -> Option<String> {
         self.value(key).map(text)
     }
 
+    /// The setting as text, or `default`.
     pub fn text_or(&self, key: &str, default: &str) -> String {
         self.text(key).unwrap_or_else(|| default.to_owned())
     }
@@ -50,6 +53,7 @@ impl<'a> Settings<'a> {
         self.value(key).map(|value| strings(Some(value)))
     }
 
+    /// The setting as `true` or `false`; anything else is an error.
     pub fn bool(&self, key: &str, default: bool) -> Result<bool, RequestError> {
         match self.text(key).as_deref() {
             None => Ok(default),
@@ -61,6 +65,7 @@ impl<'a> Settings<'a> {
         }
     }
 
+    /// The setting as a whole number; anything else is an error.
     pub fn int(&self, key: &str, default: i32) -> Result<i32, RequestError> {
         match self.text(key) {
             None => Ok(default),

@@ -5,26 +5,32 @@ use std::sync::Arc;
 /// One token. `text` lives only for the call that emits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
+    /// The term.
     pub text: &'a str,
     /// Position within this value, from 0; removed stop words leave holes.
     pub position: u32,
     /// Positions that it spans: more than 1 where a graph has shorter ways beside it.
     pub position_length: u32,
-    /// Byte offsets into the value.
+    /// Byte offset of its start in the value.
     pub start: u32,
+    /// Byte offset of its end.
     pub end: u32,
 }
 
 /// One token as `_analyze` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnalyzedToken {
+    /// The term.
     pub token: String,
     /// Offsets in UTF-16 units, as Elasticsearch counts.
     pub start_offset: u32,
+    /// Offset of its end, in the same units.
     pub end_offset: u32,
     /// `<ALPHANUM>`, `<NUM>`, `<IDEOGRAPHIC>`, ..., or `word`.
     pub kind: &'static str,
+    /// Position within the text, from 0.
     pub position: u32,
+    /// Positions that it spans.
     pub position_length: u32,
     /// Whether stemmers pass it over; `None`: no filter asks.
     pub is_keyword: Option<bool>,
@@ -35,6 +41,7 @@ pub struct AnalyzedToken {
 /// The tokens of one text, and the holes after the last one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analyzed {
+    /// In the order in which the analyzer emits them.
     pub tokens: Vec<AnalyzedToken>,
     /// Positions of removed tokens after the last one that stayed.
     pub trailing: u32,
@@ -97,6 +104,7 @@ impl TokenBuf {
         TokenBuf { text, payload: self.payload.clone(), ..*self }
     }
 
+    /// Replaces the text alone.
     pub fn set(&mut self, text: &str) {
         self.text.clear();
         self.text.push_str(text);

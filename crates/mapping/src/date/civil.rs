@@ -1,5 +1,6 @@
 //! The proleptic Gregorian calendar in plain integers.
 
+/// Milliseconds of a day without leap seconds.
 pub const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// Days since 1970-01-01 of a date; `month` from 1, `day` from 1 (a day beyond the month's end counts on).
@@ -55,12 +56,19 @@ pub(crate) fn days_in_month(year: i64, month: u32) -> u32 {
 /// A local date and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Civil {
+    /// Year of the proleptic Gregorian calendar; 0 is the year before 1.
     pub year: i64,
+    /// From 1.
     pub month: u32,
+    /// Day of the month, from 1.
     pub day: u32,
+    /// 0 to 23.
     pub hour: u32,
+    /// 0 to 59.
     pub minute: u32,
+    /// 0 to 59.
     pub second: u32,
+    /// 0 to 999.
     pub millisecond: u32,
 }
 

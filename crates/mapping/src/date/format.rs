@@ -25,7 +25,8 @@ pub struct DateFormat {
     /// The list as written.
     pub pattern: String,
     alternatives: Vec<Alternative>,
-    /// Separators of the layout `yyyy?MM?dd?HH?mm?ss`, when the first alternative is exactly that, without a zone.
+    /// Separators of the layout `yyyy?MM?dd?HH?mm?ss`, when the first alternative is exactly that, without a
+    /// zone.
     plain: Option<[u8; 5]>,
     /// An alternative takes `yyyy-MM-ddTHH:mm:ssZ` with or without milliseconds, and none before it can.
     takes_iso: bool,
@@ -196,8 +197,8 @@ impl DateFormat {
         Err(unparsable(text, self.alternatives.len(), stopped_at, &self.alternatives[0]))
     }
 
-    /// Query side: date math (`now-1d/d`, `2020-01-01||+1M/d`), an upper bound rounding up to the last millisecond
-    /// (`round_up`), texts without a zone read in `zone`.
+    /// Query side: date math (`now-1d/d`, `2020-01-01||+1M/d`), an upper bound rounding up to the last
+    /// millisecond (`round_up`), texts without a zone read in `zone`.
     ///
     /// Error: `parse_exception` "failed to parse date field [...] with format [...]".
     pub fn parse_with_math(
@@ -210,8 +211,8 @@ impl DateFormat {
         self.parse_instant_with_math(text, now_millis, round_up, zone).map(|instant| instant.millis)
     }
 
-    /// [`DateFormat::parse_with_math`] to the nanosecond: what is not said rounds up to the last one, date math to the beginning of the last
-    /// millisecond, as in Elasticsearch.
+    /// [`DateFormat::parse_with_math`] to the nanosecond: what is not said rounds up to the last one, date
+    /// math to the beginning of the last millisecond, as in Elasticsearch.
     pub fn parse_instant_with_math(
         &self,
         text: &str,
@@ -246,7 +247,8 @@ impl DateFormat {
         self.format_instant(Instant::of_millis(millis), zone)
     }
 
-    /// The instant in the list's first format, on the clock of `zone`, with nanoseconds where the format has room for them.
+    /// The instant in the list's first format, on the clock of `zone`, with nanoseconds where the format has
+    /// room for them.
     pub fn format_instant(&self, instant: Instant, zone: &Zone) -> String {
         let mut out = String::new();
         match &self.alternatives[0] {
@@ -376,7 +378,7 @@ fn read_epoch(text: &str, epoch: Epoch, round_up: bool) -> Option<Instant> {
     })
 }
 
-/// Seconds or milliseconds, with what is beyond them behind a point.
+/// Seconds or milliseconds, with what is beyond them after a point.
 fn write_epoch(instant: Instant, epoch: Epoch, out: &mut String) {
     let (per_unit, width) = match epoch {
         Epoch::Millis => (NANOS_PER_MILLI, 6),
@@ -400,7 +402,8 @@ fn two(bytes: &[u8], at: usize) -> u32 {
     if tens > 9 || ones > 9 { 1000 } else { tens * 10 + ones }
 }
 
-/// In byte `i` the number that the digits `i` and `i + 1` make; `None` when a byte where `digits` has ones is no digit.
+/// In byte `i` the number that the digits `i` and `i + 1` make; `None` when a byte where `digits` has ones is
+/// no digit.
 #[inline(always)]
 fn pairs(bytes: [u8; 8], digits: u64) -> Option<[u8; 8]> {
     const EACH: u64 = 0x0101_0101_0101_0101;
@@ -453,7 +456,7 @@ fn iso_utc(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// `yyyy-MM-ddTHH:mm:ss.SSSSSSSSSZ` with one to nine digits behind the point.
+/// `yyyy-MM-ddTHH:mm:ss.SSSSSSSSSZ` with one to nine digits after the point.
 #[inline(always)]
 fn iso_utc_nanos(bytes: &[u8]) -> Option<Instant> {
     let head: &[u8; 20] = bytes.first_chunk()?;

@@ -3,6 +3,7 @@
 use super::civil::{Civil, MILLIS_PER_DAY};
 use crate::RequestError;
 
+/// Nanoseconds of a millisecond.
 pub const NANOS_PER_MILLI: i64 = 1_000_000;
 
 /// An instant, ordered by time.
@@ -15,11 +16,12 @@ pub struct Instant {
 }
 
 impl Instant {
+    /// The instant this many milliseconds after 1970-01-01T00:00Z.
     pub const fn of_millis(millis: i64) -> Instant {
         Instant { millis, nanos: 0 }
     }
 
-    /// The instant so many nanoseconds after 1970-01-01T00:00Z.
+    /// The instant this many nanoseconds after 1970-01-01T00:00Z.
     pub const fn of_nanos(nanos: i64) -> Instant {
         Instant { millis: nanos.div_euclid(NANOS_PER_MILLI), nanos: nanos.rem_euclid(NANOS_PER_MILLI) as u32 }
     }
@@ -45,7 +47,7 @@ impl Instant {
         })
     }
 
-    /// `java.time.Instant#toString`: as many groups of three digits behind the point as there are.
+    /// `java.time.Instant#toString`: as many groups of three digits after the point as there are.
     pub fn to_iso(self) -> String {
         let civil = Civil::from_millis(self.millis);
         let sign = if civil.year > 9999 { "+" } else { "" };
@@ -90,7 +92,7 @@ impl Resolution {
     /// An instant as it is stored.
     ///
     /// # Errors
-    /// What nanoseconds do not reach.
+    /// Nanoseconds do not reach the instant: it is before 1970 or after 2262.
     #[inline]
     pub fn stored(self, instant: Instant) -> Result<i64, RequestError> {
         match self {
@@ -99,6 +101,7 @@ impl Resolution {
         }
     }
 
+    /// The instant that a stored date means.
     #[inline]
     pub fn instant(self, stored: i64) -> Instant {
         match self {

@@ -47,7 +47,7 @@ pub(super) struct Digits {
     pub min: usize,
     pub max: usize,
     pub sign: Sign,
-    /// Digits that belong to the fixed-width numbers right behind.
+    /// Digits that belong to the fixed-width numbers right after.
     pub reserve: usize,
 }
 
@@ -88,8 +88,9 @@ pub(super) enum Item {
     },
     /// The last two digits of a year from 2000 to 2099.
     ShortYear,
-    /// Of a second, behind one of the bytes of `points` (written: a point), or behind nothing. Widths that are not fixed are written as
-    /// milliseconds, or, from three digits on, as many digits as it takes.
+    /// A fraction of a second, after one of the bytes of `points` (written: a point), or after nothing.
+    /// Widths that are not fixed are written as milliseconds, or, from three digits on, as many digits as it
+    /// takes.
     Fraction {
         min: usize,
         max: usize,

@@ -1,4 +1,5 @@
-//! A pattern's text to its items: Java's pattern letters, and the few signs of our own that built-in formats need.
+//! A pattern's text to its items: Java's pattern letters, and the few signs of our own that built-in formats
+//! need.
 //!
 //! Source: `java.time.format.DateTimeFormatterBuilder#appendPattern`.
 
@@ -21,9 +22,10 @@ const DEPTH_MAX: usize = 32;
 /// Bytes that a pattern may have.
 const LENGTH_MAX: usize = 512;
 
-/// Compiles a pattern. Signs beside Java's, for [`Dialect::Strict`] and [`Dialect::Lenient`] only: `#` any zone or offset,
-/// `{` a fraction of one to nine digits behind a point, `$` the same where it is written to the nanosecond, `^` behind a point or a comma, `}` one of at most three digits, `~` a year of four digits, `!` a day of one
-/// or two digits.
+/// Compiles a pattern. Signs beside Java's, for [`Dialect::Strict`] and [`Dialect::Lenient`] only: `#` any
+/// zone or offset, `{` a fraction of one to nine digits after a point, `$` the same where it is written to
+/// the nanosecond, `^` after a point or a comma, `}` one of at most three digits, `~` a year of four digits,
+/// `!` a day of one or two digits.
 pub(super) fn compile(pattern: &str, dialect: Dialect) -> Result<Vec<Item>, RequestError> {
     if pattern.len() > LENGTH_MAX {
         return Err(RequestError::illegal_argument(format!(
@@ -236,7 +238,7 @@ fn offset(letter: char, count: usize) -> Result<Offset, String> {
     Ok(Offset { colon, minutes, seconds, zero })
 }
 
-/// Lets a number of open width leave the digits of the fixed-width numbers right behind it (`yyyyMMdd`).
+/// Lets a number of open width leave the digits of the fixed-width numbers right after it (`yyyyMMdd`).
 fn reserve(items: &mut [Item]) {
     let mut behind = 0;
     for item in items.iter_mut().rev() {

@@ -5,8 +5,14 @@ use crate::RequestError;
 /// A time zone, as `java.time.ZoneId` takes it: `Z`, an offset, or a region of the tz database.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Zone {
+    /// The offset 0.
     Utc,
-    Fixed { seconds: i32 },
+    /// The same offset always, in seconds east of Greenwich.
+    Fixed {
+        /// Seconds east of Greenwich.
+        seconds: i32,
+    },
+    /// A region whose offset changes.
     Region(jiff::tz::TimeZone),
 }
 
@@ -38,11 +44,13 @@ impl Zone {
         (region.iana_name() == Some(text)).then_some(Zone::Region(region))
     }
 
+    /// The zone with this offset in seconds east of Greenwich.
     pub fn fixed(seconds: i32) -> Zone {
         if seconds == 0 { Zone::Utc } else { Zone::Fixed { seconds } }
     }
 
-    /// The time around an instant without changes of the clock: from its first instant to before its end.
+    /// The time around an instant in which the offset does not change: its first instant, and the first one
+    /// after it.
     pub fn season_at(&self, instant_millis: i64) -> Option<(i64, i64)> {
         let Zone::Region(region) = self else { return Some((i64::MIN, i64::MAX)) };
         let time = |millis: i64| jiff::Timestamp::from_millisecond(millis).ok();
@@ -75,8 +83,8 @@ impl Zone {
         utc_millis.saturating_add(self.offset_seconds_at(utc_millis) as i64 * 1000)
     }
 
-    /// The instant at which the local clock shows this. In a gap, as much later as the gap is long; in an overlap, the
-    /// earlier one (`java.time.ZonedDateTime.ofLocal`).
+    /// The instant at which the local clock shows this. In a gap, as much later as the gap is long; in an
+    /// overlap, the earlier one (`java.time.ZonedDateTime.ofLocal`).
     pub fn to_utc(&self, local_millis: i64) -> i64 {
         match self {
             Zone::Utc => local_millis,

@@ -20,9 +20,11 @@ pub(crate) struct SourceSection {
 /// What an index keeps of its documents' JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceRule {
+    /// Whether a source is stored, rebuilt, or neither.
     pub mode: SourceMode,
-    /// Patterns of what is kept, and of what is not; empty: everything, nothing.
+    /// Patterns of paths that are kept; none means all.
     pub includes: Vec<String>,
+    /// Patterns of paths that are left out of those.
     pub excludes: Vec<String>,
 }
 
@@ -39,6 +41,7 @@ impl SourceRule {
 }
 
 impl SourceSection {
+    /// Reads the section `_source`; a member that is unknown or of another type is an error.
     pub fn parse(value: &Value) -> Result<SourceSection, RequestError> {
         let Value::Object(object) = value else {
             return Err(mapper_parsing("[_source] config must be an object"));

@@ -26,6 +26,8 @@ pub(crate) struct Template {
 const TYPES: [&str; 8] = ["object", "string", "long", "double", "boolean", "date", "binary", "*"];
 
 impl Template {
+    /// Reads `dynamic_templates`, a list of objects with one member each; an entry that does not parse is an
+    /// error.
     pub fn parse_list(value: &Value) -> Result<Vec<Template>, RequestError> {
         let Value::Array(list) = value else {
             return Err(mapper_parsing(
@@ -114,13 +116,15 @@ impl Template {
         Ok(template)
     }
 
+    /// The entry as it was given.
     pub fn to_json(&self) -> Value {
         let mut outer = Map::new();
         outer.insert(self.name.clone(), Value::Object(self.body.clone()));
         Value::Object(outer)
     }
 
-    /// Whether a field of this name, path and JSON type (`string`, `long`, `double`, `boolean`, `date`, `object`) fits.
+    /// Whether a field of this name, path and JSON type (`string`, `long`, `double`, `boolean`, `date`,
+    /// `object`) fits.
     pub fn fits(&self, name: &str, path: &str, json_type: &str) -> bool {
         let by_name = |pattern: &String| {
             if self.is_regex {
@@ -141,7 +145,8 @@ impl Template {
             && !self.types_not.iter().any(by_type)
     }
 
-    /// The mapping for a field of this name, `{name}` and `{dynamic_type}` filled in; `default_type` when it has no `type`.
+    /// The mapping for a field of this name, `{name}` and `{dynamic_type}` filled in; `default_type` when it
+    /// has no `type`.
     pub fn mapping_for(&self, name: &str, default_type: &str) -> Map<String, Value> {
         let mut mapping = fill(&Value::Object(self.mapping.clone()), name, default_type)
             .as_object()

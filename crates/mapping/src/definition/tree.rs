@@ -24,6 +24,7 @@ pub enum Dynamic {
 }
 
 impl Dynamic {
+    /// As `GET _mapping` shows it.
     pub fn name(self) -> &'static str {
         match self {
             Dynamic::True => "true",
@@ -55,8 +56,8 @@ pub(crate) struct Includes {
 }
 
 impl Object {
-    /// Drops `include_in_root` from the nested objects below whose values come to the root through their parents anyway.
-    /// `is_included`: those of this object do.
+    /// Drops `include_in_root` from the nested objects below whose values come to the root through their
+    /// parents anyway. `is_included`: those of this object do.
     ///
     /// Source: `NestedObjectMapper`, `RootObjectMapper#fixRedundantIncludes`.
     pub fn settle_includes(&mut self, is_included: bool) {

@@ -10,7 +10,7 @@ use crate::field::{FieldSink, Scalar};
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object at `at`; returns the offset behind it.
+    /// The object at `at`; returns the offset after it.
     #[inline(never)]
     pub(super) fn completion(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
@@ -100,7 +100,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     }
 }
 
-/// The values at a dotted path, whatever dots mean on the way. The depth of JSON that was let in bounds the recursion.
+/// The values at a dotted path, whatever dots mean on the way. The depth of JSON that was let in bounds the
+/// recursion.
 fn gather<'v>(value: &'v Value, path: &str, found: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| gather(item, path, found)),

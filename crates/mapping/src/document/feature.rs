@@ -69,7 +69,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// The object of a `rank_features`; returns the offset behind it.
+    /// The object of a `rank_features`; returns the offset after it.
     #[inline(never)]
     pub(super) fn features(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;

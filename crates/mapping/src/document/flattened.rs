@@ -1,5 +1,5 @@
-//! The object of a field of type `flattened`: every scalar in it becomes a term, once alone and once with its key.
-//! Source: Elasticsearch's `FlattenedFieldParser`.
+//! The object of a field of type `flattened`: every scalar in it becomes a term, once alone and once with its
+//! key. Source: Elasticsearch's `FlattenedFieldParser`.
 
 use super::error;
 use super::json;
@@ -9,7 +9,8 @@ use crate::RequestError;
 use crate::field::{FieldSink, Flattened, KEY_END, Scalar};
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 
-/// Where the walk is: the keys from the field on, with dots between them, and how many objects they go through.
+/// Where the walk is: the keys from the field on, with dots between them, and how many objects they go
+/// through.
 struct Way {
     key: String,
     depth: u32,
@@ -17,7 +18,7 @@ struct Way {
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object at `at`; returns the offset behind it.
+    /// The object at `at`; returns the offset after it.
     #[inline(never)]
     pub(super) fn flattened(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;
@@ -26,7 +27,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(end)
     }
 
-    /// The value at `at` of a key given as a dotted name, as in `{"labels.priority": "low"}`; its grammar is checked.
+    /// The value at `at` of a key given as a dotted name, as in `{"labels.priority": "low"}`; its grammar is
+    /// checked.
     pub(super) fn flattened_below(&mut self, leaf: u32, key: String, at: usize) -> Result<(), Stop> {
         let Some((node, mut way)) = self.begin_flattened(leaf, key) else { return Ok(()) };
         self.flattened_value(node, &mut way, at).map(drop)
@@ -44,7 +46,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         node.is_fed.then_some((node, Way { key, depth, depth_max }))
     }
 
-    /// The members of an object, whose grammar is checked. The depth of JSON that was let in bounds the recursion.
+    /// The members of an object, whose grammar is checked. The depth of JSON that was let in bounds the
+    /// recursion.
     fn flattened_object(&mut self, node: &'a Leaf, way: &mut Way, at: usize) -> Result<usize, Stop> {
         let mut at = skip_space(self.bytes, at + 1);
         let outer = way.key.len();

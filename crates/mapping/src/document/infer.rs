@@ -1,4 +1,5 @@
-//! The mapping that a document asks for: "which types would dynamic mapping give to the fields it does not know?"
+//! The mapping that a document asks for: "which types would dynamic mapping give to the fields it does not
+//! know?"
 //!
 //! Source: `DocumentParser`, `DynamicFieldsBuilder`, `DynamicTemplate`.
 
@@ -14,8 +15,9 @@ use crate::mapping::Mapping;
 use crate::tree::{Copy, Target};
 use limber_work as work;
 
-/// A body for [`Mapping::merge`] that adds every unmapped field of `source` that `dynamic: true` lets in: strings become
-/// `text` with a `keyword` multi-field (dates and numbers where detection says so), integers `long`, fractions `float`.
+/// A body for [`Mapping::merge`] that adds every unmapped field of `source` that `dynamic: true` lets in:
+/// strings become `text` with a `keyword` multi-field (dates and numbers where detection says so), integers
+/// `long`, fractions `float`.
 ///
 /// Called after [`super::parse`] answered `NeedsMapping`. Errors are those of the walk.
 pub fn infer(mapping: &Mapping, source: &[u8]) -> Result<Value, RequestError> {
@@ -60,7 +62,8 @@ struct Place {
 }
 
 impl Inference<'_> {
-    /// Names the nested objects around what was found as they are: a dotted name alone would stand for plain ones.
+    /// Names the nested objects around what was found as they are: a dotted name alone would stand for plain
+    /// ones.
     fn name_nested(&mut self) {
         let mut around: Map<String, Value> = Map::new();
         for path in self.found.keys() {
@@ -93,7 +96,8 @@ impl Inference<'_> {
             .map_err(|found| self.syntax(found))
     }
 
-    /// The object whose `{` is at `at`; returns the offset behind it. `level` counts mapped levels, the root being 1.
+    /// The object whose `{` is at `at`; returns the offset after it. `level` counts mapped levels, the root
+    /// being 1.
     fn object(&mut self, place: Place, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
         if level > self.mapping.settings().limits.object_levels() {
             return Err(definition::depth_exceeded(path, self.mapping.settings()));
@@ -303,7 +307,8 @@ impl Inference<'_> {
         }
     }
 
-    /// The value of a path that nothing maps, in an object whose new fields are runtime fields. Objects leave no trace.
+    /// The value of a path that nothing maps, in an object whose new fields are runtime fields. Objects leave
+    /// no trace.
     fn runtime(&mut self, path: &str, at: usize, level: usize) -> Result<usize, RequestError> {
         if level > self.mapping.settings().limits.object_levels() {
             return Err(definition::depth_exceeded(path, self.mapping.settings()));
@@ -335,8 +340,8 @@ impl Inference<'_> {
         }
     }
 
-    /// The JSON type of a scalar as dynamic mapping sees it, the type that a mapped field gets, and the format of a date where the
-    /// type's default does not cover it; `None` for null.
+    /// The JSON type of a scalar as dynamic mapping sees it, the type that a mapped field gets, and the
+    /// format of a date where the type's default does not cover it; `None` for null.
     fn scalar(
         &self,
         first: u8,

@@ -10,7 +10,7 @@ use crate::field::{FieldSink, Scalar};
 use crate::tree::Leaf;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object at `at`; returns the offset behind it.
+    /// The object at `at`; returns the offset after it.
     #[inline(never)]
     pub(super) fn join(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;

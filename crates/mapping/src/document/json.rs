@@ -43,7 +43,8 @@ pub(super) fn unexpected(bytes: &[u8], offset: usize, expected: &'static str) ->
     error(offset, JsonErrorKind::Unexpected(if is_end { "expected a value" } else { expected }))
 }
 
-/// The error for a word that is no literal; its place is behind the word and the byte that ends it, as Jackson counts.
+/// The error for a word that is not a literal; its place is after the word and the byte that ends it, as
+/// Jackson counts.
 #[cold]
 fn bad_token(bytes: &[u8], start: usize) -> JsonError {
     let rest = String::from_utf8_lossy(&bytes[start..bytes.len().min(start + 256)]);
@@ -127,7 +128,8 @@ fn fraction(bytes: &[u8], mut at: usize) -> Result<NumberToken, JsonError> {
     Ok(NumberToken { end: at, integer: None, is_integer: false })
 }
 
-/// The closing quote of the string whose contents start at `at`, passing over escapes, and whether there are any.
+/// The closing quote of the string whose contents start at `at`, passing over escapes, and whether there are
+/// any.
 #[inline]
 pub(super) fn string_end(bytes: &[u8], mut at: usize) -> Result<(usize, bool), JsonError> {
     let mut has_escapes = false;
@@ -159,8 +161,8 @@ pub(super) fn string_end(bytes: &[u8], mut at: usize) -> Result<(usize, bool), J
     }
 }
 
-/// Appends the contents of a string that [`string_end`] has accepted. Half of a surrogate pair becomes U+FFFD, as when
-/// Lucene encodes it.
+/// Appends the contents of a string that [`string_end`] has accepted. Half of a surrogate pair becomes
+/// U+FFFD, as when Lucene encodes it.
 pub(super) fn unescape(raw: &str, out: &mut String) {
     let mut rest = raw;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
@@ -225,8 +227,8 @@ pub(super) fn scalar_end(bytes: &[u8], at: usize) -> Result<Option<usize>, JsonE
 /// Levels of nesting that [`skip_value`] can count at most.
 const DEPTH_MAX: usize = 4096;
 
-/// The end of the value at `at`, checked by JSON's grammar (duplicate keys are not looked for). Takes no stack however
-/// deep the value is; `depth` is the level it stands on, `limit` the deepest allowed.
+/// The end of the value at `at`, checked by JSON's grammar (duplicate keys are not looked for). Takes no
+/// stack however deep the value is; `depth` is the level it stands on, `limit` the deepest allowed.
 pub(super) fn skip_value(
     bytes: &[u8],
     mut at: usize,
@@ -302,7 +304,7 @@ pub(super) fn key(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     colon(bytes, end + 1)
 }
 
-/// From behind a key to the start of its value.
+/// From after a key to the start of its value.
 #[inline(always)]
 pub(super) fn colon(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     let at = skip_space(bytes, at);

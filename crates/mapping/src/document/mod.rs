@@ -1,6 +1,7 @@
 //! Document bytes to typed values: "what does this document say under this mapping?"
 //!
-//! The walker builds no document object: it reads the JSON once, from left to right, and hands every value to the sink.
+//! The walker builds no document object: it reads the JSON once, from left to right, and hands every value to
+//! the sink.
 
 mod completion;
 mod error;
@@ -9,17 +10,17 @@ mod flattened;
 mod infer;
 mod join;
 mod json;
-mod made;
 mod nested;
 mod put;
 mod range;
 pub mod scan;
 mod scratch;
-mod stranger;
+mod scripted;
+mod unknown_key;
 mod walk;
 mod whole;
 
 pub use infer::infer;
-pub use made::{Made, put_ignored, put_made};
 pub use scratch::Scratch;
+pub use scripted::{ScriptedValue, put_ignored, put_scripted};
 pub use walk::{Parsed, parse, parse_acknowledged};

@@ -11,7 +11,7 @@ use crate::field::{Ends, FieldSink, RangeKind, RangeReader, Scalar, block_of};
 use crate::tree::Leaf;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object at `at`; returns the offset behind it.
+    /// The object at `at`; returns the offset after it.
     #[inline(never)]
     pub(super) fn range(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let json_depth = self.mapping.settings().limits.json_depth;
@@ -115,7 +115,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Err(error::document(self.bytes, at, reason).into())
     }
 
-    /// A multi-field that is given an object: where Elasticsearch's parser stands by then, there is nothing left of it.
+    /// A multi-field that is given an object: where Elasticsearch's parser stands by then, there is nothing
+    /// left of it.
     #[cold]
     fn no_text(&self, node: &Leaf, at: usize) -> Stop {
         let place = error::position(self.bytes, at);

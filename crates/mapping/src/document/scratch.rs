@@ -9,7 +9,8 @@ use crate::mapping::Mapping;
 pub struct Scratch {
     /// Identity of the mapping that `next` and `seen` speak of.
     pub(super) mapping_identity: u64,
-    /// The entry that followed last time: `[entry_count + object_count]`, an object's own slot standing for its start.
+    /// The entry that followed last time: `[entry_count + object_count]`, an object's own slot standing for
+    /// its start.
     pub(super) next: Vec<u32>,
     /// Number of the object instance an entry was last met in, against duplicate keys: `[entry_count]`.
     pub(super) seen: Vec<u32>,
@@ -31,7 +32,7 @@ pub struct Scratch {
     /// Unescaped strings.
     pub(super) unescaped: String,
     /// Unmapped keys of the objects that are open, with their instance, against duplicates.
-    pub(super) strangers: Vec<(u32, std::ops::Range<usize>)>,
+    pub(super) unmapped_keys: Vec<(u32, std::ops::Range<usize>)>,
     /// `_id` of the document, for error messages only.
     pub(super) id: String,
     /// Whether the document came with a routing, which children of others need.
@@ -39,11 +40,13 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Scratch space that holds nothing yet; it grows with the documents that are parsed and is used again.
     pub fn new() -> Scratch {
         Scratch::default()
     }
 
-    /// Names the next document, so that its errors say "in document with id '...'"; forgotten after that document.
+    /// Names the next document, so that its errors say "in document with id '...'"; forgotten after that
+    /// document.
     pub fn for_document(&mut self, id: &str) -> &mut Scratch {
         self.id.clear();
         self.id.push_str(id);
@@ -68,7 +71,7 @@ impl Scratch {
         self.next_document();
         self.nested_objects = 0;
         self.timestamps = 0;
-        self.strangers.clear();
+        self.unmapped_keys.clear();
     }
 
     /// The names of the features that a leaf has had in the document.

@@ -1,7 +1,8 @@
 //! The walk over one document's bytes.
 //!
-//! Documents of an index repeat their keys in the same order, so the walker compares the bytes at hand with the key that
-//! came next last time, and hashes only when they differ. UTF-8 is checked once for the whole document.
+//! Documents of an index repeat their keys in the same order, so the walker compares the bytes at hand with
+//! the key that came next last time, and hashes only when they differ. UTF-8 is checked once for the whole
+//! document.
 
 use super::error;
 use super::json::{self, JsonError, JsonErrorKind};
@@ -19,16 +20,17 @@ use limber_work as work;
 pub enum Parsed {
     /// The sink has every value.
     Done,
-    /// A field that the mapping does not know, where `dynamic` is true. The caller rolls the sink back, merges what
-    /// [`super::infer`] proposes, and parses again.
+    /// A field that the mapping does not know, where `dynamic` is true. The caller rolls the sink back,
+    /// merges what [`super::infer`] proposes, and parses again.
     NeedsMapping,
 }
 
-/// Walks `source` (one JSON object, UTF-8) and hands every value of a mapped field to the sink, in document order.
+/// Walks `source` (one JSON object, UTF-8) and hands every value of a mapped field to the sink, in document
+/// order.
 ///
-/// On an error or on [`Parsed::NeedsMapping`] the sink has seen a part of the document and must be rolled back.
-/// Errors: `document_parsing_exception` and `strict_dynamic_mapping_exception` in Elasticsearch's words; name the document
-/// with [`Scratch::for_document`] for "in document with id".
+/// On an error or on [`Parsed::NeedsMapping`] the sink has seen a part of the document and must be rolled
+/// back. Errors: `document_parsing_exception` and `strict_dynamic_mapping_exception` in Elasticsearch's
+/// words; name the document with [`Scratch::for_document`] for "in document with id".
 pub fn parse<S: FieldSink>(
     mapping: &Mapping,
     source: &[u8],
@@ -47,8 +49,8 @@ pub fn parse<S: FieldSink>(
     parsed
 }
 
-/// As [`parse`], for a document that was acknowledged under an earlier state of the mapping: a value that the mapping refuses
-/// today, or does not know, is left out, and the rest of the document is handed to the sink.
+/// As [`parse`], for a document that was acknowledged under an earlier state of the mapping: a value that the
+/// mapping refuses today, or does not know, is left out, and the rest of the document is handed to the sink.
 ///
 /// Errors: the bytes are no JSON object. The sink must be rolled back then.
 pub fn parse_acknowledged<S: FieldSink>(
@@ -206,14 +208,14 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// Bytes before or behind the document that are not JSON.
+    /// Bytes before or after the document that are not JSON.
     #[cold]
     fn outside(&self, found: &JsonError) -> Stop {
         let cause = error::syntax_cause(self.bytes, found);
         error::document(self.bytes, found.offset, &cause.reason).caused_by(cause).into()
     }
 
-    /// Walks the object whose first byte after `{` is at `at`; returns the offset behind its `}`.
+    /// Walks the object whose first byte after `{` is at `at`; returns the offset after its `}`.
     pub(super) fn object(&mut self, number: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         if depth > self.mapping.settings().limits.json_depth {
             return Err(
@@ -242,7 +244,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
             let Some(entry) = entry else {
                 self.token = quote;
                 at = json::colon(self.bytes, key_end)?;
-                at = self.stranger(number, quote, key_end, at, depth)?;
+                at = self.unknown_key(number, quote, key_end, at, depth)?;
                 match self.after_value(at)? {
                     (next, true) => at = next,
                     (end, false) => return Ok(end),
@@ -286,8 +288,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         json::error(key_end, JsonErrorKind::Duplicate(key)).into()
     }
 
-    /// The entry of the key whose contents start at `start` (None: the object does not know it), and the offset behind
-    /// its closing quote. Remembers the answer as the successor of `slot`.
+    /// The entry of the key whose contents start at `start` (None: the object does not know it), and the
+    /// offset after its closing quote. Remembers the answer as the successor of `slot`.
     #[inline(never)]
     fn look_up(
         &mut self,
@@ -312,12 +314,12 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 let is_known = |(other, range): &(u32, std::ops::Range<usize>)| {
                     *other == instance && self.text[range.clone()] == *raw
                 };
-                if self.scratch.strangers.iter().any(is_known) {
+                if self.scratch.unmapped_keys.iter().any(is_known) {
                     return Err(self.duplicate(start - 1, end + 1));
                 }
                 // Against quadratic time; beyond this, an unmapped duplicate is not refused.
-                if self.scratch.strangers.len() < 256 {
-                    self.scratch.strangers.push((instance, start..end));
+                if self.scratch.unmapped_keys.len() < 256 {
+                    self.scratch.unmapped_keys.push((instance, start..end));
                 }
             }
         }
@@ -407,7 +409,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         .into()
     }
 
-    /// The value of a key that leads to a leaf. Of an acknowledged document, one that the leaf refuses is skipped.
+    /// The value of a key that leads to a leaf. Of an acknowledged document, one that the leaf refuses is
+    /// skipped.
     #[inline(always)]
     pub(super) fn leaf_value(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         match self.value(leaf, at, depth) {
@@ -476,7 +479,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// One scalar of a leaf; returns the offset behind it.
+    /// One scalar of a leaf; returns the offset after it.
     #[inline(always)]
     fn scalar(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let tree = self.tree;

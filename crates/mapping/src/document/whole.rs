@@ -30,7 +30,8 @@ fn shape_of(field: &Field, value: &Value) -> Result<GridShape, RequestError> {
     Ok(shape)
 }
 
-/// The common notation of a point, `[lon, lat]` within the map, and the offset behind it; `None` leaves everything to the rules.
+/// The common notation of a point, `[lon, lat]` within the map, and the offset after it; `None` leaves
+/// everything to the rules.
 fn plain_position(text: &str, at: usize) -> Option<(GeoPoint, usize)> {
     let bytes = text.as_bytes();
     let (longitude, comma) = coordinate(text, at, b'[')?;
@@ -39,7 +40,7 @@ fn plain_position(text: &str, at: usize) -> Option<(GeoPoint, usize)> {
     (is_within && bytes.get(end) == Some(&b']')).then_some((GeoPoint { latitude, longitude }, end + 1))
 }
 
-/// The number behind the byte `mark` at `at`, and the offset of what follows.
+/// The number after the byte `mark` at `at`, and the offset of what follows.
 #[inline]
 fn coordinate(text: &str, at: usize, mark: u8) -> Option<(f64, usize)> {
     let bytes = text.as_bytes();
@@ -55,7 +56,7 @@ fn coordinate(text: &str, at: usize, mark: u8) -> Option<(f64, usize)> {
 }
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// The object or list of a `geo_shape`; returns the offset behind it.
+    /// The object or list of a `geo_shape`; returns the offset after it.
     #[inline(never)]
     pub(super) fn shapes(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, depth, self.mapping.settings().limits.json_depth)?;
@@ -99,7 +100,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// The object or list of a `geo_point`; returns the offset behind it.
+    /// The object or list of a `geo_point`; returns the offset after it.
     #[inline(never)]
     pub(super) fn points(&mut self, leaf: u32, at: usize, depth: usize) -> Result<usize, Stop> {
         let json_depth = self.mapping.settings().limits.json_depth;
@@ -225,7 +226,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         }
     }
 
-    /// The query of a `percolator` field, which whoever writes the document reads; returns the offset behind it.
+    /// The query of a `percolator` field, which whoever writes the document reads; returns the offset after
+    /// it.
     #[inline(never)]
     pub(super) fn query(&mut self, leaf: u32, at: usize) -> Result<usize, Stop> {
         let end = json::skip_value(self.bytes, at, 1, self.mapping.settings().limits.json_depth)?;

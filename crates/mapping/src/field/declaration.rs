@@ -25,7 +25,7 @@ impl PartialEq for Leaf {
 }
 
 impl Leaf {
-    /// A field of this type that says nothing else.
+    /// A field of this type, without parameters.
     pub fn of(kind: &'static dyn FieldType) -> Leaf {
         Leaf { kind, params: BTreeMap::new(), fields: BTreeMap::new(), copy_to: Vec::new() }
     }
@@ -47,6 +47,7 @@ impl Leaf {
         declared.chain(self.kind.parts(self)).collect()
     }
 
+    /// Whether the parameter is true, by declaration or default.
     pub fn flag(&self, name: &str) -> bool {
         self.param(name).as_bool().unwrap_or(false)
     }

@@ -68,14 +68,15 @@ pub struct Field {
     pub has_vector_offsets: bool,
     /// Text and keyword: whether frequencies are written.
     pub frequencies: bool,
-    /// Text and completion alone.
+    /// Text and completion: the analyzer of values.
     pub analyzer: Option<Arc<Analyzer>>,
+    /// Text and completion: the analyzer of what is looked for.
     pub search_analyzer: Option<Arc<Analyzer>>,
-    /// Text: of phrases, where they are not analysed as other searches are.
+    /// Text: the analyzer of phrases that are looked for, where it is not the `search_analyzer`.
     pub search_quote_analyzer: Option<Arc<Analyzer>>,
     /// Keyword: values and what is looked for are brought into its form.
     pub normalizer: Option<Arc<Normalizer>>,
-    /// Keyword: a text that is looked for is several, with white space between them.
+    /// Keyword: whether a text that is looked for is cut at white space (`split_queries_on_whitespace`).
     pub splits_queries: bool,
     /// Text: positions left free between two values of one document (default 100).
     pub position_increment_gap: u32,
@@ -83,7 +84,10 @@ pub struct Field {
     pub ignore_above: Option<u32>,
     /// `null_value` in the field's own JSON form.
     pub null_value: Option<serde_json::Value>,
+    /// Numbers, ranges and shapes: whether values of a wrong form are converted instead of refused
+    /// (`coerce`).
     pub coerce: bool,
+    /// Whether a value that cannot be read is left out instead of refused (`ignore_malformed`).
     pub ignore_malformed: bool,
     /// Points: whether third coordinates are passed over instead of refused.
     pub ignore_z: bool,
@@ -93,9 +97,9 @@ pub struct Field {
     pub multi_fields: Vec<FieldId>,
     /// Text: where the terms are that it has beside its own.
     pub parts: TextParts,
-    /// Text: one of the terms that another text has beside its own.
+    /// Text: whether it holds terms that another text has beside its own.
     pub is_part: bool,
-    /// No name and no pattern finds it.
+    /// Whether it is hidden: no name and no pattern finds it.
     pub is_hidden: bool,
     /// Which documents belong to which others: of a field of type `join`.
     pub relations: Option<Arc<Relations>>,
@@ -123,16 +127,18 @@ pub struct TextParts {
 /// Beginnings of terms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextPrefixes {
+    /// Path of the field that holds them.
     pub path: Arc<str>,
     /// Whether they are those of neighbouring terms, too (`search_as_you_type`).
     pub of_shingles: bool,
-    /// Characters that they have.
+    /// Smallest number of characters that they have.
     pub least: usize,
+    /// Largest number of characters that they have.
     pub most: usize,
 }
 
 impl TextPrefixes {
-    /// Whether they hold every term that begins so.
+    /// Whether they hold every term that begins with `prefix`.
     pub fn hold(&self, prefix: &str) -> bool {
         (self.least..=self.most).contains(&prefix.chars().count())
     }
@@ -141,8 +147,9 @@ impl TextPrefixes {
 /// Neighbouring terms as one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextShingles {
+    /// Path of the field that holds them.
     pub path: Arc<str>,
-    /// How many terms.
+    /// Number of terms in a shingle.
     pub size: usize,
 }
 
@@ -151,7 +158,10 @@ pub struct TextShingles {
 pub enum Flattened {
     /// The field itself: the values of all keys. Objects in its objects are at most `depth_max` deep, itself
     /// counted.
-    Root { depth_max: u32 },
+    Root {
+        /// The limit on depth.
+        depth_max: u32,
+    },
     /// The terms key, [`KEY_END`], value of all keys, at [`keyed_path`]. No name and no pattern finds it.
     Keyed,
     /// One key. No document feeds it: a segment shows it as the part of the keyed terms that begin with the

@@ -19,19 +19,25 @@ use crate::number::double_from_text;
 pub enum Selection {
     /// No document can match (`1.5` on a `long`, a value out of the type's range, an empty range).
     Nothing,
+    /// Documents that have this term.
     Term(Vec<u8>),
     /// Terms in byte order between two bounds.
     Terms {
+        /// The first term, or what lies before it.
         lower: Bound<Vec<u8>>,
+        /// The last term, or what lies after it.
         upper: Bound<Vec<u8>>,
     },
+    /// Documents whose stored number is this one.
     Number(i64),
-    /// Both ends included.
+    /// Documents whose stored number lies between two, both included.
     Numbers {
+        /// The smallest stored number.
         lower: i64,
+        /// The largest stored number.
         upper: i64,
     },
-    /// Ranges by where their ends lie.
+    /// Documents with a range whose ends lie where this says.
     Ranges(RangesWanted),
 }
 
@@ -47,6 +53,7 @@ pub struct DateContext<'a> {
 }
 
 impl DateContext<'_> {
+    /// Dates in UTC and in the field's own format, with `now` at this instant.
     pub fn at(now_millis: i64) -> DateContext<'static> {
         DateContext { now_millis, zone: &Zone::Utc, format: None }
     }
@@ -68,7 +75,9 @@ impl<'a> DateContext<'a> {
 /// One end of a range query.
 #[derive(Debug, Clone, Copy)]
 pub struct RangeEnd<'a> {
+    /// The bound as the query gives it.
     pub value: &'a Value,
+    /// Whether the bound itself belongs to the range (`gte`, `lte`).
     pub inclusive: bool,
 }
 
@@ -84,7 +93,7 @@ pub(crate) fn text_of(value: &Value) -> Result<Cow<'_, str>, RequestError> {
     }
 }
 
-/// `number_format_exception`: a text that is no number.
+/// `number_format_exception`: a text that is not a number.
 pub(crate) fn for_input_string(text: &str) -> RequestError {
     let reason =
         if text.is_empty() { "empty String".to_owned() } else { format!("For input string: \"{text}\"") };

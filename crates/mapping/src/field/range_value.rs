@@ -26,40 +26,57 @@ use crate::number::{
 /// What the ends of a range are.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RangeKind {
+    /// 32-bit whole numbers.
     Integer,
+    /// 64-bit whole numbers.
     Long,
+    /// 32-bit floating point numbers.
     Float,
+    /// 64-bit floating point numbers.
     Double,
-    Date { format: Arc<DateFormat> },
+    /// Dates, in milliseconds, read by `format`.
+    Date {
+        /// How texts are read and ends are shown.
+        format: Arc<DateFormat>,
+    },
+    /// Addresses, in the form of IPv6.
     Ip,
 }
 
 /// Both ends included, each as a number that sorts like it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ends {
+    /// The lower end.
     pub lower: u128,
+    /// The upper end.
     pub upper: u128,
 }
 
-/// What ranges have to do with the one of a query.
+/// How a document's range must lie to the one of a query (`relation`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RangeRelation {
+    /// They have something in common.
     #[default]
     Intersects,
+    /// The document's range lies inside the query's.
     Within,
+    /// The query's range lies inside the document's.
     Contains,
 }
 
-/// Ranges by where their ends lie; both bounds of each end are included.
+/// Selects ranges by where their ends lie; both bounds of each end are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangesWanted {
+    /// Smallest and largest lower end.
     pub lower: (u128, u128),
+    /// Smallest and largest upper end.
     pub upper: (u128, u128),
-    /// Bytes of an end.
+    /// Bytes of an end in a term.
     pub width: usize,
 }
 
 impl RangesWanted {
+    /// Whether both ends lie within their bounds.
     pub fn accepts(&self, ends: Ends) -> bool {
         (self.lower.0..=self.lower.1).contains(&ends.lower)
             && (self.upper.0..=self.upper.1).contains(&ends.upper)
@@ -195,6 +212,7 @@ pub(crate) struct RangeReader<'f> {
 }
 
 impl<'f> RangeReader<'f> {
+    /// A range that has everything until its members are read.
     pub fn new(field: &'f Field, kind: &'f RangeKind) -> RangeReader<'f> {
         let all = kind.all();
         RangeReader { field, kind, lower: (all.lower, true), upper: (all.upper, true) }

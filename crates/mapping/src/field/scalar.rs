@@ -33,6 +33,7 @@ pub(crate) enum OwnedScalar {
 }
 
 impl OwnedScalar {
+    /// Takes a JSON scalar; objects and lists become their text.
     pub fn from_json(value: &Value) -> OwnedScalar {
         match value {
             Value::String(text) => OwnedScalar::Text(text.clone()),
@@ -45,6 +46,7 @@ impl OwnedScalar {
         }
     }
 
+    /// The scalar that documents are read with.
     pub fn borrow(&self) -> Scalar<'_> {
         match self {
             OwnedScalar::Text(text) => Scalar::Text(text),

@@ -35,6 +35,7 @@ pub trait FieldSink {
 pub struct SpaceId(pub u32);
 
 impl SpaceId {
+    /// The space of the documents around all nested ones.
     pub const ROOT: SpaceId = SpaceId(0);
 }
 

@@ -31,10 +31,13 @@ pub enum ValueKind {
     Double(Precision),
     /// A number times this factor, rounded.
     Scaled(f64),
+    /// `true` and `false`, stored as 1 and 0.
     Bool,
     /// Milliseconds, or nanoseconds, since 1970.
     Date {
+        /// How texts are read and values are shown.
         format: Arc<DateFormat>,
+        /// Unit of the stored number.
         resolution: Resolution,
     },
     /// A place on the map; number column of [`crate::geo::GeoPoint::encode`], points in Z order.
@@ -56,9 +59,13 @@ pub enum ValueKind {
 /// How large a whole number can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntegerWidth {
+    /// 64 bits.
     Long,
+    /// 32 bits.
     Integer,
+    /// 16 bits.
     Short,
+    /// 8 bits.
     Byte,
 }
 
@@ -78,8 +85,11 @@ impl IntegerWidth {
 /// How exact a double is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
+    /// 64 bits.
     Double,
+    /// 32 bits.
     Float,
+    /// 16 bits (IEEE 754 binary16).
     Half,
 }
 
@@ -88,6 +98,7 @@ pub enum Precision {
 pub enum NumberForm {
     /// As they are: whole numbers, dates in their resolution, truth values as 0 and 1.
     Whole,
+    /// By [`crate::number::u64_from_sortable`]: 0 to 2^64 - 1.
     Unsigned,
     /// By [`crate::number::f64_from_sortable`].
     Double,
@@ -99,7 +110,7 @@ pub enum NumberForm {
 
 /// The questions that searches ask of a field.
 impl Field {
-    /// What its values become in a segment.
+    /// What the field's values become in a segment.
     pub fn representation(&self) -> Representation {
         match self.values {
             ValueKind::Text => Representation::Text,
@@ -148,18 +159,22 @@ impl Field {
         matches!(self.values, ValueKind::Long(width) if width != IntegerWidth::Long)
     }
 
+    /// Whether values are `true` and `false`.
     pub fn is_bool(&self) -> bool {
         self.values == ValueKind::Bool
     }
 
+    /// Whether values are addresses.
     pub fn is_ip(&self) -> bool {
         self.values == ValueKind::Ip
     }
 
+    /// Whether values are places (`geo_point`).
     pub fn is_point(&self) -> bool {
         self.values == ValueKind::Point
     }
 
+    /// Whether values are shapes (`geo_shape`).
     pub fn is_shape(&self) -> bool {
         matches!(self.values, ValueKind::Shape { .. })
     }
@@ -209,7 +224,7 @@ impl Field {
         }
     }
 
-    /// What its stored dates count; milliseconds where it is no date.
+    /// What its stored dates count; milliseconds where it is not a date.
     pub fn resolution(&self) -> Resolution {
         self.date().map_or(Resolution::Millis, |(_, resolution)| resolution)
     }

@@ -19,7 +19,7 @@ static MILLIS: &[Param] = &params("\"strict_date_optional_time||epoch_millis\"")
 
 static NANOS: &[Param] = &params("\"strict_date_optional_time_nanos||epoch_millis\"");
 
-/// Of dates whose `format` is this where the mapping gives none.
+/// Parameters of the types of dates; `format` is the default where the mapping gives none.
 const fn params(format: &'static str) -> [Param; 11] {
     [
         INDEX,

@@ -1,5 +1,5 @@
-//! Terms that a text has beside its own: beginnings of terms, and neighbouring terms as one. No mapping names these
-//! types: `index_prefixes`, `index_phrases` and `search_as_you_type` make fields of them.
+//! Terms that a text has beside its own: beginnings of terms, and neighbouring terms as one. No mapping names
+//! these types: `index_prefixes`, `index_phrases` and `search_as_you_type` make fields of them.
 //!
 //! Source: the `PrefixFieldMapper` and `PhraseFieldMapper` of Elasticsearch's `TextFieldMapper`, and the
 //! `PrefixFieldMapper` and `ShingleFieldMapper` of its `SearchAsYouTypeFieldMapper`.
@@ -63,17 +63,18 @@ pub(super) fn part(kind: &'static dyn FieldType, leaf: &Leaf, own: &[(&'static s
     part
 }
 
-/// Of a text with `index_prefixes`.
+/// The hidden field for the prefixes of a text with `index_prefixes`: the end of its name, and its
+/// declaration.
 pub(super) fn hidden_prefixes(leaf: &Leaf, least: usize, most: usize) -> (String, Leaf) {
     (PREFIXES.to_owned(), part(&HiddenPrefixes, leaf, &[(MIN_CHARS, least), (MAX_CHARS, most)]))
 }
 
-/// Of a text with `index_phrases`.
+/// The hidden field for the pairs of terms of a text with `index_phrases`.
 pub(super) fn hidden_phrases(leaf: &Leaf) -> (String, Leaf) {
     (PHRASES.to_owned(), part(&HiddenPhrases, leaf, &[(SIZE, PHRASE_SIZE)]))
 }
 
-/// Of a `search_as_you_type`.
+/// The part of a `search_as_you_type` for shingles of `size` terms.
 pub(super) fn shingles(leaf: &Leaf, size: usize) -> (String, Leaf) {
     (shingles_name(size), part(&Shingles, leaf, &[(SIZE, size)]))
 }
@@ -82,7 +83,7 @@ pub(super) fn shingles_name(size: usize) -> String {
     format!("_{size}gram")
 }
 
-/// Of a `search_as_you_type`; `size`: of its longest shingles.
+/// The part of a `search_as_you_type` for the prefixes of its longest shingles, which have `size` terms.
 pub(super) fn shingle_prefixes(leaf: &Leaf, size: usize) -> (String, Leaf) {
     (PREFIXES.to_owned(), part(&ShinglePrefixes, leaf, &[(SIZE, size)]))
 }
@@ -126,7 +127,7 @@ macro_rules! like_text {
     };
 }
 
-/// Of whatever has no columns and never will.
+/// The error for a field that has no columns and never will.
 pub(super) fn no_fielddata(field: &Field) -> RequestError {
     RequestError::illegal_argument(format!(
         "Fielddata is not supported on field [{}] of type [{}]",

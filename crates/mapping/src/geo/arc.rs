@@ -1,7 +1,7 @@
 //! Great-circle distances, digit for digit as Lucene's `SloppyMath` computes them.
 //!
-//! Cosines and arc sines come out of tables of values with a Taylor series around the nearest one (the method of the JAFAMA
-//! library): cosines to 1e-15, arc sines to about 1e-7 near the antipodes.
+//! Cosines and arc sines come out of tables of values with a Taylor series around the nearest one (the method
+//! of the JAFAMA library): cosines to 1e-15, arc sines to about 1e-7 near the antipodes.
 
 use std::f64::consts::PI;
 use std::sync::LazyLock;
@@ -17,7 +17,8 @@ const COSINE_STEP_HIGH: f64 = 4.0 * HALF_PI_HIGH / COSINE_STEPS as f64;
 const COSINE_STEP_LOW: f64 = 4.0 * HALF_PI_LOW / COSINE_STEPS as f64;
 const COSINE_STEPS_A_RADIAN: f64 = 1.0 / (COSINE_STEP_HIGH + COSINE_STEP_LOW);
 const SINE_STEPS: usize = 1 << 13;
-/// What least distances stay below for the rounding of others: more than the 1e-7 of an arc sine near the antipodes.
+/// What least distances stay below for the rounding of others: more than the 1e-7 of an arc sine near the
+/// antipodes.
 const LEAST_SHARE: f64 = 1.0 - 1e-6;
 const LEAST_SLACK_METERS: f64 = 0.5;
 
@@ -110,8 +111,8 @@ impl ArcFrom {
         ArcFrom { latitude, longitude, latitude_radians, latitude_cosine }
     }
 
-    /// A number that grows with the distance: twice the haversine, without its lowest three bits, so that rounding makes no
-    /// ties.
+    /// A number that grows with the distance: twice the haversine, without its lowest three bits, so that
+    /// rounding makes no ties.
     #[inline]
     pub fn key(&self, latitude: f64, longitude: f64) -> f64 {
         let tables = &*TABLES;
@@ -122,6 +123,7 @@ impl ArcFrom {
         f64::from_bits(key.to_bits() & !7)
     }
 
+    /// Meters along the great circle to a place in degrees.
     #[inline]
     pub fn meters(&self, latitude: f64, longitude: f64) -> f64 {
         meters_of(&TABLES, self.key(latitude, longitude))
@@ -136,7 +138,8 @@ impl ArcFrom {
         if longitudes.0 <= self.longitude && self.longitude <= longitudes.1 {
             return (north_south - LEAST_SLACK_METERS).max(0.0);
         }
-        // Whatever way is taken crosses one of the two meridians: the nearest point of its whole great circle.
+        // Whatever way is taken crosses one of the two meridians: the nearest point of its whole great
+        // circle.
         let to_meridian = |longitude: f64| {
             let apart = (longitude - self.longitude).to_radians();
             (apart.sin().abs() * self.latitude_radians.cos()).clamp(0.0, 1.0).asin() * radius
@@ -145,10 +148,12 @@ impl ArcFrom {
         (north_south.max(east_west) - LEAST_SLACK_METERS).max(0.0)
     }
 
+    /// In degrees.
     pub fn latitude(&self) -> f64 {
         self.latitude
     }
 
+    /// In degrees.
     pub fn longitude(&self) -> f64 {
         self.longitude
     }

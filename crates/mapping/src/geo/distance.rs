@@ -8,6 +8,7 @@ use crate::error::RequestError;
 /// A unit by its length in meters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
+    /// Meters that the unit has.
     pub meters: f64,
 }
 
@@ -25,8 +26,11 @@ const UNITS: &[(f64, &[&str])] = &[
 ];
 
 impl Unit {
+    /// The unit of distances that name none.
     pub const METERS: Unit = Unit { meters: 1.0 };
 
+    /// The unit of this name or abbreviation.
+    ///
     /// # Errors
     /// `No distance unit match [name]`.
     pub fn parse(name: &str) -> Result<Unit, RequestError> {
@@ -56,13 +60,16 @@ pub fn parse_distance(text: &str, default: Unit) -> Result<f64, RequestError> {
 /// `distance_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum DistanceKind {
+    /// Along the great circle.
     #[default]
     Arc,
-    /// On a plane that touches the earth between the points: faster, wrong over long distances and near the poles.
+    /// On a plane that touches the earth between the points: faster, wrong over long distances and near the
+    /// poles.
     Plane,
 }
 
 impl DistanceKind {
+    /// Reads `arc` or `plane`, in any case; another name is an error.
     pub fn parse(name: &str) -> Result<DistanceKind, RequestError> {
         match name.to_lowercase().as_str() {
             "arc" => Ok(DistanceKind::Arc),

@@ -14,6 +14,7 @@ const DEPTH_MAX: usize = 100;
 /// A shape as a query or document gives it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenShape {
+    /// The shape.
     pub geometry: Geometry,
     /// `orientation`: outer rings run clockwise.
     pub is_clockwise: bool,

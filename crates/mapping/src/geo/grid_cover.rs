@@ -1,7 +1,8 @@
 //! Cells that a shape touches: "under which numbers is this shape found?"
 //!
-//! The map is halved both ways again and again. A cell's number holds its bits in Z order with a mark behind them, so that the numbers
-//! of all cells within it are one range (the scheme of Google's S2). Lucene's `LatLonShape` indexes triangles by their bounds instead.
+//! The map is halved both ways again and again. A cell's number holds its bits in Z order with a mark after
+//! them, so that the numbers of all cells within it are one range (the scheme of Google's S2). Lucene's
+//! `LatLonShape` indexes triangles by their bounds instead.
 
 use std::collections::VecDeque;
 
@@ -24,16 +25,18 @@ const EDGES_A_CELL: usize = 2;
 /// A quarter of a quarter of a quarter … of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeCell {
-    /// The bits that all its places share, in Z order, 0 behind them.
+    /// The bits that all its places share, in Z order, 0 after them.
     prefix: u64,
     level: u32,
 }
 
 impl ShapeCell {
+    /// The whole map.
     pub const MAP: ShapeCell = ShapeCell { prefix: 0, level: 0 };
     /// The finest: two grid steps a side.
     pub const LEVEL_MAX: u32 = 31;
 
+    /// How often the map was quartered, 0 to [`ShapeCell::LEVEL_MAX`].
     pub fn level(self) -> u32 {
         self.level
     }

@@ -1,15 +1,18 @@
-//! Lines between points of the grid, exactly: "does this one touch that one, and is this point inside of those?"
+//! Lines between points of the grid, exactly: "does this one touch that one, and is this point inside of
+//! those?"
 //!
 //! Coordinates are whole numbers, so that no answer depends on rounding.
 
-/// A place on the grid of 2^32 steps a full turn ([`super::encode_longitude`], [`super::encode_latitude`]). `x` goes on beyond the map
-/// where a shape crosses the date line.
+/// A place on the grid of 2^32 steps a full turn ([`super::encode_longitude`], [`super::encode_latitude`]).
+/// `x` goes on beyond the map where a shape crosses the date line.
 pub type GridPoint = (i64, i64);
 
 /// A rectangle of the grid, ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GridBounds {
+    /// West and east.
     pub x: (i64, i64),
+    /// South and north.
     pub y: (i64, i64),
 }
 
@@ -17,6 +20,7 @@ impl GridBounds {
     /// Holds nothing; grows by [`Self::add`].
     pub const NOTHING: GridBounds = GridBounds { x: (i64::MAX, i64::MIN), y: (i64::MAX, i64::MIN) };
 
+    /// The smallest rectangle around the points.
     pub fn of<'p>(points: impl IntoIterator<Item = &'p GridPoint>) -> GridBounds {
         points.into_iter().fold(GridBounds::NOTHING, |bounds, point| bounds.add(*point))
     }
@@ -25,16 +29,19 @@ impl GridBounds {
         GridBounds { x: (self.x.0.min(x), self.x.1.max(x)), y: (self.y.0.min(y), self.y.1.max(y)) }
     }
 
+    /// Whether the rectangles have a point in common.
     #[inline]
     pub fn touches(&self, other: &GridBounds) -> bool {
         self.x.0 <= other.x.1 && other.x.0 <= self.x.1 && self.y.0 <= other.y.1 && other.y.0 <= self.y.1
     }
 
+    /// Whether the point lies inside or on the border.
     #[inline]
     pub fn holds(&self, (x, y): GridPoint) -> bool {
         self.x.0 <= x && x <= self.x.1 && self.y.0 <= y && y <= self.y.1
     }
 
+    /// The rectangle moved by `x` steps to the east.
     pub fn shifted(self, x: i64) -> GridBounds {
         GridBounds { x: (self.x.0.saturating_add(x), self.x.1.saturating_add(x)), y: self.y }
     }
@@ -67,6 +74,7 @@ pub fn is_on(a: GridPoint, b: GridPoint, c: GridPoint) -> bool {
 /// How two lines meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
+    /// They have no point in common.
     Apart,
     /// An end of one is on the other.
     Touching,
@@ -117,8 +125,11 @@ pub fn touches_bounds(a: GridPoint, b: GridPoint, bounds: &GridBounds) -> bool {
 /// Where a point lies to rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
+    /// In none of the rings, or in a hole.
     Outside,
+    /// On a line.
     On,
+    /// In the area that the rings enclose.
     Inside,
 }
 
@@ -135,7 +146,8 @@ pub struct GridEdges {
 /// Most bands that edges are sorted into.
 const BANDS_MAX: usize = 4096;
 
-/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in thousands of them.
+/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in
+/// thousands of them.
 const BANDS_AN_EDGE_MAX: u64 = 16;
 
 /// A question of edges that was given up, because too many of them are near one another.
@@ -177,14 +189,17 @@ impl GridEdges {
         this
     }
 
+    /// The smallest rectangle around all lines.
     pub fn bounds(&self) -> &GridBounds {
         &self.bounds
     }
 
+    /// All lines in the order in which they were given.
     pub fn edges(&self) -> &[(GridPoint, GridPoint)] {
         &self.edges
     }
 
+    /// Where the first line begins; `None` without lines.
     pub fn first_point(&self) -> Option<GridPoint> {
         self.edges.first().map(|(start, _)| *start)
     }
@@ -192,7 +207,7 @@ impl GridEdges {
     fn band_count(&self) -> usize {
         let wanted = self.edges.len().div_ceil(4).clamp(1, BANDS_MAX);
         let height = self.bounds.y.1.abs_diff(self.bounds.y.0).max(1);
-        // Of all edges, one above the other, in heights of the whole.
+        // The height of all edges together, in heights of the whole.
         let tall: u128 = self.edges.iter().map(|((_, a), (_, b))| u128::from(a.abs_diff(*b))).sum();
         let heights = (tall / u128::from(height)).max(1);
         let most = self.edges.len() as u128 * u128::from(BANDS_AN_EDGE_MAX) / heights;

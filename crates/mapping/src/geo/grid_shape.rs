@@ -1,7 +1,8 @@
-//! A shape on the grid, as it is indexed and as queries ask about it: "which points, lines and rings is it made of?"
+//! A shape on the grid, as it is indexed and as queries ask about it: "which points, lines and rings is it
+//! made of?"
 //!
-//! As Lucene's `LatLonShape` and Elasticsearch's `GeometryNormalizer`, but a shape that crosses the date line is not cut: its
-//! coordinates go on beyond the map.
+//! As Lucene's `LatLonShape` and Elasticsearch's `GeometryNormalizer`, but a shape that crosses the date line
+//! is not cut: its coordinates go on beyond the map.
 //!
 //! ```text
 //! bytes    zigzag varint west, varint width, zigzag varint south, varint height (grid steps)
@@ -35,27 +36,33 @@ pub enum PartKind {
 /// One part of a [`GridShape`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
+    /// What the lists mean.
     pub kind: PartKind,
+    /// Points, one list for each line or ring.
     pub lists: Vec<Vec<GridPoint>>,
 }
 
 /// Points, lines and polygons on the grid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GridShape {
+    /// Everything that the shape is made of.
     pub parts: Vec<Part>,
 }
 
 impl GridShape {
-    /// The shape of a geometry. `is_clockwise`: how outer rings run, which tells on which side of a wide one its inside is.
+    /// The shape of a geometry. `is_clockwise`: how outer rings run, which tells on which side of a wide one
+    /// its inside is.
     ///
     /// # Errors
-    /// `illegal_argument_exception` for circles, and for lines and polygons that reach beyond a pole or far from the map.
+    /// `illegal_argument_exception` for circles, and for lines and polygons that reach beyond a pole or far
+    /// from the map.
     pub fn of(geometry: &Geometry, is_clockwise: bool) -> Result<GridShape, RequestError> {
         let mut shape = GridShape::default();
         shape.add(geometry, is_clockwise)?;
         Ok(shape)
     }
 
+    /// Whether there is no part.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -65,6 +72,7 @@ impl GridShape {
         self.parts.iter().flat_map(|part| part.lists.iter().flatten())
     }
 
+    /// The smallest rectangle around all points.
     pub fn bounds(&self) -> GridBounds {
         GridBounds::of(self.points())
     }
@@ -107,7 +115,8 @@ impl GridShape {
         self.push(PartKind::Polygon, vec![ring]);
     }
 
-    /// A line goes over the date line where that is shorter. One that winds around the earth is cut, so that coordinates stay small.
+    /// A line goes over the date line where that is shorter. One that winds around the earth is cut, so that
+    /// coordinates stay small.
     fn add_line(&mut self, line: &[Position]) -> Result<(), RequestError> {
         let mut list: Vec<GridPoint> = Vec::with_capacity(line.len());
         for position in line {
@@ -271,7 +280,8 @@ fn encoded((longitude, latitude): Position) -> GridPoint {
     (x, i64::from(encode_latitude(latitude)))
 }
 
-/// A ring wider than half a turn that runs against the wanted direction goes over the date line (`GeoPolygonDecomposer`).
+/// A ring wider than half a turn that runs against the wanted direction goes over the date line
+/// (`GeoPolygonDecomposer`).
 pub(super) fn goes_over_date_line(outer: &[Position], is_clockwise: bool) -> bool {
     let longitudes = || outer.iter().map(|position| position.0);
     let width = longitudes().fold(f64::MIN, f64::max) - longitudes().fold(f64::MAX, f64::min);

@@ -1,7 +1,7 @@
 //! A point and the number that a column holds of it.
 //!
-//! A column holds a point as one `i64`: the latitude's 32 bits above the longitude's (Lucene's `LatLonDocValuesField`,
-//! `GeoEncodingUtils`). Sources: Elasticsearch's `GeoUtils`.
+//! A column holds a point as one `i64`: the latitude's 32 bits above the longitude's (Lucene's
+//! `LatLonDocValuesField`, `GeoEncodingUtils`). Sources: Elasticsearch's `GeoUtils`.
 
 use std::fmt::Display;
 
@@ -15,10 +15,12 @@ use crate::number::java_double;
 const LATITUDE_STEP: f64 = 180.0 / 4_294_967_296.0;
 const LONGITUDE_STEP: f64 = 360.0 / 4_294_967_296.0;
 
-/// Degrees.
+/// A place in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeoPoint {
+    /// -90 to 90, to the north.
     pub latitude: f64,
+    /// -180 to 180, to the east.
     pub longitude: f64,
 }
 
@@ -29,6 +31,7 @@ impl GeoPoint {
         i64::from(latitude) << 32 | i64::from(longitude as u32)
     }
 
+    /// The place that [`GeoPoint::encode`] has stored: the south-west corner of its square of the grid.
     #[inline]
     pub fn decode(stored: i64) -> GeoPoint {
         GeoPoint {
@@ -47,6 +50,7 @@ impl GeoPoint {
         format!("{}, {}", java_double(self.latitude), java_double(self.longitude))
     }
 
+    /// As WKT: `POINT (longitude latitude)`.
     pub fn to_wkt(self) -> String {
         format!("POINT ({} {})", java_double(self.longitude), java_double(self.latitude))
     }
@@ -109,15 +113,18 @@ pub fn encode_latitude(latitude: f64) -> i32 {
     encode(latitude, 90.0, LATITUDE_STEP)
 }
 
+/// The step of the grid at or west of a longitude.
 pub fn encode_longitude(longitude: f64) -> i32 {
     encode(longitude, 180.0, LONGITUDE_STEP)
 }
 
+/// The latitude of a step of the grid, in degrees.
 #[inline]
 pub fn decode_latitude(stored: i32) -> f64 {
     f64::from(stored) * LATITUDE_STEP
 }
 
+/// The longitude of a step of the grid, in degrees.
 #[inline]
 pub fn decode_longitude(stored: i32) -> f64 {
     f64::from(stored) * LONGITUDE_STEP

@@ -10,6 +10,7 @@ use super::geometry::{Geometry, Position, Rectangle};
 use crate::number::java_double;
 
 impl Geometry {
+    /// The shape as GeoJSON, with Elasticsearch's `Envelope` and `Circle`.
     pub fn to_geojson(&self) -> Value {
         let (name, coordinates) = match self {
             Geometry::Point(point) => ("Point", json!(point)),
@@ -33,6 +34,7 @@ impl Geometry {
         json!({"coordinates": coordinates, "type": name})
     }
 
+    /// The shape as well-known text.
     pub fn to_wkt(&self) -> String {
         let listed = |parts: Vec<String>, comma: &str| match parts.is_empty() {
             true => "EMPTY".to_owned(),

@@ -20,7 +20,7 @@ pub struct WktOptions {
     pub off_map: bool,
 }
 
-/// Reads a shape. What comes behind it is not looked at, as Elasticsearch does not.
+/// Reads a shape. What comes after it is not looked at, as Elasticsearch does not.
 ///
 /// # Errors
 /// `parse_exception` or `illegal_argument_exception`, without the text that was read.

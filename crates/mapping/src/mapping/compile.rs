@@ -42,12 +42,12 @@ pub struct Mapping {
     pub(super) source: SourceRule,
     /// What is kept for stored fields beside the source.
     pub(super) stored: Arc<[String]>,
-    /// Of an index with synthetic source.
+    /// How a source is rebuilt; `Some` where the index has synthetic source.
     pub(super) synthetic: Option<Arc<SyntheticPlan>>,
-    /// Of a data stream: each document has exactly one `@timestamp`.
+    /// Whether each document has exactly one `@timestamp`, as in a data stream.
     pub(super) has_timestamp: bool,
     pub(super) identity: u64,
-    /// Of somebody who may not see all fields.
+    /// What may be seen; `Some` for somebody who may not see all fields.
     pub(super) visible: Option<Visible>,
     /// See [`Mapping::longest_root`].
     pub(super) root_bytes_max: usize,
@@ -66,13 +66,14 @@ impl Mapping {
 
     /// Parses the body of `mappings`.
     ///
-    /// Errors: `mapper_parsing_exception`, or `illegal_argument_exception` for limits, in Elasticsearch's words.
+    /// Errors: `mapper_parsing_exception`, or `illegal_argument_exception` for limits, in Elasticsearch's
+    /// words.
     pub fn parse(body: &Value, settings: &MappingSettings) -> Result<Mapping, RequestError> {
         Mapping::compile(definition::parse(body, settings)?, settings, None)
     }
 
-    /// As [`Mapping::parse`], of a body that was accepted before: limits that were lowered since bind what is added to it, not what
-    /// it holds.
+    /// As [`Mapping::parse`], of a body that was accepted before: limits that were lowered since bind what is
+    /// added to it, not what it holds.
     ///
     /// Source: Elasticsearch, `MapperService.MergeReason#MAPPING_RECOVERY`.
     pub fn restore(body: &Value, settings: &MappingSettings) -> Result<Mapping, RequestError> {
@@ -84,7 +85,8 @@ impl Mapping {
         Mapping::parse(body, &unlimited)?.with_settings(settings)
     }
 
-    /// This mapping with the body of a `PUT _mapping` (or what [`crate::document::infer`] proposed) merged in.
+    /// This mapping with the body of a `PUT _mapping` (or what [`crate::document::infer`] proposed) merged
+    /// in.
     pub fn merge(&self, body: &Value) -> Result<Mapping, RequestError> {
         let update = definition::parse(body, &self.settings)?;
         let root = definition::merge(&self.root, &update)?;
@@ -161,7 +163,8 @@ impl Mapping {
         Ok(())
     }
 
-    /// What of documents is kept for stored fields (`store: true`) where the source is not kept whole: the paths of their values.
+    /// What of documents is kept for stored fields (`store: true`) where the source is not kept whole: the
+    /// paths of their values.
     fn find_stored(&self) -> Arc<[String]> {
         let lacks_source = self.source.mode == SourceMode::Disabled || self.source.filters();
         let own = self.fields.iter().skip(reserved::COUNT);

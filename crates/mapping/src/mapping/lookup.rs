@@ -21,8 +21,8 @@ impl Mapping {
         self.runtime.values()
     }
 
-    /// The field (runtime fields, multi-fields and reserved ones included) at this full path, or that an alias of this name stands
-    /// for.
+    /// The field (runtime fields, multi-fields and reserved ones included) at this full path, or that an
+    /// alias of this name stands for.
     pub fn field(&self, path: &str) -> Option<Arc<Field>> {
         let own = self.own_field(path).or_else(|| self.own_field(self.alias(path)?));
         let own = own.filter(|field| !is_hidden(field));
@@ -35,7 +35,8 @@ impl Mapping {
         if path.as_bytes().contains(&KEY_END) {
             return None;
         }
-        // A name may have as many dots as bytes, and each part of it is hashed anew: those that are longer than any root are not looked up.
+        // A name may have as many dots as bytes, and each part of it is hashed anew: those that are longer
+        // than any root are not looked up.
         let parents = path.match_indices('.').map(|(dot, _)| (&path[..dot], &path[dot + 1..]));
         let mut parents = parents.take_while(|(parent, _)| parent.len() <= self.root_bytes_max);
         parents.find_map(|(parent, key)| {
@@ -110,8 +111,8 @@ impl Mapping {
         &self.scripted
     }
 
-    /// This mapping as the scripts of [`Mapping::scripted`] see it: without them, without runtime fields, with whole sources. `None` where
-    /// there are no such scripts.
+    /// This mapping as the scripts of [`Mapping::scripted`] see it: without them, without runtime fields,
+    /// with whole sources. `None` where there are no such scripts.
     pub fn seen_by_scripts(&self) -> Option<&Arc<Mapping>> {
         self.seen_by_scripts.as_ref()
     }
@@ -131,7 +132,8 @@ impl Mapping {
         self.nested.iter().find(|nested| &*nested.path == path)
     }
 
-    /// The nested objects whose documents hold what lies at this path (of a field or an object); `None` for the root's own.
+    /// The nested objects whose documents hold what lies at this path (of a field or an object); `None` for
+    /// the root's own.
     pub fn nested_around(&self, path: &str) -> Option<&Arc<Nested>> {
         let is_around = |nested: &&Arc<Nested>| {
             path.strip_prefix(&*nested.path).is_some_and(|rest| rest.starts_with('.'))
@@ -154,8 +156,8 @@ impl Mapping {
         })
     }
 
-    /// The user's fields whose path fits a pattern with `*`: mapped ones by id, then runtime fields by path. Without a `*`, the
-    /// field of that path (reserved ones included).
+    /// The user's fields whose path fits a pattern with `*`: mapped ones by id, then runtime fields by path.
+    /// Without a `*`, the field of that path (reserved ones included).
     pub fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = Arc<Field>> {
         let is_pattern = pattern.contains('*');
         let exact = if is_pattern { None } else { self.field(pattern) };
@@ -187,8 +189,8 @@ impl Mapping {
             .filter(move |field| seen.insert(field.path.clone()))
     }
 
-    /// A declared parameter, or its default, of the field at `path` (`fielddata`, `format`, `meta`, ...); None when the
-    /// field or the parameter does not exist.
+    /// A declared parameter, or its default, of the field at `path` (`fielddata`, `format`, `meta`, ...);
+    /// None when the field or the parameter does not exist.
     pub fn parameter(&self, path: &str, name: &str) -> Option<Value> {
         let leaf = self.definition_of(path)?;
         leaf.kind.param(name)?;
@@ -229,6 +231,7 @@ impl Mapping {
         self.root.meta.as_ref()
     }
 
+    /// The index settings that the mapping was parsed under.
     pub fn settings(&self) -> &MappingSettings {
         &self.settings
     }

@@ -53,7 +53,8 @@ impl SyntheticPlan {
             How::Keyword(column) => Some((column.clone(), true)),
             How::Binary | How::Kept => None,
         };
-        // Of fields that are kept as well: documents from before an update that asks for it have their column alone.
+        // Fields that are kept are rebuilt as well: documents from before an update that asks for it have
+        // their column alone.
         if let Some((column, is_text)) = column.filter(|_| !is_target) {
             self.rebuilt.push(Rebuilt { path: field.path.clone(), column, is_text, space });
         }

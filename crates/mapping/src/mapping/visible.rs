@@ -1,6 +1,8 @@
-//! A mapping as somebody sees it who may not see all fields: "which of them are there for him, and what of a source?"
+//! A mapping as seen by somebody who may not see all fields: "which of them exist for this user, and which
+//! part of a source?"
 //!
-//! What is hidden is as if it had never been mapped, so that queries, sorts, aggregations, highlights and scripts find nothing.
+//! What is hidden is as if it had never been mapped, so that queries, sorts, aggregations, highlights and
+//! scripts find nothing.
 
 use std::sync::Arc;
 
@@ -85,7 +87,8 @@ fn keep_fields(fields: &mut Map<String, Value>, prefix: &str, is_visible: &dyn F
     });
 }
 
-/// Source: Lucene's and Elasticsearch's `FieldSubsetReader#filter`: values whose full path may be seen, in the objects around them.
+/// Source: Lucene's and Elasticsearch's `FieldSubsetReader#filter`: values whose full path may be seen, in
+/// the objects around them.
 fn shown(value: &Value, path: &str, is_visible: &dyn Fn(&str) -> bool) -> Option<Value> {
     match value {
         Value::Object(members) => {

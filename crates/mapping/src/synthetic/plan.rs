@@ -17,11 +17,13 @@ pub struct SyntheticPlan {
 /// A leaf whose values columns give back.
 #[derive(Debug)]
 pub struct Rebuilt {
-    /// Where it stands in the document.
+    /// Path of the leaf in the document.
     pub path: Arc<str>,
-    /// Whose column has its values: its own, or a keyword's beside a text.
+    /// The field whose column has the values: the leaf's own, or that of a keyword beside a text.
     pub column: Arc<Field>,
+    /// Whether the leaf is a text, whose values come from a keyword beside it.
     pub is_text: bool,
+    /// The documents that have the values.
     pub space: SpaceId,
 }
 

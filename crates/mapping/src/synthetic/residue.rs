@@ -18,12 +18,12 @@ pub struct Residue {
     pub kept: BTreeMap<String, Value>,
     /// Values of a field beside those in its column.
     pub added: BTreeMap<String, Vec<Value>>,
-    /// Of each nested object of a path, in their order.
+    /// By path: the residue of each nested object, in their order.
     pub nested: BTreeMap<String, Vec<Residue>>,
 }
 
 impl Residue {
-    /// Of a whole document.
+    /// The residue of a whole document.
     pub fn of(plan: &SyntheticPlan, source: &Map<String, Value>) -> Residue {
         let mut residue = Residue::default();
         residue.walk(plan, source, "");

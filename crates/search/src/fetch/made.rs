@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use limber_mapping::Field;
 use limber_mapping::date::Zone;
-use limber_mapping::document::Made;
+use limber_mapping::document::ScriptedValue;
 use limber_mapping::geo::GeoPoint;
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment};
@@ -53,13 +53,13 @@ fn scripted_values(
         Err(Error::Request(_)) => return Ok(Vec::new()),
         made => made?,
     };
-    let shown = |value: &Made| match (value, &show_place, &date) {
-        (Made::Number(number), Some(show), _) => show(GeoPoint::decode(*number)),
-        (Made::Number(number), None, Some(format)) => {
+    let shown = |value: &ScriptedValue| match (value, &show_place, &date) {
+        (ScriptedValue::Number(number), Some(show), _) => show(GeoPoint::decode(*number)),
+        (ScriptedValue::Number(number), None, Some(format)) => {
             format.format_instant(field.resolution().instant(*number), &Zone::Utc).into()
         }
-        (Made::Number(number), None, None) => field.format_number(*number),
-        (Made::Term(term), ..) => field.decode_term(term).into(),
+        (ScriptedValue::Number(number), None, None) => field.format_number(*number),
+        (ScriptedValue::Term(term), ..) => field.decode_term(term).into(),
     };
     Ok(values.iter().map(shown).collect())
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use limber_mapping::document::{Made, put_ignored, put_made};
+use limber_mapping::document::{ScriptedValue, put_ignored, put_scripted};
 use limber_mapping::{Field, FieldSink, RequestError};
 
 use super::hold::hold_with;
@@ -28,10 +28,10 @@ pub fn index_scripts<S: FieldSink>(
     let seen = ShardSnapshot { mapping: seen.clone(), ..shard.clone() };
     let fields = shard.mapping.scripted();
     let plan = Plan::of(fields, &seen).map_err(|error| error.to_request_error())?;
-    let mut made: Vec<(Arc<Field>, Vec<Made>)> = Vec::new();
+    let mut made: Vec<(Arc<Field>, Vec<ScriptedValue>)> = Vec::new();
     for step in &plan.steps {
         let held = hold_with(&seen, &[source.to_vec()], &mut None, |mapping, _, buffer| {
-            made.iter().try_for_each(|(field, values)| put_made(mapping, field, values, buffer))
+            made.iter().try_for_each(|(field, values)| put_scripted(mapping, field, values, buffer))
         });
         let held = held.map_err(|error| error.to_request_error())?;
         for field in step {
@@ -47,11 +47,11 @@ pub fn index_scripts<S: FieldSink>(
             }
         }
     }
-    made.iter().try_for_each(|(field, values)| put_made(&shard.mapping, field, values, sink))
+    made.iter().try_for_each(|(field, values)| put_scripted(&shard.mapping, field, values, sink))
 }
 
 /// The values that a field's script makes of the only document that is held. `loops`: fields that it must not read.
-fn values_of(field: &Arc<Field>, held: &ShardSnapshot, loops: Option<&Loops>) -> Result<Vec<Made>> {
+fn values_of(field: &Arc<Field>, held: &ShardSnapshot, loops: Option<&Loops>) -> Result<Vec<ScriptedValue>> {
     let Some(script) = script_of(field)? else { return Ok(Vec::new()) };
     let mut script = BoundScript::bind_below(&script, context_of(field), held, &[])?;
     for (name, reason) in loops.into_iter().flatten() {

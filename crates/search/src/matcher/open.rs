@@ -12,6 +12,7 @@ use super::BoxedMatcher;
 use super::boolean::BoolDocs;
 use super::column::{ColumnDocs, Wanted};
 use super::confirmed::ConfirmedDocs;
+use super::conjunction::Conjunction;
 use super::phrase::{PhraseCursor, Slot};
 use super::places::places;
 use super::points::NumberDocs;
@@ -358,6 +359,9 @@ impl AnyPostings {
 
 /// The documents with a phrase.
 pub(crate) fn phrase<'a>(node: &'a PhraseNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+    if let Some(exact) = Conjunction::of_phrase(node, segment)? {
+        return Ok(Box::new(exact));
+    }
     let mut required: Vec<BoxedMatcher<'a>> = Vec::new();
     for (_, alternatives) in &node.slots {
         let parts =

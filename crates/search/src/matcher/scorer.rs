@@ -1,7 +1,7 @@
 //! Scores of documents that are known to be hits.
 
 use limber_segment::norms::Norms;
-use limber_segment::postings::Postings;
+use limber_segment::postings::{Impact, KnownBounds, Postings};
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
 use super::phrase::PhraseCursor;
@@ -29,6 +29,7 @@ pub(crate) type BoxedScorer<'a> = Box<dyn Scorer + 'a>;
 /// BM25 of one term.
 pub(crate) struct TermScorer<'a> {
     pub postings: Postings,
+    pub known: KnownBounds,
     pub norms: Option<&'a Norms>,
     pub bm25: &'a Bm25,
 }
@@ -74,8 +75,8 @@ impl Scorer for TermScorer<'_> {
         }
         self.postings.shallow_advance(start.max(current));
         let bm25 = self.bm25;
-        let impacts = self.postings.max_impacts(end - 1);
-        Ok(impacts.iter().map(|impact| bm25.score(impact.freq as f32, impact.norm)).fold(0.0, f32::max))
+        let score = |impact: Impact| bm25.score(impact.freq as f32, impact.norm);
+        Ok(self.postings.max_score(end - 1, &mut self.known, score).max(0.0))
     }
 }
 

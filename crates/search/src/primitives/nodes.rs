@@ -29,6 +29,33 @@ pub(crate) struct PhraseNode {
     pub confirms_by: Option<Arc<Mapping>>,
 }
 
+impl PhraseNode {
+    /// (place, term) where each place has one term, none may lie elsewhere and positions are indexed.
+    pub fn exact_terms(&self) -> Option<Vec<(u32, &[u8])>> {
+        if self.slop > 0 || self.confirms_by.is_some() || self.slots.is_empty() {
+            return None;
+        }
+        fn only((place, terms): &(u32, Vec<Box<[u8]>>)) -> Option<(u32, &[u8])> {
+            match &terms[..] {
+                [only] => Some((*place, &**only)),
+                _ => None,
+            }
+        }
+        self.slots.iter().map(only).collect()
+    }
+
+    /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not share an occurrence.
+    pub fn groups(&self) -> Vec<Option<u32>> {
+        let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
+        let group = |(_, terms): &(u32, Vec<Box<[u8]>>)| {
+            let mut sharing = (0u32..).zip(&self.slots).filter(|(_, (_, other))| shares(terms, other));
+            let first = sharing.next().map(|(at, _)| at);
+            first.filter(|_| sharing.next().is_some())
+        };
+        self.slots.iter().map(group).collect()
+    }
+}
+
 /// An `intervals` query on a shard.
 #[derive(Debug)]
 pub(crate) struct IntervalsNode {

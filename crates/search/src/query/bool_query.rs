@@ -294,6 +294,12 @@ impl BoundNode for BoolNode {
         filters.chain(scored).collect()
     }
 
+    fn required_scored_terms(&self) -> Option<Vec<&TermNode>> {
+        let is_conjunction = self.should.is_empty() && self.filter.is_empty() && self.must_not.is_empty();
+        let terms = self.must.iter().map(|clause| clause.node.as_term());
+        if is_conjunction && !self.must.is_empty() { terms.collect() } else { None }
+    }
+
     fn scored_terms(&self) -> Option<Vec<&TermNode>> {
         if !self.is_disjunction() {
             return None;

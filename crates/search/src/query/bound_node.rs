@@ -139,6 +139,16 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         self.as_term().map(|term| vec![term])
     }
 
+    /// The terms whose scores it adds up, for documents with all of them; `None`: it is something else.
+    fn required_scored_terms(&self) -> Option<Vec<&TermNode>> {
+        None
+    }
+
+    /// Itself as a scored phrase.
+    fn as_phrase(&self) -> Option<&PhraseNode> {
+        None
+    }
+
     /// Itself as a scored term.
     fn as_term(&self) -> Option<&TermNode> {
         None

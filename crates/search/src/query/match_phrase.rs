@@ -322,19 +322,6 @@ fn next_to_each_other(mut spans: Vec<Value>) -> Value {
     }
 }
 
-impl PhraseNode {
-    /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not share an occurrence.
-    pub fn groups(&self) -> Vec<Option<u32>> {
-        let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
-        let group = |(_, terms): &(u32, Vec<Box<[u8]>>)| {
-            let mut sharing = (0u32..).zip(&self.slots).filter(|(_, (_, other))| shares(terms, other));
-            let first = sharing.next().map(|(at, _)| at);
-            first.filter(|_| sharing.next().is_some())
-        };
-        self.slots.iter().map(group).collect()
-    }
-}
-
 impl BoundNode for PhraseNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
         matcher::phrase(self, segment)
@@ -358,6 +345,10 @@ impl BoundNode for PhraseNode {
         let freq = Explanation::leaf(freq, format!("phraseFreq={}", java_float(freq)));
         let norm = norm_of(segment, &self.field.path, doc)?;
         Ok(self.scorer.explain_weight(&self.text(), freq, norm, doc))
+    }
+
+    fn as_phrase(&self) -> Option<&PhraseNode> {
+        Some(self)
     }
 
     fn class(&self) -> &'static str {

@@ -1,7 +1,7 @@
 //! `term`: documents that hold exactly this value.
 
 use limber_mapping::RequestError;
-use limber_segment::postings::Want;
+use limber_segment::postings::{KnownBounds, Want};
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
 
@@ -75,7 +75,8 @@ impl BoundNode for TermNode {
             None => constant_scorer(self, 0.0, segment, is_known),
             Some(postings) => {
                 let norms = segment.norms(&self.field.path)?;
-                Ok(Box::new(TermScorer { postings, norms, bm25: &self.scorer }))
+                let (known, bm25) = (KnownBounds::default(), &self.scorer);
+                Ok(Box::new(TermScorer { postings, known, norms, bm25 }))
             }
         }
     }

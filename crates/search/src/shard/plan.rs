@@ -8,9 +8,13 @@ use crate::bound_search::{bind_post_filter, bind_query};
 use crate::collect::BoundSort;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
+use crate::primitives::TermNode;
 use crate::query::{BoundQuery, QueryTimes, cache_filters, profiled};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
+
+/// Terms that occur in fewer documents, all together, are counted while they are scored: there is little to be spared.
+const COUNTED_FIRST_MIN: u64 = 2_048;
 
 /// A search on one shard.
 pub(super) struct Plan {
@@ -71,6 +75,22 @@ impl Plan {
             && self.query.node.is_quick()
             && request.min_score.is_none()
             && request.terminate_after == 0
+    }
+
+    /// Whether hits are counted before the best of them are looked for, up to `limit`: any of several terms are found by bit sets, a window
+    /// at a time, in a fraction of the time that scoring takes, and what need not be counted any more can be skipped from the first document
+    /// on.
+    pub fn counts_first(&self, wanted: &ShardRequest<'_>, limit: u64) -> bool {
+        let request = wanted.request;
+        let is_by_score = wanted.sorts.is_empty() && request.collapse.is_none();
+        let counts_all =
+            self.post_filter.is_none() && request.min_score.is_none() && request.terminate_after == 0;
+        if wanted.count_max == 0 || limit == 0 || !is_by_score || !counts_all {
+            return false;
+        }
+        let doc_freqs = |terms: Vec<&TermNode>| terms.iter().map(|term| term.scorer.doc_freq()).sum::<u64>();
+        let found = self.query.node.scored_terms().map_or(0, doc_freqs);
+        found >= COUNTED_FIRST_MIN.max(wanted.count_max as u64)
     }
 }
 

@@ -9,7 +9,7 @@ use super::top::Top;
 use crate::collect::{Contenders, SegmentTop, TopScores};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Disjunction, WINDOW};
+use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Ranked, WINDOW};
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 
@@ -162,12 +162,12 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
 
     pub(super) fn windows(&mut self, open: &mut OpenSegment<'_>) -> Result<Progress> {
         let segment = &*open.view.segment;
-        let terms = match self.scoring && matches!(self.top, Top::Scores(_)) {
-            true => Disjunction::open(self.query.node.scored_terms(), segment)?,
+        let ranked = match self.scoring && matches!(self.top, Top::Scores(_)) {
+            true => self.query.ranked(segment)?,
             false => None,
         };
-        if let Some(terms) = terms {
-            return self.term_windows(open, terms);
+        if let Some(ranked) = ranked {
+            return self.ranked_windows(open, ranked);
         }
         let in_order = self.sink.is_some() || self.request.terminate_after > 0 || open.post_filter.is_some();
         let tiers = match &mut open.fields {
@@ -181,27 +181,24 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         }
     }
 
-    /// A term or a disjunction of terms by score: matched and scored in one pass.
-    fn term_windows(&mut self, open: &mut OpenSegment<'_>, mut terms: Disjunction<'_>) -> Result<Progress> {
+    /// Terms or a phrase by score: matched and scored in one pass.
+    fn ranked_windows(&mut self, open: &mut OpenSegment<'_>, mut ranked: Ranked<'_>) -> Result<Progress> {
         let (mut docs, mut scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
+        let counts_alone = ranked.counts_what_it_skips() && self.needs_only_best(open);
         let mut start = 0;
         loop {
-            let next = terms.next(start)?;
+            let next = ranked.next(start)?;
             if next == NO_MORE_DOCS {
                 (self.docs, self.scores) = (docs, scores);
                 return Ok(Progress::GoOn);
             }
             start = next / WINDOW * WINDOW;
             self.context.check()?;
-            // Terms are searched so by score alone.
-            let threshold = match self.may_skip() {
-                true => {
-                    self.is_lower_bound = true;
-                    self.top.threshold()
-                }
-                false => None,
-            };
-            terms.collect(start, threshold, open.view.live.as_deref(), &mut docs, &mut scores)?;
+            let may_skip = self.may_skip();
+            self.is_lower_bound |= may_skip;
+            let threshold = if may_skip || counts_alone { self.top.threshold() } else { None };
+            let live = open.view.live.as_deref();
+            self.total += ranked.collect(start, (threshold, !may_skip), live, &mut docs, &mut scores)?;
             (self.docs, self.scores) = (docs, scores);
             self.drop_below_min_score();
             self.deliver(open, start)?;
@@ -211,6 +208,14 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
             (docs, scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
             start += WINDOW;
         }
+    }
+
+    /// Whether nobody looks at the hits that are not among the best, but to count them.
+    fn needs_only_best(&self, open: &OpenSegment<'_>) -> bool {
+        self.sink.is_none()
+            && open.post_filter.is_none()
+            && self.request.min_score.is_none()
+            && self.request.terminate_after == 0
     }
 
     fn is_terminated(&mut self) -> bool {

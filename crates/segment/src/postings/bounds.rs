@@ -10,11 +10,23 @@ use crate::{DocId, NO_MORE_DOCS};
 /// Ranges of more blocks than this are bounded by the impacts of their groups.
 const BLOCKS_MAX: usize = 4;
 
+/// Blocks whose bound is kept: neighbours are asked for again and again.
+const BLOCKS_KEPT: usize = 16;
+
+/// Bounds of blocks and groups that were asked for, all by one score, so that none is worked out twice.
+#[derive(Debug, Default)]
+pub struct KnownBounds {
+    /// By group; `NAN`: not asked for yet.
+    groups: Vec<f32>,
+    /// Of block `b`, with its number plus one, at place `b % BLOCKS_KEPT`.
+    blocks: [(usize, f32); BLOCKS_KEPT],
+}
+
 /// True whatever the documents are.
 const UNKNOWN: Impact = Impact { freq: u32::MAX, norm: 1 };
 
 impl Postings {
-    /// Names the block that holds `target`, without decoding it, as the one that [`Postings::max_impacts`] starts from;
+    /// Names the block that holds `target`, without decoding it, as the one that [`Postings::max_score`] starts from;
     /// returns its last document ([`NO_MORE_DOCS`] for the last, shorter one). `target` must not lie before the current
     /// document, nor before an earlier `target`.
     pub fn shallow_advance(&mut self, target: DocId) -> DocId {
@@ -32,67 +44,87 @@ impl Postings {
             .unwrap_or(NO_MORE_DOCS)
     }
 
-    /// The (frequency, norm) pairs that bound every document from the block of the last [`Postings::shallow_advance`] (or the
-    /// current block, if that is later) up to `up_to`, ascending in both. Wide ranges are bounded by groups of 4,096
-    /// documents, which may reach further on both sides.
-    pub fn max_impacts(&mut self, up_to: DocId) -> &[Impact] {
+    /// The most that `score`, which must grow with the frequency and shrink with the norm, is of any document from the block of the last
+    /// [`Postings::shallow_advance`] (or the current block, if that is later) up to `up_to`. Wide ranges are bounded by groups of 4,096
+    /// documents, which may reach further on both sides. `known` is this cursor's and this score's alone.
+    pub fn max_score(&mut self, up_to: DocId, known: &mut KnownBounds, score: impl Fn(Impact) -> f32) -> f32 {
+        let count = self.skip.block_count;
         let first = self.impacts.from_block.max(self.block);
-        let last = match self.skip.block_of(&self.postings, first.min(self.skip.block_count), up_to) {
-            Some(block) if self.skip.block_count > 0 => block.max(first),
+        let last = match self.skip.block_of(&self.postings, first.min(count), up_to) {
+            Some(block) if count > 0 => block.max(first),
             _ => first,
         };
-        if self.impacts.of != Some((first, last)) {
-            self.impacts.list.clear();
-            if self.collect_impacts(first, last).is_none() {
-                self.impacts.list.clear();
-                self.impacts.list.push(UNKNOWN);
-                self.corrupt = Some("lists of impacts");
-            }
-            self.impacts.of = Some((first, last));
-        }
-        &self.impacts.list
-    }
-
-    /// Impacts of the blocks `first..=last`; `None` when they do not decode.
-    fn collect_impacts(&mut self, first: usize, last: usize) -> Option<()> {
-        let list = &mut self.impacts.list;
         if !self.options.frequencies {
-            list.push(Impact { freq: 1, norm: 1 });
-            return Some(());
+            return score(Impact { freq: 1, norm: 1 });
         }
-        let (bytes, count) = (&*self.postings, self.skip.block_count);
-        let last_full = last.min(count.wrapping_sub(1));
-        let mut list_count = 0;
+        let mut most = f32::NEG_INFINITY;
         if first < count {
+            let last_full = last.min(count - 1);
             if last_full - first < BLOCKS_MAX {
                 for block in first..=last_full {
-                    self.skip.block_impacts(bytes, block, list)?;
-                    list_count += 1;
+                    most = most.max(self.block_bound(block, known, &score));
                 }
             } else {
+                known.groups.resize(count.div_ceil(GROUP_BLOCKS), f32::NAN);
                 for group in first / GROUP_BLOCKS..=last_full / GROUP_BLOCKS {
-                    self.skip.group_impacts(bytes, group, list)?;
-                    list_count += 1;
+                    if known.groups[group].is_nan() {
+                        known.groups[group] = self.bound_of(&score, |this, list| {
+                            this.skip.group_impacts(&this.postings, group, list)
+                        });
+                    }
+                    most = most.max(known.groups[group]);
                 }
             }
         }
         if last >= count && self.tail_len > 0 {
-            list_count += 1;
-            if self.tail_len >= TAIL_IMPACTS_MIN {
-                let tail = bytes.get(self.skip.tail_start(bytes)?..)?;
-                impact::read(&mut Reader::new(tail), list).ok()?;
-            } else {
-                // Each of the other documents has the term at least once.
-                let others = (self.info.doc_freq - 1) as u64;
-                let freq = self.info.total_term_freq.saturating_sub(others).min(u32::MAX as u64) as u32;
-                list.push(Impact { freq, norm: 1 });
-            }
+            most = most.max(self.block_bound(count, known, &score));
         }
-        if list_count > 1 {
-            list.iter().for_each(|impact| self.impacts.collector.add(impact.freq, impact.norm));
+        most
+    }
+
+    /// The bound of a full block, or of the tail, whose number is the count of full ones.
+    fn block_bound(&mut self, block: usize, known: &mut KnownBounds, score: &impl Fn(Impact) -> f32) -> f32 {
+        let slot = &mut known.blocks[block % BLOCKS_KEPT];
+        if slot.0 != block + 1 {
+            let bound = match block < self.skip.block_count {
+                true => {
+                    self.bound_of(score, |this, list| this.skip.block_impacts(&this.postings, block, list))
+                }
+                false => self.bound_of(score, Postings::tail_impacts),
+            };
+            *slot = (block + 1, bound);
+        }
+        slot.1
+    }
+
+    /// The best score of the impacts that `read` finds; where they do not decode, that of any document.
+    fn bound_of(
+        &mut self,
+        score: &impl Fn(Impact) -> f32,
+        read: impl FnOnce(&Postings, &mut Vec<Impact>) -> Option<()>,
+    ) -> f32 {
+        let mut list = std::mem::take(&mut self.impacts.list);
+        list.clear();
+        if read(&*self, &mut list).is_none() {
             list.clear();
-            list.extend_from_slice(self.impacts.collector.take_front());
+            list.push(UNKNOWN);
+            self.corrupt = Some("lists of impacts");
         }
+        let most = list.iter().map(|impact| score(*impact)).fold(f32::NEG_INFINITY, f32::max);
+        self.impacts.list = list;
+        most
+    }
+
+    fn tail_impacts(&self, list: &mut Vec<Impact>) -> Option<()> {
+        let bytes = &*self.postings;
+        if self.tail_len >= TAIL_IMPACTS_MIN {
+            let tail = bytes.get(self.skip.tail_start(bytes)?..)?;
+            return impact::read(&mut Reader::new(tail), list).ok();
+        }
+        // Each of the other documents has the term at least once.
+        let others = (self.info.doc_freq - 1) as u64;
+        let freq = self.info.total_term_freq.saturating_sub(others).min(u32::MAX as u64) as u32;
+        list.push(Impact { freq, norm: 1 });
         Some(())
     }
 }

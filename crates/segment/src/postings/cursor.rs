@@ -4,7 +4,7 @@ use limber_codec::{Corrupt, Reader, block128};
 use limber_store::FileBytes;
 
 use super::format::{BIT_SET_WORDS_MAX, BLOCK_DOCS, TAG_BIT_SET, TAIL_IMPACTS_MIN};
-use super::impact::{Impact, ImpactCollector};
+use super::impact::Impact;
 use super::positions::PositionRun;
 use super::skip::SkipRows;
 use crate::index_options::IndexOptions;
@@ -13,6 +13,9 @@ use crate::{DocId, Error, NO_MORE_DOCS, Result};
 
 /// Documents in one window of [`Postings::fill_bitset`].
 pub const WINDOW_DOCS: u32 = 64 * 64;
+
+/// Documents that [`Postings::advance`] compares at once.
+const STEP: usize = 8;
 
 /// Gaps up to this width cannot carry 128 documents past 2^32, so corrupt bytes show in the last document alone.
 const SAFE_GAP_BITS: u8 = 24;
@@ -49,20 +52,18 @@ pub struct Postings {
 
 /// Kept on the heap, so that a cursor moves cheaply.
 struct Decoded {
-    docs: [DocId; BLOCK_DOCS],
+    /// Those of the block, then [`NO_MORE_DOCS`].
+    docs: [DocId; BLOCK_DOCS + STEP],
     freqs: [u32; BLOCK_DOCS],
     run: PositionRun,
 }
 
-/// What `shallow_advance` and `max_impacts` keep between calls.
+/// What `shallow_advance` and `max_score` keep between calls.
 #[derive(Default)]
 pub(super) struct ImpactState {
-    /// Block that the next `max_impacts` starts from.
+    /// Block that the next `max_score` starts from.
     pub from_block: usize,
     pub list: Vec<Impact>,
-    /// First and last block that `list` bounds.
-    pub of: Option<(usize, usize)>,
-    pub collector: ImpactCollector,
 }
 
 /// A part of a term's postings does not decode.
@@ -101,7 +102,7 @@ impl Postings {
             at: 0,
             len: 0,
             decoded: Box::new(Decoded {
-                docs: [0; BLOCK_DOCS],
+                docs: [NO_MORE_DOCS; BLOCK_DOCS + STEP],
                 freqs: [1; BLOCK_DOCS],
                 run: PositionRun::default(),
             }),
@@ -163,10 +164,18 @@ impl Postings {
                 return self.doc;
             }
         }
-        let rest = &self.decoded.docs[self.at..self.len];
-        self.at += rest.partition_point(|&doc| doc < target);
-        if self.at < self.len {
-            self.doc = self.decoded.docs[self.at];
+        // What follows the block's documents is not before any target.
+        let mut at = self.at;
+        while let Some(next) = self.decoded.docs[at..].first_chunk::<STEP>() {
+            let before: u32 = next.iter().map(|doc| u32::from(*doc < target)).sum();
+            at += before as usize;
+            if before < STEP as u32 {
+                break;
+            }
+        }
+        self.at = at;
+        if at < self.len {
+            self.doc = self.decoded.docs[at];
             self.doc
         } else {
             self.enter_block(self.block + 1)
@@ -357,7 +366,7 @@ impl Postings {
         let bytes: &[u8] = &self.postings;
         let (start, end) = self.skip.bytes_of(bytes, block).ok_or(Broken("blocks in order"))?;
         let [tag, rest @ ..] = &bytes[start..end] else { return Err(Broken("a block of documents")) };
-        let docs = &mut self.decoded.docs;
+        let docs = self.decoded.docs.first_chunk_mut().expect("room for a block");
         let used = if *tag == TAG_BIT_SET {
             load_bit_set(rest, previous, docs)?
         } else {
@@ -380,6 +389,7 @@ impl Postings {
         self.freqs_at = None;
         if self.info.doc_freq == 1 {
             decoded.docs[0] = self.info.location.single_doc;
+            decoded.docs[1..].fill(NO_MORE_DOCS);
             decoded.freqs[0] = u32::try_from(self.info.total_term_freq).map_err(|_| Broken("a frequency"))?;
             return Ok(1);
         }
@@ -407,6 +417,7 @@ impl Postings {
                 if self.options.frequencies && code & 1 == 0 { reader.varint_u32()? } else { 1 };
             next = doc + 1;
         }
+        decoded.docs[self.tail_len..].fill(NO_MORE_DOCS);
         Ok(self.tail_len)
     }
 

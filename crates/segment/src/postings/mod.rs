@@ -15,6 +15,7 @@ mod tests;
 mod writer;
 
 pub use crate::index_options::{IndexOptions, Want};
+pub use bounds::KnownBounds;
 pub use cursor::{Postings, WINDOW_DOCS};
 pub use field_writer::{FieldSinks, FieldWriter};
 pub use impact::Impact;

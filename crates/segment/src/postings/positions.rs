@@ -58,10 +58,10 @@ impl PositionRun {
                 self.decode(run)?;
             }
             let take = left.min(self.gaps_len - self.gaps_at);
-            for &gap in &self.gaps[self.gaps_at..self.gaps_at + take] {
-                position = position.wrapping_add(gap);
-                positions.push(position);
-            }
+            positions.extend(self.gaps[self.gaps_at..self.gaps_at + take].iter().map(|gap| {
+                position = position.wrapping_add(*gap);
+                position
+            }));
             self.gaps_at += take;
             left -= take;
         }

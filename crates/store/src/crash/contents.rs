@@ -20,7 +20,8 @@ pub(super) struct Contents {
     durable: Vec<u8>,
     /// Blocks that the kernel has still to write, each with its states before the last.
     dirty: BTreeMap<usize, Vec<Vec<u8>>>,
-    /// Blocks that a failed fsync marked clean although they are not on disk; written again only when they change again.
+    /// Blocks that a failed fsync marked clean although they are not on disk; written again only when they
+    /// change again.
     lost: BTreeSet<usize>,
 }
 
@@ -55,7 +56,7 @@ impl Contents {
         versions.push(before);
     }
 
-    /// Everything written since the last fsync is durable now, but for what an earlier one lost.
+    /// Makes everything durable that was written since the last fsync, except what an earlier fsync lost.
     pub fn sync(&mut self) {
         self.durable.resize(self.bytes.len(), 0);
         for (block, _) in std::mem::take(&mut self.dirty) {
@@ -69,7 +70,7 @@ impl Contents {
         self.lost.extend(std::mem::take(&mut self.dirty).into_keys());
     }
 
-    /// Flips a bit on disk and in memory; whether there is such a byte.
+    /// Flips a bit on disk and in memory. Returns whether the file has such a byte.
     pub fn flip_bit(&mut self, byte: usize, bit: u8) -> bool {
         for bytes in [&mut self.bytes, &mut self.durable] {
             if let Some(byte) = bytes.get_mut(byte) {
@@ -79,7 +80,7 @@ impl Contents {
         byte < self.bytes.len()
     }
 
-    /// After a crash the file has what was synced, and of the rest any part.
+    /// After a crash the file has what was synced, and any part of the rest.
     pub fn crash(&mut self, below: Below<'_>) {
         let mut left = std::mem::take(&mut self.durable);
         // The file's length is written apart from its blocks.

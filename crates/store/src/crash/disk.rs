@@ -23,13 +23,14 @@ pub struct CrashDisk {
 /// A call under way: the disk is locked for it.
 pub(super) struct Call<'a> {
     pub state: MutexGuard<'a, State>,
-    /// How it fails after it did a part of its work.
+    /// How the call fails after it did a part of its work.
     pub fault: Option<Fault>,
     is_last: bool,
 }
 
 impl CrashDisk {
-    /// `seed` decides what a crash keeps of unsynced bytes and names, and which calls fail that fail by chance.
+    /// `seed` decides what a crash keeps of unsynced bytes and names, and which calls fail that fail by
+    /// chance.
     pub fn new(seed: u64) -> CrashDisk {
         CrashDisk {
             state: Arc::new(Mutex::new(State::new(seed))),
@@ -44,8 +45,8 @@ impl CrashDisk {
         self
     }
 
-    /// The power goes and comes back: unsynced bytes are lost, torn or kept, unsynced names likewise, and every open writer fails from
-    /// now on. Faults are forgotten.
+    /// The power goes and comes back: unsynced bytes are lost, torn or kept, unsynced names likewise, and
+    /// every open writer fails from now on. Faults are forgotten.
     pub fn crash(&self) {
         self.state.lock().crash();
     }
@@ -55,7 +56,8 @@ impl CrashDisk {
         self.set_faults(vec![FaultRule::new(fault, When::At(call)).changing()]);
     }
 
-    /// From the call number `call` from now on (0 = the next one) every call that changes the disk fails, until [`CrashDisk::heal`].
+    /// From the call number `call` from now on (0 = the next one) every call that changes the disk fails,
+    /// until [`CrashDisk::heal`].
     pub fn fail_from(&self, call: u64, fault: Fault) {
         self.set_faults(vec![FaultRule::new(fault, When::Window(call, u64::MAX)).changing()]);
     }
@@ -72,8 +74,8 @@ impl CrashDisk {
         self.state.lock().rules = rules;
     }
 
-    /// The power goes at the call number `call` from now, of all calls: nothing changes the disk from then on, and every call fails, until
-    /// [`CrashDisk::crash`].
+    /// The power goes at the call number `call` from now, of all calls: nothing changes the disk from then
+    /// on, and every call fails, until [`CrashDisk::crash`].
     pub fn power_off_at(&self, call: u64) {
         let mut state = self.state.lock();
         state.power_off_at = Some(state.all_calls + call);
@@ -84,6 +86,7 @@ impl CrashDisk {
         self.state.lock().is_off = true;
     }
 
+    /// Whether the power is off, so that every call fails.
     pub fn is_off(&self) -> bool {
         self.state.lock().is_off
     }
@@ -125,7 +128,8 @@ impl CrashDisk {
         self.state.lock()
     }
 
-    /// Begins a call: lets other simulated threads run, counts, and fails if it is to fail before it did anything.
+    /// Begins a call: lets other simulated threads run, counts, and fails if it is to fail before it did
+    /// anything.
     pub(super) fn call(&self, kind: CallKind, action: &'static str, path: &str) -> Result<Call<'_>> {
         sync::point();
         let error = |fault: Fault| Error::io(action, self.root.join(path), fault.to_error());

@@ -5,11 +5,13 @@ use std::io;
 /// What a call answers, or leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// `EIO`; nothing happens, but a write may have begun; within one sector of a file that is written in place it has not.
+    /// `EIO`: nothing happens, except that a write may have begun. In a file that is written in place no
+    /// sector is half written.
     Io,
     /// `ENOSPC`; a write leaves a part of its bytes behind.
     NoSpace,
-    /// The fsync fails and what it should have made durable never will be, even if a later fsync succeeds (as Linux does).
+    /// The fsync fails and what it should have made durable never will be, even if a later fsync succeeds (as
+    /// Linux does).
     SyncLost,
     /// `EMFILE`: no file can be opened.
     NoDescriptors,
@@ -18,7 +20,10 @@ pub enum Fault {
     /// The call panics: stands for any broken invariant in the code around it.
     Panic,
     /// The call takes this long on the clock of the simulation, then succeeds.
-    Delay { ms: u32 },
+    Delay {
+        /// Milliseconds.
+        ms: u32,
+    },
 }
 
 /// What a call wants of the disk.
@@ -26,11 +31,13 @@ pub enum Fault {
 pub enum CallKind {
     /// Opens or creates the folder.
     Folder,
+    /// Removes a folder with everything in it.
     RemoveFolder,
     /// Names of files or folders.
     List,
     /// Length or existence of a file.
     Stat,
+    /// Creates a file.
     Create,
     /// Opens a file that is there to write it.
     Open,
@@ -38,6 +45,7 @@ pub enum CallKind {
     Map,
     /// Opens and reads a part of a file.
     Read,
+    /// Appends to a file that is open, or replaces bytes in it.
     Write,
     /// fsync of a file that is open.
     Sync,
@@ -45,7 +53,9 @@ pub enum CallKind {
     SyncFile,
     /// fsync of a folder.
     SyncNames,
+    /// Renames a file.
     Rename,
+    /// Deletes a file.
     Delete,
     /// Room that is left.
     Space,
@@ -104,23 +114,29 @@ pub enum When {
     /// At all calls from the first to before the second: an outage. [`u64::MAX`]: until it is healed.
     Window(u64, u64),
     /// At each call with this likelihood, in millionths.
-    Often { millionths: u32 },
+    Often {
+        /// The likelihood.
+        millionths: u32,
+    },
 }
 
 /// A fault, the calls it is about, and when it strikes.
 #[derive(Debug, Clone)]
 pub struct FaultRule {
+    /// What the calls meet that the rule strikes.
     pub fault: Fault,
+    /// Which of the calls that the rule is about it strikes.
     pub when: When,
-    /// Only calls of these kinds; empty: of all.
+    /// The rule is about calls of these kinds only; empty means all.
     pub kinds: Vec<CallKind>,
-    /// Only calls whose path contains this.
+    /// The rule is about calls only whose path contains this text.
     pub path_contains: String,
-    /// Calls it was about, so far.
+    /// Number of calls so far that the rule was about.
     met: u64,
 }
 
 impl FaultRule {
+    /// A rule about every call of the disk; [`FaultRule::only`] and [`FaultRule::at_path`] narrow it.
     pub fn new(fault: Fault, when: When) -> FaultRule {
         FaultRule { fault, when, kinds: Vec::new(), path_contains: String::new(), met: 0 }
     }
@@ -143,7 +159,7 @@ impl FaultRule {
         self
     }
 
-    /// Counts the call if the rule is about it; whether it strikes.
+    /// Counts the call if the rule is about it, and says whether the rule strikes it.
     fn strikes(&mut self, kind: CallKind, path: &str, random: u64) -> bool {
         let is_about =
             (self.kinds.is_empty() || self.kinds.contains(&kind)) && path.contains(&self.path_contains);

@@ -57,14 +57,17 @@ impl Change {
 }
 
 impl Names {
+    /// Gives `file` the name `name`, replacing the file that had it.
     pub fn set(&mut self, name: String, file: FileId) {
         self.change(Change::Set(name, file));
     }
 
+    /// Takes the name `name` away.
     pub fn remove(&mut self, name: String) {
         self.change(Change::Remove(name));
     }
 
+    /// Takes the name `from` away and gives `file` the name `to`, as one change.
     pub fn rename(&mut self, from: String, to: String, file: FileId) {
         self.change(Change::Rename { from, to, file });
     }
@@ -74,7 +77,8 @@ impl Names {
         self.pending.push(change);
     }
 
-    /// Removes a folder file by file, as the system does; `limit`: no more files than that. Whether it is gone.
+    /// Removes a folder file by file, as the system does, and stops after `limit` files. Returns whether the
+    /// folder is gone.
     pub fn remove_folder(&mut self, path: &str, limit: usize) -> bool {
         let prefix = format!("{path}/");
         let inside: Vec<String> =
@@ -92,7 +96,8 @@ impl Names {
         is_empty
     }
 
-    /// The names in `folder` are durable; `all`: and with them, as in one journal, everything that changed before.
+    /// Makes the names in `folder` durable; with `all` also everything that changed before, as one journal of
+    /// a file system does.
     pub fn sync(&mut self, folder: &str, all: bool) {
         let pending = std::mem::take(&mut self.pending);
         for change in pending {

@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 
 use super::CallKind;
 
-/// Frames of a call stack that tell one way to a call from another.
+/// Number of frames of a call stack by which two ways to a call are told apart.
 const FRAMES: usize = 40;
 
-/// Code that only passes calls on.
+/// Paths of code that only passes calls on to the disk.
 const PASSED: [&str; 2] = ["crates/store/src", "crates/engine/src/environment.rs"];
 
 /// A line of the program outside of this crate that calls the disk.
@@ -19,6 +19,7 @@ const PASSED: [&str; 2] = ["crates/store/src", "crates/engine/src/environment.rs
 pub struct Site {
     /// `crates/engine/src/...rs:12`; empty when there are no symbols.
     pub place: String,
+    /// What the line asks of the disk.
     pub kind: CallKind,
 }
 
@@ -27,6 +28,7 @@ pub struct Site {
 pub struct SiteCall {
     /// Its number among all calls of the disk ([`super::CrashDisk::all_call_count`]).
     pub number: u64,
+    /// Whether a rule makes the call fail.
     pub fails: bool,
 }
 

@@ -35,6 +35,7 @@ pub(super) enum Verdict {
 }
 
 impl State {
+    /// A disk without files, whose power is on.
     pub fn new(seed: u64) -> State {
         State {
             names: Names::default(),
@@ -51,7 +52,7 @@ impl State {
         }
     }
 
-    /// Counts a call; what becomes of it.
+    /// Counts a call and decides what becomes of it.
     pub fn call(&mut self, kind: CallKind, path: &str) -> Verdict {
         if self.is_off {
             return Verdict::Off;
@@ -87,6 +88,7 @@ impl State {
         self.is_off = false;
     }
 
+    /// Adds an empty file without a name.
     pub fn new_file(&mut self) -> FileId {
         self.files.push(Contents::default());
         self.files.len() - 1

@@ -169,7 +169,8 @@ fn a_call_panics_and_the_disk_lives_on() {
     write(&directory, "a", b"x").expect("writes");
 }
 
-/// What was synced through the direct writer survives with its head; what it wrote beyond may survive in blocks.
+/// What was synced through the direct writer survives with its head; what it wrote beyond may survive in
+/// blocks.
 #[test]
 fn the_direct_writer_keeps_its_synced_bytes() {
     for seed in 0..200 {
@@ -189,7 +190,8 @@ fn the_direct_writer_keeps_its_synced_bytes() {
         drop(log);
         directory.disk().crash();
         let left = directory.open("log").expect("is there");
-        // The begun block is written again: with it a crash may tear what was synced before, at its sectors, never to other bytes.
+        // The begun block is written again: with it a crash may tear what was synced before, at its sectors,
+        // never to other bytes.
         let whole = synced.len() / 512 * 512;
         assert!(left.len() >= whole && left[..whole] == synced[..whole], "seed {seed}");
         assert!(left.starts_with(&synced), "seed {seed}");

@@ -19,6 +19,7 @@ pub(super) struct CrashBlocks {
 }
 
 impl CrashBlocks {
+    /// Opens `file`, which `name` stands for in messages. After the next crash every call fails.
     pub fn new(directory: CrashDirectory, name: &str, file: FileId) -> CrashBlocks {
         let life = directory.disk().state().life;
         CrashBlocks { directory, name: name.to_owned(), file, life }
@@ -93,6 +94,7 @@ pub(super) struct CrashWriter {
 }
 
 impl CrashWriter {
+    /// Appends to what the file holds.
     pub fn new(blocks: CrashBlocks) -> CrashWriter {
         let written = blocks.len() as u64;
         let buffer_bytes_max = 1 << (6 + blocks.directory.disk().state().random.below(12));
@@ -140,6 +142,7 @@ impl FileWriter for CrashWriter {
 pub(super) struct CrashInPlaceFile(CrashBlocks);
 
 impl CrashInPlaceFile {
+    /// Replaces bytes of a file that is open.
     pub fn new(blocks: CrashBlocks) -> CrashInPlaceFile {
         CrashInPlaceFile(blocks)
     }

@@ -1,9 +1,10 @@
 //! What all pools may use together: "how much of the process's memory does nobody know of?"
 //!
-//! What the process holds beyond the pools (the allocator's free pages, stacks, and whatever nobody charged) is measured from outside, and
-//! takes its place from them. Between two measurements the answer grows old, so that one is made by time (whoever calls
-//! [`Parent::measure`]) **and** by bytes: no more than a small share of `memory.limit` is granted on one measurement. Before a charge is
-//! refused, the allocator gives back what is free, and the process is measured once more.
+//! What the process holds beyond the pools (the allocator's free pages, stacks, and whatever nobody charged)
+//! is measured from outside, and takes its place from them. Between two measurements the answer grows old, so
+//! that one is made by time (whoever calls [`Parent::measure`]) **and** by bytes: no more than a small share
+//! of `memory.limit` is granted on one measurement. Before a charge is refused, the allocator gives back what
+//! is free, and the process is measured once more.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,14 +12,15 @@ use std::time::{Duration, Instant};
 
 use super::gauge::Gauge;
 
-/// Left free between what is known to be used and `memory.limit`: what may come between two measurements.
+/// Share of `memory.limit` that stays free for what may be allocated between two measurements.
 const MARGIN_PERCENT: u64 = 5;
-/// Shares of `memory.limit` that are granted on one measurement.
+/// One measurement is good for this part of `memory.limit`: after grants of that many bytes the process is
+/// measured again.
 const GRANTS_PER_LIMIT: u64 = 64;
-/// A charge may be older than the memory that it stands for, so that less seems unexplained than is. What was unexplained is forgotten within
-/// this time only.
+/// A charge may be older than the memory that it stands for, so that less seems unexplained than is. What was
+/// unexplained is forgotten within this time only.
 const FORGET_WITHIN: Duration = Duration::from_secs(1);
-/// Between two times that free pages are given back because a charge does not fit.
+/// Free pages are given back at most this often because a charge does not fit.
 const FREE_EVERY: Duration = Duration::from_millis(20);
 
 /// How this process is measured, and made smaller.
@@ -63,7 +65,8 @@ impl Parent {
         })
     }
 
-    /// From now on the process is measured by `process` whenever much was granted. Called once, before anything is charged.
+    /// From now on the process is measured by `process` whenever much was granted. Called once, before
+    /// anything is charged.
     pub fn measure_by(&self, process: Process) {
         self.base_bytes.store((process.held_bytes)().saturating_sub(self.used_bytes()), Ordering::Relaxed);
         // A second server of the same process is measured in the same way.
@@ -82,7 +85,7 @@ impl Parent {
         self.gauge.set_limit(limit_bytes);
     }
 
-    /// Bytes of all pools together.
+    /// Bytes that are charged in all pools together.
     pub fn used_bytes(&self) -> u64 {
         self.gauge.used()
     }
@@ -97,7 +100,8 @@ impl Parent {
         self.unexplained_bytes.load(Ordering::Relaxed)
     }
 
-    /// `process_bytes`: memory of the process that the system cannot take back, just measured.
+    /// Takes in a measurement of now: `process_bytes` is the memory of the process that the system cannot
+    /// take back.
     pub fn measure(&self, process_bytes: u64) {
         self.note(process_bytes, FORGET_WITHIN);
     }
@@ -201,7 +205,8 @@ mod tests {
         HELD.store(900, Ordering::Relaxed);
         parent.measure(900);
         assert_eq!(parent.unexplained_bytes(), 400);
-        // What is charged and not yet touched hides nothing: neither what was there before, nor what was seen just now.
+        // What is charged and not yet touched hides nothing: neither what was there before, nor what was seen
+        // just now.
         parent.measure(500);
         assert!(parent.unexplained_bytes() > 300, "{}", parent.unexplained_bytes());
         std::thread::sleep(FORGET_WITHIN);

@@ -9,13 +9,15 @@ use crate::{Error, Result};
 pub struct Blob {
     /// Relative to the repository: `snapshots/<uuid>`.
     pub name: String,
+    /// Length of the blob.
     pub bytes: u64,
 }
 
-/// A repository's blobs. Names are `/`-separated, each part of letters, digits, `-`, `_` and `.`, not beginning with a dot.
+/// A repository's blobs. Names are `/`-separated, each part of letters, digits, `-`, `_` and `.`, not
+/// beginning with a dot.
 pub trait Blobs: Send + Sync {
-    /// Writes a blob unless there is one of that name; whether it was written. The one operation that decides races: of two who put
-    /// the same name, one gets `true`.
+    /// Writes a blob unless there is one of that name; whether it was written. The one operation that decides
+    /// races: of two who put the same name, one gets `true`.
     ///
     /// # Errors
     /// After an error the blob may be there or not: only reading it tells.
@@ -24,10 +26,12 @@ pub trait Blobs: Send + Sync {
     /// The whole blob.
     ///
     /// # Errors
-    /// [`Error::is_not_found`] when it is certainly not there; a blob of more than `bytes_max` bytes is not read.
+    /// [`Error::is_not_found`] when it is certainly not there; a blob of more than `bytes_max` bytes is not
+    /// read.
     fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>>;
 
-    /// All blobs in a folder and the folders below it, in no order; none when it is absent. An empty text means all there are.
+    /// All blobs in a folder and the folders below it, in no order; none when it is absent. An empty text
+    /// means all there are.
     fn list(&self, folder: &str) -> Result<Vec<Blob>>;
 
     /// Deletes a blob; fine when absent.

@@ -1,8 +1,9 @@
 //! A repository in a folder, such as a mounted share.
 //!
-//! A blob is written under a name of its own, synced, and linked to its name: `link` fails when the name is taken, so that of two
-//! writers one succeeds, also across processes and machines that share the folder. What a crash leaves is a file `pending-...`, which
-//! no snapshot names and a cleanup removes. Symbolic links are not followed, wherever they stand below the configured folder.
+//! A blob is written under a name of its own, synced, and linked to its name: `link` fails when the name is
+//! taken, so that of two writers one succeeds, also across processes and machines that share the folder. What
+//! a crash leaves is a file `pending-...`, which no snapshot names and a cleanup removes. Symbolic links are
+//! not followed, wherever they stand below the configured folder.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -34,7 +35,8 @@ pub struct FolderBlobs {
 const PENDING: &str = "pending-";
 
 impl FolderBlobs {
-    /// `roots`: the folders of `path.repo`. A relative location is one below the first. Nothing is created before the first write.
+    /// `roots`: the folders of `path.repo`. A relative location is one below the first. Nothing is created
+    /// before the first write.
     ///
     /// # Errors
     /// The location is in none of them. `..` is refused wherever it leads.
@@ -80,7 +82,8 @@ impl FolderBlobs {
                 Err(e) if e.kind() == io::ErrorKind::NotFound && !create => return Ok(None),
                 Err(e) if e.kind() == io::ErrorKind::NotFound => match fs::create_dir(&path) {
                     Ok(()) => sync_folder(&parent)?,
-                    // Another writer made it just now. Whether it is a folder is seen at the next step or the next call.
+                    // Another writer made it just now. Whether it is a folder is seen at the next step or the
+                    // next call.
                     Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                     Err(e) => return Err(Error::io("create folder", &path, e)),
                 },

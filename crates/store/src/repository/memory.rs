@@ -18,7 +18,8 @@ pub enum BlobFault {
     AnswerLost,
     /// This call and all later ones do nothing: the writer has died, or lost its network.
     Dead,
-    /// The call does its work, and all later ones do nothing: the network is gone.
+    /// The call does its work, but it and all later calls answer an error and the later ones do nothing: the
+    /// network is gone.
     LastBreath,
 }
 
@@ -30,7 +31,7 @@ struct State {
     is_dead: bool,
 }
 
-/// Blobs of all who hold a clone.
+/// Blobs in memory; all clones share them.
 #[derive(Clone, Default)]
 pub struct MemoryBlobs {
     state: Arc<Mutex<State>>,
@@ -53,6 +54,7 @@ impl MemoryBlobs {
         (state.fault, state.is_dead) = (None, false);
     }
 
+    /// Names of all blobs, sorted.
     pub fn names(&self) -> Vec<String> {
         self.state.lock().blobs.keys().cloned().collect()
     }

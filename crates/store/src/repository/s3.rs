@@ -1,7 +1,8 @@
 //! A repository in a bucket of S3, or of a service that speaks its protocol.
 //!
-//! `object_store` is asynchronous; the calls here block the thread that makes them, and run on one small runtime that all
-//! repositories of the process share. A blob is one request: the engine cuts what is large into parts.
+//! `object_store` is asynchronous; the calls here block the thread that makes them, and run on one small
+//! runtime that all repositories of the process share. A blob is one request: the engine cuts what is large
+//! into parts.
 
 use std::fmt;
 use std::io;
@@ -24,6 +25,7 @@ use crate::{Error, Result};
 pub struct Secret(String);
 
 impl Secret {
+    /// Keeps `text` from being shown; only this room reads it.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(text.into())
     }
@@ -38,27 +40,33 @@ impl fmt::Debug for Secret {
 /// Which bucket, where, and by whose account.
 #[derive(Debug, Clone, Default)]
 pub struct S3Place {
+    /// Name of the bucket.
     pub bucket: String,
     /// Prefix of all names; may be empty.
     pub base_path: String,
-    /// `None`: Amazon's of the region.
+    /// Address of the service; `None` is Amazon's in the region.
     pub endpoint: Option<String>,
+    /// Region of the service, which signatures name (`eu-central-1`).
     pub region: String,
-    /// `https://endpoint/bucket/name` instead of `https://bucket.endpoint/name`.
+    /// Whether blobs are addressed as `https://endpoint/bucket/name` instead of
+    /// `https://bucket.endpoint/name`.
     pub path_style_access: bool,
+    /// Id of the account's access key.
     pub access_key: Secret,
+    /// The secret that belongs to `access_key`.
     pub secret_key: Secret,
+    /// Token of temporary credentials; `None` for lasting ones.
     pub session_token: Option<Secret>,
 }
 
-/// Blobs as objects.
+/// A repository whose blobs are the objects of a bucket below a prefix.
 pub struct S3Blobs {
     store: AmazonS3,
     base: Path,
     place: String,
 }
 
-/// A request that is given up: an upload of a part over a slow line may take minutes.
+/// A request is given up after this time: an upload of a part over a slow line may take minutes.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Further tries of a request, and the time after which there is none.
@@ -86,7 +94,7 @@ impl S3Blobs {
     /// Makes the client; nothing is asked of the service yet.
     ///
     /// # Errors
-    /// An endpoint that is no address.
+    /// The endpoint is not an address.
     pub fn open(place: &S3Place) -> Result<S3Blobs> {
         let runtime = runtime()?;
         let _inside = runtime.enter();

@@ -1,3 +1,5 @@
+//! Waiting for a notification.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -5,8 +7,8 @@ use parking_lot::MutexGuard;
 
 use super::thread::{self, Current};
 
-/// [`parking_lot::Condvar`], whose waiting a simulation can see. A simulated thread wakes when it was notified or its time is over, and in
-/// some schedules without a reason: who waits must loop.
+/// [`parking_lot::Condvar`], whose waiting a simulation can see. A simulated thread wakes when it was
+/// notified or its time is over, and in some schedules without a reason: who waits must loop.
 #[derive(Debug, Default)]
 pub struct Condvar {
     real: parking_lot::Condvar,
@@ -19,16 +21,19 @@ pub struct Condvar {
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
+    /// Whether no notification came before the time was over.
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
 impl Condvar {
+    /// A condition variable that nobody waits for.
     pub const fn new() -> Condvar {
         Condvar { real: parking_lot::Condvar::new(), simulated_count: AtomicUsize::new(0) }
     }
 
+    /// Lets go of the mutex, waits for a notification, and takes the mutex again.
     #[track_caller]
     pub fn wait<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>) {
         match thread::current() {
@@ -37,6 +42,8 @@ impl Condvar {
         }
     }
 
+    /// Waits as [`Condvar::wait`] does, for at most `timeout`, which a simulated thread measures on the
+    /// simulation's clock.
     #[track_caller]
     pub fn wait_for<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, timeout: Duration) -> WaitTimeoutResult {
         match thread::current() {
@@ -45,6 +52,7 @@ impl Condvar {
         }
     }
 
+    /// Waits as [`Condvar::wait_for`] does, until `deadline`.
     #[track_caller]
     pub fn wait_until<T: ?Sized>(
         &self,
@@ -72,7 +80,8 @@ impl Condvar {
         self.simulated_count.fetch_add(1, Ordering::Relaxed);
         let was_notified = MutexGuard::unlocked(guard, || {
             let was_notified = current.wait_notified(self.address(), timeout, location);
-            // The guard takes its mutex again right after this; as no other simulated thread runs meanwhile, it need not block.
+            // The guard takes its mutex again right after this; as no other simulated thread runs meanwhile,
+            // it need not block.
             if mutex.is_locked() {
                 current.wait_until("a mutex", || (!mutex.is_locked()).then_some(()));
             }
@@ -82,6 +91,7 @@ impl Condvar {
         WaitTimeoutResult(!was_notified)
     }
 
+    /// Wakes one of the threads that wait, a simulated one first. Returns whether there was one.
     #[inline]
     pub fn notify_one(&self) -> bool {
         if self.simulated_count.load(Ordering::Relaxed) > 0 && thread::notify(self.address(), false) {
@@ -90,6 +100,7 @@ impl Condvar {
         self.real.notify_one()
     }
 
+    /// Wakes all threads that wait. Returns how many they were, simulated threads not counted.
     #[inline]
     pub fn notify_all(&self) -> usize {
         if self.simulated_count.load(Ordering::Relaxed) > 0 {

@@ -1,3 +1,5 @@
+//! A value that is set once.
+
 use super::thread;
 
 /// [`std::sync::OnceLock`], whose waiting a simulation can see.
@@ -5,16 +7,20 @@ use super::thread;
 pub struct OnceLock<T>(std::sync::OnceLock<T>);
 
 impl<T> OnceLock<T> {
+    /// A place without a value.
     pub const fn new() -> OnceLock<T> {
         OnceLock(std::sync::OnceLock::new())
     }
 
+    /// The value, if it has been set.
     pub fn get(&self) -> Option<&T> {
         self.0.get()
     }
 
+    /// Sets the value and wakes those who wait for it.
+    ///
     /// # Errors
-    /// The value, when there is one already.
+    /// Gives `value` back when one has been set before.
     pub fn set(&self, value: T) -> Result<(), T> {
         self.0.set(value)
     }

@@ -5,9 +5,11 @@ use crate::random::SplitMix64;
 /// How a simulation chooses the next thread. Equal schedules give equal runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
+    /// What all random choices of the run are drawn from.
     pub seed: u64,
+    /// How the next thread is chosen.
     pub manner: Manner,
-    /// A step takes up to this long on the simulated clock.
+    /// Longest time that a step takes on the simulated clock.
     pub step_nanos_max: u64,
     /// Waits for a notification end without one now and then.
     pub wakes_without_reason: bool,
@@ -17,11 +19,17 @@ pub struct Schedule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
     /// Once in so many points another thread runs, any with the same likelihood.
-    Uniform { switch_one_in: u64 },
-    /// The thread with the highest priority runs; once in so many points it gets the lowest one. Finds what needs a few
-    /// unlikely switches far apart. Source: Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of
-    /// Finding Bugs", ASPLOS 2010.
-    Priorities { demote_one_in: u64 },
+    Uniform {
+        /// Points for each change of threads, on average.
+        switch_one_in: u64,
+    },
+    /// The thread with the highest priority runs; once in so many points it gets the lowest one. Finds what
+    /// needs a few unlikely switches far apart. Source: Burckhardt et al., "A Randomized Scheduler with
+    /// Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
+    Priorities {
+        /// Points for each loss of priority, on average.
+        demote_one_in: u64,
+    },
 }
 
 impl Schedule {
@@ -59,6 +67,7 @@ pub(super) struct Chooser {
 }
 
 impl Chooser {
+    /// The state before the first step.
     pub fn new(schedule: &Schedule) -> Chooser {
         Chooser {
             random: random_of(schedule.seed),

@@ -84,10 +84,13 @@ pub struct SimulationFailure {
 pub struct SimulationEnd {
     /// Hash of all steps: equal runs have equal hashes.
     pub hash: u64,
+    /// Scheduling points that were passed.
     pub steps: u64,
+    /// What the simulation's clock shows at the end.
     pub now_nanos: u64,
     /// Name and message of each thread that panicked.
     pub panics: Vec<(String, String)>,
+    /// The last lines of what happened; empty unless [`Simulation::trace`] was called.
     pub trace: Vec<String>,
 }
 
@@ -103,21 +106,22 @@ pub struct Simulation {
 }
 
 impl Simulation {
+    /// A simulation without threads, whose clock shows 0.
     pub fn new(schedule: Schedule) -> Simulation {
         Simulation { schedule, threads: Vec::new(), steps_max: 2_000_000, is_traced: false, begun_nanos: 0 }
     }
 
-    /// Adds a thread.
+    /// Adds a thread that executes `run` when the simulation runs.
     pub fn thread(&mut self, name: &str, run: impl FnOnce() + Send + 'static) {
         self.threads.push((name.to_owned(), Box::new(run)));
     }
 
-    /// More steps than these are taken for a run without an end.
+    /// A run that takes more steps counts as one that does not end. The default is 2,000,000.
     pub fn set_steps_max(&mut self, steps_max: u64) {
         self.steps_max = steps_max;
     }
 
-    /// What the simulation's clock shows at first.
+    /// Sets what the simulation's clock shows at first.
     pub fn set_begun_nanos(&mut self, begun_nanos: u64) {
         self.begun_nanos = begun_nanos;
     }
@@ -173,7 +177,7 @@ impl Shared {
         self.hand_over(&mut state, None);
     }
 
-    /// Adds a thread, which runs when it is chosen.
+    /// Adds a thread to a run that may be under way; the thread runs when it is chosen.
     pub fn spawn(self: &Arc<Self>, name: &str, run: Run) -> std::io::Result<()> {
         let mut state = self.state.lock();
         let number = state.threads.len();
@@ -213,7 +217,8 @@ impl Shared {
         state.threads[number].location = location;
         state.threads[number].status = match status {
             Status::Waiting { what, is_first, .. } => {
-                // What it did before its first attempt may help others; a further attempt in vain changes nothing.
+                // What it did before its first attempt may help others; a further attempt in vain changes
+                // nothing.
                 state.progress += u64::from(is_first);
                 Status::Waiting { what, is_first, tried_at: state.progress }
             }
@@ -272,10 +277,12 @@ impl Shared {
         })
     }
 
+    /// What the simulation's clock shows now.
     pub fn now_nanos(&self) -> u64 {
         self.state.lock().now_nanos
     }
 
+    /// Writes a line about the thread `number` into the trace, if one is kept.
     pub fn note(&self, number: usize, text: impl FnOnce() -> String) {
         let mut state = self.state.lock();
         if state.trace.is_some() {
@@ -302,12 +309,15 @@ impl Shared {
         !waiting.is_empty()
     }
 
+    /// Whether a thread other than `number` waits to write what is at `address`.
     pub fn does_writer_wait(&self, number: usize, address: usize) -> bool {
         let state = self.state.lock();
         let mut others = state.threads.iter().enumerate().filter(|(other, _)| *other != number);
         others.any(|(_, thread)| thread.writes == Some(address))
     }
 
+    /// Notes that the thread `number` waits to write what is at `address`, or with `None` that it no longer
+    /// waits.
     pub fn set_writer_waits(&self, number: usize, address: Option<usize>) {
         self.state.lock().threads[number].writes = address;
     }

@@ -23,7 +23,8 @@ pub(super) fn current() -> Option<Current> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }
 
-/// Whether the current thread belongs to a simulation. Work that such a thread hands out must run on the thread itself.
+/// Whether the current thread belongs to a simulation. Work that such a thread hands out must run on the
+/// thread itself.
 pub fn is_simulated() -> bool {
     CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
 }
@@ -42,7 +43,7 @@ pub fn now_nanos() -> Option<u64> {
     current().map(|current| current.shared.now_nanos())
 }
 
-/// Writes a line into the trace of the simulation.
+/// Writes a line into the trace of the simulation; does nothing outside of one.
 pub fn note(text: impl FnOnce() -> String) {
     if let Some(current) = current() {
         current.shared.note(current.number, text);
@@ -64,7 +65,8 @@ pub fn sleep(duration: Duration) {
 /// Address space of a thread's stack: requests that run on one may be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Runs `run` on a thread of its own that nobody waits for; that of a simulated thread belongs to the same simulation.
+/// Runs `run` on a thread of its own that nobody waits for; that of a simulated thread belongs to the same
+/// simulation.
 ///
 /// # Errors
 /// The system has no thread to give.
@@ -83,7 +85,8 @@ pub(super) fn does_writer_wait(address: usize) -> bool {
     current().is_some_and(|current| current.does_writer_wait(address))
 }
 
-/// Wakes those who wait at a condition variable. Whether there was one, and the current thread is simulated.
+/// Wakes one or all of the simulated threads that wait at a condition variable. Returns whether there was
+/// one.
 pub(super) fn notify(address: usize, all: bool) -> bool {
     current().is_some_and(|current| current.shared.notify(address, all))
 }
@@ -129,6 +132,7 @@ impl Current {
         until == u64::MAX || self.shared.now_nanos() < until
     }
 
+    /// Whether another simulated thread waits to write what is at `address`.
     pub fn does_writer_wait(&self, address: usize) -> bool {
         self.shared.does_writer_wait(self.number, address)
     }

@@ -19,7 +19,8 @@ const SHARDS_MAX: usize = 8;
 /// A shard has room for many pages; a policy that chooses among few chooses badly.
 const SHARD_BYTES_MIN: u64 = 16 << 20;
 
-/// Victims in a row that were pinned in the nanoseconds after they were chosen: then the shard counts as in use.
+/// Victims in a row that were pinned in the nanoseconds after they were chosen: then the shard counts as in
+/// use.
 const CLAIMS_MAX: usize = 32;
 
 /// A fresh id for a segment that was just opened.
@@ -97,11 +98,12 @@ impl TermIndexCache {
         })
     }
 
-    /// With the native scheme and no budget: for tools and tests.
+    /// A cache with the native scheme and no budget: for tools and tests.
     pub fn native() -> Arc<TermIndexCache> {
         TermIndexCache::new(Pool::new("segment_memory", u64::MAX), Scheme::Native)
     }
 
+    /// The scheme that is in effect now.
     pub fn scheme(&self) -> Scheme {
         if self.is_native.load(Ordering::Relaxed) { Scheme::Native } else { Scheme::Cached }
     }
@@ -111,9 +113,9 @@ impl TermIndexCache {
         self.scheme() == Scheme::Native
     }
 
-    /// Towards cached evicts down to the budget before it returns; towards native loads nothing by itself: segments that are
-    /// open load their pages when they are asked to, or page by page when they are needed, and what is loaded once this has
-    /// returned stays.
+    /// Towards cached evicts down to the budget before it returns; towards native loads nothing by itself:
+    /// segments that are open load their pages when they are asked to, or page by page when they are needed,
+    /// and what is loaded once this has returned stays.
     pub fn set_scheme(&self, scheme: Scheme) {
         self.is_native.store(scheme == Scheme::Native, Ordering::SeqCst);
         self.evict_down();
@@ -129,7 +131,8 @@ impl TermIndexCache {
         self.evict_down();
     }
 
-    /// The pages of one field of one open segment, `page_lens` bytes each; a page of no bytes is never asked for. Loads none.
+    /// The pages of one field of one open segment, `page_lens` bytes each; a page of no bytes is never asked
+    /// for. Loads none.
     pub fn open_field(
         self: &Arc<Self>,
         segment_core: u64,
@@ -148,6 +151,7 @@ impl TermIndexCache {
         fields.iter().for_each(|field| each(field.figures()));
     }
 
+    /// Counts and bytes for `_nodes/stats`; takes the lock of each shard once.
     pub fn stats(&self) -> TermIndexStats {
         let fields: Vec<_> = self.fields.lock().values().cloned().collect();
         let waiting = fields.iter().flat_map(|field| &field.slots).map(|slot| slot.slot.uses());
@@ -197,7 +201,8 @@ impl TermIndexCache {
         Share { bytes: self.limit_bytes() / self.shards.len() as u64, incoming }
     }
 
-    /// After a pin that failed: pins the page under the lock, waits for who loads it, or loads it. `false`: it does not fit.
+    /// After a pin that failed: pins the page under the lock, waits for who loads it, or loads it. `false`:
+    /// it does not fit.
     pub(super) fn pin_or_load(
         &self,
         page: CachedPage,
@@ -251,7 +256,8 @@ impl TermIndexCache {
         Ok(true)
     }
 
-    /// Reserves `weight` bytes for a page of `len` bytes, evicting as much as that takes; `None` when the rest is in use.
+    /// Reserves `weight` bytes for a page of `len` bytes, evicting as much as that takes; `None` when the
+    /// rest is in use.
     fn reserve(&self, weight: u64, len: u32, own_shard: usize) -> Option<Room<'_>> {
         let mut room = Room { pool: &self.pool, weight, len, charged: 0, memory: None };
         while !room.take_what_lacks(|| self.limit_bytes()) {
@@ -265,8 +271,8 @@ impl TermIndexCache {
         Some(room)
     }
 
-    /// Takes one page out of the shard that should give one: the newcomer's own when it holds its share, else the fullest;
-    /// when all its pages are in use, any other.
+    /// Takes one page out of the shard that should give one: the newcomer's own when it holds its share, else
+    /// the fullest; when all its pages are in use, any other.
     fn evict_one(&self, own_shard: usize, incoming: u64) -> Option<Evicted> {
         let bytes = |number: usize| self.shards[number].bytes.load(Ordering::Relaxed);
         let share = self.share(incoming);

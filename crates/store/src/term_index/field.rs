@@ -18,7 +18,8 @@ pub(super) const NO_ENTRY: u32 = u32::MAX;
 /// One page, in memory or not.
 pub(super) struct PageSlot {
     pub slot: Slot<PageMemory>,
-    /// Number in the policy of the shard, [`NO_ENTRY`] when the page is not in memory; read and written under its lock.
+    /// Number in the policy of the shard, [`NO_ENTRY`] when the page is not in memory; read and written under
+    /// its lock.
     pub entry: AtomicU32,
     pub len: u32,
 }
@@ -42,6 +43,7 @@ pub(super) struct CachedPage {
 }
 
 impl CachedPage {
+    /// Where the page is while it is in memory.
     pub fn slot(&self) -> &PageSlot {
         &self.field.slots[self.number as usize]
     }
@@ -62,6 +64,7 @@ impl Member for CachedPage {
 }
 
 impl FieldSlots {
+    /// Slots for pages of `page_lens` bytes each, none of them in memory.
     pub fn new(
         serial: u64,
         segment_core: u64,
@@ -79,15 +82,17 @@ impl FieldSlots {
         }
     }
 
-    /// Orders fields.
+    /// Key of the field in the cache's list, which is ordered by segment core and field.
     pub fn key(&self) -> (u64, u32, u64) {
         (self.segment_core, self.field, self.serial)
     }
 
+    /// Stands for a page in the policy's sketch.
     pub fn hash(&self, page: u32) -> u64 {
         mix(self.segment_core ^ mix((self.field as u64) << 32 | page as u64))
     }
 
+    /// What `_cat/segment_memory` shows of the field.
     pub fn figures(&self) -> FieldFigures {
         let mut figures = FieldFigures {
             segment_core: self.segment_core,
@@ -111,8 +116,8 @@ impl FieldSlots {
     }
 }
 
-/// The pages of one field in one segment. Dropping it, when the segment closes, frees those in memory; pages in use borrow it,
-/// so that there are none then.
+/// The pages of one field in one segment. Dropping it, when the segment closes, frees those in memory; pages
+/// in use borrow it, so that there are none then.
 ///
 /// ```compile_fail
 /// let cache = limber_store::term_index::TermIndexCache::native();
@@ -136,8 +141,8 @@ impl FieldPages {
 
     /// Page `number`, pinned; `load` fills it from disk, and verifies it, when it is not in memory.
     ///
-    /// `Ok(None)`: the budget is smaller than the page, or all of it is in use; the caller does without. An error is `load`'s
-    /// own. `load` must not ask for a page of this cache.
+    /// `Ok(None)`: the budget is smaller than the page, or all of it is in use; the caller does without. An
+    /// error is `load`'s own. `load` must not ask for a page of this cache.
     #[inline]
     pub fn page(
         &self,

@@ -1,10 +1,10 @@
-//! Memory of one page, outside of everything that is parsed: "these bytes, exactly accounted, and back to the system when
-//! they go".
+//! Memory of one page, outside of everything that is parsed: "these bytes, exactly accounted, and back to the
+//! system when they go".
 //!
-//! Above [`HEAP_BYTES_MAX`] a page is an anonymous mapping of its own: freeing it lowers the process's RSS at once, and
-//! `mremap` turns the memory of an evicted page into that of the next one without new page faults (64 of them cost more than
-//! reading 256 KiB). Up to it, the allocator serves sizes that are its classes already, so that what is asked for is what is
-//! allocated.
+//! Above [`HEAP_BYTES_MAX`] a page is an anonymous mapping of its own: freeing it lowers the process's RSS at
+//! once, and `mremap` turns the memory of an evicted page into that of the next one without new page faults
+//! (64 of them cost more than reading 256 KiB). Up to it, the allocator serves sizes that are its classes
+//! already, so that what is asked for is what is allocated.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ops::Deref;
@@ -13,7 +13,8 @@ use std::sync::LazyLock;
 
 /// An allocator's class; above it, rounding to the system's pages wastes at most an eighth.
 const HEAP_BYTES_MAX: usize = 28 << 10;
-/// Two cache lines, which are fetched together; also tells these allocations from others in the eyes of a test's allocator.
+/// Two cache lines, which are fetched together; also tells these allocations from others in the eyes of a
+/// test's allocator.
 const HEAP_ALIGN: usize = 128;
 
 /// Bytes of the system's memory pages.
@@ -23,6 +24,7 @@ static SYSTEM_PAGE_BYTES: LazyLock<usize> = LazyLock::new(|| {
     usize::try_from(bytes).unwrap_or(4096).max(4096)
 });
 
+/// The bytes of one page, allocated apart from everything else.
 pub struct PageMemory {
     start: NonNull<u8>,
     len: u32,
@@ -35,7 +37,8 @@ unsafe impl Send for PageMemory {}
 unsafe impl Sync for PageMemory {}
 
 impl PageMemory {
-    /// What a page of `len` bytes takes: four classes a doubling on the heap (jemalloc's), whole system pages above.
+    /// What a page of `len` bytes takes: four classes a doubling on the heap (jemalloc's), whole system pages
+    /// above.
     pub fn allocated_bytes(len: usize) -> usize {
         if len > HEAP_BYTES_MAX {
             return len.next_multiple_of(*SYSTEM_PAGE_BYTES);
@@ -53,14 +56,15 @@ impl PageMemory {
         } else {
             // SAFETY: the size is not zero.
             let start = NonNull::new(unsafe { alloc(heap_layout(allocated)) })?;
-            // Zeroed by hand: asked for zeroed memory, jemalloc gives pages back to the system to have them faulted in anew.
-            // SAFETY: the allocation has this size.
+            // Zeroed by hand: asked for zeroed memory, jemalloc gives pages back to the system to have them
+            // faulted in anew. SAFETY: the allocation has this size.
             unsafe { start.write_bytes(0, allocated) };
             start
         };
         Some(PageMemory { start, len, allocated: counted })
     }
 
+    /// Bytes that are allocated for the page, at least its length.
     pub fn allocated(&self) -> usize {
         self.allocated as usize
     }
@@ -69,15 +73,15 @@ impl PageMemory {
         is_mapped(self.allocated())
     }
 
-    /// Whether [`PageMemory::resize`] makes this a page of `len` bytes, and cheaply: a mapping another one of at most twice the
-    /// size, a piece of the heap one of its class.
+    /// Whether [`PageMemory::resize`] makes this a page of `len` bytes, and cheaply: a mapping another one of
+    /// at most twice the size, a piece of the heap one of its class.
     pub fn suits(&self, len: u32) -> bool {
         let needed = PageMemory::allocated_bytes(len as usize);
         needed == self.allocated() || self.is_mapped() && is_mapped(needed) && self.allocated() >= needed / 2
     }
 
-    /// Makes a page that [suits](PageMemory::suits) one of `len` bytes; its contents are whatever they are. `None`: the system
-    /// has no memory, and the page is gone.
+    /// Makes a page that [suits](PageMemory::suits) one of `len` bytes; its contents are whatever they are.
+    /// `None`: the system has no memory, and the page is gone.
     pub fn resize(self, len: u32) -> Option<PageMemory> {
         assert!(self.suits(len), "the caller asked");
         let new = PageMemory::allocated_bytes(len as usize);
@@ -88,6 +92,7 @@ impl PageMemory {
         Some(PageMemory { start, len, allocated: counted })
     }
 
+    /// The page's bytes, to fill them.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: `len` bytes from `start` are allocated, initialised and borrowed through `self`.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len as usize) }

@@ -1,13 +1,14 @@
 //! W-TinyLFU over the pages of one shard: "whose memory goes next?"
 //!
-//! New pages enter a *window* (1 % of the shard, and always the newest page). What the window has too much of is weighed, by
-//! the counts of the sketch, against the page that the *main* area would lose; the loser goes. The main area is a segmented
-//! LRU: *probation* (20 %) and, for pages that were used again there, *protected* (80 %). So a scan passes through the window
-//! and leaves what is hot alone. (Einziger, Friedman and Manes, "TinyLFU", 2017; Caffeine.)
+//! New pages enter a *window* (1 % of the shard, and always the newest page). What the window has too much of
+//! is weighed, by the counts of the sketch, against the page that the *main* area would lose; the loser goes.
+//! The main area is a segmented LRU: *probation* (20 %) and, for pages that were used again there,
+//! *protected* (80 %). So a scan passes through the window and leaves what is hot alone. (Einziger, Friedman
+//! and Manes, "TinyLFU", 2017; Caffeine.)
 //!
-//! Hits do not come here: pages count their uses themselves ([`Member::drain_uses`]). The counts are taken over when a page is
-//! looked at as a victim, which then moves as if it had been used just now, and by a hand that goes round over all pages, a
-//! few at every insertion, so that counts and order stay recent.
+//! Hits do not come here: pages count their uses themselves ([`Member::drain_uses`]). The counts are taken
+//! over when a page is looked at as a victim, which then moves as if it had been used just now, and by a hand
+//! that goes round over all pages, a few at every insertion, so that counts and order stay recent.
 
 use super::sketch::Sketch;
 
@@ -25,6 +26,7 @@ pub trait Member {
     fn hash(&self) -> u64;
     /// Uses since it was asked last.
     fn drain_uses(&self) -> u64;
+    /// Whether somebody reads the page now, so that it cannot go.
     fn is_pinned(&self) -> bool;
 }
 
@@ -59,6 +61,7 @@ const EMPTY: List = List { newest: NONE, oldest: NONE, weight: 0, count: 0 };
 /// Bytes that a shard should hold, from the budget.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
+    /// Bytes that the shard should hold at most.
     pub bytes: u64,
     /// The page that comes in; the window has room for it.
     pub incoming: u64,
@@ -77,11 +80,13 @@ impl Share {
 /// Who goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Victim {
+    /// Number of the page in the policy.
     pub entry: u32,
     /// It came from the window and was not worth a page of the main area.
     pub refused: bool,
 }
 
+/// The pages of one shard in the order in which they may go.
 pub struct Policy<M> {
     entries: Vec<Entry<M>>,
     free: Vec<u32>,
@@ -118,14 +123,17 @@ impl<M: Member> Policy<M> {
         self.sketch.bytes()
     }
 
+    /// The page with this number. Panics when the entry is free.
     pub fn member(&self, entry: u32) -> &M {
         self.entries[entry as usize].member.as_ref().expect("an entry in use")
     }
 
+    /// Bytes that were charged for the page with this number.
     pub fn weight(&self, entry: u32) -> u64 {
         self.entries[entry as usize].weight
     }
 
+    /// Numbers of all pages that are here, ascending.
     pub fn entries_in_use(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.entries).filter(|(_, entry)| entry.member.is_some()).map(|(number, _)| number)
     }
@@ -137,7 +145,8 @@ impl<M: Member> Policy<M> {
         self.sketch.add(member.hash(), uses);
     }
 
-    /// Takes a page into the window; what the window has too much moves on while the main area has room.
+    /// Takes a page into the window. Pages that the window has no room for move on while the main area has
+    /// room.
     pub fn insert(&mut self, member: M, weight: u64, share: Share) -> u32 {
         let entry = Entry { member: Some(member), weight, place: Place::Nowhere, newer: NONE, older: NONE };
         let number = match self.free.pop() {
@@ -169,6 +178,7 @@ impl<M: Member> Policy<M> {
         self.unlink(entry);
     }
 
+    /// Takes a page out and frees its number.
     pub fn remove(&mut self, entry: u32) -> M {
         self.unlink(entry);
         self.free.push(entry);
@@ -220,7 +230,8 @@ impl<M: Member> Policy<M> {
         self.sketch.count(self.member(entry).hash())
     }
 
-    /// The oldest page of a list that was not used since it was looked at, and is not in use. `None`: all are in use.
+    /// The oldest page of a list that was not used since it was looked at, and is not in use. `None`: all are
+    /// in use.
     fn oldest_idle(&mut self, place: Place, share: Share) -> Option<u32> {
         // Every page is looked at once, and once more after its uses were taken over.
         for _ in 0..2 * self.list(place).count {
@@ -440,7 +451,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens, the lists hold each page that is resident once, with its weight, and pinned pages stay.
+        /// Whatever happens, the lists hold each page that is resident once, with its weight, and pinned
+        /// pages stay.
         #[test]
         fn lists_and_pages_agree(
             capacity in 1u64..20,

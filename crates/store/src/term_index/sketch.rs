@@ -1,22 +1,24 @@
 //! How often a page was used lately, in four bits: "who is worth more?"
 //!
-//! A count-min sketch with four rows of 4-bit counters (Cormode and Muthukrishnan; TinyLFU, Einziger, Friedman and Manes 2017).
-//! When as many uses as [`SAMPLE_PER_COUNTER`] times its width were added, every counter is halved, so that the past fades.
+//! A count-min sketch with four rows of 4-bit counters (Cormode and Muthukrishnan; TinyLFU, Einziger,
+//! Friedman and Manes 2017). When as many uses as [`SAMPLE_PER_COUNTER`] times its width were added, every
+//! counter is halved, so that the past fades.
 
 use crate::random::mix;
 
 const ROWS: usize = 4;
-/// With eight counters a page: 16 uses a page, of which a counter collects few of other pages' (Caffeine: four counters and
-/// ten uses).
+/// With eight counters a page: 16 uses a page, of which a counter collects few of other pages' (Caffeine:
+/// four counters and ten uses).
 const SAMPLE_PER_COUNTER: u64 = 2;
 const COUNTERS_PER_PAGE: usize = 8;
 const COUNT_MAX: u64 = 15;
-/// 2 KiB: a cache of few pages looks back two thousand uses. Four times that gained up to one percent of hits on the bench's
-/// traces, but new favourites of a small cache had to wait thousands of misses.
+/// 2 KiB: a cache of few pages looks back two thousand uses. Four times that gained up to one percent of hits
+/// on the bench's traces, but new favourites of a small cache had to wait thousands of misses.
 const WIDTH_MIN: usize = 1024;
 /// 2 MiB a shard; more pages than that share counters.
 const WIDTH_MAX: usize = 1 << 20;
 
+/// Estimates of how often each page was used lately.
 pub struct Sketch {
     /// Sixteen counters a word, row after row: `[ROWS * width / 16]`.
     words: Vec<u64>,
@@ -31,8 +33,8 @@ impl Default for Sketch {
 }
 
 impl Sketch {
-    /// Makes room for `page_count` pages. A counter's place is the low bits of a hash, so that a row of twice the width is the
-    /// row twice, and no estimate changes.
+    /// Makes room for `page_count` pages. A counter's place is the low bits of a hash, so that a row of twice
+    /// the width is the row twice, and no estimate changes.
     pub fn grow(&mut self, page_count: usize) {
         while self.width < page_count * COUNTERS_PER_PAGE && self.width < WIDTH_MAX {
             let row_words = self.width / 16;
@@ -41,10 +43,12 @@ impl Sketch {
         }
     }
 
+    /// Bytes of the counters.
     pub fn bytes(&self) -> u64 {
         (self.words.len() * size_of::<u64>()) as u64
     }
 
+    /// Counts `uses` uses of the page that `hash` stands for.
     pub fn add(&mut self, hash: u64, uses: u64) {
         let uses = uses.min(COUNT_MAX);
         // Only counters below the new estimate rise: the others have collisions in them already.

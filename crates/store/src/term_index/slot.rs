@@ -1,6 +1,7 @@
 //! The weak handle: "is my page in memory, and may I read it now?"
 //!
-//! A slot is the page's only address. One 64-bit word holds who uses it and how often it was used; beside it lies the page.
+//! A slot is the page's only address. One 64-bit word holds who uses it and how often it was used; beside it
+//! lies the page.
 //!
 //! ```text
 //! bits  0..20  pins: readers now
@@ -10,15 +11,16 @@
 //! bits 24..64  uses since they were drained; overflow falls off the top
 //! ```
 //!
-//! Pinning is one `fetch_add` of a pin and a use. When the flags of the old value say that there is no page to read, the pin
-//! was in vain and is taken back like any other; until then it only makes the slot look busy, and a slot that looks busy is
-//! merely not evicted.
+//! Pinning is one `fetch_add` of a pin and a use. When the flags of the old value say that there is no page
+//! to read, the pin was in vain and is taken back like any other; until then it only makes the slot look
+//! busy, and a slot that looks busy is merely not evicted.
 //!
 //! Flags change only under the lock of the slot's shard ("locked" below); pins and uses change at any time.
 //!
-//! **Invariant**: the page is written or taken only while no pin that saw it RESIDENT exists. `claim` takes RESIDENT away in
-//! the same atomic step that proves the pins zero; DOOMED is either seen by the last pin to go, which then has to release the
-//! page, or `doom` sees that there are no pins. `tests/slot_model.rs` checks this file with loom.
+//! **Invariant**: the page is written or taken only while no pin that saw it RESIDENT exists. `claim` takes
+//! RESIDENT away in the same atomic step that proves the pins zero; DOOMED is either seen by the last pin to
+//! go, which then has to release the page, or `doom` sees that there are no pins. `tests/slot_model.rs`
+//! checks this file with loom.
 
 use super::sync::{AtomicU64, Ordering, UnsafeCell};
 
@@ -32,6 +34,7 @@ const LOADING: u64 = 1 << 22;
 const USE: u64 = 1 << 24;
 const USES_SHIFT: u32 = 24;
 
+/// The place of one page: its users, its uses, and the page itself while it is in memory.
 pub struct Slot<T> {
     state: AtomicU64,
     page: UnsafeCell<Option<T>>,
@@ -40,14 +43,18 @@ pub struct Slot<T> {
 /// What a slot is, as its shard's lock holder sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
+    /// There is no page, and nobody loads it.
     Empty,
+    /// One thread loads the page.
     Loading,
+    /// The page is in memory and can be pinned.
     Resident,
+    /// The page goes with its last pin and takes no new ones.
     Doomed,
 }
 
-// SAFETY: the page is reached by shared reference from many threads (needs `T: Sync`) and taken out by any one of them (needs
-// `T: Send`); the invariant above keeps the two apart.
+// SAFETY: the page is reached by shared reference from many threads (needs `T: Sync`) and taken out by any
+// one of them (needs `T: Send`); the invariant above keeps the two apart.
 unsafe impl<T: Send + Sync> Sync for Slot<T> {}
 
 impl<T> Default for Slot<T> {
@@ -57,7 +64,8 @@ impl<T> Default for Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// Counts a use and pins the page. `false`: there is none to read, and the caller calls [`Slot::unpin`] all the same.
+    /// Counts a use and pins the page. `false`: there is none to read, and the caller calls [`Slot::unpin`]
+    /// all the same.
     #[inline]
     pub fn pin(&self) -> bool {
         // Acquire: what the loading thread wrote before `publish` is seen.
@@ -65,7 +73,8 @@ impl<T> Slot<T> {
         before & (RESIDENT | DOOMED | PINS_MANY) == RESIDENT
     }
 
-    /// Lets go of a pin. `true`: the page is doomed and this was the last pin; the caller takes the lock and claims it.
+    /// Lets go of a pin. `true`: the page is doomed and this was the last pin; the caller takes the lock and
+    /// claims it.
     #[inline]
     #[must_use]
     pub fn unpin(&self) -> bool {
@@ -98,10 +107,12 @@ impl<T> Slot<T> {
         }
     }
 
+    /// Whether there are pins, those in vain included.
     pub fn is_pinned(&self) -> bool {
         self.state.load(Ordering::Relaxed) & PINS != 0
     }
 
+    /// Uses since [`Slot::drain_uses`] was called last.
     pub fn uses(&self) -> u64 {
         self.state.load(Ordering::Relaxed) >> USES_SHIFT
     }
@@ -124,10 +135,12 @@ impl<T> Slot<T> {
         self.state.fetch_and(!LOADING, Ordering::Relaxed);
     }
 
-    /// Locked, by who began the load: `page` is there, pinned once for the caller. `doomed`: for who has a pin by now only.
+    /// Locked, by who began the load: `page` is there, pinned once for the caller. `doomed`: for who has a
+    /// pin by now only.
     pub fn publish(&self, page: T, doomed: bool) {
         self.page.with_mut(|place| {
-            // SAFETY: the slot is not RESIDENT, so no pin succeeds, and LOADING makes this thread the only writer.
+            // SAFETY: the slot is not RESIDENT, so no pin succeeds, and LOADING makes this thread the only
+            // writer.
             unsafe { *place = Some(page) };
         });
         let flags = if doomed { RESIDENT | DOOMED } else { RESIDENT };
@@ -150,8 +163,8 @@ impl<T> Slot<T> {
         self.take_page()
     }
 
-    /// Locked, [`Condition::Resident`]: refuses new pins. `true`: there are none, the caller claims the page; else the last
-    /// [`Slot::unpin`] says so.
+    /// Locked, [`Condition::Resident`]: refuses new pins. `true`: there are none, the caller claims the page;
+    /// else the last [`Slot::unpin`] says so.
     pub fn doom(&self) -> bool {
         self.state.fetch_or(DOOMED, Ordering::Relaxed) & PINS == 0
     }
@@ -173,7 +186,8 @@ impl<T> Slot<T> {
     /// After RESIDENT was taken away by this thread, under the lock.
     fn take_page(&self) -> Option<T> {
         self.page.with_mut(|page| {
-            // SAFETY: this thread took RESIDENT away while nobody read, so later pins fail; the lock keeps loaders away.
+            // SAFETY: this thread took RESIDENT away while nobody read, so later pins fail; the lock keeps
+            // loaders away.
             unsafe { (*page).take() }
         })
     }

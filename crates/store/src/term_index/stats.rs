@@ -2,13 +2,16 @@
 
 use super::cache::Scheme;
 
-/// Counts are since the cache was made, bytes and pages are of now. Read one after the other: exact when nothing moves.
+/// Counts are since the cache was made, bytes and pages are of now. Read one after the other: exact when
+/// nothing moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermIndexStats {
+    /// The scheme in effect.
     pub scheme: Scheme,
     /// What is kept in the cached scheme; the native one ignores it.
     pub budget_bytes: u64,
-    /// Charged to the pool: pages, transients and loads under way, with [`super::TermIndexCache::ENTRY_BYTES`] a page.
+    /// Charged to the pool: pages, transients and loads under way, with
+    /// [`super::TermIndexCache::ENTRY_BYTES`] a page.
     pub resident_bytes: u64,
     /// Pages in memory, transients included.
     pub page_count: u64,
@@ -18,7 +21,9 @@ pub struct TermIndexStats {
     pub first_level_hit_count: u64,
     /// Neither: the page was loaded, or could not be (failed and bypassed look-ups are misses too).
     pub miss_count: u64,
+    /// Pages that were read from disk.
     pub load_count: u64,
+    /// Loads that ended with an error.
     pub load_failure_count: u64,
     /// Time inside successful loads (reading and verifying).
     pub load_nanos: u64,
@@ -39,14 +44,20 @@ pub struct TermIndexStats {
 /// One field of one open segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldFigures {
+    /// Id of the open segment ([`super::next_segment_core_id`]).
     pub segment_core: u64,
+    /// Number of the field within its segment.
     pub field: u32,
-    /// Pages of the field, in memory or not, and their bytes on disk.
+    /// Pages of the field, in memory or not.
     pub page_count: u64,
+    /// Bytes on disk of all pages of the field.
     pub page_bytes: u64,
+    /// Pages in memory.
     pub resident_count: u64,
     /// Bytes allocated for the pages in memory.
     pub resident_bytes: u64,
+    /// Loads since the segment was opened.
     pub load_count: u64,
+    /// Evictions since the segment was opened.
     pub eviction_count: u64,
 }

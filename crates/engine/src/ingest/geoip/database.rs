@@ -18,6 +18,7 @@ impl AsRef<[u8]> for Bytes {
     }
 }
 
+/// One open MaxMind database.
 pub struct Database {
     reader: Reader<Bytes>,
     /// `None`: of a type that processors do not know.
@@ -43,8 +44,8 @@ impl Database {
         &self.reader.metadata().database_type
     }
 
-    /// These properties of an address, as far as they are known; empty: the address is not known. The error says what is wrong with the
-    /// file.
+    /// These properties of an address, as far as they are known; empty: the address is not known. The error
+    /// says what is wrong with the file.
     pub fn look_up(&self, address: IpAddr, properties: &[Property]) -> Result<Map<String, Value>, String> {
         let found = self.reader.lookup(address).map_err(|error| error.to_string())?;
         if !found.has_data() {

@@ -11,6 +11,7 @@ use limber_store::{Directory, Disk};
 use super::super::resources::folder;
 use super::database::Database;
 
+/// Name of the folder with databases, below `config` in the data folder.
 pub const FOLDER: &str = "ingest-geoip";
 
 /// How long what is known of a file holds.
@@ -23,6 +24,7 @@ struct Known {
     database: Option<Arc<Database>>,
 }
 
+/// The databases of a node, opened when they are asked for and again when their file changes.
 #[derive(Default)]
 pub struct Databases {
     disk: Option<Arc<dyn Disk>>,
@@ -36,6 +38,7 @@ impl fmt::Debug for Databases {
 }
 
 impl Databases {
+    /// Those in the data folder of this disk.
     pub fn of(disk: Arc<dyn Disk>) -> Databases {
         Databases { disk: Some(disk), known: Mutex::default() }
     }

@@ -1,15 +1,24 @@
-//! What a processor may show of each kind of database. Source: Elasticsearch's `Database` and `Database.Property`.
+//! What a processor may show of each kind of database. Source: Elasticsearch's `Database` and
+//! `Database.Property`.
 
 /// By the end of `database_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseKind {
+    /// GeoIP2 Anonymous IP.
     AnonymousIp,
+    /// GeoLite2 ASN.
     Asn,
+    /// GeoLite2 and GeoIP2 City.
     City,
+    /// GeoIP2 Connection Type.
     ConnectionType,
+    /// GeoLite2 and GeoIP2 Country.
     Country,
+    /// GeoIP2 Domain.
     Domain,
+    /// GeoIP2 Enterprise.
     Enterprise,
+    /// GeoIP2 ISP.
     Isp,
 }
 
@@ -131,6 +140,7 @@ const ISP: &[Property] =
     &[Ip, Asn, OrganizationName, Network, Isp, IspOrganizationName, MobileCountryCode, MobileNetworkCode];
 
 impl Property {
+    /// As pipelines and documents write it.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(property, _)| *property == self).map_or("", |(_, name)| name)
     }
@@ -143,6 +153,7 @@ impl Property {
 }
 
 impl DatabaseKind {
+    /// The kind by the end of a database's type; `None` for a type that processors do not know.
     pub fn of(database_type: &str) -> Option<DatabaseKind> {
         const ENDS: [(&str, DatabaseKind); 8] = [
             ("-Anonymous-IP", DatabaseKind::AnonymousIp),

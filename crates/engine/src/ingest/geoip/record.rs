@@ -3,12 +3,14 @@
 use serde::Deserialize;
 use serde_json::Number;
 
+/// Names of a place by language; only English is read.
 #[derive(Debug, Default, Deserialize)]
 pub struct Names<'d> {
     #[serde(borrow)]
     pub en: Option<&'d str>,
 }
 
+/// A country.
 #[derive(Debug, Default, Deserialize)]
 pub struct Country<'d> {
     #[serde(borrow)]
@@ -18,6 +20,7 @@ pub struct Country<'d> {
     pub confidence: Option<Number>,
 }
 
+/// A continent.
 #[derive(Debug, Default, Deserialize)]
 pub struct Continent<'d> {
     #[serde(borrow)]
@@ -25,6 +28,7 @@ pub struct Continent<'d> {
     pub names: Option<Names<'d>>,
 }
 
+/// A city, or a part of a country.
 #[derive(Debug, Default, Deserialize)]
 pub struct Named<'d> {
     #[serde(borrow)]
@@ -33,6 +37,7 @@ pub struct Named<'d> {
     pub confidence: Option<Number>,
 }
 
+/// Where the address is.
 #[derive(Debug, Default, Deserialize)]
 pub struct Location<'d> {
     pub latitude: Option<Number>,
@@ -42,6 +47,7 @@ pub struct Location<'d> {
     pub accuracy_radius: Option<Number>,
 }
 
+/// Postal code of the place.
 #[derive(Debug, Default, Deserialize)]
 pub struct Postal<'d> {
     #[serde(borrow)]
@@ -70,6 +76,7 @@ pub struct Traits<'d> {
     pub is_tor_exit_node: Option<bool>,
 }
 
+/// Everything that one address has.
 #[derive(Debug, Default, Deserialize)]
 pub struct Record<'d> {
     #[serde(borrow)]

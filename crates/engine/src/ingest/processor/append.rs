@@ -1,7 +1,7 @@
 //! `append`: "add these values to this list".
 //!
-//! Source: Elasticsearch's `AppendProcessor` and `IngestDocument.appendFieldValue`: a single value becomes a list first, a missing
-//! field becomes one.
+//! Source: Elasticsearch's `AppendProcessor` and `IngestDocument.appendFieldValue`: a single value becomes a
+//! list first, a missing field becomes one.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::super::document::IngestDocument;
 use super::super::node::{Kind, Node, NodeId};
 use super::super::options::Options;
 use super::super::path::FieldPath;
-use super::super::template::{Escape, FieldName, ValueSource};
+use super::super::template::{FieldName, ValueSource};
 use super::super::value::java_text;
 use super::{Flow, Processor};
 
@@ -23,21 +23,12 @@ struct Append {
     allow_duplicates: bool,
 }
 
+/// Compiles the processor. Options: `field` and `value`; optional `media_type` (`application/json`) and
+/// `allow_duplicates` (true).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.field_name("field")?;
     let value = options.value("value")?;
-    let media_type = options.string_or("media_type", "application/json")?;
-    let escape = match media_type.as_str() {
-        "application/json" => Escape::Json,
-        "text/plain" => Escape::None,
-        "application/x-www-form-urlencoded" => Escape::Url,
-        other => {
-            return Err(options.error(
-                "media_type",
-                &format!("property does not contain a supported media type [{other}]"),
-            ));
-        }
-    };
+    let escape = options.media_type()?;
     let value = ValueSource::parse(&value, escape)?;
     let allow_duplicates = options.bool_or("allow_duplicates", true)?;
     Ok(Box::new(Append { field, value, allow_duplicates }))
@@ -109,7 +100,7 @@ fn append_one(
     Ok(())
 }
 
-/// By which a value is known to be there already: its kind and text.
+/// Kind and text of a value: two values that have the same are duplicates.
 fn known_as(document: &IngestDocument<'_>, value: NodeId) -> (u8, String) {
     (document.node(value).kind as u8, java_text(document, value))
 }

@@ -1,4 +1,5 @@
-//! `bytes`: "how many bytes is `1.5kb`?" Source: Elasticsearch's `BytesProcessor` over `ByteSizeValue.parseBytesSizeValue`.
+//! `bytes`: "how many bytes is `1.5kb`?" Source: Elasticsearch's `BytesProcessor` over
+//! `ByteSizeValue.parseBytesSizeValue`.
 
 use limber_mapping::RequestError;
 use limber_text::byte_size;
@@ -12,6 +13,7 @@ use super::text::{Make, TextProcessor};
 #[derive(Debug)]
 struct Bytes;
 
+/// Compiles the processor, whose options are those of [`super::text`].
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     TextProcessor::parse(options, Bytes)
 }

@@ -25,6 +25,8 @@ struct Circle {
     is_on_earth: bool,
 }
 
+/// Compiles the processor. Options: `field`, `error_distance` and `shape_type`; optional `target_field` and
+/// `ignore_missing` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.string("field")?;
     let target = options.string_or("target_field", &field)?;
@@ -97,7 +99,8 @@ impl Circle {
         }
     }
 
-    /// As few as keep sides within the distance of the circle; where none do (a radius below the distance), the least.
+    /// As few as keep sides within the distance of the circle; where none do (a radius below the distance),
+    /// the least.
     fn side_count(&self, radius: f64) -> u32 {
         let sides = (2.0 * std::f64::consts::PI / (1.0 - self.error_distance / radius).acos()).ceil();
         (sides as i32).clamp(SIDES.0, SIDES.1) as u32

@@ -1,6 +1,7 @@
 //! `community_id`: "one name for both directions of a network flow".
 //!
-//! Source: the Community ID Flow Hashing specification, version 1, and Elasticsearch's `CommunityIdProcessor`.
+//! Source: the Community ID Flow Hashing specification, version 1, and Elasticsearch's
+//! `CommunityIdProcessor`.
 
 use std::net::IpAddr;
 
@@ -32,6 +33,8 @@ struct CommunityId {
     ignore_missing: bool,
 }
 
+/// Compiles the processor. Optional: the fields of the flow (`source_ip`, `source_port`, ...), `seed` and
+/// `ignore_missing` (true).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let mut path = |name: &str, default: &str| FieldPath::parse(&options.string_or(name, default)?);
     let (source_ip, source_port) = (path("source_ip", "source.ip")?, path("source_port", "source.port")?);

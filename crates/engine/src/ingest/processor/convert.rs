@@ -1,6 +1,7 @@
 //! `convert`: "hold this value as another type".
 //!
-//! Source: Elasticsearch's `ConvertProcessor`. Integers may be hexadecimal (`0x`), decimals are read as Java reads them.
+//! Source: Elasticsearch's `ConvertProcessor`. Integers may be hexadecimal (`0x`), decimals are read as Java
+//! reads them.
 
 use limber_mapping::RequestError;
 
@@ -43,6 +44,7 @@ struct Convert {
     ignore_missing: bool,
 }
 
+/// Compiles the processor. Options: `field` and `type`; optional `target_field` and `ignore_missing` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let wanted = options.string("type")?;
@@ -209,7 +211,8 @@ fn ip(document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>, Req
     Ok(None)
 }
 
-/// `auto`: boolean, then integer, long, float, double, and what is none of them stays. Values that are no strings stay.
+/// `auto`: boolean, then integer, long, float, double, and what is none of them stays. Values that are no
+/// strings stay.
 fn auto(document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>, RequestError> {
     if document.node(id).kind != Kind::String {
         return Ok(None);

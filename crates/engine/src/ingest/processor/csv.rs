@@ -1,4 +1,5 @@
-//! `csv`: "one line of comma-separated values, each into a field". Source: Elasticsearch's `CsvProcessor` and `CsvParser`.
+//! `csv`: "one line of comma-separated values, each into a field". Source: Elasticsearch's `CsvProcessor` and
+//! `CsvParser`.
 
 use limber_mapping::RequestError;
 use serde_json::Value;
@@ -21,6 +22,8 @@ struct Csv {
     empty_value: Option<String>,
 }
 
+/// Compiles the processor. Options: `field` and `target_fields`; optional `separator` (`,`), `quote` (`"`),
+/// `empty_value`, `trim` (false) and `ignore_missing` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let quote = character(options, "quote", "\"", "quote has to be single character like \" or '")?;
@@ -71,7 +74,7 @@ enum State {
 }
 
 impl Csv {
-    /// The values of the line, no more than there are targets. Nothing behind the last separator is no value.
+    /// The values of the line, no more than there are targets. Nothing after the last separator is no value.
     fn values(&self, line: &str) -> Result<Vec<String>, RequestError> {
         let refused = |reason: String| Err(RequestError::illegal_argument(reason));
         let is_blank = |character: char| self.trim && matches!(character, ' ' | '\t');

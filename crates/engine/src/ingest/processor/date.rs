@@ -20,9 +20,13 @@ const OUTPUT_PATTERN: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";
 /// How the processors of dates read a text.
 #[derive(Debug)]
 pub enum Format {
+    /// `ISO8601`.
     Iso8601,
+    /// `UNIX`: seconds since 1970, with a fraction.
     Unix,
+    /// `UNIX_MS`: milliseconds since 1970.
     UnixMillis,
+    /// `TAI64N`: external TAI64N labels in hexadecimal.
     Tai64n,
     /// A built-in format of Elasticsearch's.
     BuiltIn(DateFormat),
@@ -76,6 +80,8 @@ fn zone_of(zone: &TimeZone) -> Zone {
     }
 }
 
+/// Compiles the processor. Options: `field` and `formats`; optional `target_field` (`@timestamp`),
+/// `timezone`, `locale` and `output_format`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let target = FieldPath::parse(&options.string_or("target_field", "@timestamp")?)?;
@@ -210,7 +216,8 @@ fn from_millis(text: &str) -> Result<Timestamp, RequestError> {
     Timestamp::from_millisecond(millis).map_err(|_| not_a_number(text))
 }
 
-/// The label of D. J. Bernstein's TAI64N: `@`, seconds from 2^62 in 16 hexadecimal digits, nanoseconds in 8. TAI is ten seconds ahead.
+/// The label of D. J. Bernstein's TAI64N: `@`, seconds from 2^62 in 16 hexadecimal digits, nanoseconds in 8.
+/// TAI is ten seconds ahead.
 fn tai64n(text: &str) -> Option<Timestamp> {
     let label = text.strip_prefix('@').unwrap_or(text);
     let seconds = i64::from_str_radix(label.get(1..16)?, 16).ok()?;

@@ -1,6 +1,7 @@
 //! `date_index_name`: "the index of this document's month". Source: Elasticsearch's `DateIndexNameProcessor`.
 //!
-//! `_index` becomes date math (`<prefix-{2016-04-25||/M{yyyy-MM-dd|UTC}}>`), which is worked out when the document is written.
+//! `_index` becomes date math (`<prefix-{2016-04-25||/M{yyyy-MM-dd|UTC}}>`), which is worked out when the
+//! document is written.
 
 use jiff::tz::TimeZone;
 use limber_mapping::RequestError;
@@ -28,6 +29,8 @@ struct DateIndexName {
     name_format: Text,
 }
 
+/// Compiles the processor. Options: `field` and `date_rounding`; optional `locale`, `timezone` (`UTC`),
+/// `date_formats`, `index_name_prefix` (empty) and `index_name_format` (`yyyy-MM-dd`).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     if let Some(locale) = options.optional_string("locale")?
         && !super::date::is_english(&locale)

@@ -1,4 +1,5 @@
-//! `dissect`: "the text between these delimiters, each piece into a field". Source: Elasticsearch's `DissectProcessor`.
+//! `dissect`: "the text between these delimiters, each piece into a field". Source: Elasticsearch's
+//! `DissectProcessor`.
 
 use limber_mapping::RequestError;
 use limber_text::dissect::Dissect;
@@ -17,6 +18,8 @@ struct DissectProcessor {
     dissect: Dissect,
 }
 
+/// Compiles the processor. Options: `field` and `pattern`; optional `append_separator` (empty) and
+/// `ignore_missing` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let pattern = options.string("pattern")?;

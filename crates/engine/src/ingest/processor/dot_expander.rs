@@ -1,4 +1,5 @@
-//! `dot_expander`: "a field with dots in its name as objects". Source: Elasticsearch's `DotExpanderProcessor`.
+//! `dot_expander`: "a field with dots in its name as objects". Source: Elasticsearch's
+//! `DotExpanderProcessor`.
 
 use limber_mapping::RequestError;
 
@@ -19,6 +20,7 @@ struct DotExpander {
     overrides: bool,
 }
 
+/// Compiles the processor. Options: `field`; optional `path` and `override` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.string("field")?;
     let refused = if !field.contains('.') && field != "*" {

@@ -9,6 +9,7 @@ use super::{Flow, Processor};
 #[derive(Debug)]
 struct Drop;
 
+/// Compiles the processor, which has no options.
 pub fn parse(_options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     Ok(Box::new(Drop))
 }

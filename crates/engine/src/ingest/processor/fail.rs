@@ -1,4 +1,5 @@
-//! `fail`: "stop here, with this message". Source: Elasticsearch's `FailProcessor`; its exception is a server error.
+//! `fail`: "stop here, with this message". Source: Elasticsearch's `FailProcessor`; its exception is a server
+//! error.
 
 use limber_mapping::RequestError;
 
@@ -12,6 +13,7 @@ struct Fail {
     message: Text,
 }
 
+/// Compiles the processor. Options: `message`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     Ok(Box::new(Fail { message: options.template("message")? }))
 }

@@ -1,5 +1,5 @@
-//! `fingerprint`: "one short text that is the same for the same values". Source: Elasticsearch's `FingerprintProcessor`: its digests over its
-//! bytes of values, in base64.
+//! `fingerprint`: "one short text that is the same for the same values". Source: Elasticsearch's
+//! `FingerprintProcessor`: its digests over its bytes of values, in base64.
 
 use std::io::Cursor;
 
@@ -44,6 +44,8 @@ struct Fingerprint {
     ignore_missing: bool,
 }
 
+/// Compiles the processor. Options: `fields`; optional `target_field` (`fingerprint`), `salt` (empty),
+/// `method` (`SHA-1`) and `ignore_missing` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let mut fields = options.strings("fields")?;
     if fields.is_empty() {

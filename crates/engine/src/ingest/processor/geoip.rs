@@ -27,6 +27,9 @@ struct GeoIp {
     first_only: bool,
 }
 
+/// Compiles the processor. Options: `field`; optional `target_field` (`geoip`), `database_file`
+/// (`GeoLite2-City.mmdb`), `properties`, `ignore_missing` (false), `first_only` (true),
+/// `download_database_on_pipeline_creation` (true) and `fallback_to_default_databases` (true).
 pub fn parse(options: &mut Options, databases: &Arc<Databases>) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let target = FieldPath::parse(&options.string_or("target_field", "geoip")?)?;

@@ -21,6 +21,8 @@ struct GrokProcessor {
     ignore_missing: bool,
 }
 
+/// Compiles the processor. Options: `field` and `patterns`; optional `trace_match` (false), `ignore_missing`
+/// (false), `ecs_compatibility` (`disabled`) and `pattern_definitions`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let patterns = options.strings("patterns")?;

@@ -1,4 +1,5 @@
-//! `gsub`: "replace every match of the pattern". Source: Elasticsearch's `GsubProcessor` over `Matcher.replaceAll`.
+//! `gsub`: "replace every match of the pattern". Source: Elasticsearch's `GsubProcessor` over
+//! `Matcher.replaceAll`.
 
 use limber_mapping::RequestError;
 
@@ -14,6 +15,7 @@ struct Gsub {
     replacement: Replacement,
 }
 
+/// Compiles the processor. Options: those of [`super::text`], `pattern` and `replacement`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let pattern = options.string("pattern")?;
     let pattern = Pattern::parse(&pattern)

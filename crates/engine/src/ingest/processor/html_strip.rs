@@ -11,6 +11,7 @@ use super::text::{TextProcessor, Transform};
 #[derive(Debug)]
 struct HtmlStrip;
 
+/// Compiles the processor, whose options are those of [`super::text`].
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     TextProcessor::parse(options, HtmlStrip)
 }

@@ -17,6 +17,7 @@ struct Join {
     separator: String,
 }
 
+/// Compiles the processor. Options: `field` and `separator`; optional `target_field`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     Ok(Box::new(Join {
         field: options.path("field")?,

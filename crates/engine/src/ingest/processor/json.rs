@@ -22,6 +22,8 @@ struct Json {
     strict: bool,
 }
 
+/// Compiles the processor. Options: `field`; optional `target_field`, `add_to_root` (false),
+/// `allow_duplicate_keys` (false), `add_to_root_conflict_strategy` and `strict_json_parsing` (true).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let target = options.optional_path("target_field")?;

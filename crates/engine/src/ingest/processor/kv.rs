@@ -39,6 +39,9 @@ enum Splitter {
     Wrong(String),
 }
 
+/// Compiles the processor. Options: `field`, `field_split` and `value_split`; optional `target_field`,
+/// `trim_key` (empty), `trim_value` (empty), `strip_brackets` (false), `ignore_missing` (false) and `prefix`
+/// (empty).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.field_name("field")?;
     let target = options.optional_string("target_field")?.map(|text| Text::parse(&text)).transpose()?;
@@ -102,7 +105,7 @@ impl Splitter {
         pieces(text, false, |each| self.find_each(text, each))
     }
 
-    /// What is before and behind the first delimiter.
+    /// What is before and after the first delimiter.
     fn halves<'t>(&self, text: &'t str) -> Result<Option<(&'t str, &'t str)>, RequestError> {
         let mut first = None;
         self.find_each(text, |start, end| {

@@ -13,10 +13,12 @@ struct Uppercase;
 #[derive(Debug)]
 struct Lowercase;
 
+/// Compiles the processor, whose options are those of [`super::text`].
 pub fn parse_uppercase(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     TextProcessor::parse(options, Uppercase)
 }
 
+/// Compiles the processor, whose options are those of [`super::text`].
 pub fn parse_lowercase(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     TextProcessor::parse(options, Lowercase)
 }

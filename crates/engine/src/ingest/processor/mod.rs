@@ -48,6 +48,7 @@ use super::options::Options;
 /// What becomes of the document after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
+    /// The next step follows.
     Continue,
     /// The document is not indexed, and that is no failure.
     Dropped,
@@ -66,8 +67,8 @@ pub trait Processor: Send + Sync + std::fmt::Debug {
 /// Reads a processor's own options.
 pub type Parse = fn(&mut Options) -> Result<Box<dyn Processor>, RequestError>;
 
-/// Every processor but `foreach` and `pipeline`, which the runner itself executes, and `enrich`, `geoip`, `script` and `user_agent`, which need something
-/// of the node.
+/// Every processor but `foreach` and `pipeline`, which the runner itself executes, and `enrich`, `geoip`,
+/// `script` and `user_agent`, which need something of the node.
 pub const PROCESSORS: &[(&str, Parse)] = &[
     ("append", append::parse),
     ("bytes", bytes::parse),
@@ -104,6 +105,7 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
     ("urldecode", urldecode::parse),
 ];
 
-/// Processors that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
+/// Processors that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a
+/// typing error.
 pub const KNOWN_ELSEWHERE: &[&str] =
     &["attachment", "geo_grid", "inference", "ip_location", "redact", "set_security_user"];

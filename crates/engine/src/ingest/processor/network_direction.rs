@@ -31,6 +31,9 @@ enum Networks {
     Field(FieldPath),
 }
 
+/// Compiles the processor. Optional: `source_ip` (`source.ip`), `destination_ip` (`destination.ip`),
+/// `target_field` (`network.direction`), `internal_networks`, `internal_networks_field` and `ignore_missing`
+/// (true).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let source = FieldPath::parse(&options.string_or("source_ip", "source.ip")?)?;
     let destination = FieldPath::parse(&options.string_or("destination_ip", "destination.ip")?)?;

@@ -1,6 +1,7 @@
 //! `registered_domain`: "which part of this name did someone register?"
 //!
-//! Source: Elasticsearch's `RegisteredDomainProcessor` over the public suffix list; a private suffix counts as registered itself.
+//! Source: Elasticsearch's `RegisteredDomainProcessor` over the public suffix list; a private suffix counts
+//! as registered itself.
 
 use limber_mapping::RequestError;
 use psl::{List, Psl as _, Type};
@@ -19,6 +20,7 @@ struct RegisteredDomain {
     ignore_missing: bool,
 }
 
+/// Compiles the processor. Options: `field`; optional `target_field` (empty) and `ignore_missing` (true).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let prefix = match options.string_or("target_field", "")? {

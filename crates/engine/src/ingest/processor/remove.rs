@@ -21,6 +21,7 @@ struct Keep {
     fields: Vec<Text>,
 }
 
+/// Compiles the processor. Optional: `field`, `keep` and `ignore_missing` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let fields = options.string_or_list("field")?;
     let keep = options.string_or_list("keep")?;
@@ -64,7 +65,8 @@ impl Processor for Keep {
     }
 }
 
-/// Unlinks every member of `object` (whose own path and a dot is `prefix`) that is not in, below or above a kept path.
+/// Unlinks every member of `object` (whose own path and a dot is `prefix`) that is not in, below or above a
+/// kept path.
 fn keep_only(document: &mut IngestDocument<'_>, object: NodeId, prefix: &str, keep: &[String]) {
     let mut before = NONE;
     let mut child = document.node(object).first;

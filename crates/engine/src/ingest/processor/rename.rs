@@ -18,6 +18,8 @@ struct Rename {
     overwrite: bool,
 }
 
+/// Compiles the processor. Options: `field` and `target_field`; optional `ignore_missing` (false) and
+/// `override` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     Ok(Box::new(Rename {
         field: options.field_name("field")?,

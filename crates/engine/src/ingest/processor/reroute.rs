@@ -40,6 +40,7 @@ enum Source {
 /// Longest part of a name, in characters.
 const PART_LENGTH_MAX: usize = 100;
 
+/// Compiles the processor. Optional: `destination`, or `dataset` and `namespace`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let mut part = |name: &str, field: &'static str, allows_dash: bool| {
         let given = texts(options, name)?;

@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 use super::super::document::IngestDocument;
 use super::super::node::Kind;
 use super::super::options::Options;
-use super::super::template::{Escape, FieldName, ValueSource};
+use super::super::template::{FieldName, ValueSource};
 use super::{Flow, Processor};
 
 #[derive(Debug)]
@@ -24,20 +24,11 @@ struct Set {
     ignore_empty_value: bool,
 }
 
+/// Compiles the processor. Options: `field`; optional `media_type` (`application/json`), `copy_from`,
+/// `value`, `override` (true) and `ignore_empty_value` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.field_name("field")?;
-    let media_type = options.string_or("media_type", "application/json")?;
-    let escape = match media_type.as_str() {
-        "application/json" => Escape::Json,
-        "text/plain" => Escape::None,
-        "application/x-www-form-urlencoded" => Escape::Url,
-        other => {
-            return Err(options.error(
-                "media_type",
-                &format!("property does not contain a supported media type [{other}]"),
-            ));
-        }
-    };
+    let escape = options.media_type()?;
     let source = match options.optional_string("copy_from")? {
         Some(_) if options.has("value") => {
             return Err(

@@ -19,6 +19,7 @@ struct Sort {
     is_descending: bool,
 }
 
+/// Compiles the processor. Options: `field`; optional `target_field` and `order` (`asc`).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let target = options.optional_path("target_field")?.unwrap_or_else(|| field.clone());

@@ -1,4 +1,5 @@
-//! `split`: "cut this string at every match of the separator". Source: Elasticsearch's `SplitProcessor` over `String.split`.
+//! `split`: "cut this string at every match of the separator". Source: Elasticsearch's `SplitProcessor` over
+//! `String.split`.
 
 use limber_mapping::RequestError;
 
@@ -19,6 +20,8 @@ struct Split {
     preserve_trailing: bool,
 }
 
+/// Compiles the processor. Options: `field` and `separator`; optional `ignore_missing` (false),
+/// `target_field` and `preserve_trailing` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let ignore_missing = options.bool_or("ignore_missing", false)?;

@@ -9,6 +9,7 @@ use super::{Flow, Processor};
 #[derive(Debug)]
 struct Terminate;
 
+/// Compiles the processor, which has no options.
 pub fn parse(_: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     Ok(Box::new(Terminate))
 }

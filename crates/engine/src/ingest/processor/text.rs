@@ -1,4 +1,5 @@
-//! What processors of one string (or a list of strings) share: "read the field, transform each string, write the target".
+//! What processors of one string (or a list of strings) share: "read the field, transform each string, write
+//! the target".
 //!
 //! Source: Elasticsearch's `AbstractStringProcessor`.
 
@@ -13,8 +14,9 @@ use super::super::path::{FieldPath, Found};
 use super::super::value::{java_text, java_type};
 use super::{Flow, Processor};
 
-/// The pieces of `text` between delimiters, as `String.split` gives them: an empty match at the start does not count, and empty last pieces
-/// are dropped unless `keeps_trailing`. `find_each` calls what it is given with start and end of each delimiter.
+/// The pieces of `text` between delimiters, as `String.split` gives them: an empty match at the start does
+/// not count, and empty last pieces are dropped unless `keeps_trailing`. `find_each` calls what it is given
+/// with start and end of each delimiter.
 pub fn pieces(
     text: &str,
     keeps_trailing: bool,
@@ -43,6 +45,7 @@ pub trait Transform: Send + Sync + Debug {
 
 /// A function from one string to any value; from one to another, it is a [`Transform`].
 pub trait Make: Send + Sync + Debug {
+    /// The value that this text becomes.
     fn make(&self, document: &mut IngestDocument<'_>, text: &str) -> Result<Node, RequestError>;
 }
 
@@ -67,7 +70,8 @@ pub struct TextProcessor<T> {
 }
 
 impl<T: Make + 'static> TextProcessor<T> {
-    /// Reads `field`, `target_field` and `ignore_missing`; the transform's own options are read by the caller.
+    /// Reads `field`, `target_field` and `ignore_missing`; the transform's own options are read by the
+    /// caller.
     pub fn parse(options: &mut Options, transform: T) -> Result<Box<dyn Processor>, RequestError> {
         let field = options.path("field")?;
         let target = options.optional_path("target_field")?.filter(|target| *target != field);

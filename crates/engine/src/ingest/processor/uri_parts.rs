@@ -1,7 +1,7 @@
 //! `uri_parts`: "what is the host, the path and the rest of this address?"
 //!
-//! Source: Elasticsearch's `UriPartsProcessor`: Java's `URI`, and where that refuses a text its more lenient `URL`, which knows a few schemes
-//! and decodes nothing.
+//! Source: Elasticsearch's `UriPartsProcessor`: Java's `URI`, and where that refuses a text its more lenient
+//! `URL`, which knows a few schemes and decodes nothing.
 
 use std::borrow::Cow;
 
@@ -23,6 +23,8 @@ struct UriParts {
     ignore_missing: bool,
 }
 
+/// Compiles the processor. Options: `field`; optional `target_field` (`url`), `remove_if_successful` (false),
+/// `keep_original` (true) and `ignore_missing` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let target = FieldPath::parse(&options.string_or("target_field", "url")?)?;
@@ -176,7 +178,8 @@ fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether Java's `URI` takes all characters: no blanks, controls or marks that RFC 2396 leaves out, and whole escapes.
+/// Whether Java's `URI` takes all characters: no blanks, controls or marks that RFC 2396 leaves out, and
+/// whole escapes.
 fn is_strict(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has_whole_escapes = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'%').all(|(at, _)| {

@@ -10,6 +10,7 @@ use super::text::{TextProcessor, Transform};
 #[derive(Debug)]
 struct UrlDecode;
 
+/// Compiles the processor, whose options are those of [`super::text`].
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     TextProcessor::parse(options, UrlDecode)
 }

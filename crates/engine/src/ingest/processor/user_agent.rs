@@ -1,5 +1,5 @@
-//! `user_agent`: "which browser, system and device sent this?" Source: Elasticsearch's `UserAgentProcessor`: its fields of the Elastic
-//! Common Schema.
+//! `user_agent`: "which browser, system and device sent this?" Source: Elasticsearch's `UserAgentProcessor`:
+//! its fields of the Elastic Common Schema.
 
 use std::sync::Arc;
 
@@ -41,6 +41,8 @@ struct UserAgent {
     ignore_missing: bool,
 }
 
+/// Compiles the processor. Options: `field`; optional `target_field` (`user_agent`), `regex_file`,
+/// `properties`, `extract_device_type` (false), `ignore_missing` (false) and `ecs` (true).
 pub fn parse(options: &mut Options, parsers: &Parsers) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let target = FieldPath::parse(&options.string_or("target_field", "user_agent")?)?;

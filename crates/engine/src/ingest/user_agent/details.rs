@@ -10,7 +10,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// `parts`: major, minor, patch, build; those behind the first that is missing do not count.
+    /// `parts`: major, minor, patch, build; those after the first that is missing do not count.
     pub fn new<'p>(name: &str, parts: impl IntoIterator<Item = Option<&'p str>>) -> Version {
         let parts = parts.into_iter().map_while(|part| part.filter(|part| !part.is_empty()));
         Version { name: name.to_owned(), parts: parts.map(str::to_owned).collect() }
@@ -31,6 +31,7 @@ impl Version {
     }
 }
 
+/// What a header tells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Details {
     pub agent: Option<Version>,

@@ -46,6 +46,7 @@ impl UserAgentParser {
         Ok(UserAgentParser { extractor, cache: Mutex::new(LruCache::new(CACHE_COUNT)) })
     }
 
+    /// What this header tells; recent headers are remembered.
     pub fn details(&self, header: &str) -> Arc<Details> {
         if let Some(known) = self.cache.lock().get(header) {
             return known.clone();

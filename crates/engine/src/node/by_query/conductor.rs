@@ -23,7 +23,8 @@ use crate::node::Node;
 use crate::progress::{Progress, Slice};
 use crate::shard::Shard;
 
-/// A batch that is turned away (429) is sent again this often at most, after pauses that double from [`RETRY_FIRST`].
+/// A batch that is turned away (429) is sent again this often at most, after pauses that double from
+/// [`RETRY_FIRST`].
 ///
 /// Source: `AbstractBulkByScrollRequest`, `DEFAULT_MAX_RETRIES`.
 const RETRIES_MAX: u32 = 11;
@@ -32,7 +33,8 @@ const RETRY_PAUSE_MAX: Duration = Duration::from_secs(30);
 /// Documents as a script made them are written once they have so many bytes, whatever the batch.
 const SCRIPTED_BYTES: usize = 4 << 20;
 
-/// Documents copied onto themselves would never end to conflict, so the destination must not be among the sources.
+/// Documents copied onto themselves would never end to conflict, so the destination must not be among the
+/// sources.
 ///
 /// Source: `ReindexValidator#validateAgainstAliases`.
 pub(super) fn check_destination(
@@ -94,7 +96,7 @@ impl Node {
             for index in &findings.written {
                 // One that was deleted meanwhile has nothing left to show.
                 let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::BROADCAST };
-                // Who may write them may have what he wrote shown.
+                // Whoever may write documents may see what was written.
                 let _ = limber_access::aside(|| self.refresh(index, options));
             }
         }
@@ -241,7 +243,8 @@ impl Run<'_> {
             batch.hits.truncate((max_docs - read).try_into().unwrap_or(usize::MAX));
             read += batch.hits.len() as u64;
             self.write(0, &batch.hits);
-            // What a search finds does not change while it is read: with the last of its documents there is nothing more to ask for.
+            // What a search finds does not change while it is read: with the last of its documents there is
+            // nothing more to ask for.
             if read == total {
                 return Ok(());
             }

@@ -1,8 +1,9 @@
 //! Requests by query: "delete, index again, or copy elsewhere, every document that matches".
 //!
-//! Source: `org.elasticsearch.index.reindex.AbstractAsyncBulkByScrollAction`. A snapshot is pinned at the start and read in batches; a
-//! document that changed since is a version conflict. Reading is one thread's work; with `slices` several threads write, each
-//! its own batches, and every batch is a bulk like any other (pipelines, translog and fsync included).
+//! Source: `org.elasticsearch.index.reindex.AbstractAsyncBulkByScrollAction`. A snapshot is pinned at the
+//! start and read in batches; a document that changed since is a version conflict. Reading is one thread's
+//! work; with `slices` several threads write, each its own batches, and every batch is a bulk like any other
+//! (pipelines, translog and fsync included).
 
 mod conductor;
 mod scripted;
@@ -26,36 +27,47 @@ pub use source::{BatchSource, Batches, SourceBatch};
 /// What happens to each document.
 #[derive(Debug, Clone)]
 pub enum Change {
+    /// It is deleted.
     Delete,
     /// Written again as it is, through the pipeline if one is named.
     Update,
+    /// It is written to another index.
     Copy(CopyDestination),
 }
 
 /// Where and how `_reindex` writes.
 #[derive(Debug, Clone)]
 pub struct CopyDestination {
+    /// Index, alias or data stream.
     pub index: String,
     /// `Index` or `Create`.
     pub kind: OperationKind,
     /// Other than `Internal`: the copy carries the version of its source.
     pub version_type: VersionType,
+    /// Routing of the copies.
     pub routing: CopyRouting,
+    /// Whether `index` must be an alias.
     pub require_alias: bool,
 }
 
+/// `dest.routing` of `_reindex`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CopyRouting {
+    /// That of the source (`keep`).
     #[default]
     Keep,
+    /// None (`discard`).
     Discard,
+    /// This one for all (`=value`).
     Set(String),
 }
 
+/// Into how many parts a request is divided, each with a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slices {
     /// One a shard, at most [`SLICES_AUTO_MAX`].
     Auto,
+    /// This many.
     Number(u32),
 }
 
@@ -67,18 +79,24 @@ const SLICES_AUTO_MAX: usize = 20;
 pub struct ByQueryRequest {
     /// Index expression of what is read, here or there.
     pub source: String,
-    /// Documents of another server, to be copied here in one slice; its query and order are its own. Of `search` only the size counts then.
+    /// Documents of another server, to be copied here in one slice; its query and order are its own. Of
+    /// `search` only the size counts then.
     pub remote: Option<Arc<dyn BatchSource>>,
+    /// How `source` is resolved.
     pub options: IndicesOptions,
+    /// Reads only the shards of these routings.
     pub routing: Option<String>,
     /// See [`Placement::preference`](super::Placement::preference).
     pub preference: Option<String>,
     /// Query, order and source filter; its size is that of a batch.
     pub search: SearchRequest,
+    /// What becomes of each document.
     pub change: Change,
     /// Says of each document what becomes of it; not with [`Change::Delete`].
     pub script: Option<Script>,
+    /// The ingest pipeline that documents pass before they are written.
     pub pipeline: Option<String>,
+    /// Ends after this many documents.
     pub max_docs: Option<u64>,
     /// Version conflicts are counted and passed over; otherwise the first batch with one is the last.
     pub proceeds_on_conflicts: bool,
@@ -86,6 +104,7 @@ pub struct ByQueryRequest {
     pub refresh: bool,
     /// Infinite: as fast as it goes.
     pub requests_per_second: f32,
+    /// The parts of the request.
     pub slices: Slices,
 }
 
@@ -94,6 +113,7 @@ pub struct ByQueryRequest {
 pub struct ByQueryResponse {
     /// 200, or the gravest status among the failures.
     pub status: u16,
+    /// What the API answers.
     pub body: Value,
 }
 
@@ -128,7 +148,8 @@ impl ByQueryRequest {
 }
 
 impl Node {
-    /// Carries it out and answers when it has ended. `cancelled`: set when nobody waits for the answer any more.
+    /// Carries it out and answers when it has ended. `cancelled`: set when nobody waits for the answer any
+    /// more.
     pub fn by_query(
         self: &Arc<Self>,
         request: ByQueryRequest,

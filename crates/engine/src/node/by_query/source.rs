@@ -1,6 +1,7 @@
 //! The documents of a copy that are read from another cluster: who hands them in, and how.
 //!
-//! **Invariant**: the engine knows no network. The caller that hands in a [`BatchSource`] does, and keeps names, passwords and sockets to itself.
+//! **Invariant**: the engine knows no network. The caller that hands in a [`BatchSource`] does, and keeps
+//! names, passwords and sockets to itself.
 
 use std::fmt::Debug;
 
@@ -15,7 +16,8 @@ use crate::progress::Progress;
 pub trait BatchSource: Send + Sync + Debug {
     /// As `GET _tasks?detailed` shows it, without secrets.
     fn description(&self) -> String;
-    /// Begins to read batches of at most `size` documents. Ends early, with anything, when the request is cancelled.
+    /// Begins to read batches of at most `size` documents. Ends early, with anything, when the request is
+    /// cancelled.
     ///
     /// # Errors
     /// The source cannot be read.
@@ -36,9 +38,11 @@ pub trait Batches {
 pub struct SourceBatch {
     /// How many documents all batches together have.
     pub total: u64,
+    /// The documents; none at the end.
     pub hits: Vec<SearchHit>,
     /// Shards that were not read: status and what is shown. The request ends with them.
     pub failures: Vec<(u16, Value)>,
+    /// Whether the source's time was over; the request ends.
     pub timed_out: bool,
     /// The memory that the documents take.
     pub charge: Option<Charge>,

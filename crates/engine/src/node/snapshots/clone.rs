@@ -82,10 +82,6 @@ fn parse(body: &Value) -> Result<(String, bool)> {
     }
     match indices.is_empty() {
         false => Ok((indices, ignore_unavailable)),
-        true => Err(RequestError::new(
-            400,
-            "action_request_validation_exception",
-            "Validation Failed: 1: indices patterns are empty;",
-        )),
+        true => Err(RequestError::validation(["indices patterns are empty"])),
     }
 }

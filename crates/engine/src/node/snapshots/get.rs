@@ -22,18 +22,27 @@ use crate::snapshot::show::{Detail, show, show_running};
 pub struct SnapshotQuery {
     /// Names, patterns, `_all`, `_current`.
     pub snapshots: String,
+    /// Snapshots that cannot be read are left out instead of an error.
     pub ignore_unavailable: bool,
+    /// Whether more than the list of snapshots is read.
     pub verbose: bool,
+    /// Whether indices are listed.
     pub index_names: bool,
+    /// Whether each index's shards, bytes and segments are shown.
     pub index_details: bool,
+    /// Whether each snapshot names its repository.
     pub include_repository: bool,
+    /// Name of the order; `start_time` by default.
     pub sort: Option<String>,
     /// `None`: all.
     pub size: Option<usize>,
+    /// How many of the first are left out.
     pub offset: usize,
+    /// Whether the order is turned round.
     pub is_descending: bool,
     /// `next` of the page before.
     pub after: Option<String>,
+    /// Shows those only whose value of the order is this one or comes after it.
     pub from_sort_value: Option<String>,
     /// Names and patterns of policies; `_none`: of no policy.
     pub policies: Option<String>,
@@ -267,14 +276,21 @@ impl Node {
 /// A row of `_cat/snapshots`.
 #[derive(Debug, Clone)]
 pub struct ListedSnapshot {
+    /// Name of the repository.
     pub repository: String,
+    /// Name of the snapshot.
     pub name: String,
+    /// `SUCCESS`, `PARTIAL`, `FAILED` or `IN_PROGRESS`.
     pub state: &'static str,
     /// Milliseconds since 1970; 0: not yet.
     pub start_ms: u64,
+    /// Milliseconds since 1970; 0 while it runs.
     pub end_ms: u64,
+    /// Indices in it.
     pub index_count: u64,
+    /// Shards of these indices.
     pub shard_count: u64,
+    /// Shards that it does not have.
     pub failed_shard_count: u64,
 }
 

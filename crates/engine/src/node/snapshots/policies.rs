@@ -101,6 +101,7 @@ impl Node {
         }
     }
 
+    /// `DELETE _slm/policy/{id}`; 404 for an unknown id. Snapshots that it took stay.
     pub fn delete_snapshot_policy(&self, id: &str) -> Result<()> {
         let _changing = self.changing.lock();
         if !self.snapshot_policies().contains_key(id) {
@@ -126,6 +127,7 @@ impl Node {
         state.snapshot_lifecycle()["mode"].as_str().unwrap_or(RUNNING).to_owned()
     }
 
+    /// `POST _slm/start`: policies take snapshots from the next round on.
     pub fn start_snapshot_lifecycles(&self) -> Result<()> {
         self.change_snapshot_lifecycle_mode(RUNNING)
     }

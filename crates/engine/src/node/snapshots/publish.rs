@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::restore::{Made, Plan};
+use super::restore::{Plan, UnpublishedIndex};
 use crate::api::Result;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
@@ -11,7 +11,7 @@ use crate::snapshot::errors::restore_error;
 
 impl Node {
     /// Makes indices known and takes away the closed ones whose names they take; or removes what was made.
-    pub(super) fn publish_restored(&self, plan: &Plan, made: Vec<Made>) -> Result<()> {
+    pub(super) fn publish_restored(&self, plan: &Plan, made: Vec<UnpublishedIndex>) -> Result<()> {
         let opened: Vec<Arc<LiveIndex>> = made.iter().map(|one| one.live.clone()).collect();
         let sync = |_: &(), old: &IndexMetadata, next: &IndexMetadata| self.sync_live(old, next);
         let change = |catalog: &Catalog| Ok((self.with_restored(catalog, plan)?, ()));
@@ -33,7 +33,7 @@ impl Node {
     }
 
     /// Ends the shards of indices that nobody came to know, and removes their folders.
-    pub(super) fn discard(&self, made: Vec<Made>) {
+    pub(super) fn discard(&self, made: Vec<UnpublishedIndex>) {
         for one in made {
             one.live.close();
             // The state on disk may list it: then its folder stays until that is settled.

@@ -56,6 +56,8 @@ pub(super) fn check_feature_states(value: &Value) -> Result<()> {
 }
 
 impl SnapshotRequest {
+    /// Reads the body of `PUT _snapshot/{repository}/{snapshot}`; an unknown member or a wrong type is an
+    /// error.
     pub fn parse(body: &Value) -> Result<SnapshotRequest> {
         let options = IndicesOptions { expand_hidden: true, ..IndicesOptions::METADATA_OPEN_CLOSED };
         let mut request = SnapshotRequest {
@@ -91,13 +93,9 @@ fn metadata(value: &Value) -> Result<Option<Value>> {
         Value::Object(_) => {
             let bytes = value.to_string().len();
             if bytes > METADATA_BYTES_MAX {
-                return Err(RequestError::new(
-                    400,
-                    "action_request_validation_exception",
-                    format!(
-                        "Validation Failed: 1: metadata must be smaller than 1024 bytes, but was [{bytes}];"
-                    ),
-                ));
+                return Err(RequestError::validation([format!(
+                    "metadata must be smaller than 1024 bytes, but was [{bytes}]"
+                )]));
             }
             Ok(Some(value.clone()))
         }

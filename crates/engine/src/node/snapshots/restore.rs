@@ -1,8 +1,8 @@
 //! Indices come back here.
 //!
-//! Each is made in a folder of its own, file by file, verified and synced; the shards are opened; and only then all of them appear, in
-//! one step. Whatever fails before leaves folders that no state names, which are removed.
-//! Source: Elasticsearch's `RestoreService`.
+//! Each is made in a folder of its own, file by file, verified and synced; the shards are opened; and only
+//! then all of them appear, in one step. Whatever fails before leaves folders that no state names, which are
+//! removed. Source: Elasticsearch's `RestoreService`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(super) struct PlannedIndex {
 }
 
 /// An index that is whole, in its folder, and not known to anyone yet.
-pub(super) struct Made {
+pub(super) struct UnpublishedIndex {
     pub live: Arc<LiveIndex>,
     pub restored: RestoredIndex,
 }
@@ -100,7 +100,8 @@ impl Node {
         self.snapshots.restored.lock().get(uuid).cloned()
     }
 
-    /// `POST /_snapshot/{repository}/{snapshot}/_restore`. Not waited for, indices appear when they are whole.
+    /// `POST /_snapshot/{repository}/{snapshot}/_restore`. Not waited for, indices appear when they are
+    /// whole.
     pub fn restore_snapshot(
         &self,
         repository: &str,
@@ -300,7 +301,7 @@ impl Node {
         }
     }
 
-    fn make_index(&self, plan: &Plan, index: &PlannedIndex) -> Result<Made> {
+    fn make_index(&self, plan: &Plan, index: &PlannedIndex) -> Result<UnpublishedIndex> {
         let mut restored = RestoredIndex {
             repository: plan.repository.name.to_string(),
             snapshot: plan.entry.name.clone(),
@@ -314,7 +315,7 @@ impl Node {
         }
         let live = Arc::new(LiveIndex::open(&index.metadata, &self.services())?);
         match live.shards.iter().find_map(|shard| shard.failure()) {
-            None => Ok(Made { live, restored }),
+            None => Ok(UnpublishedIndex { live, restored }),
             Some(failure) => {
                 live.close();
                 Err(failure)

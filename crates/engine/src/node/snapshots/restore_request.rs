@@ -40,6 +40,8 @@ const UNREMOVABLE: &[&str] =
     &["index.number_of_replicas", "index.auto_expand_replicas", "index.version.upgraded"];
 
 impl RestoreRequest {
+    /// Reads the body of `POST _snapshot/{repository}/{snapshot}/_restore`; an unknown member or a wrong type
+    /// is an error.
     pub fn parse(body: &Value) -> Result<RestoreRequest> {
         let mut request = RestoreRequest {
             indices: String::new(),
@@ -96,10 +98,12 @@ impl RestoreRequest {
         Ok(request)
     }
 
+    /// The name that an index of the snapshot gets.
     pub fn renamed(&self, name: &str) -> String {
         renamed(&self.rename, name)
     }
 
+    /// The name that an alias of the snapshot gets.
     pub fn renamed_alias(&self, name: &str) -> String {
         renamed(&self.rename_aliases, name)
     }

@@ -38,7 +38,7 @@ impl Known {
             })
     }
 
-    /// The file of the repository that is this one of a shard with this history.
+    /// The file in the repository that is the same as this one, of a shard with this history.
     fn find(
         &self,
         place: ShardPlace<'_>,
@@ -56,7 +56,8 @@ impl Known {
 }
 
 impl Node {
-    /// Copies what is new of an index, shard by shard. Answers where it is, what failed, and figures of each shard.
+    /// Copies what is new of an index, shard by shard. Answers where it is, what failed, and figures of each
+    /// shard.
     pub(super) fn copy_index(
         &self,
         running: &Running,
@@ -207,7 +208,8 @@ fn known(repository: &Repository, root: &Root, place: ShardPlace<'_>) -> Result<
     let listed = repository.blobs().list(&blob_folder(place.index_id, place.shard));
     let listed = listed.map_err(|error| storage_error(&repository.name, &error))?;
     let name = manifest_name(place.index_id, place.shard, &uuid);
-    // One that is lost or damaged takes its snapshot with it, not those that follow: they copy everything anew.
+    // One that is lost or damaged takes its snapshot with it, not those that follow: they copy everything
+    // anew.
     let manifest = match repository.read::<Manifest>(&name) {
         Ok(manifest) => Some((uuid, manifest)),
         Err(error) if error.kind == "repository_exception" => {

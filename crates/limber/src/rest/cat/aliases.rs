@@ -18,6 +18,7 @@ const COLUMNS: &[Column] = &[
     text("is_write_index", "w,isWriteIndex", "write index"),
 ];
 
+/// Answers `GET _cat/aliases`.
 pub fn aliases(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let options = indices_options(

@@ -31,6 +31,7 @@ const COLUMNS: &[Column] = &[
     text("node.role", "r,role,nodeRole", "node roles"),
 ];
 
+/// Answers `GET _cat/allocation`.
 pub fn allocation(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let is_selected = request.param("node").is_none_or(|filter| nodes::selects(app, filter));

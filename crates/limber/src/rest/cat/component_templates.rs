@@ -18,6 +18,7 @@ const COLUMNS: &[Column] = &[
     text("included_in", "i", "included in"),
 ];
 
+/// Answers `GET _cat/component_templates`.
 pub fn component_templates(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let pattern = request.param("name").unwrap_or("*");

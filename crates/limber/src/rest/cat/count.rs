@@ -14,6 +14,7 @@ const COLUMNS: &[Column] = &[
     number("count", "dc,docs.count,docsCount", "the document count"),
 ];
 
+/// Answers `GET _cat/count`.
 pub fn count(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     if !request.flag_or("help", false)? {

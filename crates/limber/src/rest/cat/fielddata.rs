@@ -16,6 +16,7 @@ const COLUMNS: &[Column] = &[
     number("size", "", "field data usage"),
 ];
 
+/// Answers `GET _cat/fielddata`.
 pub fn fielddata(_app: &App, request: &Request) -> Result<Response> {
     Table::new(COLUMNS).render(request)
 }

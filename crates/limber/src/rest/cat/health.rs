@@ -30,6 +30,7 @@ const COLUMNS: &[Column] = &[
     number("active_shards_percent", "asp,activeShardsPercent", "active number of shards in percent"),
 ];
 
+/// Answers `GET _cat/health`.
 pub fn health(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let health = app.node.cluster_health(&HealthRequest::default())?;

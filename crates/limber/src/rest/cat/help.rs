@@ -6,6 +6,7 @@ use super::{App, ROUTES};
 use crate::http::request::Request;
 use crate::http::response::Response;
 
+/// Answers `GET _cat`: the list of tables.
 pub fn help(_app: &App, _request: &Request) -> Result<Response> {
     let mut out = String::from("=^.^=\n");
     for route in ROUTES.iter().skip(1) {

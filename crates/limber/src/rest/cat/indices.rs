@@ -35,6 +35,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     LEADING.iter().copied().chain(statistics).collect()
 });
 
+/// Answers `GET _cat/indices`.
 pub fn indices(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(&COLUMNS);
     let only_health = request

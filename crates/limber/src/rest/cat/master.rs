@@ -15,6 +15,7 @@ const COLUMNS: &[Column] = &[
     text("node", "n", "node name"),
 ];
 
+/// Answers `GET _cat/master`.
 pub fn master(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     table.rows.push(vec![

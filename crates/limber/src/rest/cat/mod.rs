@@ -29,6 +29,7 @@ mod transforms;
 
 pub use table::{human_bytes, human_millis};
 
+use super::router::get;
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::Method;
@@ -40,14 +41,7 @@ macro_rules! with_table_parameters {
     };
 }
 
-const fn get(
-    path: &'static str,
-    parameters: &'static [&'static str],
-    handler: super::router::Handler,
-) -> Route {
-    Route { methods: &[Method::Get], path, parameters, pool: PoolName::Management, handler }
-}
-
+/// The endpoints of this file (`_cat`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_cat", &[], help::help),
     get("/_cat/aliases", with_table_parameters![], aliases::aliases),

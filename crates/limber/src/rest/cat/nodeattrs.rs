@@ -19,6 +19,7 @@ const COLUMNS: &[Column] = &[
     text("value", "attr.value", "attribute value"),
 ];
 
+/// Answers `GET _cat/nodeattrs`.
 pub fn nodeattrs(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let id = app.node.node_id();

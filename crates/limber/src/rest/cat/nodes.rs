@@ -51,6 +51,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     LEADING.iter().copied().chain(STATISTICS.iter().map(|statistic| statistic.column)).collect()
 });
 
+/// Answers `GET _cat/nodes`.
 pub fn nodes(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(&COLUMNS);
     if request.flag_or("help", false)? {

@@ -1,4 +1,5 @@
-//! `_cat/pending_tasks`: changes of the cluster's state that wait. Each is made by the request that asks for it, so none ever does.
+//! `_cat/pending_tasks`: changes of the cluster's state that wait. Each is made by the request that asks for
+//! it, so none ever does.
 
 use limber_engine::Result;
 
@@ -14,6 +15,7 @@ const COLUMNS: &[Column] = &[
     text("source", "s", "task source"),
 ];
 
+/// Answers `GET _cat/pending_tasks`.
 pub fn pending_tasks(_: &App, request: &Request) -> Result<Response> {
     Table::new(COLUMNS).render(request)
 }

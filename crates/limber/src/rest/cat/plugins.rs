@@ -1,4 +1,5 @@
-//! `_cat/plugins`: what is installed beside the server. What Limber can do is in the binary, so there are none.
+//! `_cat/plugins`: what is installed beside the server. What Limber can do is in the binary, so there are
+//! none.
 
 use limber_engine::Result;
 
@@ -16,6 +17,7 @@ const COLUMNS: &[Column] = &[
     text("type", "t", "plugin type").hidden(),
 ];
 
+/// Answers `GET _cat/plugins`.
 pub fn plugins(_: &App, request: &Request) -> Result<Response> {
     Table::new(COLUMNS).render(request)
 }

@@ -42,6 +42,7 @@ const COLUMNS: &[Column] = &[
     text("translog_ops_percent", "top", "percent of translog ops recovered"),
 ];
 
+/// Answers `GET _cat/recovery`.
 pub fn recovery(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     if request.flag_or("help", false)? || request.flag_or("active_only", false)? {

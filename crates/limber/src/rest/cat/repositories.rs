@@ -10,6 +10,7 @@ use crate::http::response::Response;
 const COLUMNS: &[Column] =
     &[text("id", "id,repoId", "unique repository id"), text("type", "t,type", "repository type")];
 
+/// Answers `GET _cat/repositories`.
 pub fn repositories(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let types = app.node.repository_types();

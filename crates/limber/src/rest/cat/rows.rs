@@ -9,6 +9,7 @@ pub fn member<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, name| value.get(name))
 }
 
+/// The number at a dotted path; 0 where there is none.
 pub fn number(value: &Value, path: &str) -> u64 {
     member(value, path).and_then(Value::as_u64).unwrap_or(0)
 }

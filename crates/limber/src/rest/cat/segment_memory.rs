@@ -24,6 +24,7 @@ const COLUMNS: &[Column] = &[
     number("evictions", "e", "pages evicted since the segments were opened"),
 ];
 
+/// Answers `GET _cat/segment_memory`.
 pub fn segment_memory(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     if request.flag_or("help", false)? {

@@ -28,6 +28,7 @@ const COLUMNS: &[Column] = &[
     text("compound", "ico,isCompound", "is segment compound"),
 ];
 
+/// Answers `GET _cat/segments`.
 pub fn segments(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     if request.flag_or("help", false)? {

@@ -24,6 +24,7 @@ const COLUMNS: &[Column] = &[
     text("reason", "r,reason", "reason for failures").hidden(),
 ];
 
+/// Answers `GET _cat/snapshots`.
 pub fn snapshots(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     if !request.flag_or("help", false)? {

@@ -1,4 +1,5 @@
-//! A table of `_cat`: columns with aliases, chosen by `h`, sorted by `s`, printed aligned, as help or as `format=json|yaml`.
+//! A table of `_cat`: columns with aliases, chosen by `h`, sorted by `s`, printed aligned, as help or as
+//! `format=json|yaml`.
 //!
 //! Source: `org.elasticsearch.rest.action.cat.RestTable`.
 
@@ -30,12 +31,14 @@ pub const fn number(name: &'static str, aliases: &'static str, description: &'st
 }
 
 impl Column {
+    /// The same column, which only shows when it is asked for.
     pub const fn hidden(mut self) -> Column {
         self.default = false;
         self
     }
 }
 
+/// One value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     Null,
@@ -78,6 +81,7 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table without rows.
     pub fn new(columns: &'static [Column]) -> Table {
         Table { columns, rows: Vec::new() }
     }

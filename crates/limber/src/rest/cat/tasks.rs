@@ -27,6 +27,7 @@ const COLUMNS: &[Column] = &[
     text("description", "desc", "task action").hidden(),
 ];
 
+/// Answers `GET _cat/tasks`.
 pub fn tasks(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let actions = request.list("actions");

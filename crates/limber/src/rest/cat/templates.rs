@@ -21,6 +21,7 @@ fn list(value: &Value) -> String {
     format!("[{}]", items.join(", "))
 }
 
+/// Answers `GET _cat/templates`.
 pub fn templates(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let wanted = request.param("name").unwrap_or("*");

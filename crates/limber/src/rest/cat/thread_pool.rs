@@ -33,6 +33,7 @@ const COLUMNS: &[Column] = &[
 /// Pools of Elasticsearch for which one node has no work: nothing is fetched from other nodes.
 const IDLE: &[&str] = &["fetch_shard_started", "fetch_shard_store"];
 
+/// Answers `GET _cat/thread_pool`.
 pub fn thread_pool(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     let wanted = request.list("pools");
@@ -51,7 +52,7 @@ pub fn thread_pool(app: &App, request: &Request) -> Result<Response> {
             Cell::from(port),
         ]
     };
-    // By name, as the others are behind them.
+    // By name, like the columns after them.
     for name in IDLE.iter().copied().filter(|name| is_wanted(name)) {
         let mut row = whose();
         row.extend([Cell::from(name), Cell::from("scaling")]);

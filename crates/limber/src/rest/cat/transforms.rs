@@ -58,6 +58,7 @@ const COLUMNS: &[Column] = &[
         .hidden(),
 ];
 
+/// Answers `GET _cat/transforms`.
 pub fn transforms(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     if !request.flag_or("help", false)? {

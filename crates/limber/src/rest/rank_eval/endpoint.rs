@@ -23,6 +23,7 @@ const fn route(path: &'static str) -> Route {
     Route { methods: BOTH, path, parameters: PARAMETERS, pool: PoolName::Search, handler: rank_eval }
 }
 
+/// The endpoints of this file (`_rank_eval`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[route("/_rank_eval"), route("/{index}/_rank_eval")];
 
 fn rank_eval(app: &App, request: &Request) -> Result<Response> {

@@ -11,6 +11,7 @@ use super::metric::{Metric, failed_to_build};
 /// Most requests in one body. Ours.
 const REQUESTS_MAX: usize = 1_000;
 
+/// The body of `_rank_eval`.
 pub struct RankEvalRequest {
     pub requests: Vec<RatedRequest>,
     pub metric: Metric,
@@ -23,6 +24,7 @@ pub struct RatedRequest {
     pub ratings: Vec<Rating>,
 }
 
+/// How good somebody finds one document.
 pub struct Rating {
     pub index: String,
     pub id: String,
@@ -30,6 +32,7 @@ pub struct Rating {
 }
 
 impl RankEvalRequest {
+    /// Reads the body; a member that is unknown, missing or of another type is an error.
     pub fn parse(body: Value) -> Result<RankEvalRequest> {
         let Value::Object(mut members) = body else {
             return Err(malformed("[rank_eval] Expected START_OBJECT".to_owned()));

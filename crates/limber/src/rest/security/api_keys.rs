@@ -46,7 +46,7 @@ fn make(app: &App, owner: &Identity, draft: ApiKeyDraft) -> Result<Response> {
         digest: secret_digest(&secret),
     };
     app.node.change_security(|store| {
-        // Of the roles as they are at this very moment.
+        // The key is limited by the owner's roles as they are at this very moment.
         let key = ApiKey { limited_by: store.limiting_roles(owner)?, ..key };
         store.api_keys.insert(id.clone(), key);
         Ok(())
@@ -87,7 +87,7 @@ fn expiration(text: Option<&str>) -> Result<Option<u64>> {
     Ok(Some(now_ms().saturating_add(ms)))
 }
 
-/// For whom somebody may make a key who knows his password, or may act as him.
+/// The user that a key is granted for: the caller knows the user's password, or may act as the user.
 pub(super) fn grant(app: &App, request: &Request) -> Result<Response> {
     let access = caller()?;
     let body = request.json_required()?;
@@ -220,7 +220,7 @@ impl Chosen {
     }
 }
 
-/// Of a user: all that he made. Of a key: itself.
+/// Whether the key is the caller's own: a user owns all keys that the user made, and a key itself.
 fn is_own(id: &str, key: &ApiKey, access: &Access) -> bool {
     match &access.identity.authentication {
         AuthenticationType::ApiKey { id: own, .. } => own == id,

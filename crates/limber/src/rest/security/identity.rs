@@ -1,4 +1,4 @@
-//! Who somebody is, and what he may do.
+//! Who the caller is, and what the caller may do.
 
 use limber_access::{Rights, RoleDescriptor};
 use limber_engine::Result;

@@ -14,6 +14,7 @@ const REFRESH: &[&str] = &["refresh"];
 const KEYS: &[&str] =
     &["id", "name", "username", "realm_name", "owner", "with_limited_by", "active_only", "with_profile_uid"];
 
+/// The endpoints of this file (`_security`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     route(GET, "/_security/_authenticate", &[], identity::authenticate),
     route(GET, "/_security/user", &["with_profile_uid"], users::get),

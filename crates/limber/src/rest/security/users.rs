@@ -70,7 +70,7 @@ pub(super) fn delete(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::json(if found { 200 } else { 404 }, json!({"found": found})))
 }
 
-/// Of oneself, or of another one by who may.
+/// Changes the user's own password, or another user's where that is allowed.
 pub(super) fn password(app: &App, request: &Request) -> Result<Response> {
     let access = caller()?;
     let own = &access.identity;

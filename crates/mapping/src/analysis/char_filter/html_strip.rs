@@ -11,6 +11,7 @@ struct HtmlStrip {
     escaped_tags: Vec<String>,
 }
 
+/// Reads `escaped_tags`, the names of tags that stay; none by default.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
     let escaped_tags = settings.list("escaped_tags").unwrap_or_default();
     Ok(CharFilter::new(HtmlStrip { escaped_tags }, false))

@@ -1,4 +1,4 @@
-//! `icu_normalizer`: a text in a form of Unicode before it is cut.
+//! `icu_normalizer`: brings a text into a normal form of Unicode before it is cut into tokens.
 
 use super::{CharFilter, Rewrite, Rewriter, Rewritten};
 use crate::RequestError;
@@ -10,6 +10,7 @@ use crate::analysis::unicode;
 #[derive(Debug)]
 struct IcuNormalizer(Form);
 
+/// Reads `name`, `mode` and `unicode_set_filter`; an unknown form is an error.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
     Ok(CharFilter::new(IcuNormalizer(Form::normalizer(settings)?), true))
 }

@@ -1,4 +1,4 @@
-//! `mapping`: some texts become others, the longest first.
+//! `mapping`: replaces some texts by others; where several fit, the longest one counts.
 
 use std::collections::HashSet;
 
@@ -34,6 +34,7 @@ impl Mapping {
     }
 }
 
+/// Reads the rules `a => b` of `mappings` or `mappings_path`, of which there must be one.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<CharFilter, RequestError> {
     let rules = context.list(settings, "mappings")?.unwrap_or_default();
     if rules.is_empty() {

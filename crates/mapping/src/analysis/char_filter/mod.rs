@@ -1,4 +1,5 @@
-//! Character filters: what becomes of a whole text before anything else looks at it. One file each, one line of [`CHAR_FILTERS`].
+//! Character filters: they change a whole text before anything else looks at it. One file each, one line of
+//! [`CHAR_FILTERS`].
 
 mod entities;
 mod html;

@@ -18,6 +18,7 @@ pub(in crate::analysis) struct CharFilter {
 }
 
 impl CharFilter {
+    /// Wraps a filter, and says whether a normalizer may have it.
     pub fn new(rewrite: impl Rewrite + 'static, is_normalizing: bool) -> CharFilter {
         CharFilter { rewrite: Arc::new(rewrite), is_normalizing }
     }

@@ -1,4 +1,4 @@
-//! `pattern_replace`: matches of a Java pattern become something else.
+//! `pattern_replace`: replaces the matches of a Java pattern.
 
 use limber_text::pattern::{Pattern, Replacement};
 
@@ -14,6 +14,7 @@ struct PatternReplace {
     replacement: Replacement,
 }
 
+/// Reads `pattern`, which must be there, `replacement` (nothing by default) and `flags`.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<CharFilter, RequestError> {
     let Some(pattern) = settings.text("pattern").filter(|pattern| !pattern.is_empty()) else {
         return Err(RequestError::illegal_argument(format!(

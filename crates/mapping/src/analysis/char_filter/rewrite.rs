@@ -18,8 +18,9 @@ struct Edit {
 }
 
 impl Rewritten {
-    /// The byte offset in `source`, the text before, of what stands at byte `at` now. Within a replacement the characters count on
-    /// from where the replaced part began, at most to its end; behind one that left nothing it is that end.
+    /// The byte offset in `source`, the text before, of what is at byte `at` now. Within a replacement the
+    /// characters count on from where the replaced part began, at most to its end; after a replacement by
+    /// nothing it is that end.
     pub fn source_offset(&self, source: &str, at: usize) -> usize {
         let number = self.edits.partition_point(|edit| edit.after.0 <= at);
         let Some(edit) = number.checked_sub(1).map(|last| self.edits[last]) else { return at };
@@ -52,24 +53,26 @@ const EDIT_BYTES: usize = std::mem::size_of::<Edit>();
 const TOLD_STEP: usize = 16 << 10;
 
 impl<'a> Rewriter<'a> {
+    /// Nothing of `source` has been looked at.
     pub fn new(source: &'a str) -> Rewriter<'a> {
         let made = Rewritten { text: String::with_capacity(source.len()), edits: Vec::new() };
         Rewriter { source, read: 0, made, told: source.len() }
     }
 
-    /// What was not looked at yet.
+    /// The part that has not been looked at yet.
     pub fn rest(&self) -> &'a str {
         &self.source[self.read..]
     }
 
-    /// The next `length` bytes stay.
+    /// Keeps the next `length` bytes.
     pub fn keep(&mut self, length: usize) {
         let length = length.min(self.rest().len());
         self.made.text.push_str(&self.rest()[..length]);
         self.read += length;
     }
 
-    /// The next `length` bytes become `replacement`; false: there is no room for more, the request is refused, and nothing is left to look at.
+    /// The next `length` bytes become `replacement`; false: there is no room for more, the request is
+    /// refused, and nothing is left to look at.
     pub fn replace(&mut self, length: usize, replacement: &str) -> bool {
         let made = self.made.text.len() + replacement.len() + self.made.edits.len() * EDIT_BYTES;
         if made > self.told + TOLD_STEP {

@@ -1,4 +1,4 @@
-//! `asciifolding`: characters become the ASCII that looks like them.
+//! `asciifolding`: replaces characters by the ASCII ones that look like them.
 
 use super::folding::fold_into;
 use super::{Context, Settings};
@@ -13,6 +13,7 @@ struct AsciiFolding;
 #[derive(Debug)]
 struct Both;
 
+/// Reads `preserve_original` (false): whether the token stays beside its folded form.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(match settings.bool("preserve_original", false)? {
         false => Filter::each(AsciiFolding).normalizing(),

@@ -15,6 +15,7 @@ enum Case {
     Upper,
 }
 
+/// `lowercase`: reads `language` (`greek`, `irish` or `turkish`); another one is an error.
 pub fn make_lower(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let case = match settings.text("language").map(|name| name.to_lowercase()).as_deref() {
         None => Case::Lower,
@@ -29,6 +30,7 @@ pub fn make_lower(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, Re
     Ok(Filter::each(case).normalizing())
 }
 
+/// `uppercase`, which has no settings.
 pub fn make_upper(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Case::Upper).normalizing())
 }
@@ -62,7 +64,8 @@ fn uppercase_into(text: &str, out: &mut String) {
     }
 }
 
-/// Small letters without accents, and every sigma in the form that it has within a word. Source: Lucene's `GreekLowerCaseFilter`.
+/// Small letters without accents, and every sigma in the form that it has within a word. Source: Lucene's
+/// `GreekLowerCaseFilter`.
 fn greek(c: char) -> char {
     match c {
         'ς' => 'σ',
@@ -78,7 +81,8 @@ fn greek(c: char) -> char {
     }
 }
 
-/// A `t` or `n` that is put before a capital vowel is set off by a hyphen. Source: Lucene's `IrishLowerCaseFilter`.
+/// A `t` or `n` that is put before a capital vowel is set off by a hyphen. Source: Lucene's
+/// `IrishLowerCaseFilter`.
 fn irish_into(text: &str, out: &mut String) {
     let mut chars = text.chars();
     let (first, second) = (chars.next(), chars.next());

@@ -1,4 +1,4 @@
-//! `cjk_bigram`: neighbouring ideographs, kana and hangul two by two.
+//! `cjk_bigram`: joins neighbouring ideographs, kana and hangul in pairs.
 //!
 //! Source: Lucene's `CJKBigramFilter`.
 
@@ -21,6 +21,7 @@ struct CjkBigram {
     unigrams: bool,
 }
 
+/// Reads `ignored_scripts`, whose characters stay as they are, and `output_unigrams` (false).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let ignored = settings.list("ignored_scripts").unwrap_or_default();
     let is_ignored = |script: &str| ignored.iter().any(|name| name.trim() == script);

@@ -1,4 +1,4 @@
-//! `cjk_width`: full width ASCII becomes ASCII, half width katakana become katakana.
+//! `cjk_width`: turns full-width ASCII into ASCII and half-width katakana into katakana.
 //!
 //! Source: Lucene's `CJKWidthFilter`.
 
@@ -13,6 +13,7 @@ struct CjkWidth;
 /// What the half width forms from U+FF65 on stand for.
 const KATAKANA: &str = "・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン\u{3099}\u{309a}";
 
+/// `cjk_width`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(CjkWidth).normalizing())
 }

@@ -1,4 +1,4 @@
-//! `common_grams`: frequent words together with their neighbours.
+//! `common_grams`: joins frequent words with their neighbours.
 //!
 //! Source: Lucene's `CommonGramsFilter` and `CommonGramsQueryFilter`.
 
@@ -16,6 +16,7 @@ struct CommonGrams {
     is_query: bool,
 }
 
+/// Reads `common_words` or `common_words_path`, of which there must be one, `ignore_case` and `query_mode`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let words = Words::read(settings, context, "common_words", settings.bool("ignore_case", false)?)?;
     let words = words.filter(|words| !words.is_empty()).ok_or_else(|| {

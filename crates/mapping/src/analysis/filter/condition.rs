@@ -1,6 +1,8 @@
-//! `condition` and `predicate_token_filter`: what a script says of a token decides whether filters see it, or whether it stays.
+//! `condition` and `predicate_token_filter`: a script decides for each token whether other filters see it, or
+//! whether it stays.
 //!
-//! Source: Lucene's `ConditionalTokenFilter`, Elasticsearch's `ScriptedConditionTokenFilterFactory` and `PredicateTokenFilterScriptFactory`.
+//! Source: Lucene's `ConditionalTokenFilter`, Elasticsearch's `ScriptedConditionTokenFilterFactory` and
+//! `PredicateTokenFilterScriptFactory`.
 
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ struct Condition {
 #[derive(Debug)]
 struct Predicate(Arc<dyn TokenPredicate>);
 
+/// `condition`: reads `script` and `filter`, the names of the filters, of which there must be one at least.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let predicate = predicate(settings, context)?;
     let names = settings.list("filter").unwrap_or_default();
@@ -50,6 +53,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     Ok(Filter { knows_keywords, knows_payloads, ..filter.knowing_keywords() })
 }
 
+/// `predicate_token_filter`: reads `script`, which decides whether a token stays.
 pub fn make_predicate(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let predicate = predicate(settings, context)?;
     Ok(Filter::stream(Predicate(predicate)).reading_kinds().knowing_keywords())

@@ -1,4 +1,4 @@
-//! `decimal_digit`: digits of any script become 0 to 9.
+//! `decimal_digit`: replaces the digits of any script by 0 to 9.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -9,6 +9,7 @@ use crate::analysis::unicode::digit_value;
 #[derive(Debug)]
 struct DecimalDigit;
 
+/// `decimal_digit`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(DecimalDigit).normalizing())
 }

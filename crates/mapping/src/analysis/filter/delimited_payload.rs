@@ -1,4 +1,4 @@
-//! `delimited_payload`: what stands after a delimiter becomes the payload of what stands before it.
+//! `delimited_payload`: takes what comes after a delimiter off the token and makes it the token's payload.
 
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ struct DelimitedPayload {
     encoding: Encoding,
 }
 
+/// Reads `delimiter` (`|`) and `encoding` (`float`, `int` or `identity`; others count as `float`).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let delimiter = settings.text_or("delimiter", "|").chars().next().unwrap_or('|');
     let encoding = match settings.text_or("encoding", "float").as_str() {

@@ -1,4 +1,4 @@
-//! `dictionary_decompounder`: the words of a list that a token is made of, at its position.
+//! `dictionary_decompounder`: adds the words of a list that occur in a token, at its position.
 //!
 //! Source: Lucene's `DictionaryCompoundWordTokenFilter`.
 
@@ -21,6 +21,8 @@ const PART_MAX: usize = 100;
 /// Places of a token after which it is asked whether anybody still waits.
 const PLACES_BEFORE_CHECK: usize = 1 << 12;
 
+/// Reads `word_list` or `word_list_path`, of which there must be one, `min_word_size` (5), `min_subword_size`
+/// (2), `max_subword_size` (15) and `only_longest_match`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let words = Words::read(settings, context, "word_list", false)?.ok_or_else(|| {
         RequestError::illegal_argument(format!(

@@ -1,4 +1,4 @@
-//! `elision`: articles before an apostrophe go.
+//! `elision`: removes articles that end in an apostrophe.
 
 use super::{Context, Settings, Words};
 use crate::RequestError;
@@ -16,6 +16,7 @@ const ARTICLES: &[(&str, &str)] = &[
 #[derive(Debug)]
 struct Elision(Words);
 
+/// Reads `articles` or `articles_path`, and `articles_case`. Without declaration the articles are French.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let ignores_case = settings.bool("articles_case", false)?;
     Ok(match Words::read(settings, context, "articles", ignores_case)? {

@@ -1,4 +1,4 @@
-//! `fingerprint`: one token of all different ones in order.
+//! `fingerprint`: makes one token of all different tokens, sorted.
 
 use std::collections::BTreeSet;
 
@@ -21,6 +21,7 @@ struct Seen<'a> {
     is_too_long: bool,
 }
 
+/// Reads `max_output_size` (255 UTF-16 units; a longer token is left out) and `separator`.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let units_max = settings.count("max_output_size", 255, 0, |_| "max_output_size".into())?;
     of(settings, units_max)

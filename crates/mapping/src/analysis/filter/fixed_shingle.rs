@@ -1,7 +1,8 @@
-//! So many neighbouring tokens as one, never fewer: what phrases are looked up by.
+//! Joins a fixed number of neighbouring tokens, never fewer: phrases are looked up by such shingles.
 //!
-//! Source: Lucene's `FixedShingleFilter`, Elasticsearch's `TrailingShingleTokenFilter`. A hole is filled, but no shingle
-//! begins with one; where tokens stand at the same position, there is a shingle for each way through them.
+//! Source: Lucene's `FixedShingleFilter`, Elasticsearch's `TrailingShingleTokenFilter`. A hole is filled, but
+//! no shingle begins with one; where tokens stand at the same position, there is a shingle for each way
+//! through them.
 
 use std::collections::VecDeque;
 

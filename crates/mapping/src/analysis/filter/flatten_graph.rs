@@ -1,4 +1,5 @@
-//! `flatten_graph`: a graph of tokens as a chain of positions, as an index takes it. Ways that have more tokens than the shortest lose their place.
+//! `flatten_graph`: turns a graph of tokens into a chain of positions, which is what an index can hold. Paths
+//! with more tokens than the shortest one are squeezed into its positions.
 //!
 //! Source: Lucene's `FlattenGraphFilter`.
 
@@ -12,6 +13,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct FlattenGraph;
 
+/// `flatten_graph`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::stream(FlattenGraph))
 }

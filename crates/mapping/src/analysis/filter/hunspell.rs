@@ -1,7 +1,7 @@
-//! `hunspell`: words of a dictionary that a token is a form of, instead of it.
+//! `hunspell`: replaces a token by the words of a dictionary that it is a form of.
 //!
-//! Source: Lucene's `HunspellStemFilter`, Elasticsearch's `HunspellService`: a dictionary is a folder `hunspell/{locale}` in the configuration folder, with
-//! one file `*.aff` and one or more files `*.dic`.
+//! Source: Lucene's `HunspellStemFilter`, Elasticsearch's `HunspellService`: a dictionary is a folder
+//! `hunspell/{locale}` in the configuration folder, with one file `*.aff` and one or more files `*.dic`.
 
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ struct Hunspell {
     only_longest: bool,
 }
 
+/// Reads `locale` (or `language`, `lang`), which must be there, `dedup` (true) and `longest_only` (false). An
+/// error if the dictionary cannot be read.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let locale = settings.text("locale").or(settings.text("language")).or(settings.text("lang"));
     let locale = locale.ok_or_else(|| {

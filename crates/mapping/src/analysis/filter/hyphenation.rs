@@ -9,9 +9,10 @@ use quick_xml::events::{BytesStart, Event};
 /// Patterns, exceptions and letters of a language.
 #[derive(Debug, Default)]
 pub struct Hyphenation {
-    /// Of each letter, the one that patterns have for it.
+    /// For each letter the one that patterns have for it.
     letters: HashMap<char, char>,
-    /// Of each pattern, a digit for each place from before its first letter on: odd ones are places for hyphens.
+    /// For each pattern a digit for each place from before its first letter on: odd ones are places for
+    /// hyphens.
     patterns: HashMap<Vec<char>, Vec<u8>>,
     longest: usize,
     /// Words whose parts are told.
@@ -105,7 +106,8 @@ impl Hyphenation {
         Ok(())
     }
 
-    /// Places where the word may be parted, its beginning and its end among them, in characters; `None`: nowhere.
+    /// Places where the word may be parted, its beginning and its end among them, in characters; `None`:
+    /// nowhere.
     pub fn points(&self, word: &[char]) -> Option<Vec<usize>> {
         let is_letter = |c: &&char| self.letters.contains_key(*c);
         let before = word.iter().take_while(|c| !is_letter(c)).count();

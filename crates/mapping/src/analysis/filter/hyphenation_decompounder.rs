@@ -1,4 +1,5 @@
-//! `hyphenation_decompounder`: the parts of a word between places for hyphens that are in a list, at its position.
+//! `hyphenation_decompounder`: adds the parts of a token between places for hyphens that are in a list, at
+//! its position.
 //!
 //! Source: Lucene's `HyphenationCompoundWordTokenFilter`.
 
@@ -20,6 +21,8 @@ struct Decompounder {
     no_overlapping_matches: bool,
 }
 
+/// Reads `word_list` (or `word_list_path`) and `hyphenation_patterns_path`, which must be there, and the
+/// sizes that `dictionary_decompounder` reads too.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let words = Words::read(settings, context, "word_list", false)?.ok_or_else(|| {
         RequestError::illegal_argument(format!(

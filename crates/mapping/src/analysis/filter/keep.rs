@@ -1,4 +1,4 @@
-//! `keep` and `keep_types`: some words, or some types, alone.
+//! `keep` and `keep_types`: keep the tokens of a list of words, or of some types.
 
 use super::{Context, Settings, Words};
 use crate::RequestError;
@@ -14,6 +14,7 @@ struct KeepTypes {
     excludes: bool,
 }
 
+/// `keep`: reads `keep_words` or `keep_words_path`, of which there must be one, and `keep_words_case`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let (words, path) = (settings.value("keep_words").is_some(), settings.value("keep_words_path").is_some());
     if words == path {
@@ -25,6 +26,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     Ok(Filter::each(Keep(words.unwrap_or_else(|| Words::new([], false)))))
 }
 
+/// `keep_types`: reads `types`, which must not be empty, and `mode` (`include` or `exclude`).
 pub fn make_types(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let types = settings
         .list("types")

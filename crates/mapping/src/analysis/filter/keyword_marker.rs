@@ -1,4 +1,4 @@
-//! `keyword_marker`: which tokens stemmers pass over.
+//! `keyword_marker`: marks tokens that stemmers leave as they are.
 
 use limber_text::pattern::Pattern;
 
@@ -14,6 +14,7 @@ enum KeywordMarker {
     Pattern(Pattern),
 }
 
+/// Reads `keywords`, `keywords_path` or `keywords_pattern`, of which there must be one, and `ignore_case`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     if let Some(pattern) = settings.text("keywords_pattern") {
         if settings.value("keywords").is_some() || settings.value("keywords_path").is_some() {
@@ -32,7 +33,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     Ok(of(words))
 }
 
-/// Of these words.
+/// The filter with these words.
 pub(in crate::analysis) fn of(words: Words) -> Filter {
     Filter::each(KeywordMarker::Words(words)).knowing_keywords()
 }

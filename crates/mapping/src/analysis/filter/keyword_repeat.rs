@@ -1,4 +1,5 @@
-//! `keyword_repeat`: every token twice at its position, first as one that stemmers pass over.
+//! `keyword_repeat`: gives every token twice at its position, first marked as one that stemmers leave as it
+//! is.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -8,6 +9,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct KeywordRepeat;
 
+/// `keyword_repeat`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::stream(KeywordRepeat).knowing_keywords())
 }

@@ -1,4 +1,4 @@
-//! `length`: tokens of so many UTF-16 units alone, both ends included.
+//! `length`: keeps tokens whose length in UTF-16 units lies between two numbers, both included.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -11,6 +11,7 @@ struct Length {
     max: usize,
 }
 
+/// Reads `min` (0) and `max` (no limit); an error if `min` is larger.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let min =
         settings.count("min", 0, 0, |_| "minimum length must be greater than or equal to zero".into())?;

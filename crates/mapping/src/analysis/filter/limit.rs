@@ -1,4 +1,4 @@
-//! `limit`: the first so many tokens.
+//! `limit`: keeps the first tokens of a text, up to a number.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -12,6 +12,7 @@ struct Limit {
 
 struct Counted(usize);
 
+/// Reads `max_token_count` (1) and checks `consume_all_tokens`.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let count =
         settings.count("max_token_count", 1, 1, |_| "maxTokenCount must be greater than zero".into())?;

@@ -1,4 +1,5 @@
-//! `min_hash`: the least hashes of all tokens, in buckets, by which similar texts are found.
+//! `min_hash`: replaces all tokens by their smallest hashes in each of several buckets; similar texts have
+//! many of them in common.
 //!
 //! Source: Lucene's `MinHashFilter`.
 
@@ -17,6 +18,7 @@ struct MinHash {
     rotates: bool,
 }
 
+/// Reads `hash_count` (1), `bucket_count` (512), `hash_set_size` (1) and `with_rotation`.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let size = |key: &str, default: i32, what: &str| {
         settings.count(key, default, 1, |_| format!("{what} must be greater than zero"))

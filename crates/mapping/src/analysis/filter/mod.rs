@@ -1,4 +1,4 @@
-//! Token filters: what becomes of the tokens. One file each (or a family), one line of [`FILTERS`].
+//! Token filters: they change, add and remove tokens. One file each (or a family), one line of [`FILTERS`].
 
 mod apostrophe;
 mod ascii_folding;

@@ -1,4 +1,4 @@
-//! `multiplexer`: each token through several chains of filters, side by side.
+//! `multiplexer`: sends each token through several chains of filters, side by side.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -10,6 +10,8 @@ struct Multiplexer {
     chains: Vec<Vec<Filter>>,
 }
 
+/// Reads `filters`, a list of chains with commas between the names, and `preserve_original` (true). An
+/// unknown name is an error.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let mut chains = Vec::new();
     if settings.bool("preserve_original", true)? {

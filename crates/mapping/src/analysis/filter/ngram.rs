@@ -1,6 +1,7 @@
-//! `ngram` and `edge_ngram`: the parts of a token of so many characters.
+//! `ngram` and `edge_ngram`: find the parts of a token that have a given number of characters.
 //!
-//! Source: Lucene's `NGramTokenFilter` and `EdgeNGramTokenFilter`: all parts have the token's position and offsets.
+//! Source: Lucene's `NGramTokenFilter` and `EdgeNGramTokenFilter`: all parts have the token's position and
+//! offsets.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -29,6 +30,8 @@ struct Grams<'a> {
     skipped: u32,
 }
 
+/// `ngram`: reads `min_gram` (1) and `max_gram` (2), whose difference `index.max_ngram_diff` limits, and
+/// `preserve_original`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let (min, max) = (settings.int("min_gram", 1)?, settings.int("max_gram", 2)?);
     let (diff, diff_max) = (max.saturating_sub(min), context.limits.ngram_diff);
@@ -40,6 +43,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     of(settings, min, max, From::Everywhere)
 }
 
+/// `edge_ngram`: reads the same settings, and `side` (`front` or `back`).
 pub fn make_edge(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let from = match settings.text_or("side", "front").as_str() {
         "front" => From::Front,
@@ -57,7 +61,8 @@ fn of(settings: &Settings<'_>, min: i32, max: i32, from: From) -> Result<Filter,
     Ok(Filter::stream(NGram { min, max, from, keeps_original }).parsing(Parsing::Refused))
 }
 
-/// The beginnings of a token that have so many characters; `keeps_original`: a longer or shorter one itself, too.
+/// The beginnings of a token that have so many characters; `keeps_original`: a longer or shorter one itself,
+/// too.
 pub fn edges(min: usize, max: usize, keeps_original: bool) -> Filter {
     Filter::stream(NGram { min, max, from: From::Front, keeps_original })
 }

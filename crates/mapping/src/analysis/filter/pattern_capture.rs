@@ -1,4 +1,4 @@
-//! `pattern_capture`: the groups that Java patterns have in a token, as tokens at its position.
+//! `pattern_capture`: adds the groups that Java patterns capture in a token, at its position.
 //!
 //! Source: Lucene's `PatternCaptureGroupTokenFilter`.
 
@@ -16,6 +16,7 @@ struct PatternCapture {
     keeps_original: bool,
 }
 
+/// Reads `patterns`, which must be there, and `preserve_original` (true).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let patterns = match settings.value("patterns") {
         Some(serde_json::Value::String(one)) => Some(vec![one.clone()]),

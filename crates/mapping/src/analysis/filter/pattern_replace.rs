@@ -1,4 +1,4 @@
-//! `pattern_replace`: matches of a Java pattern in a token become something else.
+//! `pattern_replace`: replaces the matches of a Java pattern in a token.
 
 use limber_text::pattern::{Pattern, Replacement};
 use limber_work as work;
@@ -16,6 +16,8 @@ struct PatternReplace {
     is_all: bool,
 }
 
+/// Reads `pattern`, which must be there, `flags`, `replacement` (nothing) and `all` (true: every match, not
+/// the first alone).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let pattern = settings.text("pattern").ok_or_else(|| {
         RequestError::illegal_argument(format!(

@@ -1,6 +1,7 @@
-//! `phonetic`: what a word sounds like, instead of it or beside it.
+//! `phonetic`: replaces a word by a code of what it sounds like, or adds the code.
 //!
-//! Source: Elasticsearch's plugin `analysis-phonetic`, Lucene's filters of the same names; the algorithms are Apache Commons Codec's.
+//! Source: Elasticsearch's plugin `analysis-phonetic`, Lucene's filters of the same names; the algorithms are
+//! Apache Commons Codec's.
 
 use std::fmt;
 
@@ -43,6 +44,8 @@ impl fmt::Debug for Phonetic {
     }
 }
 
+/// Reads `encoder` (`metaphone`), `replace` (true) and `max_code_len`. The encoders `beider_morse`,
+/// `koelnerphonetik` and `haasephonetik` are refused by name.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let encoder = settings.text_or("encoder", "metaphone");
     let coding = match encoder.to_lowercase().as_str() {

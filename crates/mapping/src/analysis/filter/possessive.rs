@@ -16,6 +16,7 @@ pub(in crate::analysis) fn english() -> Filter {
     Filter::each(Possessive)
 }
 
+/// `classic`, which has no settings: takes `'s` off words and dots out of acronyms.
 pub fn make_classic(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Classic).reading_kinds())
 }

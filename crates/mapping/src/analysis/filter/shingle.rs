@@ -1,4 +1,4 @@
-//! `shingle`: neighbouring tokens as one.
+//! `shingle`: joins neighbouring tokens.
 //!
 //! Source: Lucene's `ShingleFilter`. A hole is filled by `filler_token`.
 
@@ -19,6 +19,8 @@ struct Shingle {
     unigrams_if_none: bool,
 }
 
+/// Reads `min_shingle_size` (2) and `max_shingle_size` (2), whose difference `index.max_shingle_diff` limits,
+/// `output_unigrams` (true), `output_unigrams_if_no_shingles`, `token_separator` and `filler_token`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let unigrams = settings.bool("output_unigrams", true)?;
     let max = settings.count("max_shingle_size", 2, 2, |_| "Max shingle size must be >= 2".into())?;

@@ -1,4 +1,5 @@
-//! `stemmer`, `snowball` and the filters of one stemmer: words become their stems, but for those that are marked as keywords.
+//! `stemmer`, `snowball` and the filters of one stemmer: replace words by their stems, except those that are
+//! marked as keywords.
 
 use super::{Context, Settings, possessive};
 use crate::RequestError;
@@ -45,11 +46,13 @@ pub(in crate::analysis) fn of(name: &str, is_snowball: bool) -> Result<Filter, R
     Ok(Filter::each(stemmer).knowing_keywords())
 }
 
+/// `stemmer`: reads `language` (or `name`), which is `porter` by default; an unknown one is an error.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let name = settings.text("language").or(settings.text("name")).unwrap_or_else(|| "porter".into());
     of(&name, false)
 }
 
+/// `snowball`: reads `language` (or `name`), which is `English` by default; an unknown one is an error.
 pub fn make_snowball(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let name = settings.text("language").or(settings.text("name")).unwrap_or_else(|| "English".into());
     of(&name, true)
@@ -57,6 +60,7 @@ pub fn make_snowball(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter,
 
 macro_rules! filter {
     ($make:ident, $name:literal) => {
+        /// A filter of one stemmer, without settings.
         pub fn $make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
             of($name, false)
         }

@@ -1,4 +1,4 @@
-//! `stemmer_override`: some words become others, and stemmers pass them over.
+//! `stemmer_override`: replaces some words by others, which stemmers leave as they are.
 
 use hashbrown::HashMap;
 
@@ -10,6 +10,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct StemmerOverride(HashMap<String, String>);
 
+/// Reads the rules `words => stem` of `rules` or `rules_path`, of which there must be one.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let rules = context.list(settings, "rules")?.ok_or_else(|| {
         RequestError::illegal_argument(

@@ -1,4 +1,4 @@
-//! `stop`: words that carry no meaning for search go.
+//! `stop`: removes words that carry no meaning for search.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,8 @@ fn stop_words(language: &str) -> Option<&'static [&'static str]> {
 #[derive(Debug)]
 struct Stop(Words);
 
-/// With `remove_trailing: false`, which leaves a stop word that ends the text: somebody may still be typing it.
+/// With `remove_trailing: false`, which leaves a stop word that ends the text: somebody may still be typing
+/// it.
 #[derive(Debug)]
 struct SuggestStop(Words);
 
@@ -39,6 +40,8 @@ struct Waiting<'a> {
     room: String,
 }
 
+/// Reads `stopwords` or `stopwords_path` (English by default), `ignore_case` and `remove_trailing` (true;
+/// false keeps a stop word at the end of the text, which may be the beginning of another word).
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let ignores_case = settings.bool("ignore_case", false)?;
     let words = read_stopwords(settings, context, "english", ignores_case)?;
@@ -48,12 +51,13 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     })
 }
 
-/// Of these words.
+/// The filter with these words.
 pub(in crate::analysis) fn of(words: Words) -> Filter {
     Filter::each(Stop(words))
 }
 
-/// The setting `stopwords`: words, and lists of languages by their names (`_english_`); the list of `language` where there is none.
+/// The setting `stopwords`: words, and lists of languages by their names (`_english_`); the list of
+/// `language` where there is none.
 pub(in crate::analysis) fn read_stopwords(
     settings: &Settings<'_>,
     context: &Context<'_>,

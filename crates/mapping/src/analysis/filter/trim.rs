@@ -1,4 +1,4 @@
-//! `trim`: no white space around a token.
+//! `trim`: removes white space around a token.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -8,6 +8,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct Trim;
 
+/// `trim`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Trim).normalizing())
 }

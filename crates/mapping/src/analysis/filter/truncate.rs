@@ -1,4 +1,4 @@
-//! `truncate`: the first so many UTF-16 units of a token.
+//! `truncate`: cuts a token after a number of UTF-16 units.
 
 use super::{Context, Settings};
 use crate::RequestError;
@@ -10,6 +10,7 @@ struct Truncate {
     length: usize,
 }
 
+/// Reads `length`, which a declared filter must have (10 for the one that is not declared).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     if settings.is_declared() && settings.value("length").is_none() {
         return Err(RequestError::illegal_argument("length parameter must be provided"));

@@ -1,4 +1,4 @@
-//! `unique`: no token twice in a text, or at a position.
+//! `unique`: removes tokens that occur before in the text, or at the same position.
 
 use hashbrown::HashSet;
 
@@ -19,6 +19,7 @@ struct Seen {
     skipped: u32,
 }
 
+/// Reads `only_on_same_position` (false).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::stream(Unique { at_position: settings.bool("only_on_same_position", false)? }))
 }

@@ -1,4 +1,4 @@
-//! `word_delimiter_graph` and `word_delimiter`: words taken apart, and their parts put together.
+//! `word_delimiter_graph` and `word_delimiter`: divide words into parts, and join the parts.
 //!
 //! Source: Lucene's `WordDelimiterGraphFilter` and `WordDelimiterFilter`.
 
@@ -11,6 +11,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct WordDelimiter(Parting);
 
+/// `word_delimiter_graph`: reads the settings of [`Parting::read`].
 pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::stream(WordDelimiter(Parting::read(settings, context)?))
         .parsing(Parsing::Refused)
@@ -25,7 +26,8 @@ struct Walk<'a> {
     room: String,
 }
 
-/// What comes out: from and to which node of the token's own graph, from and to which byte; its text, where that is not what stands there.
+/// What comes out: from and to which node of the token's own graph, from and to which byte; its text, where
+/// that is not what stands there.
 type Part = (u32, u32, usize, usize, Option<String>);
 
 impl Stream for WordDelimiter {

@@ -1,4 +1,4 @@
-//! `word_delimiter`: words taken apart, and their parts put together, without a graph.
+//! `word_delimiter`: divides words into parts and joins the parts, without a graph.
 //!
 //! Source: Lucene's `WordDelimiterFilter`.
 
@@ -11,6 +11,7 @@ use crate::analysis::token::TokenBuf;
 #[derive(Debug)]
 struct WordDelimiter(Parting);
 
+/// `word_delimiter`: reads the settings of [`Parting::read`]; `ignore_keywords` has no effect.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let mut parting = Parting::read(settings, context)?;
     parting.ignores_keywords = false;

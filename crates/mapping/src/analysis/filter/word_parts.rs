@@ -9,10 +9,15 @@ use crate::RequestError;
 use crate::analysis::char_filter::unescaped_char;
 use crate::analysis::unicode;
 
+/// A part of lower-case letters.
 pub const LOWER: u8 = 1;
+/// A part of upper-case letters.
 pub const UPPER: u8 = 2;
+/// A part of digits.
 pub const DIGIT: u8 = 4;
+/// Characters that are neither letters nor digits.
 pub const DELIMITER: u8 = 8;
+/// A part of letters.
 pub const ALPHA: u8 = LOWER | UPPER;
 
 /// How words are taken apart, and which parts come out.
@@ -34,6 +39,8 @@ pub struct Parting {
 }
 
 impl Parting {
+    /// Reads the settings that `word_delimiter` and `word_delimiter_graph` share. An error if a table of
+    /// types does not parse.
     pub fn read(settings: &Settings<'_>, context: &Context<'_>) -> Result<Parting, RequestError> {
         let flag = |key: &str, default: bool| settings.bool(key, default);
         Ok(Parting {
@@ -92,7 +99,8 @@ impl Parting {
         !(!self.on_case && last_alpha && alpha || last & UPPER != 0 && alpha || !self.on_numerics && changes)
     }
 
-    /// Start and end in bytes of every part, and its kind; whether one part is all there is between delimiters.
+    /// Start and end in bytes of every part, and its kind; whether one part is all there is between
+    /// delimiters.
     pub fn parts(&self, text: &str) -> (Vec<(usize, usize, u8)>, bool) {
         let chars: Vec<(usize, char, u8)> =
             text.char_indices().map(|(at, c)| (at, c, self.kind(c))).collect();

@@ -14,6 +14,7 @@ pub(in crate::analysis) struct Words {
 }
 
 impl Words {
+    /// A set of `words`; with `ignores_case` they are compared in lower case.
     pub fn new(words: impl IntoIterator<Item = String>, ignores_case: bool) -> Words {
         let words = words.into_iter().map(|word| match ignores_case {
             true => lower(&word),
@@ -32,10 +33,12 @@ impl Words {
         Ok(context.list(settings, key)?.map(|words| Words::new(words, ignores_case)))
     }
 
+    /// Whether there is no word.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
+    /// Whether `word` is in the set. `room` is scratch space for its lower-case form.
     #[inline]
     pub fn has(&self, word: &str, room: &mut String) -> bool {
         if !self.ignores_case || !word.bytes().any(|byte| byte >= 0x80 || byte.is_ascii_uppercase()) {

@@ -1,4 +1,4 @@
-//! The affix file: what may stand before and after words, and what flags mean.
+//! The affix file: prefixes and suffixes, and what flags mean.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -51,6 +51,7 @@ impl Affix {
 /// Numbers of affixes by their letters; those of suffixes are in the order of the word.
 type ByLetters = HashMap<Box<[char]>, Vec<usize>>;
 
+/// Everything that an affix file says.
 #[derive(Debug, Default)]
 pub struct Affixes {
     pub list: Vec<Affix>,
@@ -203,10 +204,14 @@ impl Affixes {
         self.form.read(alias.ok_or_else(|| format!("Bad flag alias number:{text}"))?)
     }
 
+    /// Whether some prefix gives this flag to a word, so that an affix with the flag may be added to that
+    /// prefix.
     pub fn is_second_prefix(&self, flag: u32) -> bool {
         self.second_prefixes.contains(&flag)
     }
 
+    /// Whether some suffix gives this flag to a word, so that an affix with the flag may be added to that
+    /// suffix.
     pub fn is_second_suffix(&self, flag: u32) -> bool {
         self.second_suffixes.contains(&flag)
     }

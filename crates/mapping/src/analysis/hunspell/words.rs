@@ -23,13 +23,18 @@ const WORD_BYTES: u64 = 120;
 /// How letters of a word are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
+    /// All letters in upper case.
     Upper,
+    /// The first letter alone in upper case.
     Title,
+    /// All letters in lower case.
     Lower,
+    /// Anything else.
     Mixed,
 }
 
 impl Case {
+    /// How this word is written.
     pub fn of(word: &[char]) -> Case {
         let Some((first, rest)) = word.split_first() else { return Case::Lower };
         let (has_upper, has_lower) =
@@ -44,6 +49,7 @@ impl Case {
 }
 
 impl Entries {
+    /// All entries of this word; none if it is unknown.
     pub fn get(&self, word: &[char]) -> &[Entry] {
         self.0.get(word).map_or(&[], Vec::as_slice)
     }

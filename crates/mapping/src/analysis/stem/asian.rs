@@ -6,6 +6,7 @@ use super::suffix::{Suffix, Word};
 const ARABIC_PREFIXES: [&str; 7] = ["ال", "وال", "بال", "كال", "فال", "لل", "و"];
 const ARABIC_SUFFIXES: [&str; 10] = ["ها", "ان", "ات", "ون", "ين", "يه", "ية", "ه", "ة", "ي"];
 
+/// Lucene's `ArabicStemmer`.
 pub fn arabic(word: &mut Word) {
     let prefix = ARABIC_PREFIXES.iter().map(|prefix| prefix.chars().collect::<Word>()).find(|prefix| {
         let least = if prefix.len() == 1 { 4 } else { prefix.len() + 2 };
@@ -21,10 +22,12 @@ pub fn arabic(word: &mut Word) {
     }
 }
 
+/// Lucene's `HindiStemmer`.
 pub fn hindi(word: &mut Word) {
     cut(word, HINDI);
 }
 
+/// Lucene's `BengaliStemmer`.
 pub fn bengali(word: &mut Word) {
     let length = word.len();
     let found = BENGALI
@@ -35,6 +38,7 @@ pub fn bengali(word: &mut Word) {
     }
 }
 
+/// Lucene's `SoraniStemmer`.
 pub fn sorani(word: &mut Word) {
     if word.len() > 5 && word.ends("دا") {
         word.cut(2);

@@ -1,4 +1,5 @@
-//! Portuguese of Brazil. Source: Lucene's `BrazilianStemmer`, after J. Porter's way of other Romance languages.
+//! Portuguese of Brazil. Source: Lucene's `BrazilianStemmer`, after J. Porter's way of other Romance
+//! languages.
 
 use super::suffix::{Suffix, Word};
 
@@ -12,7 +13,8 @@ enum Region {
 
 use Region::{First, Second, Verb};
 
-/// Endings of nouns and adjectives, where they must lie, and what they become. Those within `Verb` stand after an `e`.
+/// Endings of nouns and adjectives, where they must lie, and what they become. Those within `Verb` stand
+/// after an `e`.
 const NOUNS: &[(&str, Region, &str)] = &[
     ("uciones", Second, "u"),
     ("imentos", Second, ""),
@@ -71,6 +73,7 @@ const VERBS: &[&str] = &[
     "ais", "eis", "ear", "ia", "ei", "am", "em", "ar", "er", "ir", "as", "es", "is", "eu", "iu", "ou",
 ];
 
+/// Lucene's `BrazilianStemmer`.
 pub fn stem(word: &mut Word) {
     let mut made: Word = word.iter().map(|c| plain(*c)).collect();
     trim(&mut made);

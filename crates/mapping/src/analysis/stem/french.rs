@@ -41,6 +41,7 @@ fn replace(word: &mut Word, rules: &[(usize, &str, &str)]) -> bool {
     true
 }
 
+/// Lucene's `FrenchLightStemmer`.
 pub fn light(word: &mut Word) {
     if word.len() > 5 && word.back(1) == 'x' {
         if word.back(3) == 'a' && word.back(2) == 'u' && word.back(4) != 'e' {
@@ -117,6 +118,7 @@ fn normal(word: &mut Word) {
     }
 }
 
+/// Lucene's `FrenchMinimalStemmer`.
 pub fn minimal(word: &mut Word) {
     if word.len() < 6 {
         return;

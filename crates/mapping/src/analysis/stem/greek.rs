@@ -578,6 +578,7 @@ const ENDINGS: &[Cut] = &[
 const DEGREES: &[Cut] =
     &[(0, 5, &["εστερ", "εστατ"]), (0, 4, &["οτερ", "οτατ", "υτερ", "υτατ", "ωτερ", "ωτατ"])];
 
+/// Lucene's `GreekStemmer`. The word is in lower case without accents.
 pub fn stem(word: &mut Word) {
     if word.len() < 4 {
         return;

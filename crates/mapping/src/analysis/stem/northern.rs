@@ -76,18 +76,22 @@ fn norwegian(word: &mut Word, endings: Endings, language: Norwegian) {
     }
 }
 
+/// Lucene's `NorwegianLightStemmer` for Bokmål.
 pub fn bokmal_light(word: &mut Word) {
     norwegian(word, LIGHT, Bokmal);
 }
 
+/// Lucene's `NorwegianMinimalStemmer` for Bokmål.
 pub fn bokmal_minimal(word: &mut Word) {
     norwegian(word, MINIMAL, Bokmal);
 }
 
+/// Lucene's `NorwegianLightStemmer` for Nynorsk.
 pub fn nynorsk_light(word: &mut Word) {
     norwegian(word, LIGHT, Nynorsk);
 }
 
+/// Lucene's `NorwegianMinimalStemmer` for Nynorsk.
 pub fn nynorsk_minimal(word: &mut Word) {
     norwegian(word, MINIMAL, Nynorsk);
 }
@@ -141,6 +145,7 @@ const CASES: &[Step] = &[
     (4, "a", 1, ""),
 ];
 
+/// Lucene's `FinnishLightStemmer`.
 pub fn finnish_light(word: &mut Word) {
     if word.len() < 4 {
         return;
@@ -190,6 +195,7 @@ fn finnish_case(word: &mut Word) {
     }
 }
 
+/// Lucene's `HungarianLightStemmer`.
 pub fn hungarian_light(word: &mut Word) {
     for c in word.iter_mut() {
         *c = match *c {

@@ -8,6 +8,7 @@ fn drop_accents(word: &mut Word) {
     }
 }
 
+/// Lucene's `SpanishLightStemmer`.
 pub fn spanish_light(word: &mut Word) {
     if word.len() < 5 {
         return;
@@ -25,6 +26,7 @@ pub fn spanish_light(word: &mut Word) {
     }
 }
 
+/// Lucene's `ItalianLightStemmer`.
 pub fn italian_light(word: &mut Word) {
     if word.len() < 6 {
         return;
@@ -38,6 +40,7 @@ pub fn italian_light(word: &mut Word) {
     }
 }
 
+/// Lucene's `PortugueseLightStemmer`.
 pub fn portuguese_light(word: &mut Word) {
     if word.len() < 4 {
         return;

@@ -1,7 +1,9 @@
-//! Portuguese and Galician by rules in steps. Source: Lucene's `RSLPStemmerBase` and the stemmers on it, after V. Orengo and C. Huyck.
+//! Portuguese and Galician by rules in steps. Source: Lucene's `RSLPStemmerBase` and the stemmers on it,
+//! after V. Orengo and C. Huyck.
 //!
-//! A line `step` begins a step: its name, the least length of a word, whether exceptions are whole words or ends of words, and with what a word must end.
-//! Other lines are rules: an ending, the least length of what stays before it, what comes in its place, and exceptions.
+//! A line `step` begins a step: its name, the least length of a word, whether exceptions are whole words or
+//! ends of words, and with what a word must end. Other lines are rules: an ending, the least length of what
+//! stays before it, what comes in its place, and exceptions.
 
 use std::sync::LazyLock;
 
@@ -82,6 +84,7 @@ fn step(steps: &[Step], name: &str, word: &mut Word) -> bool {
     word.len() != length
 }
 
+/// Lucene's `PortugueseStemmer` (RSLP).
 pub fn portuguese(word: &mut Word) {
     let mut step = |name: &str| step(&PORTUGUESE, name, word);
     for name in ["Plural", "Adverb", "Feminine", "Augmentative"] {
@@ -100,10 +103,12 @@ pub fn portuguese(word: &mut Word) {
     }
 }
 
+/// Lucene's `PortugueseMinimalStemmer`.
 pub fn portuguese_minimal(word: &mut Word) {
     step(&PORTUGUESE, "Plural", word);
 }
 
+/// Lucene's `GalicianStemmer`.
 pub fn galician(word: &mut Word) {
     let mut step = |name: &str| step(&GALICIAN, name, word);
     for name in ["Plural", "Unification", "Adverb"] {
@@ -124,6 +129,7 @@ pub fn galician(word: &mut Word) {
     }
 }
 
+/// Lucene's `GalicianMinimalStemmer`.
 pub fn galician_minimal(word: &mut Word) {
     step(&GALICIAN, "Plural", word);
 }

@@ -1,8 +1,10 @@
-//! Czech, Bulgarian, Russian, and Latvian and Swedish beside them. Source: Lucene's light stemmers of these languages.
+//! Czech, Bulgarian, Russian, and Latvian and Swedish beside them. Source: Lucene's light stemmers of these
+//! languages.
 
 use super::endings::{CZECH, RUSSIAN, SWEDISH, cut};
 use super::suffix::{Suffix, Word};
 
+/// Lucene's `CzechStemmer`.
 pub fn czech(word: &mut Word) {
     cut(word, CZECH);
     if word.len() > 5 && (word.ends("ov") || word.ends("in") || word.ends("ův")) {
@@ -30,6 +32,7 @@ pub fn czech(word: &mut Word) {
     }
 }
 
+/// Lucene's `RussianLightStemmer`.
 pub fn russian_light(word: &mut Word) {
     cut(word, RUSSIAN);
     if word.len() > 3 && (matches!(word.back(1), 'ь' | 'и') || word.ends("нн")) {
@@ -37,6 +40,7 @@ pub fn russian_light(word: &mut Word) {
     }
 }
 
+/// Lucene's `SwedishLightStemmer`.
 pub fn swedish_light(word: &mut Word) {
     if word.len() > 4 {
         word.strip("s");
@@ -44,6 +48,7 @@ pub fn swedish_light(word: &mut Word) {
     cut(word, SWEDISH);
 }
 
+/// Lucene's `BulgarianStemmer`.
 pub fn bulgarian(word: &mut Word) {
     if word.len() < 4 {
         return;
@@ -132,6 +137,7 @@ const LATVIAN_CHANGES: &[(&str, &str)] = &[
     ("ņ", "n"),
 ];
 
+/// Lucene's `LatvianStemmer`.
 pub fn latvian(word: &mut Word) {
     let vowels =
         word.iter().filter(|c| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'ā' | 'ī' | 'ē' | 'ū')).count();

@@ -3,11 +3,13 @@
 /// The characters of a word.
 pub type Word = Vec<char>;
 
+/// Looks at the end of a word, and changes it.
 pub trait Suffix {
+    /// Whether the word ends with `suffix`.
     fn ends(&self, suffix: &str) -> bool;
     /// The `n`th character from the end, from 1; a blank where there is none.
     fn back(&self, n: usize) -> char;
-    /// Drops so many characters.
+    /// Drops the last `count` characters.
     fn cut(&mut self, count: usize);
     /// Puts a character in the place of the `n`th from the end.
     fn put(&mut self, n: usize, c: char);

@@ -1,4 +1,4 @@
-//! `char_group`: cut at some characters, or classes of them.
+//! `char_group`: cuts a text at some characters, or at classes of them.
 
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ struct CharGroup {
     length_max: usize,
 }
 
+/// Reads `tokenize_on_chars` (characters, escapes such as `\n`, and the classes `letter`, `digit`,
+/// `whitespace`, `punctuation` and `symbol`) and `max_token_length`.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let mut group = CharGroup { length_max: length_max(settings)?, ..CharGroup::default() };
     for part in settings.list("tokenize_on_chars").unwrap_or_default() {

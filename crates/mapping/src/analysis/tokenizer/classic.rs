@@ -1,6 +1,6 @@
-//! `classic`: words, with what holds acronyms, companies, addresses, hosts and product numbers together.
+//! `classic`: finds words, and keeps acronyms, companies, addresses, hosts and product numbers in one piece.
 //!
-//! Source: Lucene's `ClassicTokenizer`: of its rules the one with the longest match counts, of several the first.
+//! Source: Lucene's `ClassicTokenizer`: the rule with the longest match counts, and the first one of several.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,6 +17,7 @@ struct Classic {
     length_max: usize,
 }
 
+/// Reads `max_token_length` (255 by default).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Classic { length_max: length_max(settings)? }))
 }
@@ -62,7 +63,8 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
 /// What looks like a host and a dot after it, which goes.
 const ACRONYM_DEP: &str = "<ACRONYM_DEP>";
 
-/// Bytes of classes that one look at a place sees at most: rules that match little may read on to the end of a text.
+/// Bytes of classes that one look at a place sees at most: rules that match little may read on to the end of
+/// a text.
 const LOOK_MAX: usize = 4096;
 /// Bytes looked at, after which the request is asked whether anybody still waits.
 const STEPS_BEFORE_CHECK: usize = 1 << 20;

@@ -20,7 +20,8 @@ pub fn length_max(settings: &Settings<'_>) -> Result<usize, RequestError> {
     }
 }
 
-/// Fills `lower` with `text` in lower case (ASCII letters only) and the padding that [`ascii::words`] asks for.
+/// Fills `lower` with `text` in lower case (ASCII letters only) and the padding that [`ascii::words`] asks
+/// for.
 #[inline]
 pub(in crate::analysis) fn lower_and_pad(text: &str, lower: &mut String) {
     const ZEROS: &str = match std::str::from_utf8(&[0; ascii::PADDING]) {
@@ -99,6 +100,8 @@ pub(in crate::analysis) fn is_letter(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphabetic() } else { unicode::is_letter(c) }
 }
 
+/// Java's `Character.isWhitespace`: Unicode's separators without the non-breaking ones, and some control
+/// characters.
 pub fn is_java_whitespace(c: char) -> bool {
     match c {
         '\t'..='\r' | '\x1c'..='\x1f' | ' ' => true,

@@ -1,4 +1,4 @@
-//! `keyword`: the whole text, even when it is empty.
+//! `keyword`: makes the whole text one token, even when it is empty.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use crate::analysis::token::WORD;
 #[derive(Debug)]
 struct Keyword;
 
+/// Checks `buffer_size`, which changes nothing here.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     match settings.int("buffer_size", 256)? {
         size @ ..=0 => {

@@ -12,10 +12,12 @@ struct Letter {
     lowers: bool,
 }
 
+/// `letter`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Letter { lowers: false }))
 }
 
+/// `lowercase`, which has no settings: tokens of `letter` in lower case.
 pub fn make_lowercase(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Letter { lowers: true }))
 }

@@ -1,4 +1,4 @@
-//! Tokenizers: where a text is cut. One file each (or a family), one line of [`TOKENIZERS`].
+//! Tokenizers: they cut a text into tokens. One file each (or a family), one line of [`TOKENIZERS`].
 
 mod char_group;
 mod classic;
@@ -29,7 +29,8 @@ pub(super) use pattern::splitting;
 
 /// Cuts a text into tokens.
 pub(super) trait Tokenizer: Debug + Send + Sync {
-    /// Fills `token` with each token in order and calls `emit`, until that says that no more are wanted. `room` is room for a copy of the text.
+    /// Fills `token` with each token in order and calls `emit`, until that says that no more are wanted.
+    /// `room` is room for a copy of the text.
     fn split(&self, text: &str, room: &mut String, token: &mut TokenBuf, emit: Emit<'_>);
 
     /// Whether no token spans white space, and none depends on what follows it.

@@ -1,4 +1,4 @@
-//! `ngram` and `edge_ngram`: parts of a text of so many characters.
+//! `ngram` and `edge_ngram`: find the parts of a text that have a given number of characters.
 //!
 //! Source: Lucene's `NGramTokenizer` and `EdgeNGramTokenizer`; every part has a position of its own.
 
@@ -42,6 +42,8 @@ struct NGram {
     custom: Vec<char>,
 }
 
+/// `ngram`: reads `min_gram` (1), `max_gram` (2), whose difference `index.max_ngram_diff` limits, and the
+/// classes of characters that a part may have.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let (min, max) = (settings.int("min_gram", 1)?, settings.int("max_gram", 2)?);
     if max.saturating_sub(min) > context.limits.ngram_diff {
@@ -54,6 +56,8 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Arc<dyn To
     of(settings, min, max, false)
 }
 
+/// `edge_ngram`: reads the same settings; parts begin where a run of such characters begins, and their number
+/// is not limited.
 pub fn make_edge(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let (min, max) = (settings.int("min_gram", 1)?, settings.int("max_gram", 2)?);
     of(settings, min, max, true)
@@ -118,7 +122,8 @@ impl NGram {
 }
 
 impl NGram {
-    /// The parts of a run of characters that begin at these places and end at `end`. Takes as long as there are parts.
+    /// The parts of a run of characters that begin at these places and end at `end`. Takes as long as there
+    /// are parts.
     fn parts(&self, text: &str, places: &[u32], end: usize, token: &mut TokenBuf, emit: Emit<'_>) -> bool {
         let place = |at: usize| places.get(at).map_or(end, |place| *place as usize);
         let starts = if self.is_edge { places.len().min(1) } else { places.len() };
@@ -139,7 +144,7 @@ impl Tokenizer for NGram {
         let mut run: Vec<u32> = Vec::new();
         for (at, c) in text.char_indices() {
             if self.is_token(c) {
-                // Of a run, the edge has no parts beyond its first characters.
+                // The edge of a run has no parts beyond its first characters.
                 if !self.is_edge || run.len() <= self.max {
                     run.push(at as u32);
                 }

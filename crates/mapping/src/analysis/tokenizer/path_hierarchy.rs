@@ -1,6 +1,7 @@
 //! `path_hierarchy`: a path and the paths above it.
 //!
-//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`; all tokens of a path have one position.
+//! Source: Lucene's `PathHierarchyTokenizer` and `ReversePathHierarchyTokenizer`; all tokens of a path have
+//! one position.
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ struct PathHierarchy {
     is_reverse: bool,
 }
 
+/// Reads `delimiter` (`/`), `replacement`, `skip` and `reverse`.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let one = |key: &str| match settings.text(key) {
         None => Ok(None),

@@ -16,6 +16,7 @@ struct ByPattern {
     group: Option<usize>,
 }
 
+/// Reads `pattern` (`\W+`), `flags` and `group` (-1: what stands between the matches).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     let group = settings.int("group", -1)?;
     let Some(pattern) = settings.text("pattern").or(Some("\\W+".into())) else {

@@ -1,6 +1,8 @@
-//! `simple_pattern` and `simple_pattern_split`: what Lucene's own regular expressions accept, or what stands between.
+//! `simple_pattern` and `simple_pattern_split`: what Lucene's own regular expressions accept, or what stands
+//! between.
 //!
-//! Source: Lucene's `SimplePatternTokenizer` and `SimplePatternSplitTokenizer`: the longest match at a place counts.
+//! Source: Lucene's `SimplePatternTokenizer` and `SimplePatternSplitTokenizer`: the longest match at a place
+//! counts.
 
 use std::sync::Arc;
 
@@ -17,10 +19,12 @@ struct SimplePattern {
     splits: bool,
 }
 
+/// `simple_pattern`: reads `pattern`; tokens are the matches.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     of(settings, false)
 }
 
+/// `simple_pattern_split`: reads `pattern`; tokens are what stands between the matches.
 pub fn make_split(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     of(settings, true)
 }

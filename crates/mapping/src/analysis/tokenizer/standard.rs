@@ -13,6 +13,7 @@ struct Standard {
     length_max: usize,
 }
 
+/// Reads `max_token_length` (255 by default).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Standard { length_max: length_max(settings)? }))
 }

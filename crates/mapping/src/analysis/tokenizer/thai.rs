@@ -1,6 +1,7 @@
-//! `thai`: words of Thai by a dictionary, others as Java's `BreakIterator` finds them.
+//! `thai`: finds Thai words with a dictionary, and others as Java's `BreakIterator` does.
 //!
-//! Source: Lucene's `ThaiTokenizer`. The dictionary is ICU's; Java has one of its own, which parts some words elsewhere.
+//! Source: Lucene's `ThaiTokenizer`. The dictionary is ICU's; Java has its own, which divides some words at
+//! other places.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,6 +20,7 @@ struct Thai;
 static DICTIONARY: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()));
 
+/// `thai`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Thai))
 }
@@ -78,8 +80,9 @@ fn thai_words(text: &str, start: usize, end: usize, one: &mut dyn FnMut(usize, u
     true
 }
 
-/// Java's rules of words: letters with dashes, apostrophes, quotation marks and periods between them, numbers, both next to each other, and runs of kanji,
-/// hiragana and katakana. Marks belong to what is before them.
+/// Java's rules of words: letters with dashes, apostrophes, quotation marks and periods between them,
+/// numbers, both next to each other, and runs of kanji, hiragana and katakana. Marks belong to what is before
+/// them.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let marks = r"[\p{Mn}\p{Me}\p{Cf}]*";
     let letters = format!(r"(?:[[\p{{L}}\p{{Mc}}]--[\p{{Han}}\u3041-\u3094\u30a1-\u30fa]]{marks})+");
@@ -88,7 +91,7 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let digits = format!(r"(?:\p{{N}}{marks})+");
     let number = format!("{digits}(?:[\"',\\x{{66b}}.]{marks}{digits})*");
     let both = format!(r"(?:{word})?(?:{number}{word})*(?:{number}[\x{{a2}}%&\x{{2030}}\x{{2031}}]?)?");
-    // What begins with a sign of a currency is no word.
+    // A word does not begin with a currency sign.
     let priced =
         format!(r"[[\p{{Sc}}#.]--\x{{a2}}](?:{number}{word})*(?:{number}[\x{{a2}}%&\x{{2030}}\x{{2031}}]?)?");
     let cjk = r"[\x{30a1}-\x{30fa}\x{3099}-\x{309c}\x{30fb}-\x{30fe}]+|[\x{3041}-\x{3094}\x{3099}-\x{309c}\x{30fb}-\x{30fe}]+|\p{Han}+";

@@ -1,6 +1,7 @@
-//! `uax_url_email`: words of UAX #29, and addresses of pages and of people as one.
+//! `uax_url_email`: finds the words of UAX #29, and keeps URLs and e-mail addresses in one piece.
 //!
-//! Source: Lucene's `UAX29URLEmailTokenizer`. Names of hosts without a scheme count where they end in a public suffix.
+//! Source: Lucene's `UAX29URLEmailTokenizer`. Names of hosts without a scheme count where they end in a
+//! public suffix.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,7 +13,8 @@ use crate::RequestError;
 use crate::analysis::ascii;
 use crate::analysis::token::UNSETTLED;
 
-/// An address: of a person (group 1), with a scheme (group 2), or of a host alone (group 3, its name in group 4).
+/// An address: of a person (group 1), with a scheme (group 2), or of a host alone (group 3, its name in group
+/// 4).
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
     let host = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
     let dotted = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?";
@@ -30,6 +32,7 @@ struct UrlEmail {
     length_max: usize,
 }
 
+/// Reads `max_token_length` (255 by default).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(UrlEmail { length_max: length_max(settings)? }))
 }

@@ -11,6 +11,7 @@ struct Whitespace {
     length_max: usize,
 }
 
+/// Reads `max_token_length` (255 by default).
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
     Ok(Arc::new(Whitespace { length_max: length_max(settings)? }))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::Field;
-use limber_mapping::document::Made;
+use limber_mapping::document::ScriptedValue;
 use limber_segment::{DocId, Segment};
 
 use super::field::{RuntimeField, context_of, script_of};
@@ -21,7 +21,7 @@ pub(crate) fn script_values(
     shard: &ShardSnapshot,
     segment: &Segment,
     doc: DocId,
-) -> Result<Vec<Made>> {
+) -> Result<Vec<ScriptedValue>> {
     let Some(script) = script_of(field)? else { return Ok(Vec::new()) };
     let script = BoundScript::bind_below(&script, context_of(field), shard, &[])?;
     emitted_values(field, script, shard, segment, doc)
@@ -34,7 +34,7 @@ pub(crate) fn emitted_values(
     shard: &ShardSnapshot,
     segment: &Segment,
     doc: DocId,
-) -> Result<Vec<Made>> {
+) -> Result<Vec<ScriptedValue>> {
     let strict = field
         .script
         .clone()
@@ -48,8 +48,8 @@ pub(crate) fn emitted_values(
     let mut values = Vec::new();
     bound.open(segment)?.emitted(doc, |stored| {
         values.push(match stored {
-            Stored::Number(number) => Made::Number(number),
-            Stored::Term(term) => Made::Term(term),
+            Stored::Number(number) => ScriptedValue::Number(number),
+            Stored::Term(term) => ScriptedValue::Term(term),
         });
     })?;
     Ok(values)

@@ -89,6 +89,7 @@ fn block(c: char) -> Option<usize> {
     BLOCKS.iter().position(|base| (*base..*base + 0x80).contains(&(c as u32)))
 }
 
+/// Replaces pairs of characters in `text` that look like one by that one.
 pub fn normalize(text: &mut Vec<char>) {
     let mut at = 0;
     while at < text.len() {

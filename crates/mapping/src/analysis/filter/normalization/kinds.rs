@@ -25,6 +25,7 @@ impl Each for Normalization {
 
 macro_rules! filter {
     ($make:ident, $normalize:expr) => {
+        /// The filter, which has no settings.
         pub fn $make(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
             Ok(Filter::each(Normalization($normalize)).normalizing())
         }
@@ -146,19 +147,23 @@ impl Each for Every {
     }
 }
 
+/// `german_normalization`, which has no settings.
 pub fn make_german(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Every(german)).normalizing())
 }
 
+/// `scandinavian_normalization`, which has no settings.
 pub fn make_scandinavian(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Every(scandinavian)).normalizing())
 }
 
+/// `scandinavian_folding`, which has no settings.
 pub fn make_scandinavian_folding(_: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     Ok(Filter::each(Every(scandinavian_folding)).normalizing())
 }
 
-/// Source: Lucene's `GermanNormalizationFilter`: umlauts, and what is written for them, lose their dots; `ß` becomes `ss`.
+/// Source: Lucene's `GermanNormalizationFilter`: umlauts, and what is written for them, lose their dots; `ß`
+/// becomes `ss`.
 fn german(s: &mut Vec<char>) {
     #[derive(Clone, Copy, PartialEq)]
     enum After {

@@ -1,4 +1,4 @@
-//! One way of writing: letters that are written in several ways in a language become one.
+//! Normalization: letters that a language writes in several ways become one.
 
 mod bengali;
 mod indic;

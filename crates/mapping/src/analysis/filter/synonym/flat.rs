@@ -9,6 +9,7 @@ use super::map::{Look, Looked, Outputs, SYNONYM, SynonymMap};
 use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
+/// The filter `synonym` with the synonyms that it knows.
 #[derive(Debug)]
 pub struct Flat(pub Arc<SynonymMap>);
 
@@ -16,7 +17,8 @@ struct Walk<'a> {
     map: &'a SynonymMap,
     waiting: VecDeque<TokenBuf>,
     looked: Looked,
-    /// What stands at the positions from the first waiting token on: text, position length, and the end of the whole match where it is one token.
+    /// What stands at the positions from the first waiting token on: text, position length, and the end of
+    /// the whole match where it is one token.
     outputs: VecDeque<Vec<(String, u32, Option<u32>)>>,
     /// Offsets of the last token that was read.
     last: (u32, u32),

@@ -1,4 +1,4 @@
-//! `synonym_graph`: each synonym is a way of its own beside the tokens that it stands for.
+//! `synonym_graph`: each synonym is a path of its own beside the tokens that it stands for.
 //!
 //! Source: Lucene's `SynonymGraphFilter`.
 
@@ -9,6 +9,7 @@ use super::map::{Look, Looked, Outputs, SYNONYM, SynonymMap};
 use crate::analysis::chain::{Emit, End, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 
+/// The filter `synonym_graph` with the synonyms that it knows.
 #[derive(Debug)]
 pub struct Graph(pub Arc<SynonymMap>);
 

@@ -12,11 +12,14 @@ use crate::analysis::chain::{Filter, Parsing};
 use crate::analysis::context::{Before, Context};
 use crate::analysis::settings::{Settings, text};
 
+/// `synonym`: reads `synonyms`, `synonyms_path` or `synonyms_set`, `format`, `expand`, `lenient` and
+/// `updateable`.
 pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let map = map(settings, context)?;
     updateable(settings, Filter::stream(Flat(Arc::new(map))))
 }
 
+/// `synonym_graph`: reads the same settings.
 pub fn make_graph(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, RequestError> {
     let map = map(settings, context)?;
     updateable(settings, Filter::stream(Graph(Arc::new(map))))
@@ -29,7 +32,8 @@ fn updateable(settings: &Settings<'_>, filter: Filter) -> Result<Filter, Request
     Ok(Filter { is_updateable, updateable_name, resource, ..filter }.parsing(Parsing::Skipped))
 }
 
-/// Rules, each in one text even where it has commas, and where they come from, as errors tell it. A set that is not there yet has none.
+/// Rules, each in one text even where it has commas, and where they come from, as errors tell it. A set that
+/// is not there yet has none.
 fn rules(settings: &Settings<'_>, context: &Context<'_>) -> Result<(Vec<String>, String), RequestError> {
     if let Some(set) = settings.text("synonyms_set") {
         if !settings.bool("updateable", false)? {

@@ -14,7 +14,8 @@ pub const SYNONYM: &str = "SYNONYM";
 
 #[derive(Debug, Default)]
 struct Node {
-    /// Places among the nodes: a tree of boxes would be as deep as a rule is long, and so would be the calls that drop it.
+    /// Places among the nodes: a tree of boxes would be as deep as a rule is long, and so would be the calls
+    /// that drop it.
     children: HashMap<String, u32>,
     found: Option<Arc<Outputs>>,
 }
@@ -27,6 +28,7 @@ pub struct Outputs {
     pub keeps_original: bool,
 }
 
+/// All synonyms, by the tokens that they stand for.
 #[derive(Debug)]
 pub struct SynonymMap {
     /// The first one is the root.
@@ -36,7 +38,8 @@ pub struct SynonymMap {
     bytes: usize,
 }
 
-/// Bytes that the rules of one filter may have when they are spread out: a line of n words is n times n of them.
+/// Bytes that the rules of one filter may have when they are spread out: a line of n words is n times n of
+/// them.
 const BYTES_MAX: usize = 64 << 20;
 /// Tokens that may stand before `=>` in a rule: as many are looked at again for each token of a text.
 const INPUT_TOKENS_MAX: usize = 256;
@@ -47,6 +50,7 @@ const TOKENS_PER_CHECK: u32 = 256;
 pub enum Look {
     /// More tokens must be known.
     Open,
+    /// No synonym begins here.
     Nothing,
     /// So many tokens.
     Match(usize, Arc<Outputs>),
@@ -82,6 +86,7 @@ impl Looked {
 }
 
 impl SynonymMap {
+    /// An empty map; with `ignores_case` tokens are compared in lower case.
     pub fn new(ignores_case: bool) -> SynonymMap {
         SynonymMap { nodes: vec![Node::default()], ignores_case, bytes: 0 }
     }
@@ -115,7 +120,8 @@ impl SynonymMap {
         Ok(())
     }
 
-    /// Goes on looking from the first of `tokens` on; `is_all`: no more will come. After anything but [`Look::Open`] the first ones are to go.
+    /// Goes on looking from the first of `tokens` on; `is_all`: no more will come. After anything but
+    /// [`Look::Open`] the first ones are to go.
     pub fn look(&self, tokens: &VecDeque<TokenBuf>, is_all: bool, looked: &mut Looked) -> Look {
         let found = |looked: &mut Looked| {
             let found = looked.found.take();

@@ -8,6 +8,7 @@ use crate::RequestError;
 /// Turns the words of a rule into tokens; the reason why not.
 pub type Analyze<'a> = &'a dyn Fn(&str) -> Result<Vec<String>, String>;
 
+/// How rules are read.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     pub expand: bool,
@@ -82,7 +83,8 @@ fn solr_rule(line: &str, reading: Reading, analyze: Analyze<'_>, map: &mut Synon
     Ok(())
 }
 
-/// Adds the rules of WordNet's prolog format: `s(100000001,1,'abstain',v,1,0).`; words of one number are synonyms.
+/// Adds the rules of WordNet's prolog format: `s(100000001,1,'abstain',v,1,0).`; words of one number are
+/// synonyms.
 pub fn read_wordnet(
     lines: &[String],
     reading: Reading,

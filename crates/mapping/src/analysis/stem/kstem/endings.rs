@@ -10,7 +10,8 @@ impl Stem {
         self.last = last;
     }
 
-    /// Whether the word without the second of two equal consonants before the ending is known; else both are there again.
+    /// Whether the word without the second of two equal consonants before the ending is known; else both are
+    /// there again.
     fn is_known_single(&mut self) -> bool {
         if !self.has_double(self.before) {
             return false;
@@ -24,7 +25,7 @@ impl Stem {
         false
     }
 
-    pub fn ity(&mut self) {
+    pub(super) fn ity(&mut self) {
         let last = self.last;
         if !self.ends("ity") || self.try_with("") || self.try_with("e") {
             return;
@@ -52,7 +53,7 @@ impl Stem {
         }
     }
 
-    pub fn nce(&mut self) {
+    pub(super) fn nce(&mut self) {
         let last = self.last;
         if !self.ends("nce") {
             return;
@@ -76,7 +77,7 @@ impl Stem {
         }
     }
 
-    pub fn ness(&mut self) {
+    pub(super) fn ness(&mut self) {
         if self.ends("ness") {
             self.keep(self.before + 1);
             self.last = self.before;
@@ -87,20 +88,20 @@ impl Stem {
         }
     }
 
-    pub fn ism(&mut self) {
+    pub(super) fn ism(&mut self) {
         if self.ends("ism") {
             self.try_with("");
         }
     }
 
-    pub fn ment(&mut self) {
+    pub(super) fn ment(&mut self) {
         let last = self.last;
         if self.ends("ment") && !self.try_with("") {
             self.restore("ment", last);
         }
     }
 
-    pub fn ize(&mut self) {
+    pub(super) fn ize(&mut self) {
         let last = self.last;
         if !self.ends("ize") || self.try_with("") {
             return;
@@ -112,7 +113,7 @@ impl Stem {
         self.restore("ize", last);
     }
 
-    pub fn ncy(&mut self) {
+    pub(super) fn ncy(&mut self) {
         if !self.ends("ncy") || !matches!(self.at(self.before), b'e' | b'a') {
             return;
         }
@@ -128,7 +129,7 @@ impl Stem {
         self.is_known();
     }
 
-    pub fn ble(&mut self) {
+    pub(super) fn ble(&mut self) {
         let last = self.last;
         if !self.ends("ble") {
             return;
@@ -169,7 +170,7 @@ impl Stem {
         self.last = last;
     }
 
-    pub fn ic(&mut self) {
+    pub(super) fn ic(&mut self) {
         if self.ends("ic")
             && !self.try_with("ical")
             && !self.try_with("y")
@@ -180,7 +181,7 @@ impl Stem {
         }
     }
 
-    pub fn ion(&mut self) {
+    pub(super) fn ion(&mut self) {
         let last = self.last;
         if !self.ends("ion") {
             return;
@@ -212,7 +213,7 @@ impl Stem {
         }
     }
 
-    pub fn er_and_or(&mut self) {
+    pub(super) fn er_and_or(&mut self) {
         let last = self.last;
         if self.at(last) != b'r' {
             return;
@@ -256,7 +257,7 @@ impl Stem {
         self.last = last;
     }
 
-    pub fn ly(&mut self) {
+    pub(super) fn ly(&mut self) {
         let last = self.last;
         if !self.ends("ly") {
             return;
@@ -294,7 +295,7 @@ impl Stem {
         self.last = self.before;
     }
 
-    pub fn al(&mut self) {
+    pub(super) fn al(&mut self) {
         let last = self.last;
         if self.word.len() < 4 || !self.ends("al") || self.try_with("") {
             return;
@@ -328,7 +329,7 @@ impl Stem {
         }
     }
 
-    pub fn ive(&mut self) {
+    pub(super) fn ive(&mut self) {
         let last = self.last;
         if !self.ends("ive") || self.try_with("") || self.try_with("e") {
             return;

@@ -3,7 +3,7 @@
 use super::stem::Stem;
 
 impl Stem {
-    pub fn plural(&mut self) {
+    pub(super) fn plural(&mut self) {
         if self.at(self.last) != b's' {
             return;
         }
@@ -38,7 +38,7 @@ impl Stem {
         }
     }
 
-    pub fn past_tense(&mut self) {
+    pub(super) fn past_tense(&mut self) {
         if self.word.len() <= 4 {
             return;
         }
@@ -70,7 +70,7 @@ impl Stem {
         }
     }
 
-    pub fn aspect(&mut self) {
+    pub(super) fn aspect(&mut self) {
         if self.word.len() <= 5 || !(self.ends("ing") && self.has_vowel()) {
             return;
         }

@@ -75,7 +75,7 @@ impl Stem {
         usize::try_from(place).ok().and_then(|place| self.word.get(place)).copied().unwrap_or(0)
     }
 
-    pub fn put(&mut self, place: isize, letter: u8) {
+    pub(super) fn put(&mut self, place: isize, letter: u8) {
         if let Some(found) = usize::try_from(place).ok().and_then(|place| self.word.get_mut(place)) {
             *found = letter;
         }
@@ -86,7 +86,7 @@ impl Stem {
         self.word.resize(usize::try_from(count).unwrap_or(0), b'?');
     }
 
-    pub fn add(&mut self, letters: &str) {
+    pub(super) fn add(&mut self, letters: &str) {
         self.word.extend_from_slice(letters.as_bytes());
     }
 
@@ -106,7 +106,8 @@ impl Stem {
         self.found
     }
 
-    /// Becomes the letters before the ending and these, with `last` on the last of them; whether that is known.
+    /// Becomes the letters before the ending and these, with `last` on the last of them; whether that is
+    /// known.
     pub fn try_with(&mut self, letters: &str) -> bool {
         self.keep(self.before + 1);
         self.add(letters);
@@ -126,7 +127,7 @@ impl Stem {
         is_so
     }
 
-    pub fn is_consonant(&self, place: isize) -> bool {
+    pub(super) fn is_consonant(&self, place: isize) -> bool {
         match self.at(place) {
             b'a' | b'e' | b'i' | b'o' | b'u' => false,
             b'y' if place > 0 => !self.is_consonant(place - 1),
@@ -134,7 +135,7 @@ impl Stem {
         }
     }
 
-    pub fn has_double(&self, place: isize) -> bool {
+    pub(super) fn has_double(&self, place: isize) -> bool {
         place >= 1 && self.at(place) == self.at(place - 1) && self.is_consonant(place)
     }
 

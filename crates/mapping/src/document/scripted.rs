@@ -1,4 +1,4 @@
-//! Values that a script made of a document, to the sink: "what becomes of them in their field?"
+//! Values that a script has computed for a document: "what becomes of them in their field?"
 
 use super::error;
 use super::put::utf16_length;
@@ -8,30 +8,31 @@ use crate::mapping::Mapping;
 use crate::reserved;
 use crate::tree::TERM_BYTES_MAX;
 
-/// One value in the form that a column has it.
+/// One value that a script has computed, in the form of the field's column.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Made {
+pub enum ScriptedValue {
+    /// A number as the field's column stores it.
     Number(i64),
     /// UTF-8 of a keyword that is not normalized yet; the bytes of an address.
     Term(Vec<u8>),
 }
 
-/// Hands the values of a field with a script to the sink, as the document's own would be: what is longer than `ignore_above` is left out,
-/// and the document says so in `_ignored`.
+/// Hands the values of a field with a script to the sink, as values of the document are: what is longer than
+/// `ignore_above` is left out, and the document says so in `_ignored`.
 ///
 /// # Errors
 /// A term that is too long for an index.
-pub fn put_made<S: FieldSink>(
+pub fn put_scripted<S: FieldSink>(
     mapping: &Mapping,
     field: &Field,
-    values: &[Made],
+    values: &[ScriptedValue],
     sink: &mut S,
 ) -> Result<(), RequestError> {
     let (mut is_ignored, mut has_values) = (false, false);
     for value in values {
         match value {
-            Made::Number(number) => sink.number(field, *number),
-            Made::Term(term) => {
+            ScriptedValue::Number(number) => sink.number(field, *number),
+            ScriptedValue::Term(term) => {
                 let above = field.ignore_above.map_or(usize::MAX, |above| above as usize);
                 if utf16_length(term) > above {
                     is_ignored = true;

@@ -1,114 +1,22 @@
-//! What goes into a [`Node`](crate::Node) and what comes out: request and response types without behaviour.
-//!
-//! Everything fails with a [`RequestError`], which the outside renders as it is.
+//! Writes and reads of documents: one by one, and in bulk.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use serde_json::{Map, Value, json};
 
-pub type Result<T> = std::result::Result<T, RequestError>;
-
-/// How an index expression is resolved (`ignore_unavailable`, `allow_no_indices`, `expand_wildcards`).
-///
-/// Source: `org.elasticsearch.action.support.IndicesOptions`. Every endpoint has its own default; start from one of the
-/// constants and apply the URL's parameters with [`IndicesOptions::apply`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IndicesOptions {
-    pub ignore_unavailable: bool,
-    pub allow_no_indices: bool,
-    pub expand_open: bool,
-    pub expand_closed: bool,
-    pub expand_hidden: bool,
-    /// A closed index named in the expression is an error (400 `index_closed_exception`).
-    pub forbid_closed_indices: bool,
-    /// Aliases may stand for indices. Without it an alias is 400 "The provided expression [x] matches an alias, ...".
-    pub resolve_aliases: bool,
-    /// Data streams, and aliases of them, stand for their backing indices. Without it they are as if they were not there.
-    pub data_streams: bool,
-}
-
-impl IndicesOptions {
-    /// Searches and counts: `strictExpandOpenAndForbidClosed`.
-    pub const SEARCH: IndicesOptions = IndicesOptions {
-        ignore_unavailable: false,
-        allow_no_indices: true,
-        expand_open: true,
-        expand_closed: false,
-        expand_hidden: false,
-        forbid_closed_indices: true,
-        resolve_aliases: true,
-        data_streams: true,
-    };
-    /// Refresh, flush, force merge, statistics: `strictExpandOpenAndForbidClosed`.
-    pub const BROADCAST: IndicesOptions = IndicesOptions::SEARCH;
-    /// Get index, get mapping, get settings, get alias, open, close: `strictExpandOpen` (closed ones only by name).
-    pub const METADATA: IndicesOptions =
-        IndicesOptions { forbid_closed_indices: false, ..IndicesOptions::SEARCH };
-    /// Put mapping, put settings, exists, get settings: `strictExpand` (open and closed).
-    pub const METADATA_OPEN_CLOSED: IndicesOptions =
-        IndicesOptions { expand_closed: true, ..IndicesOptions::METADATA };
-    /// Delete index: open and closed, aliases refused, data streams not there.
-    pub const DELETE: IndicesOptions = IndicesOptions {
-        resolve_aliases: false,
-        data_streams: false,
-        ..IndicesOptions::METADATA_OPEN_CLOSED
-    };
-    /// Cluster health, cluster state: lenient, everything.
-    pub const LENIENT: IndicesOptions = IndicesOptions {
-        ignore_unavailable: true,
-        expand_closed: true,
-        expand_hidden: true,
-        forbid_closed_indices: false,
-        ..IndicesOptions::SEARCH
-    };
-
-    /// Applies the URL's parameters; `expand_wildcards` is the comma list `open,closed,hidden,none,all`.
-    pub fn apply(
-        mut self,
-        ignore_unavailable: Option<bool>,
-        allow_no_indices: Option<bool>,
-        expand_wildcards: Option<&str>,
-    ) -> Result<IndicesOptions> {
-        if let Some(value) = ignore_unavailable {
-            self.ignore_unavailable = value;
-            if value {
-                self.forbid_closed_indices = false;
-            }
-        }
-        if let Some(value) = allow_no_indices {
-            self.allow_no_indices = value;
-        }
-        if let Some(list) = expand_wildcards {
-            (self.expand_open, self.expand_closed, self.expand_hidden) = (false, false, false);
-            for word in list.split(',').map(str::trim) {
-                match word {
-                    "open" => self.expand_open = true,
-                    "closed" => self.expand_closed = true,
-                    "hidden" => self.expand_hidden = true,
-                    "none" => {
-                        (self.expand_open, self.expand_closed, self.expand_hidden) = (false, false, false)
-                    }
-                    "all" => (self.expand_open, self.expand_closed, self.expand_hidden) = (true, true, true),
-                    other => {
-                        return Err(RequestError::illegal_argument(format!(
-                            "No valid expand wildcard value [{other}]"
-                        )));
-                    }
-                }
-            }
-        }
-        Ok(self)
-    }
-}
+use super::Result;
 
 /// A bulk action or the single-document API that equals it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationKind {
+    /// Writes a document, replacing the one with the same id.
     Index,
+    /// Writes a document whose id must not exist.
     Create,
+    /// Changes a document by a partial document or a script.
     Update,
+    /// Deletes a document by its id.
     Delete,
 }
 
@@ -124,15 +32,20 @@ impl OperationKind {
     }
 }
 
+/// How the version in a request relates to the document's (`version_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VersionType {
+    /// The node counts versions; a version in a request must be the document's.
     #[default]
     Internal,
+    /// The client gives versions; a write's must be greater than the document's.
     External,
+    /// The client gives versions; a write's must not be less than the document's.
     ExternalGte,
 }
 
 impl VersionType {
+    /// Reads the parameter; another word is an error.
     pub fn parse(text: &str) -> Result<VersionType> {
         match text {
             "internal" => Ok(VersionType::Internal),
@@ -146,21 +59,30 @@ impl VersionType {
 /// One write, borrowed from the request's body. All optional parts default to absent.
 #[derive(Debug, Clone)]
 pub struct BulkOperation<'a> {
+    /// What is to be done.
     pub kind: OperationKind,
     /// Index, alias (with a write index) or a name that is to be created.
     pub index: Cow<'a, str>,
     /// `None` lets the engine generate one (`index` and `create` only).
     pub id: Option<Cow<'a, str>>,
+    /// Decides the shard instead of the id.
     pub routing: Option<Cow<'a, str>>,
     /// The document as it came; for `update` the body `{"doc": ..., "upsert": ...}`; empty for `delete`.
     pub source: &'a [u8],
+    /// The write fails unless the document's last write had this number; given together with
+    /// `if_primary_term`.
     pub if_seq_no: Option<u64>,
+    /// See `if_seq_no`.
     pub if_primary_term: Option<u64>,
+    /// The version, with the meaning that `version_type` gives it.
     pub version: Option<u64>,
+    /// What `version` means.
     pub version_type: VersionType,
     /// `None`: the request's default, then the index's `default_pipeline`. `_none` switches both off.
     pub pipeline: Option<Cow<'a, str>>,
+    /// The write fails unless `index` is an alias.
     pub require_alias: bool,
+    /// The write fails unless `index` is a data stream, or matches the template of one.
     pub require_data_stream: bool,
     /// `update` only.
     pub retry_on_conflict: u32,
@@ -169,6 +91,7 @@ pub struct BulkOperation<'a> {
 }
 
 impl<'a> BulkOperation<'a> {
+    /// A write without optional parts, whose id the node generates.
     pub fn new(kind: OperationKind, index: impl Into<Cow<'a, str>>, source: &'a [u8]) -> BulkOperation<'a> {
         BulkOperation {
             kind,
@@ -192,9 +115,12 @@ impl<'a> BulkOperation<'a> {
 /// The `refresh` parameter of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RefreshPolicy {
+    /// Searches see the write after the next refresh.
     #[default]
     None,
+    /// The shard is refreshed before the answer.
     Immediate,
+    /// The answer waits until a refresh has made the write visible.
     WaitFor,
 }
 
@@ -210,40 +136,51 @@ impl RefreshPolicy {
     }
 }
 
+/// Writes of one request.
 #[derive(Debug)]
 pub struct BulkRequest<'a> {
     /// In the body's order.
     pub operations: &'a [BulkOperation<'a>],
     /// `?pipeline=`: for operations that name none.
     pub pipeline: Option<&'a str>,
+    /// When searches see the writes.
     pub refresh: RefreshPolicy,
 }
 
+/// What became of the writes of one request.
 #[derive(Debug)]
 pub struct BulkResponse<'a> {
+    /// Time of the request without its pipelines.
     pub took_ms: u64,
     /// Present when at least one operation went through a pipeline.
     pub ingest_took_ms: Option<u64>,
+    /// Whether any item failed.
     pub errors: bool,
-    /// What items call their index: the concrete one (aliases resolved) when known, else the name in the request.
+    /// What items call their index: the concrete one (aliases resolved) when known, else the name in the
+    /// request.
     pub indices: Vec<Arc<str>>,
     /// In the order of the request.
     pub items: Vec<BulkItem<'a>>,
 }
 
+/// What became of one write.
 #[derive(Debug)]
 pub struct BulkItem<'a> {
+    /// What was asked for.
     pub kind: OperationKind,
     /// Place in [`BulkResponse::indices`].
     pub index: usize,
     /// Empty only when the operation failed before an id was generated: `_id` is then rendered `null`.
     pub id: ItemId<'a>,
+    /// The write, or why it failed.
     pub outcome: Result<WriteOutcome>,
 }
 
-/// The id of a written document, borrowed from the request or held in place: a bulk of generated ids allocates none of them.
+/// The id of a written document, borrowed from the request or held in place: a bulk of generated ids
+/// allocates none of them.
 #[derive(Debug, Clone)]
 pub enum ItemId<'a> {
+    /// The request named it.
     Given(Cow<'a, str>),
     /// ASCII.
     Generated([u8; 20]),
@@ -281,16 +218,23 @@ impl BulkItem<'_> {
     }
 }
 
+/// The `result` of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteResult {
+    /// There was no document of this id.
     Created,
+    /// A document was replaced or changed.
     Updated,
+    /// A document was deleted.
     Deleted,
+    /// There was no document to delete.
     NotFound,
+    /// The update changed nothing.
     Noop,
 }
 
 impl WriteResult {
+    /// As answers write it.
     pub fn as_str(self) -> &'static str {
         match self {
             WriteResult::Created => "created",
@@ -305,12 +249,17 @@ impl WriteResult {
 /// A write that was carried out (a delete of a missing document is one, with status 404).
 #[derive(Debug, Clone)]
 pub struct WriteOutcome {
+    /// What became of the document.
     pub result: WriteResult,
+    /// The document's version after the write.
     pub version: u64,
+    /// The write's number within the shard.
     pub seq_no: u64,
+    /// The life of the shard that made the write.
     pub primary_term: u64,
     /// `_shards`: `total` copies (1 + replicas), of which the primary was written.
     pub shards_total: u32,
+    /// Copies that were written: 1, or 0 for an update that changed nothing.
     pub shards_successful: u32,
     /// `refresh=true` was carried out; rendered only when true.
     pub forced_refresh: bool,
@@ -319,6 +268,7 @@ pub struct WriteOutcome {
 }
 
 impl WriteOutcome {
+    /// HTTP status of the answer.
     pub fn status(&self) -> u16 {
         match self.result {
             WriteResult::Created => 201,
@@ -331,26 +281,35 @@ impl WriteOutcome {
 /// Answer of the single-document writes.
 #[derive(Debug)]
 pub struct WriteResponse {
+    /// The concrete index that was written.
     pub index: Arc<str>,
+    /// The document's id.
     pub id: Box<str>,
+    /// What became of the write.
     pub outcome: WriteOutcome,
 }
 
+/// Asks for one document by its id.
 #[derive(Debug, Clone)]
 pub struct GetRequest<'a> {
     /// Index or alias of one index.
     pub index: &'a str,
+    /// The document's id.
     pub id: &'a str,
+    /// Decides the shard instead of the id.
     pub routing: Option<&'a str>,
     /// `false` answers from what a search sees.
     pub realtime: bool,
     /// Refresh the shard first.
     pub refresh: bool,
+    /// The request fails unless the document has this version.
     pub version: Option<u64>,
+    /// What `version` means.
     pub version_type: VersionType,
 }
 
 impl<'a> GetRequest<'a> {
+    /// Asks for the newest state of a document, whatever its version.
     pub fn new(index: &'a str, id: &'a str) -> GetRequest<'a> {
         GetRequest {
             index,
@@ -364,118 +323,30 @@ impl<'a> GetRequest<'a> {
     }
 }
 
+/// The answer to a [`GetRequest`].
 #[derive(Debug)]
 pub struct GetResponse {
+    /// The concrete index.
     pub index: Arc<str>,
+    /// The id that was asked for.
     pub id: Box<str>,
     /// `None`: `"found": false`.
     pub found: Option<FoundDocument>,
 }
 
+/// A document that exists.
 #[derive(Debug)]
 pub struct FoundDocument {
+    /// Its version.
     pub version: u64,
+    /// The number of its last write within the shard.
     pub seq_no: u64,
+    /// The life of the shard that made its last write.
     pub primary_term: u64,
+    /// The routing that it was written with.
     pub routing: Option<String>,
     /// The document as it was indexed.
     pub source: Vec<u8>,
     /// What stored fields are read from, where that is not the source; else empty.
     pub stored: Vec<u8>,
-}
-
-/// `_shards` of an operation over many shards.
-#[derive(Debug, Clone, Default)]
-pub struct BroadcastResponse {
-    pub total: u32,
-    pub successful: u32,
-    pub failed: u32,
-    pub failures: Vec<ShardFailure>,
-}
-
-#[derive(Debug, Clone)]
-pub struct ShardFailure {
-    pub index: Arc<str>,
-    pub shard: u32,
-    pub error: RequestError,
-}
-
-impl BroadcastResponse {
-    /// The object under `_shards`.
-    pub fn to_json(&self) -> Value {
-        let mut shards = json!({"total": self.total, "successful": self.successful, "failed": self.failed});
-        if !self.failures.is_empty() {
-            shards["failures"] = self
-                .failures
-                .iter()
-                .map(|failure| {
-                    json!({"shard": failure.shard, "index": &*failure.index, "status": status_name(failure.error.status), "reason": failure.error.to_json()})
-                })
-                .collect();
-        }
-        shards
-    }
-}
-
-/// `RestStatus`'s name for the statuses the engine uses.
-pub fn status_name(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        201 => "CREATED",
-        400 => "BAD_REQUEST",
-        403 => "FORBIDDEN",
-        404 => "NOT_FOUND",
-        408 => "REQUEST_TIMEOUT",
-        409 => "CONFLICT",
-        429 => "TOO_MANY_REQUESTS",
-        503 => "SERVICE_UNAVAILABLE",
-        _ => "INTERNAL_SERVER_ERROR",
-    }
-}
-
-#[derive(Debug, Clone)]
-pub struct ForceMergeRequest {
-    /// `None`: as the merge policy says.
-    pub max_num_segments: Option<u32>,
-    pub only_expunge_deletes: bool,
-    pub flush: bool,
-}
-
-impl Default for ForceMergeRequest {
-    fn default() -> Self {
-        ForceMergeRequest { max_num_segments: None, only_expunge_deletes: false, flush: true }
-    }
-}
-
-/// Answer of index creation.
-#[derive(Debug, Clone)]
-pub struct CreateIndexResponse {
-    pub index: Arc<str>,
-    pub shards_acknowledged: bool,
-}
-
-/// One index as `GET {index}` shows it.
-#[derive(Debug, Clone)]
-pub struct IndexInfo {
-    pub name: Arc<str>,
-    pub uuid: Arc<str>,
-    pub open: bool,
-    /// `{"alias": {"filter": ..}}`.
-    pub aliases: Map<String, Value>,
-    /// The data stream that it belongs to.
-    pub data_stream: Option<Arc<str>>,
-    pub mappings: Value,
-    /// Flat, keys with their `index.` prefix, values as Elasticsearch prints them (strings, arrays of strings). Nest with
-    /// [`crate::settings::nest`].
-    pub settings: Map<String, Value>,
-    /// Defaults of the settings that are not set, flat (for `include_defaults`).
-    pub defaults: Map<String, Value>,
-}
-
-/// What an expression resolved to, in name order.
-#[derive(Debug, Clone)]
-pub struct ResolvedIndex {
-    pub name: Arc<str>,
-    pub uuid: Arc<str>,
-    pub open: bool,
 }

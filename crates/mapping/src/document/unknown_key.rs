@@ -10,7 +10,7 @@ use crate::mapping::Mapping;
 use crate::tree::{ObjectNode, Target};
 
 /// Where a key that is not an entry of its object leads.
-enum Stranger {
+enum UnknownKey {
     Unmapped {
         dynamic: Dynamic,
         object: String,
@@ -31,10 +31,10 @@ enum Stranger {
 }
 
 impl<S: FieldSink> Walk<'_, S> {
-    /// The value at `at` of a key that its object does not know; returns the offset behind the value.
+    /// The value at `at` of a key that its object does not know; returns the offset after the value.
     #[cold]
     #[inline(never)]
-    pub(super) fn stranger(
+    pub(super) fn unknown_key(
         &mut self,
         object: u32,
         quote: usize,
@@ -99,15 +99,15 @@ impl<S: FieldSink> Walk<'_, S> {
     ) -> Result<usize, Stop> {
         let last = if matches!(self.bytes[at], b'{' | b'[') { end - 1 } else { at };
         match self.resolve(node, key) {
-            Stranger::Disabled => Ok(end),
-            Stranger::BelowLeaf { leaf, rest } if self.tree.leaves[leaf as usize].keyed.is_some() => {
+            UnknownKey::Disabled => Ok(end),
+            UnknownKey::BelowLeaf { leaf, rest } if self.tree.leaves[leaf as usize].keyed.is_some() => {
                 match self.flattened_below(leaf, rest, at) {
                     Err(Stop::Refused(_)) if self.is_acknowledged => Ok(end),
                     outcome => outcome.map(|()| end),
                 }
             }
             _ if self.is_acknowledged => Ok(end),
-            Stranger::Alias { path, is_below } => {
+            UnknownKey::Alias { path, is_below } => {
                 let lists = self.bytes[at..end]
                     .iter()
                     .take_while(|&&byte| byte == b'[' || byte.is_ascii_whitespace());
@@ -118,7 +118,7 @@ impl<S: FieldSink> Walk<'_, S> {
                 let reason = format_args!("Cannot write to a field alias [{path}].");
                 Err(error::document(self.bytes, if is_below { quote } else { first }, reason).into())
             }
-            Stranger::BelowLeaf { leaf, rest } => {
+            UnknownKey::BelowLeaf { leaf, rest } => {
                 let leaf = &self.tree.leaves[leaf as usize];
                 let kind = leaf.field.type_name();
                 let cause = error::object_for_scalar(self.bytes, quote, kind);
@@ -133,18 +133,18 @@ impl<S: FieldSink> Walk<'_, S> {
                 )
                 .into())
             }
-            Stranger::Unmapped { dynamic: Dynamic::False, .. } => Ok(end),
-            Stranger::Unmapped { dynamic: Dynamic::Strict, object, name } => {
+            UnknownKey::Unmapped { dynamic: Dynamic::False, .. } => Ok(end),
+            UnknownKey::Unmapped { dynamic: Dynamic::Strict, object, name } => {
                 Err(error::strict(self.bytes, at, &name, &object).into())
             }
-            Stranger::Unmapped { dynamic: Dynamic::Runtime, .. } => {
+            UnknownKey::Unmapped { dynamic: Dynamic::Runtime, .. } => {
                 let path = if node.path.is_empty() { key.to_owned() } else { format!("{}.{key}", node.path) };
                 match is_known_at_runtime(self.mapping, &path, &self.text[at..end]) {
                     true => Ok(end),
                     false => Err(Stop::NeedsMapping),
                 }
             }
-            Stranger::Unmapped { dynamic: Dynamic::True, .. } => {
+            UnknownKey::Unmapped { dynamic: Dynamic::True, .. } => {
                 if holds_value(&self.bytes[at..end]) {
                     Err(Stop::NeedsMapping)
                 } else {
@@ -207,12 +207,12 @@ impl<S: FieldSink> Walk<'_, S> {
     }
 
     /// Follows a dotted name as far as the mapping goes.
-    fn resolve(&self, object: &ObjectNode, key: &str) -> Stranger {
+    fn resolve(&self, object: &ObjectNode, key: &str) -> UnknownKey {
         let mut object = object;
         let mut rest = key;
         loop {
             if !object.enabled {
-                return Stranger::Disabled;
+                return UnknownKey::Disabled;
             }
             let (head, tail) = match rest.split_once('.') {
                 Some((head, tail)) => (head, Some(tail)),
@@ -225,16 +225,16 @@ impl<S: FieldSink> Walk<'_, S> {
                     object = &self.tree.objects[inner as usize];
                     rest = tail;
                 }
-                (Some(Target::Object(_)), None) => return Stranger::Disabled,
+                (Some(Target::Object(_)), None) => return UnknownKey::Disabled,
                 (Some(Target::Leaf(leaf)), tail) => {
-                    return Stranger::BelowLeaf { leaf, rest: tail.unwrap_or_default().to_owned() };
+                    return UnknownKey::BelowLeaf { leaf, rest: tail.unwrap_or_default().to_owned() };
                 }
                 (None, tail) => {
                     let path = joined(&object.path, head);
                     if self.tree.aliases.contains_key(path.as_str()) {
-                        return Stranger::Alias { path, is_below: tail.is_some() };
+                        return UnknownKey::Alias { path, is_below: tail.is_some() };
                     }
-                    return Stranger::Unmapped {
+                    return UnknownKey::Unmapped {
                         dynamic: object.dynamic,
                         object: object.path.to_string(),
                         name: head.to_owned(),

@@ -1,0 +1,21 @@
+//! What goes into a [`Node`](crate::Node) and what comes out: request and response types without behaviour.
+//!
+//! Everything fails with a [`RequestError`], which the outside renders as it is.
+
+mod documents;
+mod indices;
+mod options;
+
+pub use documents::{
+    BulkItem, BulkOperation, BulkRequest, BulkResponse, FoundDocument, GetRequest, GetResponse, ItemId,
+    OperationKind, RefreshPolicy, VersionType, WriteOutcome, WriteResponse, WriteResult,
+};
+pub use indices::{
+    BroadcastResponse, CreateIndexResponse, ForceMergeRequest, IndexInfo, ResolvedIndex, ShardFailure,
+    status_name,
+};
+use limber_mapping::RequestError;
+pub use options::IndicesOptions;
+
+/// What calls of the node return. The error is Elasticsearch's, ready to be rendered.
+pub type Result<T> = std::result::Result<T, RequestError>;

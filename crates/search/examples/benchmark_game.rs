@@ -1,0 +1,193 @@
+//! An engine for the public search benchmark game (`quickwit-oss/search-benchmark-game`): one thread, no HTTP.
+//!
+//! ```text
+//! benchmark_game index FOLDER < corpus.ndjson     lines of {"id", "text", "sort_field"}: one segment
+//! benchmark_game serve FOLDER                     lines of COLLECTOR, tab, query on standard input; a line each on standard output
+//! ```
+//!
+//! Collectors are those of the game: `COUNT`, `TOP_k`, `TOP_k_COUNT`, `TOP_k_FF` (by `sort_field`, descending); queries are in Lucene's syntax.
+//! `UNSUPPORTED` answers any other. Two are added: `TOP_k_SOME` counts hits up to 10,000, as Elasticsearch does by default, and `AGREE_k` answers 1 where the `k` best documents and their scores are the same whether or not
+//! hits are counted, which is to say with and without leaving out what cannot compete.
+//!
+//! `bench/game/run` runs it beside tantivy and Lucene.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use limber_mapping::document::{self, Scratch};
+use limber_mapping::{Mapping, MappingSettings};
+use limber_search::{
+    CountRequest, IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot,
+    UrlParameters,
+};
+use limber_segment::{
+    Buffer, DocumentMeta, Segment, SegmentId, SegmentMeta, SegmentView, StoredCodec, merge,
+};
+use limber_store::term_index::TermIndexCache;
+use limber_store::{Directory, FsDirectory, Ledger};
+use serde_json::{Value, json};
+
+/// Documents in a buffer before it is written.
+const BUFFERED_DOCS: u32 = 100_000;
+/// Hits that Elasticsearch counts unless it is told otherwise.
+const COUNTED_BY_DEFAULT: u32 = 10_000;
+const SEGMENT_LIST: &str = "segment.json";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [_, "index", folder] => index(Path::new(folder)),
+        [_, "serve", folder] => serve(Path::new(folder)),
+        _ => {
+            eprintln!("benchmark_game index FOLDER < corpus.ndjson | benchmark_game serve FOLDER");
+            std::process::exit(2);
+        }
+    }
+}
+
+/// What the game's other engines keep: terms with positions, and the document's id.
+fn mapping() -> Arc<Mapping> {
+    let mapping = json!({ "_source": { "enabled": false }, "properties": {
+        "text": { "type": "text" }, "sort_field": { "type": "long", "index": false },
+    } });
+    Arc::new(Mapping::parse(&mapping, &MappingSettings::default()).expect("a sound mapping"))
+}
+
+fn open_directory(folder: &Path) -> Arc<dyn Directory> {
+    Arc::new(FsDirectory::open(folder).expect("the folder opens"))
+}
+
+fn index(folder: &Path) {
+    fs::create_dir_all(folder).expect("the folder can be made");
+    let (directory, mapping, cache) = (open_directory(folder), mapping(), TermIndexCache::native());
+    let (mut views, mut metas) = (Vec::new(), Vec::new());
+    let mut write = |buffer: Buffer| {
+        let (meta, _) =
+            buffer.write(&*directory, SegmentId(metas.len() as u64 + 1), &mapping).expect("writes");
+        views.push(SegmentView::new(Arc::new(Segment::open(&directory, &meta, &cache).expect("opens"))));
+        metas.push(meta);
+    };
+    let (mut buffer, mut scratch) = (Buffer::new(StoredCodec::Lz4), Scratch::default());
+    for (number, line) in (0..).zip(BufReader::new(std::io::stdin()).lines()) {
+        let line = line.expect("lines of UTF-8");
+        let corpus: Value = serde_json::from_str(&line).expect("lines of JSON");
+        let id = corpus["id"].as_str().expect("an id");
+        let source = json!({ "text": corpus["text"], "sort_field": corpus["sort_field"] }).to_string();
+        let meta =
+            DocumentMeta { id: id.as_bytes(), routing: None, seq_no: number, primary_term: 1, version: 1 };
+        buffer.begin(&meta, b"");
+        document::parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer).expect("a sound document");
+        buffer.commit().expect("commits");
+        if buffer.doc_count() == BUFFERED_DOCS {
+            write(std::mem::replace(&mut buffer, Buffer::new(StoredCodec::Lz4)));
+        }
+    }
+    if !buffer.is_empty() {
+        write(buffer);
+    }
+    let whole = SegmentId(metas.len() as u64 + 1);
+    let (meta, _) = merge(&views, &*directory, whole, StoredCodec::Lz4, None).expect("merges");
+    drop(views);
+    for file in metas.iter().flat_map(|meta| &meta.files) {
+        fs::remove_file(folder.join(&file.name)).expect("a merged segment goes");
+    }
+    let list = serde_json::to_vec(&meta).expect("a list of files is JSON");
+    fs::write(folder.join(SEGMENT_LIST), list).expect("writes");
+    println!("{} documents, {} bytes", meta.doc_count, meta.bytes);
+}
+
+fn serve(folder: &Path) {
+    let list = fs::read(folder.join(SEGMENT_LIST)).expect("a folder that was indexed");
+    let meta: SegmentMeta = serde_json::from_slice(&list).expect("a list of files");
+    let segment = Segment::open(&open_directory(folder), &meta, &TermIndexCache::native()).expect("opens");
+    let engine = Engine {
+        shard: ShardSnapshot {
+            index: Arc::new(IndexRef { name: "game".to_owned(), uuid: "game".to_owned() }),
+            shard: 0,
+            mapping: mapping(),
+            segments: vec![SegmentView::new(Arc::new(segment))],
+            settings: Arc::new(ShardSettings::default()),
+            scripts: Default::default(),
+            documents: None,
+            caches: None,
+            nested: None,
+            hides_documents: false,
+        },
+        ledger: Ledger::new(4 << 30),
+    };
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line.expect("lines of UTF-8");
+        let answer = line.split_once('\t').and_then(|(collector, query)| engine.answer(collector, query));
+        match answer {
+            Some(count) => writeln!(out, "{count}"),
+            None => writeln!(out, "UNSUPPORTED"),
+        }
+        .and_then(|()| out.flush())
+        .expect("someone reads the answers");
+    }
+}
+
+struct Engine {
+    shard: ShardSnapshot,
+    ledger: Ledger,
+}
+
+impl Engine {
+    /// `None`: there is no such collector.
+    fn answer(&self, collector: &str, query: &str) -> Option<u64> {
+        let query = json!({ "query_string": { "query": query, "default_field": "text" } });
+        if matches!(collector, "COUNT" | "UNOPTIMIZED_COUNT") {
+            return Some(self.count(query));
+        }
+        if let Some(size) = collector.strip_prefix("AGREE_") {
+            let size = size.parse().ok()?;
+            let mut best = [false, true].map(|counts| {
+                let mut body = body(&query, size, counts);
+                body["stored_fields"] = json!([]);
+                let hits = self.search(&body).hits.into_iter();
+                hits.map(|hit| (hit.id, hit.score.map(f32::to_bits))).collect::<Vec<_>>()
+            });
+            return Some(u64::from(std::mem::take(&mut best[0]) == best[1]));
+        }
+        let mut parts = collector.strip_prefix("TOP_")?.split('_');
+        let size = parts.next()?.parse().ok()?;
+        let mode = parts.next();
+        let mut body = body(&query, size, mode == Some("COUNT"));
+        match mode {
+            Some("FF") => body["sort"] = json!([{ "sort_field": "desc" }]),
+            Some("SOME") => body["track_total_hits"] = json!(COUNTED_BY_DEFAULT),
+            _ => {}
+        }
+        let response = self.search(&body);
+        match mode {
+            Some("COUNT") => Some(response.total.map_or(0, |total| total.value)),
+            None | Some("FF" | "SOME") => Some(1),
+            Some(_) => None,
+        }
+    }
+
+    fn context(&self) -> SearchContext {
+        SearchContext::new(self.ledger.clone(), 0)
+    }
+
+    fn count(&self, query: Value) -> u64 {
+        let request = CountRequest::parse(&json!({ "query": query }), &UrlParameters::default());
+        let request = request.expect("a sound query");
+        let shards = std::slice::from_ref(&self.shard);
+        limber_search::count(shards, &request, &self.context()).expect("an answer").count
+    }
+
+    fn search(&self, body: &Value) -> SearchResponse {
+        let request = SearchRequest::parse(body, &UrlParameters::default()).expect("a sound query");
+        let shards = std::slice::from_ref(&self.shard);
+        limber_search::execute(shards, &request, &self.context()).expect("an answer")
+    }
+}
+
+/// Documents are found and ranked; nothing of them is read.
+fn body(query: &Value, size: u32, counts: bool) -> Value {
+    json!({ "query": query, "size": size, "track_total_hits": counts, "stored_fields": "_none_" })
+}

@@ -1,0 +1,171 @@
+//! The best of terms, conjunctions and phrases with all that is skipped, against a search that looks at every document.
+
+mod support;
+
+use limber_search::ShardSnapshot;
+use serde_json::{Value, json};
+use support::{Shards, search};
+
+/// xorshift64*; every run replays from its seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) % bound
+    }
+
+    /// Words of very different frequency: `w0` is in most documents.
+    fn word(&mut self) -> String {
+        let bits = self.below(9);
+        format!("w{}", self.below(1 << bits))
+    }
+}
+
+/// What `text` a document of some length has.
+fn text(random: &mut Random, length: u64) -> String {
+    (0..length).map(|_| random.word()).collect::<Vec<_>>().join(" ")
+}
+
+struct Corpus {
+    _shards: Shards,
+    shard: ShardSnapshot,
+    /// Texts of live documents.
+    texts: Vec<String>,
+}
+
+/// `length`: of the documents, by their number.
+fn corpus(seed: u64, sizes: &[usize], length: impl Fn(usize, &mut Random) -> u64) -> Corpus {
+    let mut random = Random(seed);
+    let mut shards = Shards::new(&json!({"properties": {"text": {"type": "text"}}}));
+    let (mut texts, mut views, mut number) = (Vec::new(), Vec::new(), 0);
+    for size in sizes {
+        let (mut documents, mut deleted) = (Vec::new(), Vec::new());
+        for at in 0..*size {
+            let length = length(number, &mut random);
+            let text = text(&mut random, length);
+            documents.push((number.to_string(), json!({"text": text})));
+            match random.below(20) {
+                0 => deleted.push(at as u32),
+                _ => texts.push(text),
+            }
+            number += 1;
+        }
+        views.push(shards.segment(&documents, &deleted));
+    }
+    let shard = shards.shard(0, views);
+    Corpus { _shards: shards, shard, texts }
+}
+
+/// (id, bits of the score) of each hit, and the total with its relation.
+type Found = (Vec<(String, u32)>, Option<(u64, bool)>);
+
+fn found(shard: &ShardSnapshot, body: &Value) -> Found {
+    let response = search(std::slice::from_ref(shard), body);
+    let hit = |hit: &limber_search::SearchHit| {
+        (hit.id.clone().expect("an id"), hit.score.expect("a score").to_bits())
+    };
+    let total = response.total.map(|total| (total.value, total.is_lower_bound));
+    (response.hits.iter().map(hit).collect(), total)
+}
+
+/// Asks for the best in all ways of counting, and for all of them by a sort, which looks at every document. `matching`: how many live
+/// documents match, where the texts tell.
+#[track_caller]
+fn check(corpus: &Corpus, query: &Value, matching: Option<u64>) {
+    let sort = json!([{"_score": "desc"}, {"_doc": "asc"}]);
+    let whole =
+        json!({"query": query, "size": 120, "sort": sort, "track_scores": true, "track_total_hits": true});
+    let (best, total) = found(&corpus.shard, &whole);
+    let (count, _) = total.expect("counted");
+    assert_eq!(matching.unwrap_or(count), count, "{query}");
+    for size in [1, 10, 120] {
+        for (tracks, limit) in
+            [(json!(true), u64::MAX), (json!(false), 0), (json!(100), 100), (json!(4000), 4000)]
+        {
+            let body = json!({"query": query, "size": size, "track_total_hits": tracks});
+            let (hits, total) = found(&corpus.shard, &body);
+            assert_eq!(hits, best[..best.len().min(size)], "{body}");
+            let expected = match limit {
+                0 => None,
+                limit if count > limit => Some((limit, true)),
+                _ => Some((count, false)),
+            };
+            assert_eq!(total, expected, "{body}");
+        }
+    }
+}
+
+fn match_query(words: &[String], operator: &str) -> Value {
+    json!({"match": {"text": {"query": words.join(" "), "operator": operator}}})
+}
+
+/// Live documents whose words hold these.
+fn with(corpus: &Corpus, holds: impl Fn(&[&str]) -> bool) -> u64 {
+    let words = |text: &String| holds(&text.split(' ').collect::<Vec<_>>());
+    corpus.texts.iter().filter(|text| words(text)).count() as u64
+}
+
+fn check_random(corpus: &Corpus, seed: u64, rounds: u64) {
+    let mut random = Random(seed);
+    for _ in 0..rounds {
+        let words: Vec<String> = (0..random.below(3) + 1).map(|_| random.word()).collect();
+        let has = |text: &[&str], word: &String| text.contains(&word.as_str());
+        let any = with(corpus, |text| words.iter().any(|word| has(text, word)));
+        check(corpus, &match_query(&words, "or"), Some(any));
+        let all = with(corpus, |text| words.iter().all(|word| has(text, word)));
+        check(corpus, &match_query(&words, "and"), Some(all));
+        let phrase: Vec<String> = (0..random.below(2) + 2).map(|_| random.word()).collect();
+        let stands = with(corpus, |text| text.windows(phrase.len()).any(|part| part == phrase));
+        check(corpus, &json!({"match_phrase": {"text": phrase.join(" ")}}), Some(stands));
+    }
+}
+
+#[test]
+fn the_best_do_not_depend_on_what_is_skipped() {
+    let corpus = corpus(5, &[9_000, 4_200, 3], |_, random| random.below(30) + 1);
+    check_random(&corpus, 11, 12);
+}
+
+/// Bounds are as high as the best score: ties must be told from what is better.
+#[test]
+fn documents_that_are_alike_come_in_their_order() {
+    let corpus = corpus(6, &[14_000], |_, _| 4);
+    check_random(&corpus, 12, 8);
+    check(&corpus, &match_query(&["w0", "w1", "w0"].map(str::to_owned), "or"), None);
+}
+
+/// The best come last, so that the threshold rises to the end.
+#[test]
+fn the_best_may_come_last() {
+    let corpus = corpus(7, &[13_000], |number, random| random.below(40_000 / (number as u64 + 500) + 2) + 1);
+    check_random(&corpus, 13, 8);
+}
+
+/// Weights so far apart that sums are not exact.
+#[test]
+fn weights_may_lie_far_apart() {
+    let corpus = corpus(8, &[9_000], |_, random| random.below(9) + 1);
+    let boosted = |word: &str, boost: f64| json!({"term": {"text": {"value": word, "boost": boost}}});
+    for (clause, least) in [("should", 1e-9), ("must", 1e-9), ("should", 0.0), ("must", 0.0)] {
+        let terms = [boosted("w0", least), boosted("w1", 1.0), boosted("w2", 1e9)];
+        check(&corpus, &json!({"bool": {clause: terms}}), None);
+    }
+}
+
+/// A phrase that repeats a word, has gaps, or a word that is nowhere.
+#[test]
+fn phrases_of_all_shapes() {
+    let corpus = corpus(9, &[6_000, 500], |_, random| random.below(60) + 1);
+    for phrase in ["w0 w0", "w0 w0 w0", "w0 w1 w0", "w1 w0 nowhere", "w3", "w0 w1 w2 w0 w1"] {
+        let words: Vec<&str> = phrase.split(' ').collect();
+        let stands = with(&corpus, |text| text.windows(words.len()).any(|part| part == words));
+        check(&corpus, &json!({"match_phrase": {"text": phrase}}), Some(stands));
+        let both = json!({"bool": {"must": [{"match_phrase": {"text": phrase}}, {"term": {"text": "w1"}}]}});
+        check(&corpus, &both, None);
+        let sloppy = json!({"match_phrase": {"text": {"query": phrase, "slop": 2}}});
+        check(&corpus, &sloppy, None);
+    }
+}
