@@ -68,7 +68,7 @@ impl From<Stop> for RequestError {
         match stop {
             Stop::Cancelled => RequestError::new(400, "task_cancelled_exception", "task cancelled"),
             Stop::TimedOut => RequestError::new(504, "query_phase_execution_exception", "Time exceeded"),
-            Stop::Patterns { .. } => RequestError::illegal_argument(stop.to_string()),
+            Stop::Patterns { .. } | Stop::Filters { .. } => RequestError::illegal_argument(stop.to_string()),
             Stop::Memory(no_room) => no_room.into(),
         }
     }

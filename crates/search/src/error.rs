@@ -67,7 +67,7 @@ impl From<Stop> for Error {
             Stop::Cancelled => Error::Cancelled,
             Stop::TimedOut => Error::TimedOut,
             Stop::Memory(no_room) => Error::Store(no_room.into()),
-            Stop::Patterns { .. } => Error::Request(stop.into()),
+            Stop::Patterns { .. } | Stop::Filters { .. } => Error::Request(stop.into()),
         }
     }
 }

@@ -22,6 +22,10 @@ impl Document {
         Document { allowed_bytes: 2 * source_bytes + DOCUMENT_BYTES, made_bytes: 0, stated_bytes: 0 }
     }
 
+    pub(crate) fn source_bytes(&self) -> u64 {
+        (self.allowed_bytes - DOCUMENT_BYTES) / 2
+    }
+
     /// What the meter is to forget.
     pub(crate) fn take_stated(&mut self) -> i64 {
         std::mem::take(&mut self.stated_bytes) as i64

@@ -27,7 +27,7 @@ pub use current::{
 };
 pub use measured::{Account, Meter, NoRoom, allocated_bytes, count_allocations_by, note_charged};
 pub use stated::{
-    begin_document, begin_patterns, end_document, goes_on, is_wanted, keeps, makes, pattern_time,
+    begin_document, begin_patterns, end_document, filters_go_on, goes_on, keeps, makes, pattern_time,
     spend_on_patterns,
 };
 pub use stop::Stop;

@@ -10,6 +10,8 @@ use crate::stop::Stop;
 const INDEXED_FACTOR: u64 = 6;
 /// What patterns of analyzers may take for one document, or one request without documents: they are quadratic in the text at worst.
 const ANALYSIS_TIME_MAX: Duration = Duration::from_secs(1);
+/// A document may take a millisecond of filters that multiply for so many bytes: ten times what ordinary ones take.
+const SOURCE_BYTES_A_MILLI: u64 = 256;
 /// Stated ahead, so that the next values need no look.
 const STATED_AHEAD_BYTES: u64 = 64 << 10;
 
@@ -65,31 +67,37 @@ pub fn end_document() -> Result<(), Stop> {
 
 /// Patterns of an analyzer have worked for the document in work since `since`, which becomes now. False: stop, the document is refused.
 pub fn goes_on(since: &mut Instant) -> bool {
+    goes_on_within(since, |current, millis| match current.analysis_time > ANALYSIS_TIME_MAX {
+        true => Err(Stop::Patterns { millis }),
+        false => Ok(()),
+    })
+}
+
+/// The same for filters that run others many times over a token, whose time may grow with the document.
+pub fn filters_go_on(since: &mut Instant) -> bool {
+    goes_on_within(since, |current, millis| {
+        let for_size = Duration::from_millis(current.document.source_bytes() / SOURCE_BYTES_A_MILLI);
+        match current.analysis_time > ANALYSIS_TIME_MAX + for_size {
+            true => Err(Stop::Filters { millis }),
+            false => Ok(()),
+        }
+    })
+}
+
+/// Adds the time since `since`, which becomes now, to what analysis took. `within` says whether it took too long; it is given the milliseconds.
+fn goes_on_within(since: &mut Instant, within: impl FnOnce(&Current, u64) -> Result<(), Stop>) -> bool {
     let now = Instant::now();
     let time = now.duration_since(std::mem::replace(since, now));
     let outcome = asked(|current| {
         current.analysis_time += time;
-        match current.analysis_time > ANALYSIS_TIME_MAX {
-            true => Err(Stop::Patterns { millis: ANALYSIS_TIME_MAX.as_millis() as u64 }),
-            false => current.check_beyond_deadline(),
-        }
+        within(current, current.analysis_time.as_millis() as u64)?;
+        current.check_beyond_deadline()
     });
     if let Err(stop) = outcome {
         with_current(|current| current.refusal.get_or_insert(stop).clone());
         return false;
     }
     true
-}
-
-/// Asked by analysis that takes long without making much: others get their turn. False: stop, the document is refused.
-pub fn is_wanted() -> bool {
-    match asked(Current::check_beyond_deadline) {
-        Ok(()) => true,
-        Err(stop) => {
-            with_current(|current| current.refusal.get_or_insert(stop).clone());
-            false
-        }
-    }
 }
 
 /// Patterns begin with the time that one document may spend on them.

@@ -17,6 +17,14 @@ pub enum Stop {
         /// How long they were let run.
         millis: u64,
     },
+    /// Filters of an analyzer that run others many times take too long on a document or a text.
+    #[error(
+        "analysis was interrupted after [{millis}] ms: filters that run other filters take too long on this value"
+    )]
+    Filters {
+        /// How long they were let run.
+        millis: u64,
+    },
     /// It holds more memory than there is for it.
     #[error(transparent)]
     Memory(#[from] NoRoom),

@@ -194,13 +194,19 @@ fn a_long_request_gives_its_turn_up_once() {
 }
 
 #[test]
-fn analysis_that_takes_long_asks_whether_it_is_wanted() {
-    assert!(is_wanted(), "outside of a request nothing is refused");
+fn filters_have_a_time_that_grows_with_the_document() {
+    let long_ago = |ms| std::time::Instant::now() - std::time::Duration::from_millis(ms);
+    assert!(filters_go_on(&mut long_ago(60_000)), "outside of a request nothing is refused");
     let work = Work::default();
     let cancelled = work.cancelled.clone();
     let entered = work.enter();
-    assert!(is_wanted());
+    begin_document(1 << 20);
+    assert!(filters_go_on(&mut long_ago(4_000)));
+    assert!(!filters_go_on(&mut long_ago(4_000)));
+    assert!(matches!(end_document(), Err(Stop::Filters { .. })));
+    begin_document(0);
+    assert!(filters_go_on(&mut long_ago(10)));
     cancelled.store(true, Ordering::Relaxed);
-    assert!(!is_wanted());
+    assert!(!filters_go_on(&mut long_ago(10)));
     assert_eq!(entered.refusal(), Some(Stop::Cancelled));
 }

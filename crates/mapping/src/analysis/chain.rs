@@ -9,6 +9,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use limber_work as work;
+
 use super::token::TokenBuf;
 
 /// Where tokens go; false: nobody wants more of them.
@@ -190,7 +192,14 @@ pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>)
     finish(&mut stages, End { trailing: 0, offset: end }, sink)
 }
 
+/// Bytes of a token beyond which the request is told of it between two filters, which may keep it, or join it with others.
+const LONG_TOKEN_BYTES: usize = 1 << 10;
+
 fn push(stages: &mut [Box<dyn Stage + '_>], token: &mut TokenBuf, sink: Emit<'_>) -> bool {
+    // Shingles of shingles of shingles grow tenfold with each filter.
+    if token.text.len() > LONG_TOKEN_BYTES && !stages.is_empty() && !work::makes(token.text.len()) {
+        return false;
+    }
     match stages.split_first_mut() {
         None => sink(token),
         Some((first, rest)) => first.push(token, &mut |token| push(rest, token, sink)),

@@ -210,9 +210,13 @@ fn analysed(
     text: &str,
     splits: bool,
 ) -> Result<Vec<GraphTerm>, Error> {
+    // Work and memory of every such query grow with the count; Lucene's `BooleanQuery` refuses at the same one.
+    let clauses_max = QueryLimits::default().clauses_max as usize;
     let mut terms: Vec<GraphTerm> = Vec::new();
     let mut add = |text: &str, position, length| {
-        terms.push(GraphTerm { term: text.as_bytes().into(), position, length });
+        if terms.len() <= clauses_max {
+            terms.push(GraphTerm { term: text.as_bytes().into(), position, length });
+        }
     };
     match named {
         Some(analyzer) => {
@@ -232,9 +236,7 @@ fn analysed(
             *term = field.normalize(&String::from_utf8_lossy(term)).as_bytes().into();
         }
     }
-    // Work and memory of every such query grow with the count; Lucene's `BooleanQuery` refuses at the same one.
-    let clauses_max = QueryLimits::default().clauses_max;
-    if terms.len() > clauses_max as usize {
+    if terms.len() > clauses_max {
         return Err(too_many_clauses());
     }
     Ok(terms)

@@ -1,5 +1,7 @@
 //! `multiplexer`: sends each token through several chains of filters, side by side.
 
+use std::time::Instant;
+
 use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{self, Emit, Filter, Parsing, Stage, Stream};
@@ -38,11 +40,31 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     Ok(Filter { reads_kinds, ..filter })
 }
 
-struct Side<'a>(&'a Multiplexer);
+struct Side<'a> {
+    own: &'a Multiplexer,
+    /// Chains that ran since the clock was looked at.
+    run_count: u32,
+    since: Instant,
+}
+
+/// Between two looks at the clock.
+const RUNS_A_LOOK: u32 = 4096;
+
+impl Side<'_> {
+    /// Whether another chain may run.
+    fn goes_on(&mut self) -> bool {
+        self.run_count += 1;
+        if self.run_count < RUNS_A_LOOK {
+            return true;
+        }
+        self.run_count = 0;
+        limber_work::filters_go_on(&mut self.since)
+    }
+}
 
 impl Stream for Multiplexer {
     fn start(&self) -> Box<dyn Stage + '_> {
-        Box::new(Side(self))
+        Box::new(Side { own: self, run_count: 0, since: Instant::now() })
     }
 }
 
@@ -52,8 +74,8 @@ impl Stage for Side<'_> {
         let mut increment = token.increment;
         let mut goes_on = true;
         let end = token.end;
-        for filters in &self.0.chains {
-            if !goes_on || !limber_work::is_wanted() {
+        for filters in &self.own.chains {
+            if !goes_on || !self.goes_on() {
                 return false;
             }
             let mut source = |emit: Emit<'_>| {
