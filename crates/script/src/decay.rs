@@ -8,8 +8,11 @@ use limber_mapping::number::java_double;
 /// How the value falls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
+    /// `exp(-distance² / (2 σ²))`, with σ such that the curve gives `decay` at `scale`.
     Gauss,
+    /// `exp(λ distance)`, with λ such that the curve gives `decay` at `scale`.
     Exp,
+    /// A straight line down to 0, through `decay` at `scale`.
     Linear,
 }
 
@@ -57,15 +60,20 @@ impl Curve {
 /// Where a curve is at its highest.
 #[derive(Debug, Clone, Copy)]
 pub enum Origin {
+    /// A number, or a date in milliseconds since 1970.
     Number(f64),
+    /// A place.
     Point(ArcFrom),
 }
 
 /// A curve around an origin, level up to `offset` away from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Falloff {
+    /// Where the curve is 1.
     pub origin: Origin,
+    /// Up to this distance from the origin it stays 1: in the unit of the numbers, in milliseconds, or in metres.
     pub offset: f64,
+    /// How it falls from there on.
     pub curve: Curve,
 }
 

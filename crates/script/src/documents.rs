@@ -6,7 +6,7 @@ use limber_mapping::geo::{GeoPoint, GridBounds};
 use limber_mapping::number::u64_from_sortable;
 use limber_mapping::{Field, RequestError, ValueKind};
 
-use super::value::{DateValue, Value};
+use crate::values::{DateValue, Value};
 
 /// The number of a document in its segment.
 pub type DocId = u32;

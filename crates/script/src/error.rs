@@ -10,24 +10,29 @@ pub struct ScriptError {
     pub at: Option<u32>,
     /// Elasticsearch's name of the exception beneath.
     pub kind: &'static str,
+    /// What is wrong, in the words of Painless or of Java.
     pub reason: String,
     /// Errors of the environment (a corrupt column, a limit) are passed on as they are.
     pub foreign: Option<Box<RequestError>>,
 }
 
 impl ScriptError {
+    /// A failure at a place of the source, in UTF-16 units.
     pub fn new(at: u32, kind: &'static str, reason: impl Into<String>) -> ScriptError {
         ScriptError { at: Some(at), kind, reason: reason.into(), foreign: None }
     }
 
+    /// An `illegal_argument_exception`.
     pub fn argument(at: u32, reason: impl Into<String>) -> ScriptError {
         ScriptError::new(at, "illegal_argument_exception", reason)
     }
 
+    /// A `class_cast_exception`.
     pub fn cast(at: u32, reason: impl Into<String>) -> ScriptError {
         ScriptError::new(at, "class_cast_exception", reason)
     }
 
+    /// What Elasticsearch has and Limber has not.
     pub fn unsupported(at: u32, what: impl std::fmt::Display) -> ScriptError {
         ScriptError::argument(at, format!("{what} is not supported by Limber yet"))
     }
@@ -53,6 +58,17 @@ impl ScriptError {
         }
         error.caused_by(RequestError::new(400, self.kind, self.reason.clone()))
     }
+}
+
+/// What a step of a script gives, or what went wrong there.
+pub(crate) type Outcome<T> = Result<T, ScriptError>;
+
+/// Why an operation fails, without its place: Elasticsearch's name of the exception, and its text.
+pub(crate) type Failure = (&'static str, String);
+
+/// The failure at a place of the source.
+pub(crate) fn failed((kind, reason): Failure, at: u32) -> ScriptError {
+    ScriptError::new(at, kind, reason)
 }
 
 /// A failure of the environment, which is passed on as it is.

@@ -3,11 +3,10 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value as Json, json};
 
-use super::compiler::{ScriptLimits, Scripts};
-use super::run::Run;
-use super::spec::Script;
-use super::tree::ScriptContext;
-use super::{StoredScript, run_on_context};
+use crate::compile::{Script, ScriptLimits, Scripts, StoredScript};
+use crate::contexts::run_on_context;
+use crate::language::ScriptContext;
+use crate::run::Run;
 
 fn painless(source: &str) -> Result<Json, RequestError> {
     run("painless", source, &json!({}))

@@ -103,6 +103,17 @@ impl ShardSnapshot {
         self.segments.iter().map(|view| u64::from(view.segment.doc_count())).sum()
     }
 
+    /// Number of the first document of each segment in the shard.
+    pub(crate) fn bases(&self) -> Vec<u64> {
+        let mut base = 0;
+        let first_docs = self.segments.iter().map(|view| {
+            let first = base;
+            base += u64::from(view.doc_count());
+            first
+        });
+        first_docs.collect()
+    }
+
     /// Whether every file of its segments could be read wherever it was read so far. Asked before anything is shown that was read from them:
     /// where a page cannot be read, zeros are ([`limber_store::mapped`]).
     #[inline]

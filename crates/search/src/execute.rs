@@ -1,5 +1,7 @@
 //! A search from request to response: the conductor.
 
+mod expand;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,22 +12,18 @@ use limber_work as work;
 use limber_work::Work;
 use serde_json::Value;
 
-use crate::aggregation;
-use crate::collect::{Hit, KeyKind, SortKey, TopScores};
+use crate::collect::{Hit, KeyKind, TopScores};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::expand;
 use crate::failures::failure;
-use crate::fetch;
-use crate::fusion;
-use crate::profile;
 use crate::query::Query;
 use crate::query_phase::{Answered, QueryPhase, check_window, collected_hits};
 use crate::request::{CountRequest, SearchRequest, Sort, TrackTotalHits};
 use crate::response::{CountResponse, Cursor, SearchResponse, ShardsSummary, TotalHits};
-use crate::runtime::check_scripts;
-use crate::shard::ShardHits;
-use crate::suggest;
+use crate::script::check_scripts;
+use crate::shard_hits::ShardHits;
+use crate::sort_key::SortKey;
+use crate::{aggregation, fetch, fusion, profile, suggest};
 
 /// Searches all shards and fetches the winners.
 ///

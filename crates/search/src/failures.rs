@@ -2,6 +2,8 @@
 //!
 //! Source: Elasticsearch's `AbstractSearchAsyncAction#executeNextPhase`.
 
+use limber_mapping::RequestError;
+
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 
@@ -53,4 +55,9 @@ pub(crate) fn failure(snapshot: &ShardSnapshot, error: &Error, context: &SearchC
         node: context.node_id.to_string(),
         reason: error.to_request_error(),
     }
+}
+
+/// Why a shard that ran out of time fails, where all of its answer is wanted or none.
+pub(crate) fn time_exceeded() -> RequestError {
+    RequestError::new(429, "search_timeout_exception", "Time exceeded").with("timed_out", true)
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::fetch::FetchTimes;
 use crate::request::SearchRequest;
-use crate::shard::{ShardHits, ShardProfile};
+use crate::shard_hits::{ShardHits, ShardProfile};
 
 /// The member `profile` of the answer. `found` and `fetched` are by the shard's number.
 pub(crate) fn to_json(

@@ -13,20 +13,20 @@ use serde_json::Value;
 use crate::aggregation::{
     AggregationTimes, Aggregations, BoundAggregations, Budget, ShardAggregations, ShardCollector, ShardPart,
 };
-use crate::bound_search;
-use crate::cache::{CachedAnswer, RequestUse};
-use crate::collect::{Bar, Best, BoundSort, SortKey, Tie, TopScores, best_first_key};
+use crate::cached_answer::{CachedAnswer, RequestUse};
+use crate::collect::{Bar, Best, BoundSort, Tie, TopScores, best_first_key};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::failures::{Failures, failure};
-use crate::fetch;
+use crate::failures::{Failures, failure, time_exceeded};
 use crate::geo::Shape;
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 use crate::rescore::BoundRescore;
 use crate::response::Cursor;
-use crate::shard::{self, After, AggregationCost, CountOnly, ShardHits, ShardRequest, Sink, Split};
-use crate::workers;
+use crate::shard::{self, After, CountOnly, ShardRequest, Sink, Split};
+use crate::shard_hits::{AggregationCost, ShardHits};
+use crate::sort_key::SortKey;
+use crate::{bound_search, fetch, workers};
 
 /// What a search is made from.
 pub(crate) struct QueryPhase<'r> {
@@ -262,7 +262,13 @@ impl QueryPhase<'_> {
             return Ok((self.search(visit, None, before, Some(&CountOnly))?, None));
         };
         let snapshot = &self.shards[visit.number];
-        let bound = BoundAggregations::bind(list, snapshot, self.request.query.as_ref(), self.context)?;
+        let bound = BoundAggregations::bind(
+            list,
+            snapshot,
+            self.request.query.as_ref(),
+            self.context,
+            &fetch::HitsOfAggregations,
+        )?;
         let budget = Budget::new(self.context)?;
         let mut collector = ShardCollector::new(snapshot, &bound, &budget)?;
         let parts = Parts { snapshot, bound: &bound, context: self.context, found: Mutex::new(Vec::new()) };
@@ -392,11 +398,6 @@ pub(crate) fn collected_hits(request: &SearchRequest) -> u64 {
     let wanted = wanted_hits(request);
     let windows = request.rescores.iter().map(|rescore| u64::from(rescore.window));
     if wanted == 0 { 0 } else { windows.fold(wanted, u64::max) }
-}
-
-/// Why a shard that ran out of time fails, where all of its answer is wanted or none.
-pub(crate) fn time_exceeded() -> RequestError {
-    RequestError::new(429, "search_timeout_exception", "Time exceeded").with("timed_out", true)
 }
 
 /// Of a `search_after` whose search is sorted by nothing but its score, the best first: Elasticsearch makes no sort of that.

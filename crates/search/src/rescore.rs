@@ -5,11 +5,12 @@
 use limber_mapping::RequestError;
 use limber_segment::DocId;
 
-use crate::collect::{Hit, SortKey};
+use crate::collect::Hit;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::query::{self, BoundQuery};
 use crate::request::{RescoreMode, SearchRequest};
+use crate::sort_key::SortKey;
 
 /// A `rescore` on one shard.
 #[derive(Debug)]

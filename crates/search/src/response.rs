@@ -9,9 +9,9 @@ use limber_work::Account;
 use limber_work::{self as work, Stop};
 use serde_json::{Value, json};
 
-use crate::collect::SortKey;
 use crate::error::{Result, ShardFailure, grouped};
 use crate::score::{Explanation, float_to_json};
+use crate::sort_key::SortKey;
 
 /// Where the next page of a scroll starts. Valid for the snapshots it was made from, and only with them.
 #[derive(Debug, Clone, PartialEq)]
@@ -213,6 +213,9 @@ impl SearchResponse {
 }
 
 impl SearchHit {
+    /// Of a hit beside its source: names, sort values, and the same as text in the answer. Sources are there twice too.
+    pub(crate) const HIT_BYTES: u64 = size_of::<SearchHit>() as u64 + 512;
+
     /// Bytes of its source and of those of its inner hits.
     pub(crate) fn source_bytes(&self) -> u64 {
         let own = self.source.as_ref().map_or(0, |source| source.len() as u64);

@@ -15,14 +15,19 @@ use crate::{Error, FieldInfo, NO_MORE_DOCS, Result};
 pub struct CheckReport {
     /// Bytes whose checksums were verified.
     pub bytes: u64,
+    /// Sections that were looked at.
     pub section_count: u64,
+    /// Fields, those of nested documents included.
     pub field_count: u64,
+    /// Terms of all fields.
     pub term_count: u64,
     /// (term, document) pairs.
     pub posting_count: u64,
     /// Values of columns.
     pub value_count: u64,
+    /// Values of points.
     pub point_count: u64,
+    /// Documents, deleted ones included.
     pub document_count: u64,
     /// Empty when the segment is sound.
     pub problems: Vec<Problem>,
@@ -31,13 +36,16 @@ pub struct CheckReport {
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
+    /// Name of the file, without its folder.
     pub file: String,
     /// Path of the field; empty for what belongs to the whole segment.
     pub field: String,
+    /// What was expected, and where.
     pub message: String,
 }
 
 impl CheckReport {
+    /// Whether nothing was found wrong.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }

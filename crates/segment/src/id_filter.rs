@@ -32,10 +32,12 @@ impl IdFilterBuilder {
         IdFilterBuilder(zeros(bloom::filter_bytes(count)))
     }
 
+    /// Adds the id with this [`id_hash`].
     pub fn insert(&mut self, hash: u64) {
         bloom::insert(&mut self.0, hash);
     }
 
+    /// The bytes of the section.
     pub fn finish(self) -> Vec<u8> {
         self.0
     }
@@ -50,6 +52,10 @@ impl IdFilterBuilder {
 pub struct IdFilter(FileBytes);
 
 impl IdFilter {
+    /// Opens the section `IdFilter` of a segment.
+    ///
+    /// # Errors
+    /// Bytes that are no filter.
     pub fn open(bytes: FileBytes) -> Result<IdFilter> {
         if bytes.is_empty() || !bytes.len().is_multiple_of(bloom::BLOCK_BYTES) {
             return Err(Error::corrupt("id filter", bytes.len() as u64, "whole blocks of a filter"));

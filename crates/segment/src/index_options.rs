@@ -12,6 +12,7 @@ pub struct IndexOptions {
 /// What a reader of postings is going to ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Want {
+    /// The documents alone.
     Docs,
     /// Costs as little as `Docs` until a frequency is asked for: they are unpacked by the block on demand.
     Freqs,

@@ -8,7 +8,9 @@ use std::sync::Arc;
 /// One entry of an index sort, compared after those before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortField {
+    /// Full dotted path of the field.
     pub path: Arc<str>,
+    /// Greater values come first.
     pub descending: bool,
     /// Of several values of a document the greatest counts, else the smallest.
     pub takes_max: bool,

@@ -6,6 +6,8 @@
 //! **Invariant**: a segment never changes once written; deletes live beside it. Bytes read from disk are checked before they
 //! are trusted.
 
+#![deny(missing_docs)]
+
 pub mod buffer;
 mod check;
 pub mod columns;
@@ -14,7 +16,6 @@ pub mod file;
 pub mod id_filter;
 mod index_options;
 mod index_sort;
-mod keys;
 mod live;
 pub mod merge;
 pub mod nested;
@@ -33,10 +34,9 @@ pub use check::{CheckReport, Problem};
 pub use error::{Error, Result};
 pub use file::{Damage, FieldInfo, FileMeta, SegmentId, SegmentMeta};
 pub use index_sort::SortField;
-pub use keys::KEYS_KEPT_MAX;
 pub use live::LiveDocs;
 pub use merge::{DocIdMap, merge, merge_memory_bytes, merge_sorted};
-pub use segment::{ID_PATH, Segment, SegmentView};
+pub use segment::{ID_PATH, KEYS_KEPT_MAX, NestedSpace, Segment, SegmentView};
 pub use sink::Sink;
 pub use stored::{StoredCodec, StoredReader};
 

@@ -51,14 +51,17 @@ impl LiveDocs {
         self.doc_count
     }
 
+    /// Documents that are not deleted.
     pub fn live_count(&self) -> u32 {
         self.live_count
     }
 
+    /// Documents that are deleted.
     pub fn deleted_count(&self) -> u32 {
         self.doc_count - self.live_count
     }
 
+    /// Whether a document is not deleted; `false` beyond the last.
     #[inline]
     pub fn is_live(&self, doc: DocId) -> bool {
         self.words.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 != 0)

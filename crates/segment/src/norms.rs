@@ -189,6 +189,7 @@ impl Norms {
         }
     }
 
+    /// Documents of the segment.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }

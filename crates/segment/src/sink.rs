@@ -6,6 +6,10 @@ use crate::Result;
 
 /// Appends bytes. Writers of sections note [`Sink::position`] when they start; every offset they record is relative to it.
 pub trait Sink {
+    /// Adds bytes at the end.
+    ///
+    /// # Errors
+    /// Those of the disk.
     fn append(&mut self, bytes: &[u8]) -> Result<()>;
     /// Bytes appended so far.
     fn position(&self) -> u64;

@@ -14,7 +14,7 @@ use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use limber_search::request::SourceFilter;
+use limber_search::SourceFilter;
 
 const WRITE: &[&str] = &[
     "routing",

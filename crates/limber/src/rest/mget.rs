@@ -12,7 +12,7 @@ use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use limber_search::request::SourceFilter;
+use limber_search::SourceFilter;
 use limber_store::Charge;
 
 const PARAMETERS: &[&str] = &[

@@ -2,7 +2,7 @@
 //!
 //! The filter itself is the search's. Source: `FetchSourceContext#parseFromRestRequest`.
 
-use limber_search::request::SourceFilter;
+use limber_search::SourceFilter;
 
 use crate::http::json;
 use crate::http::request::{Request, parse_json};

@@ -5,8 +5,11 @@ use limber_mapping::RequestError;
 /// How `{{ }}` escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escape {
+    /// As a JSON string holds it.
     Json,
+    /// As it is.
     None,
+    /// As a query parameter of a URL holds it.
     Url,
 }
 

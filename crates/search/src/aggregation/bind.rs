@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::collector::{Collector, NoCollector, Subs};
 use super::definition::{Definition, Place};
 use super::format::Format;
+use super::hit_reader::HitReader;
 use super::profiled::{AggregationTimes, ProfiledCollector, Step};
 use super::refused::not_supported;
 use super::source::Source;
@@ -46,6 +47,8 @@ pub struct Bound {
     pub(crate) scripts: Vec<BoundScript>,
     /// The query of the search, where hits are shown.
     pub search_query: Option<BoundQuery>,
+    /// Who reads hits that are shown.
+    pub(crate) hit_reader: &'static dyn HitReader,
     pub shape: Shape,
     /// The documents that `subs` see, where those are not the shard's own.
     pub inner: Option<ShardSnapshot>,
@@ -82,6 +85,8 @@ pub struct Binding<'b> {
     pub shard: &'b ShardSnapshot,
     pub context: &'b SearchContext,
     pub search_query: Option<&'b Query>,
+    /// Who reads hits that are shown.
+    pub(crate) hit_reader: &'static dyn HitReader,
     /// The nearest buckets around that are made of dates, and whether what is bound is directly below them.
     pub around: Option<(&'b Width, bool)>,
 }
@@ -120,6 +125,7 @@ fn bind(aggregation: &Aggregation, binding: &Binding<'_>) -> Result<Bound> {
         queries: Vec::new(),
         scripts: Vec::new(),
         search_query: None,
+        hit_reader: binding.hit_reader,
         shape,
         subs: bind_all(&aggregation.subs, &below)?,
         inner,

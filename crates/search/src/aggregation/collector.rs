@@ -12,6 +12,7 @@ use super::bind::{Binding, Bound, Shape};
 use super::budget::Budget;
 use super::entries::Entries;
 use super::findings::Findings;
+use super::hit_reader::HitReader;
 use super::order::OrderPath;
 use super::partial::{Bucket, Partial};
 use super::profiled::AggregationTimes;
@@ -420,17 +421,19 @@ pub struct BoundAggregations {
 }
 
 impl BoundAggregations {
-    /// Resolves fields and queries on `shard`; `search_query` is the one that finds the documents.
+    /// Resolves fields and queries on `shard`; `search_query` is the one that finds the documents, `hit_reader` reads
+    /// those that are shown.
     ///
     /// # Errors
     /// Those of the shard: unsupported fields, wrong formats, a full memory pool.
-    pub fn bind(
+    pub(crate) fn bind(
         request: &super::Aggregations,
         shard: &ShardSnapshot,
         search_query: Option<&Query>,
         context: &SearchContext,
+        hit_reader: &'static dyn HitReader,
     ) -> Result<BoundAggregations> {
-        let binding = Binding { shard, context, search_query, around: None };
+        let binding = Binding { shard, context, search_query, hit_reader, around: None };
         let list = super::bind::bind_all(&request.list, &binding)?;
         Ok(BoundAggregations { list, needs_scores: request.needs_scores() })
     }

@@ -5,7 +5,7 @@ use limber_segment::{DocId, Segment};
 
 use super::source::{ScriptSource, Source};
 use crate::error::Result;
-use crate::runtime::{RuntimeReader, RuntimeTerms};
+use crate::script::{RuntimeReader, RuntimeTerms};
 
 /// Terms of one segment after another.
 #[derive(Debug)]

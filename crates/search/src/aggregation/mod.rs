@@ -22,6 +22,7 @@ mod entries;
 mod findings;
 mod format;
 mod frequent;
+mod hit_reader;
 mod kahan;
 mod key_reader;
 mod keyed_buckets;
@@ -51,6 +52,7 @@ use limber_mapping::RequestError;
 
 pub(crate) use budget::Budget;
 pub use collector::{BoundAggregations, ShardAggregations, ShardCollector, ShardPart};
+pub(crate) use hit_reader::{HitReader, WantedHits};
 pub use profiled::AggregationTimes;
 pub use reduce::{ReducedAggregations, reduce};
 pub use tree::Aggregations;

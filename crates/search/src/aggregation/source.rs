@@ -16,8 +16,7 @@ use super::options::ValuesOptions;
 use super::refused::{check_ranges, check_shapes, not_supported};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::runtime::{NumberSource, RuntimeField};
-use crate::script::BoundScript;
+use crate::script::{BoundScript, NumberSource, RuntimeField};
 
 /// An aggregation's field on one shard.
 #[derive(Debug, Clone)]
@@ -88,17 +87,17 @@ impl Source {
         let field = shard.mapping.field(&options.field);
         if let Some(field) = &field {
             match &field.values {
-                ValueKind::Point => crate::collect::check_column(field, shard)?,
+                ValueKind::Point => crate::columns::check_column(field, shard)?,
                 ValueKind::Shape { .. } => {
-                    crate::collect::check_column(field, shard)?;
+                    crate::columns::check_column(field, shard)?;
                     check_shapes(field, options, aggregation)?;
                 }
                 ValueKind::Range(kind) => {
-                    crate::collect::check_column(field, shard)?;
+                    crate::columns::check_column(field, shard)?;
                     check_ranges(field, kind, options, aggregation)?;
                 }
                 _ if accepts == Accepts::Places => {}
-                _ => crate::collect::check_sortable(field, shard)?,
+                _ => crate::columns::check_sortable(field, shard)?,
             }
             let is_checked = field.is_shape() || field.range_kind().is_some();
             if !is_checked && !accepts.allows(field) {

@@ -48,17 +48,17 @@ impl CacheCounter {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    pub(super) fn looked_up(&self, is_hit: bool) {
+    pub(crate) fn looked_up(&self, is_hit: bool) {
         if is_hit { &self.hits } else { &self.misses }.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn add(&self, bytes: u64) {
+    pub(crate) fn add(&self, bytes: u64) {
         self.added.fetch_add(1, Ordering::Relaxed);
         self.entries.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(super) fn remove(&self, bytes: u64, makes_room: bool) {
+    pub(crate) fn remove(&self, bytes: u64, makes_room: bool) {
         self.evicted.fetch_add(u64::from(makes_room), Ordering::Relaxed);
         self.entries.fetch_sub(1, Ordering::Relaxed);
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);

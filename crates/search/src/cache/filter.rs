@@ -5,8 +5,6 @@ use std::sync::Arc;
 use limber_segment::{DocId, Segment};
 
 use super::{CacheCounters, QueryCache, ShardCaches};
-use crate::error::Result;
-use crate::matcher::{Bits, BoxedMatcher, WINDOW};
 
 /// The documents of a filter in a segment, deleted ones included.
 #[derive(Debug, PartialEq)]
@@ -21,24 +19,11 @@ pub(crate) enum FilterSet {
 const SPARSE_SHARE: u64 = 100;
 
 impl FilterSet {
-    fn collect(mut matcher: BoxedMatcher<'_>, doc_count: u32) -> Result<FilterSet> {
-        let mut words = vec![0u64; (doc_count as usize).div_ceil(64)];
-        let mut start = 0;
-        loop {
-            let next = matcher.next(start)?;
-            if next >= doc_count {
-                break;
-            }
-            start = next / WINDOW * WINDOW;
-            let mut bits = Bits::default();
-            matcher.fill(start, &mut bits)?;
-            let here = &mut words[start as usize / 64..];
-            here.iter_mut().zip(&bits.0).for_each(|(word, bits)| *word = *bits);
-            start += WINDOW;
-        }
+    /// The set of a segment's documents whose bits are set. `words`: bit `doc % 64` of word `doc / 64`, `[doc_count / 64 rounded up]`.
+    pub fn new(words: Vec<u64>, doc_count: u32) -> FilterSet {
         let count: u32 = words.iter().map(|word| word.count_ones()).sum();
         if u64::from(count) * SPARSE_SHARE >= u64::from(doc_count) {
-            return Ok(FilterSet::Bits(words.into(), count));
+            return FilterSet::Bits(words.into(), count);
         }
         let mut docs = Vec::with_capacity(count as usize);
         for (at, mut word) in words.into_iter().enumerate() {
@@ -47,7 +32,7 @@ impl FilterSet {
                 word &= word - 1;
             }
         }
-        Ok(FilterSet::Sparse(docs.into()))
+        FilterSet::Sparse(docs.into())
     }
 
     pub fn bytes(&self) -> u64 {
@@ -121,10 +106,10 @@ impl FilterUse {
         self.is_frequent && self.is_worth(segment) && !segment.is_damaged() && cost / SKIP_FACTOR <= lead_cost
     }
 
-    /// Reads the whole filter and keeps what it matches.
-    pub fn keep(&self, matcher: BoxedMatcher<'_>, segment: &Segment) -> Result<Arc<FilterSet>> {
-        let set = Arc::new(FilterSet::collect(matcher, segment.doc_count())?);
+    /// Keeps all that the filter matches in a segment.
+    pub fn keep(&self, set: FilterSet, segment: &Segment) -> Arc<FilterSet> {
+        let set = Arc::new(set);
         self.cache.put(self.shard_uid, segment.meta().id, &self.key, &set, &self.counters);
-        Ok(set)
+        set
     }
 }

@@ -5,7 +5,6 @@
 //! everything it depends on.
 
 mod counters;
-mod determinism;
 mod filter;
 mod key;
 mod query;
@@ -15,12 +14,11 @@ mod usage;
 use std::sync::Arc;
 
 pub use counters::CacheCounters;
-pub(crate) use determinism::{is_deterministic, is_timeless, named_documents};
 pub(crate) use filter::{FilterSet, FilterUse};
 pub(crate) use key::KeyWriter;
 pub use query::QueryCache;
 pub use request::RequestCache;
-pub(crate) use request::{CachedAnswer, RequestUse};
+pub(crate) use request::RequestKey;
 
 /// The caches as one shard uses them.
 #[derive(Debug, Clone)]

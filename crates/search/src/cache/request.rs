@@ -1,67 +1,54 @@
 //! Answers of shards by request: "did this shard answer that already, as it is now?"
 //!
+//! The cache does not look into answers: whoever asks a shard knows their form.
+//!
 //! Source: Elasticsearch's `IndicesRequestCache` and `IndicesService#canCache`.
 
+use std::any::Any;
 use std::sync::{Arc, Weak};
 
-use limber_mapping::Mapping;
 use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
 use lru::LruCache;
 
-use super::{CacheCounters, ShardCaches};
-use crate::aggregation::ShardAggregations;
-use crate::collect::{BoundSort, Hit};
-use crate::context::{SearchContext, ShardPlace, ShardSettings, ShardSnapshot};
-use crate::request::SearchRequest;
+use super::CacheCounters;
 
-/// What a shard answered to the query phase.
-#[derive(Debug)]
-pub(crate) struct CachedAnswer {
-    pub hits: Vec<Hit>,
-    pub sorts: Vec<BoundSort>,
-    pub total: u64,
-    pub is_lower_bound: bool,
-    pub max_score: f32,
-    pub terminated_early: bool,
-    pub aggregations: Option<ShardAggregations>,
-    /// About what the answer takes.
-    pub bytes: u64,
-}
+/// An answer as the cache holds it.
+pub(crate) type KeptAnswer = Arc<dyn Any + Send + Sync>;
 
 /// All that an answer depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    shard_uid: u64,
-    version: u64,
-    /// Addresses, which [`Entry`] keeps from being used again.
-    mapping: usize,
-    settings: usize,
-    max_buckets: u32,
-    boost_bits: u32,
-    /// Where the shard's place among the others decides.
-    place: Option<ShardPlace>,
-    request: Arc<[u8]>,
+pub(crate) struct RequestKey {
+    pub shard_uid: u64,
+    pub version: u64,
+    /// Addresses of the mapping and of the index's settings. A key is put with weak references to both ([`RequestCache::put`]), which keep
+    /// the addresses from being used again.
+    pub mapping: usize,
+    pub settings: usize,
+    pub max_buckets: u32,
+    pub boost_bits: u32,
+    /// Where the shard's place among the others decides: its index, and how many there are.
+    pub place: Option<(u32, u32)>,
+    pub request: Arc<[u8]>,
 }
 
 #[derive(Debug)]
 struct Entry {
-    answer: Arc<CachedAnswer>,
+    answer: KeptAnswer,
     counters: Arc<CacheCounters>,
     charge: Charge,
-    _mapping: Weak<Mapping>,
-    _settings: Weak<ShardSettings>,
+    _addresses: [Weak<dyn Any + Send + Sync>; 2],
 }
 
 /// The request cache of a node: least recently used answers go first.
 #[derive(Debug)]
 pub struct RequestCache {
     pool: Arc<Pool>,
-    entries: Mutex<LruCache<Key, Entry>>,
+    entries: Mutex<LruCache<RequestKey, Entry>>,
 }
 
 /// Of an entry beside its answer and its request.
-const ENTRY_BYTES: u64 = (size_of::<Key>() + size_of::<Entry>() + size_of::<CachedAnswer>() + 64) as u64;
+const ENTRY_BYTES: u64 = (size_of::<RequestKey>() + size_of::<Entry>() + 64) as u64;
 
 impl RequestCache {
     /// `pool`: its limit is the cache's.
@@ -76,8 +63,8 @@ impl RequestCache {
     /// Drops the answers of shards, by uid and version, that are not to be kept.
     pub fn retain(&self, is_kept: impl Fn(u64, u64) -> bool) {
         let mut entries = self.entries.lock();
-        let is_gone = |key: &&Key| !is_kept(key.shard_uid, key.version);
-        let gone: Vec<Key> = entries.iter().map(|(key, _)| key).filter(is_gone).cloned().collect();
+        let is_gone = |key: &&RequestKey| !is_kept(key.shard_uid, key.version);
+        let gone: Vec<RequestKey> = entries.iter().map(|(key, _)| key).filter(is_gone).cloned().collect();
         for key in gone {
             if let Some(entry) = entries.pop(&key) {
                 entry.counters.requests.remove(entry.charge.bytes(), false);
@@ -85,12 +72,20 @@ impl RequestCache {
         }
     }
 
-    fn get(&self, key: &Key) -> Option<Arc<CachedAnswer>> {
+    /// The answer that was put under this key.
+    pub(crate) fn get(&self, key: &RequestKey) -> Option<KeptAnswer> {
         self.entries.lock().get(key).map(|entry| entry.answer.clone())
     }
 
-    fn put(&self, key: Key, answer: CachedAnswer, shard: &ShardSnapshot, counters: &Arc<CacheCounters>) {
-        let bytes = ENTRY_BYTES + key.request.len() as u64 + answer.bytes;
+    /// Keeps an answer that takes `answer_bytes`, where there is room for it. `addresses`: of the mapping and the settings that the key names.
+    pub(crate) fn put(
+        &self,
+        key: RequestKey,
+        (answer, answer_bytes): (KeptAnswer, u64),
+        addresses: [Weak<dyn Any + Send + Sync>; 2],
+        counters: &Arc<CacheCounters>,
+    ) {
+        let bytes = ENTRY_BYTES + key.request.len() as u64 + answer_bytes;
         let mut entries = self.entries.lock();
         let charge = loop {
             match self.pool.try_charge(bytes) {
@@ -102,77 +97,10 @@ impl RequestCache {
                 },
             }
         };
-        let entry = Entry {
-            answer: Arc::new(answer),
-            counters: counters.clone(),
-            charge,
-            _mapping: Arc::downgrade(&shard.mapping),
-            _settings: Arc::downgrade(&shard.settings),
-        };
+        let entry = Entry { answer, counters: counters.clone(), charge, _addresses: addresses };
         counters.requests.add(bytes);
         if let Some(before) = entries.put(key, entry) {
             before.counters.requests.remove(before.charge.bytes(), false);
         }
-    }
-}
-
-/// Whether the runtime fields of a mapping depend on the documents alone.
-fn has_timeless_fields(mapping: &Mapping) -> bool {
-    mapping
-        .runtime_fields()
-        .filter_map(|field| field.runtime.as_ref()?.script.as_ref())
-        .all(super::is_deterministic)
-}
-
-/// One search of one shard, which may be answered from the cache.
-pub(crate) struct RequestUse<'s> {
-    shard: &'s ShardSnapshot,
-    caches: &'s ShardCaches,
-    key: Key,
-}
-
-impl<'s> RequestUse<'s> {
-    /// `None`: this request is not kept.
-    pub fn of(
-        shard: &'s ShardSnapshot,
-        place: ShardPlace,
-        request: &SearchRequest,
-        context: &SearchContext,
-    ) -> Option<RequestUse<'s>> {
-        let caches = shard.caches.as_ref()?;
-        let is_wanted = request.request_cache.unwrap_or(caches.keeps_requests && request.size() == 0);
-        let is_whole = request.named_documents.is_empty() && !request.counts_all_shards && !request.profile;
-        let bytes = request.cache_key.as_ref().filter(|_| is_wanted && is_whole)?;
-        // What was kept of a damaged segment may have been read from what is damaged.
-        if shard.segments.iter().any(|view| view.segment.is_damaged()) {
-            return None;
-        }
-        // A mapping of the request's own is never met again.
-        if !request.runtime_mappings.is_empty() || !has_timeless_fields(&shard.mapping) {
-            return None;
-        }
-        let boost = request.index_boosts.get(&shard.index.uuid).copied().unwrap_or(1.0);
-        let needs_place = request.slice.is_some() || !request.sort.is_empty();
-        let key = Key {
-            shard_uid: caches.shard_uid,
-            version: caches.version,
-            mapping: Arc::as_ptr(&shard.mapping) as usize,
-            settings: Arc::as_ptr(&shard.settings) as usize,
-            max_buckets: context.max_buckets,
-            boost_bits: boost.to_bits(),
-            place: needs_place.then_some(place),
-            request: bytes.clone(),
-        };
-        Some(RequestUse { shard, caches, key })
-    }
-
-    pub fn get(&self) -> Option<Arc<CachedAnswer>> {
-        let found = self.caches.requests.get(&self.key);
-        self.caches.counters.requests.looked_up(found.is_some());
-        found
-    }
-
-    pub fn put(self, answer: CachedAnswer) {
-        self.caches.requests.put(self.key, answer, self.shard, &self.caches.counters);
     }
 }

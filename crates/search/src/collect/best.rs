@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use super::Hit;
-use super::key::{SortKey, compare_keys};
+use super::key::compare_keys;
 use super::sort::{BoundSort, KeyKind};
+use crate::sort_key::SortKey;
 
 /// The hits wanted of all shards together, best first; ties by shard, then by document. Where hits are collapsed, one of each group.
 pub(crate) struct Best {

@@ -13,8 +13,9 @@ use super::reader::ordered;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::Validation;
-use crate::request::{GeoSort, Mode};
-use crate::runtime::NumberSource;
+use crate::mode::Mode;
+use crate::request::GeoSort;
+use crate::script::NumberSource;
 
 /// Points that distances are measured from.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ impl Origins {
             ))
             .into()),
             Some(field) => {
-                super::check_column(&field, shard)?;
+                crate::columns::check_column(&field, shard)?;
                 Ok((origins, Some(field)))
             }
         }

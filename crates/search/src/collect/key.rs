@@ -1,27 +1,9 @@
 //! Sort keys that compare across segments, shards and pages.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use super::sort::BoundSort;
-
-/// One value that a hit is sorted by.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum SortKey {
-    /// A number that sorts like the value, or a document's number in its shard.
-    Number(i64),
-    Score(f32),
-    /// A term; `None`: the document has none.
-    Term(Option<Arc<[u8]>>),
-}
-
-impl SortKey {
-    /// Scores as numbers that sort alike.
-    pub fn score_order(score: f32) -> i64 {
-        let bits = score.to_bits() as i32;
-        i64::from(bits ^ ((bits >> 31) & i32::MAX))
-    }
-}
+use crate::sort_key::SortKey;
 
 /// Order of two hits by their keys: `Less` comes first.
 pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortKey]) -> Ordering {

@@ -16,14 +16,16 @@ mod top_scores;
 pub(crate) use best::{Bar, Best};
 pub(crate) use contenders::Contenders;
 pub(crate) use group::{BoundCollapse, GroupKey};
-pub(crate) use key::{SortKey, compare_keys};
+pub(crate) use key::compare_keys;
 pub(crate) use reader::KeyReader;
-pub(crate) use sort::{BoundSort, KeyKind, bind_sorts, check_column, check_sortable};
+pub(crate) use sort::{BoundSort, KeyKind, bind_sorts};
 pub(crate) use top_fields::{SegmentTop, Tie, TopFields, best_first_key};
 pub(crate) use top_groups::TopGroups;
 pub(crate) use top_scores::TopScores;
 
 use limber_segment::DocId;
+
+use crate::sort_key::SortKey;
 
 /// A hit of a shard, before it is fetched.
 #[derive(Debug, Clone)]

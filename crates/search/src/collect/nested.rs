@@ -7,7 +7,6 @@ use std::sync::Arc;
 use limber_segment::nested::Lineage;
 use limber_segment::{DocId, Segment};
 
-use super::key::SortKey;
 use super::reader::KeyReader;
 use super::sort::BoundSort;
 use crate::context::ShardSnapshot;
@@ -15,6 +14,7 @@ use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits, WINDOW};
 use crate::query::{self, BoundQuery, Occasion, no_nested_object};
 use crate::request::NestedSort;
+use crate::sort_key::SortKey;
 
 /// Bound: the levels from the outermost on.
 #[derive(Debug)]

@@ -11,14 +11,13 @@ use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment};
 
 use super::distance::DistanceReader;
-use super::key::SortKey;
 use super::nested::NestedReader;
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
-use crate::request::Mode;
-use crate::runtime::{NumberSource, RuntimeField, RuntimeTerms};
-use crate::script::BoundScript;
+use crate::mode::Mode;
+use crate::script::{BoundScript, NumberSource, RuntimeField, RuntimeTerms};
+use crate::sort_key::SortKey;
 
 /// Reads one key of documents as an `i64` that sorts ascending.
 pub(crate) enum KeyReader<'a> {

@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use limber_mapping::date::{DateFormat, NANOS_PER_MILLI, Resolution, Zone};
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64, sortable_from_u64, u64_from_sortable};
-use limber_mapping::{Field, NumberForm, Representation, RequestError};
+use limber_mapping::{Field, NumberForm, RequestError};
 use limber_script::ScriptContext;
 use serde_json::Value;
 
 use super::distance::Origins;
-use super::key::SortKey;
 use super::nested::BoundNested;
+use crate::columns::check_sortable;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
+use crate::mode::Mode;
 use crate::query::Occasion;
-use crate::request::{Missing, Mode, NumericType, Order, SHARD_DOC, Sort};
-use crate::runtime::{RuntimeField, has_fielddata};
+use crate::request::{Missing, NumericType, Order, SHARD_DOC, Sort};
 use crate::score::float_to_json;
-use crate::script::BoundScript;
+use crate::script::{BoundScript, RuntimeField};
+use crate::sort_key::SortKey;
 
 /// What the keys of a sort are; must agree across the shards of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -491,43 +492,4 @@ fn unmapped_field(sort: &Sort, shard: &ShardSnapshot) -> Result<Arc<Field>> {
         .filter(|field| field.doc_values && field.check_sortable().is_ok());
     let unknown = || RequestError::illegal_argument(format!("No mapper found for type [{unmapped_type}]"));
     Ok(field.map(Arc::new).ok_or_else(unknown)?)
-}
-
-/// Refuses fields without a column and those whose column has no order of its own.
-pub(crate) fn check_sortable(field: &Field, shard: &ShardSnapshot) -> Result<()> {
-    check_column(field, shard)?;
-    Ok(field.check_sortable()?)
-}
-
-/// Refuses fields without a column, in Elasticsearch's words.
-pub(crate) fn check_column(field: &Field, shard: &ShardSnapshot) -> Result<()> {
-    let path = &field.path;
-    field.check_column()?;
-    if field.match_only {
-        return Err(RequestError::illegal_argument(
-            "match_only_text fields do not support sorting and aggregations",
-        )
-        .into());
-    }
-    if field.representation() == Representation::Text {
-        if has_fielddata(field, &shard.mapping) {
-            return Ok(());
-        }
-        return Err(RequestError::illegal_argument(format!(
-            "Fielddata is disabled on [{path}] in [{}]. Text fields are not optimised for operations that require per-document field data \
-             like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead. Alternatively, \
-             set fielddata=true on [{path}] in order to load field data by uninverting the inverted index. Note that this can use \
-             significant memory.",
-            shard.index.name
-        ))
-        .into());
-    }
-    if !field.doc_values {
-        return Err(RequestError::illegal_argument(format!(
-            "Can't load fielddata on [{path}] because fielddata is unsupported on fields of type [{}]. Use doc values instead.",
-            field.type_name()
-        ))
-        .into());
-    }
-    Ok(())
 }

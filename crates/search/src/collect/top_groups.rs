@@ -10,11 +10,12 @@ use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment};
 
 use super::group::{BoundCollapse, GroupReader, LocalGroup};
-use super::key::{SortKey, compare_keys};
+use super::key::compare_keys;
 use super::reader::KeyReader;
 use super::sort::BoundSort;
 use super::{Hit, Tie};
 use crate::error::Result;
+use crate::sort_key::SortKey;
 
 /// The groups so far. Segments come in order, and the documents of each ascend: of equal ones the first is the better one.
 pub(crate) struct TopGroups<'a> {

@@ -13,8 +13,7 @@ use crate::error::{Error, Result};
 use crate::gather::gather;
 use crate::highlight::{Choice, FieldHighlight, MatchedField, QueryParts, content_length};
 use crate::json;
-use crate::percolator::slots_of;
-use crate::query::{BoundQuery, PercolateNode, bind_in};
+use crate::query::{BoundQuery, PercolateNode, bind_in, matching_slots};
 use crate::request::{Highlight, HighlightField, Highlighter};
 use crate::source::read_source;
 
@@ -214,7 +213,7 @@ impl<'r> BoundHighlight<'r> {
     ) -> Result<()> {
         let held = &*node.held.segments[0].segment;
         let name = name.map_or_else(String::new, |name| format!("{name}_"));
-        let slots = slots_of(stored, held)?;
+        let slots = matching_slots(stored, held)?;
         let matching = self.matching(stored, held, &slots)?;
         for slot in slots {
             let source = read_source(&node.held.mapping, held, slot, reader)?;

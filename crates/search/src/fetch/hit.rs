@@ -13,15 +13,16 @@ use super::opened::{Opened, Parts};
 use super::plan::Plan;
 use super::script_fields::ScriptFields;
 use super::timed::{FetchStep, FetchTimes};
-use super::{fields, inner_hits, rescored, source};
-use crate::collect::{BoundSort, Hit, SortKey};
+use super::{fields, inner_hits, rescored};
+use crate::collect::{BoundSort, Hit};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::BoundQuery;
 use crate::request::{SearchRequest, StoredFields};
 use crate::rescore::BoundRescore;
 use crate::response::SearchHit;
-use crate::source::shown_source;
+use crate::sort_key::SortKey;
+use crate::source::{filter_below, filter_source, shown_source};
 
 /// How hits of a shard were found.
 #[derive(Clone, Copy)]
@@ -281,7 +282,7 @@ fn show_source(
         let value = around.part(&parse(&source)?)?.clone();
         if plan.source.fetch {
             let path = shard.nested.as_ref().map_or("", |scope| &scope.nested.path);
-            let shown = source::filter_below(&value, path, &plan.source);
+            let shown = filter_below(&value, path, &plan.source);
             fetched.source = Some(shown.to_string().into_bytes());
         }
         return Ok(Some(value));
@@ -293,7 +294,7 @@ fn show_source(
     };
     match &parsed {
         Some(value) if is_filtered => {
-            fetched.source = Some(source::filter(value, &plan.source).to_string().into_bytes());
+            fetched.source = Some(filter_source(value, &plan.source).to_string().into_bytes());
         }
         _ if plan.source.is_everything() => fetched.source = Some(source.into_owned()),
         _ => {}

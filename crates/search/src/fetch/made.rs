@@ -15,7 +15,7 @@ use super::fields::{column_values, date_format, place_format};
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::request::FieldFormat;
-use crate::runtime::{self, RuntimeField};
+use crate::script::{RuntimeField, script_values};
 
 /// Whether a script makes the values, or reads them from the source.
 pub(super) fn is_made(field: &Field) -> bool {
@@ -49,7 +49,7 @@ fn scripted_values(
         true => Some(place_format(field, wanted)?),
         false => None,
     };
-    let values = match runtime::made_values(field, shard, segment, doc) {
+    let values = match script_values(field, shard, segment, doc) {
         Err(Error::Request(_)) => return Ok(Vec::new()),
         made => made?,
     };

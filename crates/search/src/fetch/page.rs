@@ -9,17 +9,14 @@ use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
 use super::script_fields::ScriptFields;
 use super::timed::FetchTimes;
-use crate::collect::{Hit, check_column};
+use crate::collect::Hit;
+use crate::columns::check_column;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::failures::{Failures, failure};
-use crate::query_phase::time_exceeded;
+use crate::failures::{Failures, failure, time_exceeded};
 use crate::request::SearchRequest;
 use crate::response::SearchHit;
-use crate::shard::ShardHits;
-
-/// Of a hit beside its source: names, sort values, and the same as text in the answer. Sources are there twice too.
-pub(crate) const HIT_BYTES: u64 = size_of::<SearchHit>() as u64 + 512;
+use crate::shard_hits::ShardHits;
 
 /// Hits of one segment that are opened together.
 const HITS_AT_ONCE: usize = 512;
@@ -173,7 +170,10 @@ impl Page<'_> {
                 self.context.check()?;
                 let fetched = fetcher.hit(winners[place].1)?;
                 let inner: u64 = fetched.inner_hits.iter().map(|inner| inner.hits.len() as u64).sum();
-                self.charge.grow(HIT_BYTES * (1 + inner) + 2 * fetched.source_bytes(), "<fetched hits>")?;
+                self.charge.grow(
+                    SearchHit::HIT_BYTES * (1 + inner) + 2 * fetched.source_bytes(),
+                    "<fetched hits>",
+                )?;
                 self.hits[place] = Some(fetched);
             }
         }

@@ -6,8 +6,7 @@ use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
 use crate::error::Result;
-use crate::percolator::{StoredQueries, slots_of};
-use crate::query::PercolateNode;
+use crate::query::{PercolateNode, StoredQueries, matching_slots};
 
 /// The queries of one segment, for each `percolate` of a search.
 pub(super) struct Percolations<'a>(Vec<(&'a PercolateNode, StoredQueries<'a>)>);
@@ -35,7 +34,7 @@ impl<'a> Percolations<'a> {
         const SLOTS: &str = "_percolator_document_slot";
         for (name, node, queries) in self.iter() {
             let Some(stored) = queries.query(doc)? else { continue };
-            let slots = slots_of(&stored, &node.held.segments[0].segment)?;
+            let slots = matching_slots(&stored, &node.held.segments[0].segment)?;
             let field = name.map_or_else(|| SLOTS.to_owned(), |name| format!("{SLOTS}_{name}"));
             if let Value::Object(fields) = fields.get_or_insert_with(|| Value::Object(Map::new())) {
                 fields.insert(field, slots.into());

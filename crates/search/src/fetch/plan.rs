@@ -1,6 +1,7 @@
 //! What of a document is fetched, decided once a request.
 
-use crate::request::{SearchRequest, SourceFilter, StoredFields};
+use crate::request::{SearchRequest, StoredFields};
+use crate::source::SourceFilter;
 
 pub(super) struct Plan {
     pub id: bool,

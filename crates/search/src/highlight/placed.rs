@@ -13,7 +13,7 @@ use crate::error::{Result, check_request};
 use crate::matcher::intervals::open as open_intervals;
 use crate::matcher::spans::open as open_spans;
 use crate::matcher::{Leaf, Leaves, NO_MORE, selects_constant};
-use crate::query::{Docs, PatternTerms, Source, SpanTree};
+use crate::primitives::{Docs, PatternTerms, Source, SpanTree};
 
 /// A token of an interval or span.
 #[derive(Debug, Clone, Copy)]

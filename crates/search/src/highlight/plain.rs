@@ -15,7 +15,7 @@ use super::tokens::{Token, Tokens};
 use super::units::{self, Units};
 use crate::error::Result;
 use crate::matcher::selects_constant;
-use crate::query::{PhraseNode, SpanTree};
+use crate::primitives::{PhraseNode, SpanTree};
 use crate::request::Fragmenter;
 
 /// What a word of the query counts, and where.

@@ -14,7 +14,7 @@ use super::parts::{Part, WeightedPart};
 use super::tokens::Tokens;
 use crate::error::Result;
 use crate::matcher::selects_constant;
-use crate::query::{PhraseNode, SpanTree};
+use crate::primitives::{PhraseNode, SpanTree};
 
 /// Alternatives of a phrase above which its words are looked for one by one.
 const ALTERNATIVES_MAX: usize = 16;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use limber_segment::{DocId, NO_MORE_DOCS, Segment};
+use limber_segment::{DocId, NO_MORE_DOCS};
 
 use super::{Bits, BoxedMatcher, Matcher, WINDOW};
 use crate::cache::FilterSet;
 use crate::error::Result;
-use crate::query::{BoundQuery, CachedNode};
 
 pub(super) struct KeptDocs {
     set: Arc<FilterSet>,
@@ -63,44 +62,25 @@ impl Matcher for KeptDocs {
     }
 }
 
-fn kept<'a>(set: Arc<FilterSet>) -> BoxedMatcher<'a> {
+/// The documents of a set that is kept.
+pub(crate) fn kept<'a>(set: Arc<FilterSet>) -> BoxedMatcher<'a> {
     Box::new(KeptDocs { set, at: 0 })
 }
 
-/// A filter on its own.
-pub(crate) fn cached<'a>(node: &'a CachedNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
-    if let Some(set) = node.filter.get(segment) {
-        return Ok(kept(set));
-    }
-    let inner = node.inner.matcher(segment)?;
-    if node.filter.should_keep(segment, inner.cost(), u64::MAX) {
-        return Ok(kept(node.filter.keep(inner, segment)?));
-    }
-    Ok(inner)
-}
-
-/// The parts of a conjunction: a filter is read in full only where the others do not leave it hardly anything to do.
-pub(crate) fn conjunction<'a>(
-    clauses: impl Iterator<Item = &'a BoundQuery>,
-    segment: &'a Segment,
-) -> Result<Vec<BoxedMatcher<'a>>> {
-    let mut parts: Vec<BoxedMatcher<'a>> = Vec::new();
-    let mut pending: Vec<(usize, &CachedNode)> = Vec::new();
-    for clause in clauses {
-        let cached = clause.node.as_cached();
-        if let Some(set) = cached.and_then(|node| node.filter.get(segment)) {
-            parts.push(kept(set));
-            continue;
+/// Reads a whole filter of a segment with so many documents.
+pub(crate) fn read_all(mut matcher: BoxedMatcher<'_>, doc_count: u32) -> Result<FilterSet> {
+    let mut words = vec![0u64; (doc_count as usize).div_ceil(64)];
+    let mut start = 0;
+    loop {
+        let next = matcher.next(start)?;
+        if next >= doc_count {
+            return Ok(FilterSet::new(words, doc_count));
         }
-        pending.extend(cached.map(|node| (parts.len(), node)));
-        parts.push(cached.map_or(clause, |node| &node.inner).matcher(segment)?);
+        start = next / WINDOW * WINDOW;
+        let mut bits = Bits::default();
+        matcher.fill(start, &mut bits)?;
+        let here = &mut words[start as usize / 64..];
+        here.iter_mut().zip(&bits.0).for_each(|(word, bits)| *word = *bits);
+        start += WINDOW;
     }
-    let lead_cost = parts.iter().map(|part| part.cost()).min().unwrap_or(0);
-    for (at, node) in pending {
-        if node.filter.should_keep(segment, parts[at].cost(), lead_cost) {
-            let inner = std::mem::replace(&mut parts[at], Box::new(super::simple::NoDocs));
-            parts[at] = kept(node.filter.keep(inner, segment)?);
-        }
-    }
-    Ok(parts)
 }

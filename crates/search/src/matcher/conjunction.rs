@@ -11,7 +11,7 @@ use super::exact_phrase::ExactPhrase;
 use super::scored_term::{BLOCK, Rounding, ScoredTerm};
 use super::{Bits, Matcher, WINDOW};
 use crate::error::Result;
-use crate::query::{PhraseNode, TermNode};
+use crate::primitives::{PhraseNode, TermNode};
 
 pub(crate) struct Conjunction<'a> {
     /// Rarest first; none: one of them is missing in the segment.

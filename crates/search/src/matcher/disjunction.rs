@@ -10,7 +10,7 @@ use limber_segment::{DocId, LiveDocs, NO_MORE_DOCS, Segment};
 use super::scored_term::{BLOCK, Rounding, ScoredTerm};
 use super::{Bits, WINDOW};
 use crate::error::Result;
-use crate::query::TermNode;
+use crate::primitives::TermNode;
 
 pub(crate) struct Disjunction<'a> {
     clauses: Vec<Clause<'a>>,

@@ -37,7 +37,7 @@ mod terms_set;
 pub(crate) use crate::bits::{Bits, SegmentBits, WINDOW};
 pub(crate) use asked::{Ask, AskedDocs};
 pub(crate) use boolean::BoolDocs;
-pub(crate) use cached::{cached, conjunction};
+pub(crate) use cached::{kept, read_all};
 pub(crate) use confirmed::{Confirm, ConfirmedDocs};
 pub(crate) use contenders::contenders;
 pub(crate) use matching::{MatchingScorer, ScoredEnough};

@@ -9,7 +9,7 @@ use limber_segment::{DocId, NO_MORE_DOCS};
 use super::scorer::{BoxedScorer, Scorer};
 use super::{Bits, BoxedMatcher, Matcher, WINDOW};
 use crate::error::Result;
-use crate::query::NestedScore;
+use crate::primitives::NestedScore;
 
 /// Nested documents that a query matches, ascending.
 pub(crate) struct MatchingChildren<'a> {

@@ -23,7 +23,7 @@ use super::slice::{DocRange, IdSlice, NumberSlice};
 use super::source_phrase::SourcePhrase;
 use crate::automaton::walk;
 use crate::error::Result;
-use crate::query::{Docs, PhraseNode};
+use crate::primitives::{Docs, PhraseNode};
 
 /// Up to this many terms are read as postings side by side; more are merged into one bit set first (Lucene's
 /// `TermInSetQuery` draws the line at 16).

@@ -12,7 +12,7 @@ use limber_segment::{DocId, Segment};
 
 use super::open::{each_term, open_postings};
 use crate::error::Result;
-use crate::query::{PatternTerms, too_many_terms};
+use crate::primitives::{PatternTerms, too_many_terms};
 
 /// No further interval or span in the document.
 pub(crate) const NO_MORE: i64 = i64::MAX;

@@ -5,7 +5,7 @@ use limber_segment::{DocId, LiveDocs, Segment};
 use super::conjunction::Conjunction;
 use super::disjunction::Disjunction;
 use crate::error::Result;
-use crate::query::BoundQuery;
+use crate::primitives::{PhraseNode, TermNode};
 
 pub(crate) enum Ranked<'a> {
     Any(Box<Disjunction<'a>>),
@@ -13,15 +13,18 @@ pub(crate) enum Ranked<'a> {
 }
 
 impl<'a> Ranked<'a> {
-    /// `None`: the query is something else.
-    pub fn open(query: &'a BoundQuery, segment: &'a Segment) -> Result<Option<Ranked<'a>>> {
-        if let Some(terms) = query.node.scored_terms() {
-            return Ok(Some(Ranked::Any(Box::new(Disjunction::open(&terms, segment)?))));
-        }
-        if let Some(terms) = query.node.required_scored_terms() {
-            return Ok(Some(Ranked::All(Conjunction::of_terms(&terms, segment)?)));
-        }
-        let Some(phrase) = query.node.as_phrase() else { return Ok(None) };
+    /// Documents with any of these terms.
+    pub fn any(terms: &[&'a TermNode], segment: &'a Segment) -> Result<Ranked<'a>> {
+        Ok(Ranked::Any(Box::new(Disjunction::open(terms, segment)?)))
+    }
+
+    /// Documents with all of these terms.
+    pub fn all(terms: &[&'a TermNode], segment: &'a Segment) -> Result<Ranked<'a>> {
+        Ok(Ranked::All(Conjunction::of_terms(terms, segment)?))
+    }
+
+    /// Documents with a phrase; `None`: it is not one of single terms, each at its place.
+    pub fn phrase(phrase: &'a PhraseNode, segment: &'a Segment) -> Result<Option<Ranked<'a>>> {
         Ok(Conjunction::of_phrase(phrase, segment)?.map(Ranked::All))
     }
 

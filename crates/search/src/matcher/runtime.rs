@@ -7,8 +7,8 @@ use super::asked::{Ask, AskedDocs};
 use super::{Bits, BoxedMatcher};
 use crate::error::Result;
 use crate::geo::Relation;
-use crate::query::{Docs, TermEnd};
-use crate::runtime::{RuntimeField, RuntimeReader, RuntimeTerms};
+use crate::primitives::{Docs, TermEnd};
+use crate::script::{RuntimeField, RuntimeReader, RuntimeTerms};
 
 /// The documents of `segment` whose values `wanted` selects.
 pub(super) fn runtime_docs<'a>(

@@ -9,7 +9,7 @@ use limber_segment::{DocId, Segment, StoredReader};
 use super::confirmed::Confirm;
 use super::phrase::phrase_freq;
 use crate::error::Result;
-use crate::query::PhraseNode;
+use crate::primitives::PhraseNode;
 use crate::source::read_source;
 
 pub(super) struct SourcePhrase<'a> {

@@ -11,8 +11,8 @@ use super::boolean::Counter;
 use super::simple::Union;
 use super::{Bits, Matcher};
 use crate::error::Result;
-use crate::query::BoundNeeded;
-use crate::runtime::NumberSource;
+use crate::primitives::BoundNeeded;
+use crate::script::NumberSource;
 
 pub(crate) struct CoveredDocs<'a> {
     any: Union<'a>,

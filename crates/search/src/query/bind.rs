@@ -13,11 +13,11 @@ use serde_json::Value;
 
 use super::bound::BoundQuery;
 use super::convert;
-use super::match_phrase::PhraseNode;
 use super::parse::{Query, QueryLimits};
 use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
 use crate::error::{Error, check_request};
 use crate::json;
+use crate::primitives::PhraseNode;
 use crate::score::NormCache;
 
 /// Binds a query to a shard. Wraps failures in `query_shard_exception` as Elasticsearch does.
@@ -184,7 +184,7 @@ impl<'a> Binder<'a> {
 
     /// Refuses fields without a column.
     pub(crate) fn check_column(&self, field: &Field) -> Result<(), Error> {
-        crate::collect::check_column(field, self.shard)
+        crate::columns::check_column(field, self.shard)
     }
 
     /// Refuses fields whose column does not hold numbers.

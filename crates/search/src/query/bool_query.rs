@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, score_of};
-use super::cached::FREQUENCY_OF_COMBINED;
+use super::cached::{FREQUENCY_OF_COMBINED, conjunction};
 use super::match_all::EverythingNode;
 use super::minimum_should_match;
 use super::parse::{Common, Parser, Query, QueryNode};
 use super::required_terms::RequiredTerms;
-use super::term::TermNode;
 use crate::cache::KeyWriter;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
-use crate::matcher::{self, BoolDocs, BoolScorer, BoxedMatcher, BoxedScorer};
+use crate::matcher::{BoolDocs, BoolScorer, BoxedMatcher, BoxedScorer};
+use crate::primitives::TermNode;
 use crate::score::Explanation;
 
 #[derive(Debug, Default)]
@@ -149,7 +149,7 @@ impl BoundNode for BoolNode {
         let open = |queries: &'a [BoundQuery]| {
             queries.iter().map(|query| query.matcher(segment)).collect::<Result<Vec<_>>>()
         };
-        let required = matcher::conjunction(self.must.iter().chain(&self.filter), segment)?;
+        let required = conjunction(self.must.iter().chain(&self.filter), segment)?;
         let should = if self.min_should_match > 0 { open(&self.should)? } else { Vec::new() };
         let (least, must_not) = (self.min_should_match, open(&self.must_not)?);
         Ok(Box::new(BoolDocs::new(required, should, least, must_not, segment.doc_count())))

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use limber_segment::{DocId, Segment};
 
 use super::bound_node::BoundNode;
-use super::docs::{Docs, DocsName, DocsNode};
+use super::docs::{DocsName, DocsNode};
 use super::match_all::NothingNode;
 use super::more_like_this::Likeness;
 use super::nested::NestedNode;
 use crate::context::ShardSnapshot;
 use crate::error::{Result, check_request};
-use crate::matcher::{BoxedMatcher, BoxedScorer};
+use crate::matcher::{BoxedMatcher, BoxedScorer, Ranked};
+use crate::primitives::Docs;
 use crate::score::Explanation;
 
 /// A bound query. Made by [`super::bind`].
@@ -70,6 +71,20 @@ impl BoundQuery {
     /// The query as Lucene prints it.
     pub(crate) fn text(&self) -> String {
         self.node.text()
+    }
+
+    /// Its documents and their scores, found in one pass; `None`: it is something else than terms or a phrase.
+    pub(crate) fn ranked<'a>(&'a self, segment: &'a Segment) -> Result<Option<Ranked<'a>>> {
+        if let Some(terms) = self.node.scored_terms() {
+            return Ranked::any(&terms, segment).map(Some);
+        }
+        if let Some(terms) = self.node.required_scored_terms() {
+            return Ranked::all(&terms, segment).map(Some);
+        }
+        match self.node.as_phrase() {
+            Some(phrase) => Ranked::phrase(phrase, segment),
+            None => Ok(None),
+        }
     }
 
     /// The number of hits where the index knows it without looking at documents.

@@ -14,21 +14,18 @@ use limber_segment::{DocId, Segment, SegmentView};
 
 use super::bound::BoundQuery;
 use super::cached::CachedNode;
-use super::docs::{Docs, DocsNode};
-use super::intervals::Source;
+use super::docs::DocsNode;
 use super::join::JoinedHits;
-use super::match_phrase::PhraseNode;
 use super::more_like_this::Likeness;
 use super::nested::NestedNode;
 use super::percolate::PercolateNode;
 use super::required_terms::RequiredTerms;
-use super::spans::SpanTree;
-use super::term::TermNode;
 use crate::cache::KeyWriter;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::Shape;
 use crate::matcher::{BoxedMatcher, BoxedScorer, ConstantScorer, MatchingScorer};
+use crate::primitives::{Docs, PhraseNode, Source, SpanTree, TermNode};
 use crate::score::Explanation;
 
 /// A query bound to a shard. Five questions must be answered; the others have answers that hold of any query, and a query answers them

@@ -7,7 +7,7 @@ use super::bound_node::{BoundNode, Whole};
 use crate::cache::{FilterUse, KeyWriter, ShardCaches};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::matcher::{self, BoxedMatcher, BoxedScorer};
+use crate::matcher::{BoxedMatcher, BoxedScorer, NoDocs, kept, read_all};
 use crate::score::Explanation;
 
 // Source of the three: Lucene's `UsageTrackingQueryCachingPolicy#minFrequencyToCache`.
@@ -52,7 +52,7 @@ fn wrap(mut query: BoundQuery, shard: &ShardSnapshot, caches: &ShardCaches, is_f
 
 impl BoundNode for CachedNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
-        matcher::cached(self, segment)
+        cached(self, segment)
     }
 
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
@@ -102,4 +102,48 @@ impl BoundNode for CachedNode {
     fn as_cached(&self) -> Option<&CachedNode> {
         Some(self)
     }
+}
+
+/// A filter on its own.
+fn cached<'a>(node: &'a CachedNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+    if let Some(set) = node.filter.get(segment) {
+        return Ok(kept(set));
+    }
+    let inner = node.inner.matcher(segment)?;
+    if node.filter.should_keep(segment, inner.cost(), u64::MAX) {
+        return keep(node, inner, segment);
+    }
+    Ok(inner)
+}
+
+/// The parts of a conjunction: a filter is read in full only where the others do not leave it hardly anything to do.
+pub(super) fn conjunction<'a>(
+    clauses: impl Iterator<Item = &'a BoundQuery>,
+    segment: &'a Segment,
+) -> Result<Vec<BoxedMatcher<'a>>> {
+    let mut parts: Vec<BoxedMatcher<'a>> = Vec::new();
+    let mut pending: Vec<(usize, &CachedNode)> = Vec::new();
+    for clause in clauses {
+        let cached = clause.node.as_cached();
+        if let Some(set) = cached.and_then(|node| node.filter.get(segment)) {
+            parts.push(kept(set));
+            continue;
+        }
+        pending.extend(cached.map(|node| (parts.len(), node)));
+        parts.push(cached.map_or(clause, |node| &node.inner).matcher(segment)?);
+    }
+    let lead_cost = parts.iter().map(|part| part.cost()).min().unwrap_or(0);
+    for (at, node) in pending {
+        if node.filter.should_keep(segment, parts[at].cost(), lead_cost) {
+            let inner = std::mem::replace(&mut parts[at], Box::new(NoDocs));
+            parts[at] = keep(node, inner, segment)?;
+        }
+    }
+    Ok(parts)
+}
+
+/// Reads all that the filter matches in a segment, keeps it, and gives it back.
+fn keep<'a>(node: &CachedNode, inner: BoxedMatcher<'_>, segment: &Segment) -> Result<BoxedMatcher<'a>> {
+    let set = read_all(inner, segment.doc_count())?;
+    Ok(kept(node.filter.keep(set, segment)))
 }

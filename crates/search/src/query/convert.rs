@@ -8,8 +8,8 @@ use limber_mapping::{Field, NumberForm};
 use limber_mapping::{RangesWanted, Selection};
 
 use super::bound::BoundQuery;
-use super::docs::{Docs, TermEnd};
 use crate::automaton::RangeEnds;
+use crate::primitives::{Docs, TermEnd};
 
 /// A selection as a query that scores `boost` for every match.
 pub(super) fn constant(field: &Arc<Field>, selection: Selection, boost: f32) -> BoundQuery {

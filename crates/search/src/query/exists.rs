@@ -5,11 +5,11 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
 use super::match_all::EverythingNode;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::error::Error;
 use crate::json;
+use crate::primitives::Docs;
 
 #[derive(Debug)]
 struct Exists {

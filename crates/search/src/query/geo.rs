@@ -7,9 +7,9 @@ use limber_mapping::geo::GeoPoint;
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
 use crate::error::Error;
 use crate::geo::{Relation, Shape, ShapeRelation, Target};
+use crate::primitives::Docs;
 
 /// Whether a point lies on the map.
 pub(super) fn is_on_map(point: &GeoPoint) -> bool {

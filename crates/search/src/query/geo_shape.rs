@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
 use super::geo::places;
 use super::lookup::{Lookup, tree};
 use super::parse::{Common, Parser, Query, QueryNode};
@@ -17,6 +16,7 @@ use crate::documents::DocumentName;
 use crate::error::Error;
 use crate::geo::{Relation, Shape, ShapeRelation, Target, check_within};
 use crate::json;
+use crate::primitives::Docs;
 
 #[derive(Debug)]
 struct GeoShape {

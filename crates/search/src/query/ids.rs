@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
 use super::parse::{Common, Parser, Query, QueryNode};
 use crate::error::Error;
 use crate::json;
+use crate::primitives::Docs;
 
 /// Most ids one query may name, as for `terms` (`index.max_terms_count`).
 const IDS_COUNT_MAX: usize = 65_536;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::number::java_float;
-use limber_mapping::{Field, Mapping, RequestError};
+use limber_mapping::{Field, RequestError};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value, json};
 
@@ -17,16 +17,16 @@ use super::match_text::{AnalysedTerm, analyse_phrase, any_of, no_terms, too_many
 use super::parse::{
     Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field,
 };
-use super::phrase_parts;
 use super::required_terms::RequiredTerms;
 use super::scoring::norm_of;
-use super::synonym;
 use super::token_graph::{GraphTerm, Step, Stretch, all_ways, is_graph, stretches};
+use super::{phrase_parts, synonym};
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
 use crate::json as values;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, PhraseScorer};
-use crate::score::{Bm25, Explanation};
+use crate::primitives::PhraseNode;
+use crate::score::Explanation;
 
 #[derive(Debug)]
 struct MatchPhrase {
@@ -38,18 +38,6 @@ struct MatchPhrase {
     zero_terms_all: bool,
     /// The last term is a prefix of at most this many terms.
     expansions_max: Option<usize>,
-}
-
-/// Terms at positions next to each other, or nearly so.
-#[derive(Debug)]
-pub(crate) struct PhraseNode {
-    pub field: Arc<Field>,
-    /// (position from 0, the terms that may stand there), positions ascending.
-    pub slots: Vec<(u32, Vec<Box<[u8]>>)>,
-    pub slop: u32,
-    pub scorer: Bm25,
-    /// Of a field without positions: the mapping by which sources are read again.
-    pub confirms_by: Option<Arc<Mapping>>,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -331,33 +319,6 @@ fn next_to_each_other(mut spans: Vec<Value>) -> Value {
     match spans.len() {
         1 => spans.remove(0),
         _ => json!({"span_near": {"clauses": spans, "slop": 0, "in_order": true}}),
-    }
-}
-
-impl PhraseNode {
-    /// (place, term) where each place has one term, none may lie elsewhere and positions are indexed.
-    pub fn exact_terms(&self) -> Option<Vec<(u32, &[u8])>> {
-        if self.slop > 0 || self.confirms_by.is_some() || self.slots.is_empty() {
-            return None;
-        }
-        fn only((place, terms): &(u32, Vec<Box<[u8]>>)) -> Option<(u32, &[u8])> {
-            match &terms[..] {
-                [only] => Some((*place, &**only)),
-                _ => None,
-            }
-        }
-        self.slots.iter().map(only).collect()
-    }
-
-    /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not share an occurrence.
-    pub fn groups(&self) -> Vec<Option<u32>> {
-        let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
-        let group = |(_, terms): &(u32, Vec<Box<[u8]>>)| {
-            let mut sharing = (0u32..).zip(&self.slots).filter(|(_, (_, other))| shares(terms, other));
-            let first = sharing.next().map(|(at, _)| at);
-            first.filter(|_| sharing.next().is_some())
-        };
-        self.slots.iter().map(group).collect()
     }
 }
 

@@ -17,55 +17,9 @@ use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{BoxedMatcher, BoxedScorer, NestedDocs, NestedScorer, NoDocs, ScoredWindow};
+use crate::primitives::NestedScore;
 use crate::request::InnerHits;
 use crate::score::Explanation;
-
-/// How the scores of the nested documents become that of the document around.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NestedScore {
-    Avg,
-    Sum,
-    Min,
-    Max,
-    /// They do not count.
-    None,
-}
-
-/// The scores of the nested documents of one document.
-pub(crate) struct ChildScores {
-    mode: NestedScore,
-    value: f64,
-    count: u32,
-}
-
-impl NestedScore {
-    pub fn start(self) -> ChildScores {
-        ChildScores { mode: self, value: 0.0, count: 0 }
-    }
-}
-
-impl ChildScores {
-    #[inline]
-    pub fn add(&mut self, score: f32) {
-        let score = f64::from(score);
-        self.value = match self.mode {
-            _ if self.count == 0 => score,
-            NestedScore::Avg | NestedScore::Sum => self.value + score,
-            NestedScore::Min => self.value.min(score),
-            NestedScore::Max => self.value.max(score),
-            NestedScore::None => 0.0,
-        };
-        self.count += 1;
-    }
-
-    pub fn finish(&self) -> f32 {
-        match self.mode {
-            NestedScore::Avg if self.count > 0 => (self.value / f64::from(self.count)) as f32,
-            NestedScore::None => 0.0,
-            _ => self.value as f32,
-        }
-    }
-}
 
 #[derive(Debug)]
 struct NestedQuery {

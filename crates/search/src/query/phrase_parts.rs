@@ -12,8 +12,9 @@ use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::match_text::{AnalysedTerm, any_of};
 use super::prefix::indexed_prefixes;
-use super::spans::{SpanTree, bind_span};
+use super::spans::bind_span;
 use crate::error::Error;
+use crate::primitives::SpanTree;
 
 /// A position from 0, and the terms that stand there.
 pub(super) type PhraseSlot = (u32, Vec<Box<[u8]>>);

@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::convert;
-use super::docs::Docs;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::spans::{Expansion, MultiTermQuery};
 use crate::error::Error;
 use crate::json;
+use crate::primitives::Docs;
 
 #[derive(Debug)]
 struct Range {

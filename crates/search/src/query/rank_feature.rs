@@ -13,13 +13,13 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, only_matching, score_of};
-use super::docs::Docs;
 use super::parse::{Common, Parser, Query, QueryNode};
 use super::prefix::successor;
 use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, Scorer, SegmentBits, WINDOW, each_term};
+use crate::primitives::Docs;
 use crate::score::Explanation;
 
 /// The name of Elasticsearch's parser in its errors.

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
 use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::rewrite::{Rewrite, bind_automaton, collect_terms};
@@ -16,6 +15,7 @@ use super::spans::{Expansion, MultiTermQuery};
 use crate::automaton::shown_terms;
 use crate::error::Error;
 use crate::json;
+use crate::primitives::Docs;
 
 #[derive(Debug)]
 struct RegexpQuery {

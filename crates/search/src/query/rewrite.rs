@@ -11,9 +11,9 @@ use limber_text::automaton::TermAutomaton;
 use super::bind::Binder;
 use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
-use super::docs::Docs;
 use crate::automaton::{shown_terms, walk};
 use crate::error::Error;
+use crate::primitives::Docs;
 
 /// `rewrite`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use limber_mapping::Field;
 
 use super::bound::BoundQuery;
-use super::docs::Docs;
 use super::match_all::{EverythingNode, NothingNode};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::matcher::selects_constant;
-use crate::runtime::RuntimeField;
+use crate::primitives::Docs;
+use crate::script::RuntimeField;
 
 /// Makes every set of documents below `query` that is about a runtime field one that asks the field. Queries on nested documents are bound as
 /// a whole on those, and left alone.

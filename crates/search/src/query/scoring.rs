@@ -7,11 +7,10 @@ use limber_segment::{DocId, Segment};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::docs::Docs;
 use super::parse::{QueryLimits, too_many_nested_clauses};
-use super::term::TermNode;
 use crate::context::ShardSnapshot;
 use crate::error::Error;
+use crate::primitives::{Docs, TermNode};
 use crate::score::{Bm25, FieldStatistics, NormCache, TermStatistics};
 
 impl<'a> Binder<'a> {

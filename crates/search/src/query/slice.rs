@@ -10,9 +10,9 @@ use limber_segment::SegmentId;
 
 use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
-use super::docs::Docs;
 use crate::context::{ShardPlace, ShardSnapshot};
 use crate::error::Result;
+use crate::primitives::Docs;
 use crate::request::Slice;
 
 /// `query` within a slice. `place` is the shard's among those that are searched. Slices of a scroll

@@ -1,8 +1,6 @@
 //! `term`: documents that hold exactly this value.
 
-use std::sync::Arc;
-
-use limber_mapping::{Field, RequestError};
+use limber_mapping::RequestError;
 use limber_segment::postings::{KnownBounds, Want};
 use limber_segment::{DocId, Segment, SegmentView};
 use serde_json::{Map, Value};
@@ -17,21 +15,14 @@ use crate::cache::KeyWriter;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer, TermScorer};
-use crate::score::{Bm25, Explanation};
+use crate::primitives::TermNode;
+use crate::score::Explanation;
 
 #[derive(Debug)]
 struct Term {
     field: String,
     value: Value,
     case_insensitive: bool,
-}
-
-/// Documents with a term, scored by BM25.
-#[derive(Debug)]
-pub(crate) struct TermNode {
-    pub field: Arc<Field>,
-    pub term: Box<[u8]>,
-    pub scorer: Bm25,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {

@@ -8,13 +8,14 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::convert;
-use super::docs::{Docs, DocsName};
+use super::docs::DocsName;
 use super::lookup::{Lookup, tree};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
 use crate::documents::DocumentName;
 use crate::error::Error;
 use crate::gather::gather;
 use crate::json;
+use crate::primitives::Docs;
 
 #[derive(Debug)]
 struct Terms {

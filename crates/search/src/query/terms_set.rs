@@ -2,9 +2,7 @@
 //!
 //! Source: Elasticsearch's `TermsSetQueryBuilder`, Lucene's `CoveringQuery`.
 
-use std::sync::Arc;
-
-use limber_mapping::{Field, RequestError};
+use limber_mapping::RequestError;
 use limber_script::{Script, ScriptContext};
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
@@ -20,9 +18,9 @@ use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{BoolScorer, BoxedMatcher, BoxedScorer, CoveredDocs, OpenNeeded, Union};
-use crate::runtime::RuntimeField;
+use crate::primitives::BoundNeeded;
 use crate::score::Explanation;
-use crate::script::BoundScript;
+use crate::script::{BoundScript, RuntimeField};
 
 #[derive(Debug)]
 struct TermsSet {
@@ -45,13 +43,6 @@ enum Needed {
 pub(crate) struct TermsSetNode {
     pub queries: Vec<BoundQuery>,
     pub needed: BoundNeeded,
-}
-
-#[derive(Debug)]
-pub(crate) enum BoundNeeded {
-    Field { field: Arc<Field>, runtime: Option<Arc<RuntimeField>> },
-    Script(BoundScript),
-    Count(u64),
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {

@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 
 use super::suggest::Suggest;
 use super::{
-    Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Slice, Sort, SourceFilter,
-    UrlParameters,
+    Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Slice, Sort, UrlParameters,
 };
 use crate::aggregation::Aggregations;
 use crate::documents::DocumentName;
 use crate::json;
 use crate::query::{Query, QueryLimits, parse_query};
+use crate::source::SourceFilter;
 
 /// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
 /// Keys of a search's body, for those who propose them.
@@ -323,9 +323,9 @@ impl SearchRequest {
         super::url::apply(&mut request, url)?;
         request.validate()?;
         let may_be_kept = request.request_cache.unwrap_or(request.size() == 0);
-        if may_be_kept && crate::cache::is_deterministic(body) {
+        if may_be_kept && super::determinism::is_deterministic(body) {
             request.cache_key = url.cache_key(body);
-            request.named_documents = crate::cache::named_documents(body);
+            request.named_documents = super::determinism::named_documents(body);
         }
         request.held_bytes = u64::try_from(work::allocated_bytes() - before_bytes).unwrap_or(0);
         Ok(request)
@@ -398,9 +398,9 @@ impl SearchRequest {
 
     /// Tells the request within a filter from the request alone.
     pub fn narrow_cache_key(&mut self, filter: &Value) {
-        let key = self.cache_key.take().filter(|_| crate::cache::is_deterministic(filter));
+        let key = self.cache_key.take().filter(|_| super::determinism::is_deterministic(filter));
         self.cache_key = key.map(|key| [&*key, b"\0", filter.to_string().as_bytes()].concat().into());
-        self.named_documents.extend(crate::cache::named_documents(filter));
+        self.named_documents.extend(super::determinism::named_documents(filter));
     }
 
     /// Tells the request by what the documents are that it names. `state`: what no other state of the document is told by; `None`: its

@@ -8,9 +8,10 @@ use limber_mapping::geo::{GeoPoint, parse_point};
 use serde_json::Value;
 
 use super::nested_sort::NestedSort;
-use super::sort::{Missing, Mode, Sort, parse_mode, parse_order};
+use super::sort::{Missing, Sort, parse_mode, parse_order};
 use crate::geo::Validation;
 use crate::json;
+use crate::mode::Mode;
 
 /// Most points of one sort.
 const POINTS_MAX: usize = 1000;

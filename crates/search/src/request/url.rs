@@ -7,8 +7,9 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::suggest::Suggest;
-use super::{FieldFormat, SearchRequest, Sort, SourceFilter, StoredFields, TrackTotalHits};
+use super::{FieldFormat, SearchRequest, Sort, StoredFields, TrackTotalHits};
 use crate::json;
+use crate::source::SourceFilter;
 
 /// The parameters of a `_search` URL, decoded, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,7 +42,7 @@ impl UrlParameters {
         let mut parameters: Vec<&(String, String)> =
             self.0.iter().filter(|(name, _)| !ELSEWHERE.contains(&name.as_str())).collect();
         parameters.sort_unstable();
-        if parameters.iter().any(|(_, value)| !crate::cache::is_timeless(value)) {
+        if parameters.iter().any(|(_, value)| !super::determinism::is_timeless(value)) {
             return None;
         }
         // The order of what is asked says nothing; within it, order may be that of the answer.

@@ -11,9 +11,9 @@ use limber_segment::shapes::ShapeColumn;
 use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment, StoredReader};
 
+use super::runtime::{RuntimeField, RuntimeReader, RuntimeTerms};
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
-use crate::runtime::{RuntimeField, RuntimeReader, RuntimeTerms};
 use crate::score::RandomOf;
 use crate::source::read_source;
 
@@ -38,7 +38,7 @@ impl BoundFields {
                     let (path, name) = (&field.path, field.type_name());
                     Some(RequestError::unsupported(format!("field [{path}] of type [{name}] in scripts")))
                 }
-                Some(field) => match crate::collect::check_column(field, shard) {
+                Some(field) => match crate::columns::check_column(field, shard) {
                     Err(error) => Some(error.to_request_error()),
                     Ok(()) => None,
                 },

@@ -1,7 +1,13 @@
-//! Scripts over the documents of a shard: what `limber_script` needs of them.
+//! Scripts over the documents of a shard: what `limber_script` needs of them, and the fields whose values scripts make (`runtime`).
 
 mod bound;
 mod ceiling;
 mod fields;
+mod runtime;
 
 pub(crate) use bound::BoundScript;
+pub use runtime::check_scripts;
+pub(crate) use runtime::{
+    NumberSource, RuntimeField, RuntimeReader, RuntimeTerms, context_of, emitted_values, script_of,
+    script_values,
+};

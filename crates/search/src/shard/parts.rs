@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use limber_segment::{DocId, SegmentView};
 use limber_store::sync::Mutex;
 
-use super::{Progress, Run, Sink, Top};
+use super::run::{Progress, Run};
+use super::sink::Sink;
+use super::top::Top;
 use crate::error::{Error, Result};
 use crate::matcher::WINDOW;
 use crate::query::Whole;

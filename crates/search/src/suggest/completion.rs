@@ -19,9 +19,7 @@ use crate::error::Result;
 use crate::fetch::{Searched, fetch_hits};
 use crate::query::{self, Query};
 use crate::request::SearchRequest;
-use crate::request::suggest::Common;
-use crate::request::suggest::{CompletionRequest, Scope, scopes};
-use crate::shard::bases;
+use crate::request::suggest::{Common, CompletionRequest, Scope, scopes};
 
 /// A document that was found.
 #[derive(Debug, Clone)]
@@ -106,7 +104,7 @@ pub(super) fn of_shard(
     let scopes = scopes(request, field)?;
     let mut best =
         Best { count_max: common.shard_size, skips_duplicates: request.skip_duplicates, found: Vec::new() };
-    let bases = bases(shard);
+    let bases = shard.bases();
     for (number, base) in bases.iter().enumerate() {
         for scope in &scopes {
             let place = (number as u32, *base);

@@ -22,10 +22,15 @@ pub const BUFFER_BYTES_MAX: usize = 1 << 30;
 /// What a document is, beside its fields.
 #[derive(Debug, Clone, Copy)]
 pub struct DocumentMeta<'a> {
+    /// `_id`.
     pub id: &'a [u8],
+    /// `_routing`.
     pub routing: Option<&'a str>,
+    /// `_seq_no`.
     pub seq_no: u64,
+    /// `_primary_term`.
     pub primary_term: u64,
+    /// `_version`.
     pub version: u64,
 }
 
@@ -179,6 +184,7 @@ impl Buffer {
         self.doc_count
     }
 
+    /// Whether no document was committed.
     pub fn is_empty(&self) -> bool {
         self.doc_count == 0
     }

@@ -5,11 +5,11 @@ use limber_mapping::FieldId;
 use super::chunk_log::ChunkLog;
 use super::doc_log::DocLog;
 use super::echo::Role;
+use super::shapes::ShapesBuffer;
 use super::table::{TermTable, same};
 use super::text::TextBuffer;
 use super::waiting::{self, Unsettled};
 use crate::DocId;
-use crate::shapes::ShapesBuffer;
 
 /// The log of one field, by representation.
 #[derive(Default)]

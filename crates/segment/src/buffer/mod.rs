@@ -10,6 +10,7 @@ mod invert;
 mod memo;
 mod nested;
 mod reorder;
+mod shapes;
 mod short_texts;
 mod sort;
 mod sources;
@@ -18,8 +19,5 @@ mod text;
 mod waiting;
 mod write;
 
-pub(crate) use chunk_log::ChunkLog;
-pub(crate) use doc_log::DocLog;
 pub use document::{BUFFER_BYTES_MAX, Buffer, DocumentMeta};
-pub(crate) use fields::{Mark, NumbersBuffer};
 pub use write::Written;

@@ -5,10 +5,10 @@ use limber_mapping::{Mapping, SpaceId};
 use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer};
 use super::invert::TermOrder;
 use super::nested::SpaceBuffer;
+use super::shapes::ShapesBuffer;
 use super::text::{TextBuffer, TextEntry};
 use crate::DocId;
 use crate::index_sort::SortField;
-use crate::shapes::ShapesBuffer;
 
 /// A new order of documents.
 pub struct Reordering {

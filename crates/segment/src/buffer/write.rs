@@ -12,6 +12,7 @@ use super::fields::{FieldBuffer, NumbersBuffer, TermsBuffer};
 use super::invert::TermOrder;
 use super::nested::NestedBuffers;
 use super::reorder::{Reordering, reorder_nested};
+use super::shapes::ShapesBuffer;
 use super::table::{TermTable, same};
 use super::text::TextBuffer;
 use crate::columns::format::GROUP;
@@ -21,7 +22,6 @@ use crate::id_filter::{self, id_hash};
 use crate::nested::{self, ParentBitsBuilder, SpaceEntry};
 use crate::points::{PointsWriter, column_serves, place_of};
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions};
-use crate::shapes::ShapesBuffer;
 use crate::zeros::zeros;
 use crate::{DocId, LiveDocs, Result, Sink, norms};
 
@@ -87,6 +87,7 @@ impl Buffer {
 /// A buffer that became a segment.
 #[derive(Debug)]
 pub struct Written {
+    /// The segment.
     pub meta: SegmentMeta,
     /// Without the documents that were deleted before; `None`: all are live.
     pub live: Option<LiveDocs>,

@@ -101,6 +101,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         Ok(Column { values, offsets, docs, cardinality, sorted, doc_count, doc_count_with_value, min, max })
     }
 
+    /// How many values documents have.
     pub fn cardinality(&self) -> Cardinality {
         self.cardinality
     }
@@ -115,6 +116,7 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         self.doc_count_with_value
     }
 
+    /// Values of all documents, deleted ones included.
     pub fn value_count(&self) -> u64 {
         self.values.count()
     }

@@ -33,6 +33,7 @@ pub struct DocSetBuilder {
 }
 
 impl DocSetBuilder {
+    /// Documents so far.
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -121,6 +122,10 @@ fn word(bits: &[u8; BITS_BYTES], index: usize) -> u64 {
 }
 
 impl<'a> DocSet<'a> {
+    /// Opens what a [`DocSetBuilder`] wrote for a segment of `doc_count` documents.
+    ///
+    /// # Errors
+    /// Bytes that are too few.
     pub fn new(bytes: &'a [u8], doc_count: u32) -> Result<DocSet<'a>> {
         let directory_len = (doc_count.div_ceil(WINDOW as u32) as usize + 1) * 8;
         let at = bytes.len().checked_sub(directory_len).ok_or_else(|| corrupt(bytes.len()))?;
@@ -168,6 +173,7 @@ impl<'a> DocSet<'a> {
         Ok((before, window))
     }
 
+    /// Whether a document is in the set.
     #[inline]
     pub fn contains(&self, doc: DocId) -> Result<bool> {
         Ok(self.rank(doc)?.is_some())

@@ -39,11 +39,16 @@
 pub const BLOCK: usize = 128;
 /// Values in a group, the unit of the directory; documents in a window.
 pub const GROUP: usize = 4096;
+/// Blocks in a group.
 pub const BLOCKS_PER_GROUP: usize = GROUP / BLOCK;
+/// Bytes of a group in the directory.
 pub const ENTRY_BYTES: usize = 40;
+/// Bytes of the footer.
 pub const FOOTER_BYTES: usize = 72;
 /// Most distinct values in a group's table.
 pub const TABLE_LEN_MAX: usize = 64;
 
+/// Values of a group are steps from its minimum.
 pub const KIND_FRAME: u8 = 0;
+/// Values of a group are places in its table.
 pub const KIND_TABLE: u8 = 1;

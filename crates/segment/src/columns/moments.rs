@@ -15,7 +15,9 @@ use crate::Result;
 /// What values add up to. Exact while every value is below [`Moments::VALUE_MAX`] in size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Moments {
+    /// How many values.
     pub count: u64,
+    /// Their sum.
     pub sum: i128,
     /// 0 where nobody asked for squares.
     pub sum_of_squares: i128,
@@ -32,6 +34,7 @@ impl Moments {
         moments
     }
 
+    /// Adds those of further values.
     pub fn add(&mut self, other: &Moments) {
         self.count += other.count;
         self.sum += other.sum;

@@ -9,7 +9,9 @@ use crate::{Error, Result};
 
 /// What a column's values are decoded to: `i64` (numbers) or `u32` (ordinals).
 pub trait ColumnValue: Copy + Ord + Default + std::fmt::Debug + 'static {
+    /// The value of this number, which is one of the type.
     fn from_i64(value: i64) -> Self;
+    /// The value as the number that is stored.
     fn to_i64(self) -> i64;
     /// `base + factor * residual` for a whole block; `None` when the bytes do not fit.
     fn unpack(packed: &[u8], bits: u8, base: i64, factor: u64, out: &mut [Self; BLOCK]) -> Option<()>;

@@ -11,6 +11,7 @@ use crate::{DocId, Result};
 pub enum Presence<'a> {
     /// Every document of the segment; holds their count.
     All(u32),
+    /// Those of a set that a column has.
     Set(DocSet<'a>),
     /// Computed from terms or norms; bit `doc % 64` of word `doc / 64`. The second: how many are set.
     Bits(Arc<[u64]>, u32),
@@ -25,6 +26,7 @@ impl Presence<'_> {
         }
     }
 
+    /// Whether a document has the field.
     #[inline]
     pub fn contains(&self, doc: DocId) -> Result<bool> {
         match self {

@@ -21,18 +21,24 @@ pub struct ColumnWriter {
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnSummary {
+    /// How many values documents have.
     pub cardinality: Cardinality,
+    /// Documents of the segment.
     pub doc_count: u32,
+    /// Documents that have a value.
     pub doc_count_with_value: u32,
+    /// Values of all documents.
     pub value_count: u64,
     /// 0 without values.
     pub min: i64,
+    /// 0 without values.
     pub max: i64,
     /// Values never descend in document order.
     pub sorted: bool,
 }
 
 impl ColumnWriter {
+    /// Of a column without values.
     pub fn new() -> ColumnWriter {
         ColumnWriter::default()
     }

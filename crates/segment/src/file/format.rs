@@ -49,7 +49,9 @@ pub const MAGIC: [u8; 8] = *b"LIMBRSEG";
 pub const MAGIC_END: [u8; 8] = *b"GESRBMIL";
 /// Raised with every change of any section's layout; see **Versions** above.
 pub const VERSION: u32 = 1;
+/// Bytes before the first section of a file.
 pub const HEADER_BYTES: usize = 24;
+/// Bytes at the end of a file.
 pub const FOOTER_BYTES: usize = 32;
 /// A segment below this size is one file, so that a refresh costs one create and one write. 10 MB is where Lucene's default
 /// merge policy stops using compound files as well (a tenth of a 100 MB shard).
@@ -59,17 +61,26 @@ pub const COMPOUND_BYTES_MAX: usize = 10 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Lane {
+    /// What is read when a segment is opened.
     Main = 0,
+    /// Pages of term indexes.
     TermIndex = 1,
+    /// Term blocks.
     Terms = 2,
+    /// Postings.
     Postings = 3,
+    /// Positions.
     Positions = 4,
+    /// Columns.
     Columns = 5,
+    /// Points.
     Points = 6,
+    /// Sources and shapes.
     Stored = 7,
 }
 
 impl Lane {
+    /// All of them, by number.
     pub const ALL: [Lane; 8] = [
         Lane::Main,
         Lane::TermIndex,
@@ -110,12 +121,15 @@ pub enum SectionKind {
     Terms = 3,
     /// Doc ids, frequencies, skip data.
     Postings = 4,
+    /// Positions of terms in texts.
     Positions = 5,
+    /// Norms, a byte a document.
     Norms = 6,
     /// Filter over `_id`.
     IdFilter = 7,
     /// Number or ordinal column.
     Column = 8,
+    /// Points, one- or two-dimensional.
     Points = 9,
     /// Compressed blocks of `_source`; once a segment.
     StoredBlocks = 10,
@@ -128,6 +142,7 @@ pub enum SectionKind {
 }
 
 impl SectionKind {
+    /// All of them, by number.
     pub const ALL: [SectionKind; 14] = [
         SectionKind::Fields,
         SectionKind::TermIndex,
@@ -145,10 +160,12 @@ impl SectionKind {
         SectionKind::Shapes,
     ];
 
+    /// The kind of this number.
     pub fn from_byte(byte: u8) -> Option<SectionKind> {
         SectionKind::ALL.get(usize::from(byte)).copied()
     }
 
+    /// The file that such sections go to in a large segment.
     pub fn lane(self) -> Lane {
         match self {
             SectionKind::Fields

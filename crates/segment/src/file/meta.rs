@@ -45,6 +45,7 @@ impl std::fmt::Display for SegmentId {
 /// One file of a segment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileMeta {
+    /// Name in the folder of the shard.
     pub name: String,
     /// Bytes.
     pub len: u64,
@@ -55,6 +56,7 @@ pub struct FileMeta {
 /// What a commit manifest lists about a segment. The caller makes `files` durable (`Directory::sync`) at a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentMeta {
+    /// Unique in its shard.
     pub id: SegmentId,
     /// Deleted documents included.
     pub doc_count: u32,
@@ -64,6 +66,7 @@ pub struct SegmentMeta {
     pub bytes: u64,
     /// Smallest and largest `_seq_no`; `None` when the segment has no such column.
     pub min_seq_no: Option<u64>,
+    /// See [`SegmentMeta::min_seq_no`].
     pub max_seq_no: Option<u64>,
 }
 
@@ -72,13 +75,17 @@ pub struct SegmentMeta {
 pub struct FieldInfo {
     /// Full dotted path.
     pub path: Arc<str>,
+    /// How its values are kept.
     pub representation: Representation,
     /// Terms (text, terms) or points (number) are written.
     pub index: bool,
     /// A number or ordinal column, or one of shapes, is written.
     pub column: bool,
+    /// Norms are written.
     pub norms: bool,
+    /// Postings tell how often a term occurs in a document.
     pub frequencies: bool,
+    /// Positions of terms are written.
     pub positions: bool,
     /// Points are in Z order ([`crate::points::SpatialPoints`]).
     pub spatial: bool,
@@ -93,6 +100,7 @@ impl FieldInfo {
         }
     }
 
+    /// What a segment writes of a field of the mapping.
     pub fn of(field: &Field) -> FieldInfo {
         let representation = field.representation();
         let text = representation == Representation::Text;

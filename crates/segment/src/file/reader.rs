@@ -18,7 +18,9 @@ pub struct SegmentFile {
     files: Vec<OpenFile>,
     /// Sorted by (kind, field).
     sections: Vec<SectionEntry>,
+    /// All fields: those of the documents, then of each nested space.
     pub fields: Vec<FieldInfo>,
+    /// Documents, deleted ones included, nested ones not.
     pub doc_count: u32,
     pub(super) known: KnownDamage,
 }
@@ -31,13 +33,16 @@ struct OpenFile {
 /// Where one section lies.
 #[derive(Debug, Clone, Copy)]
 pub struct SectionEntry {
+    /// What it holds.
     pub kind: SectionKind,
     /// [`NO_FIELD`] for sections of the segment as a whole.
     pub field: u32,
     file: usize,
     /// In its file, bytes.
     pub offset: u64,
+    /// Bytes.
     pub len: u64,
+    /// CRC-32 of its bytes.
     pub crc: u32,
 }
 
@@ -118,6 +123,7 @@ impl SegmentFile {
         &self.sections
     }
 
+    /// Where the section of this kind of a field lies; [`NO_FIELD`] for those of the whole segment.
     pub fn entry(&self, kind: SectionKind, field: u32) -> Option<&SectionEntry> {
         self.place(kind, field).map(|at| &self.sections[at])
     }
@@ -138,6 +144,7 @@ impl SegmentFile {
         self.entry(kind, field).map(|entry| self.entry_bytes(entry))
     }
 
+    /// The bytes of a section of [`SegmentFile::sections`].
     pub fn entry_bytes(&self, entry: &SectionEntry) -> &[u8] {
         // In bounds: `open` checked every section against its file.
         &self.files[entry.file].bytes[entry.offset as usize..][..entry.len as usize]

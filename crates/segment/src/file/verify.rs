@@ -27,9 +27,13 @@ use crate::{Error, Result};
 /// Something wrong with a file of an open segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
+    /// Name of the file, without its folder.
     pub file: String,
+    /// Byte in the file.
     pub offset: u64,
+    /// What should be there.
     pub expected: String,
+    /// What is there.
     pub found: String,
 }
 

@@ -172,6 +172,7 @@ impl Drop for Shared<'_> {
 }
 
 impl<'d> SegmentWriter<'d> {
+    /// Writes a segment into a folder. Nothing is there before [`SegmentWriter::finish`], or what outgrew memory.
     pub fn new(directory: &'d dyn Directory, id: SegmentId) -> SegmentWriter<'d> {
         let shared = Shared {
             directory,
@@ -190,6 +191,7 @@ impl<'d> SegmentWriter<'d> {
         }
     }
 
+    /// Calls `progress` as bytes are written.
     pub fn with_progress(self, progress: Box<Progress<'d>>) -> SegmentWriter<'d> {
         self.shared.borrow_mut().progress = Some(progress);
         self

@@ -6,12 +6,11 @@
 //!
 //! **Invariant**: the children of a parent are consecutive, and parents ascend with their children.
 
+mod lineage;
 mod parent_bits;
-mod space;
 mod table;
 
+pub use lineage::{ChildrenCursor, Lineage, LineageCursor};
 pub(crate) use parent_bits::ParentBitsBuilder;
 pub use parent_bits::{ChildCursor, ParentBits, ParentCursor};
-pub(crate) use space::spaces_inside;
-pub use space::{ChildrenCursor, Lineage, LineageCursor, NestedSpace};
 pub(crate) use table::{SpaceEntry, decode, encode};

@@ -48,14 +48,17 @@ impl ParentBits {
         &self.words
     }
 
+    /// Documents around.
     pub fn parent_count(&self) -> u32 {
         self.parent_count
     }
 
+    /// Documents inside of all of them.
     pub fn child_count(&self) -> u32 {
         self.child_count
     }
 
+    /// Bytes held in memory.
     pub fn heap_bytes(&self) -> u64 {
         (self.words.len() * 8 + self.ones.len() * 4) as u64
     }
@@ -65,6 +68,7 @@ impl ParentBits {
         self.child_cursor().first_child(parent)
     }
 
+    /// The documents inside of `parent`.
     pub fn children(&self, parent: DocId) -> Range<DocId> {
         self.first_child(parent)..self.first_child(parent + 1)
     }

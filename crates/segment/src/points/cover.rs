@@ -32,6 +32,7 @@ impl Cover {
         }
     }
 
+    /// Whether no cell touches the shape.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

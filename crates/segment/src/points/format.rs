@@ -32,12 +32,18 @@
 
 /// Points of a leaf, as in Lucene's `BKDConfig.DEFAULT_MAX_POINTS_IN_LEAF_NODE`.
 pub const LEAF_POINTS: usize = 512;
+/// Bytes of a leaf in the directory.
 pub const ENTRY_BYTES: usize = 24;
+/// Bytes of the footer.
 pub const FOOTER_BYTES: usize = 48;
+/// The section has leaves.
 pub const KIND_LEAVES: u8 = 0;
+/// The field's column is the index.
 pub const KIND_COLUMN: u8 = 1;
 
 /// How a leaf's documents are written.
 pub const DOCS_STEPS: u8 = 0;
+/// A bit a document.
 pub const DOCS_BITS: u8 = 1;
+/// They follow each other.
 pub const DOCS_RUN: u8 = 2;

@@ -112,6 +112,7 @@ impl<'a> Points<'a> {
         Ok(Points { bodies, directory, column, value_count, doc_count, with_value, min, max, single_valued })
     }
 
+    /// Values of all documents, deleted ones included.
     pub fn value_count(&self) -> u64 {
         self.value_count
     }
@@ -131,6 +132,7 @@ impl<'a> Points<'a> {
         (self.value_count > 0).then_some(self.min)
     }
 
+    /// Largest value; `None` without values.
     pub fn max(&self) -> Option<i64> {
         (self.value_count > 0).then_some(self.max)
     }

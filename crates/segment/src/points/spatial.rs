@@ -39,7 +39,9 @@ pub fn stored_at(place: i64) -> i64 {
 /// A rectangle of stored coordinates, ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
+    /// Stored longitudes, from and to.
     pub x: (i32, i32),
+    /// Stored latitudes, from and to.
     pub y: (i32, i32),
 }
 
@@ -65,6 +67,7 @@ impl<'a> SpatialPoints<'a> {
         SpatialPoints { points }
     }
 
+    /// Places of all documents, deleted ones included.
     pub fn value_count(&self) -> u64 {
         self.points.value_count()
     }
@@ -74,6 +77,7 @@ impl<'a> SpatialPoints<'a> {
         self.points.doc_count_with_value()
     }
 
+    /// No document has several places.
     pub fn is_single_valued(&self) -> bool {
         self.points.is_single_valued()
     }

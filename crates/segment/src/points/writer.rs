@@ -20,6 +20,7 @@ pub struct PointsWriter {
 }
 
 impl PointsWriter {
+    /// With room for so many points.
     pub fn with_capacity(points: usize) -> PointsWriter {
         PointsWriter { points: Vec::with_capacity(points) }
     }

@@ -7,9 +7,13 @@ use crate::{DocId, Result, Sink};
 
 /// The four sections that grow while terms arrive. Offsets in what is written count from each sink's position at the start.
 pub struct FieldSinks<'s> {
+    /// Of the section `Terms`.
     pub terms: &'s mut dyn Sink,
+    /// Of the section `TermIndex`.
     pub index: &'s mut dyn Sink,
+    /// Of the section `Postings`.
     pub postings: &'s mut dyn Sink,
+    /// Of the section `Positions`.
     pub positions: &'s mut dyn Sink,
 }
 

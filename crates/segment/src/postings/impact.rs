@@ -6,6 +6,7 @@ use limber_codec::{Corrupt, Reader, varint};
 /// a higher frequency and a smaller norm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Impact {
+    /// Occurrences in the document.
     pub freq: u32,
     /// [`limber_codec::norm`]; 1 in fields without norms.
     pub norm: u8,

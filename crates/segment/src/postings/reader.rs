@@ -31,6 +31,7 @@ impl PostingsReader {
         Ok(PostingsReader { postings, positions, options, doc_count })
     }
 
+    /// What is indexed of the field.
     pub fn options(&self) -> IndexOptions {
         self.options
     }

@@ -3,10 +3,10 @@
 use limber_mapping::{Representation, keyed_path};
 
 use super::Segment;
+use super::keys::KeyPart;
 use super::open::Inverted;
 use crate::columns::{NumberColumn, OrdinalColumn};
 use crate::file::{SectionEntry, SectionKind};
-use crate::keys::KeyPart;
 use crate::norms::Norms;
 use crate::points::{Points, ShapeCells, SpatialPoints};
 use crate::postings::{Postings, PostingsReader, Want};

@@ -6,9 +6,9 @@ use limber_store::Pool;
 use limber_store::term_index::FieldPages;
 
 use super::Segment;
+use super::nested::NestedSpace;
 use super::open::FieldState;
 use crate::file::SectionKind;
-use crate::nested::NestedSpace;
 use crate::{FieldInfo, Result};
 
 /// Of a file: its name (twice, as the commit lists it too), the mapping's own record.

@@ -2,10 +2,14 @@
 
 mod documents;
 mod fields;
+mod keys;
 mod memory;
+mod nested;
 mod open;
 mod presence;
 mod view;
 
+pub use keys::KEYS_KEPT_MAX;
+pub use nested::NestedSpace;
 pub use open::{ID_PATH, Segment};
 pub use view::SegmentView;

@@ -7,10 +7,11 @@ use limber_mapping::KEYED_PATH_END;
 use limber_store::term_index::{TermIndexCache, next_segment_core_id};
 use limber_store::{Charge, Directory, Pool};
 
+use super::keys::Keys;
+use super::nested::{NestedSpace, spaces_inside};
 use crate::file::{Damage, NO_FIELD, SectionEntry, SectionKind, SegmentFile};
 use crate::id_filter::IdFilter;
-use crate::keys::Keys;
-use crate::nested::{self, NestedSpace, SpaceEntry};
+use crate::nested::{self, SpaceEntry};
 use crate::norms::Norms;
 use crate::postings::PostingsReader;
 use crate::terms::TermDictionary;
@@ -123,10 +124,10 @@ impl Segment {
         let mut segments: Vec<Option<Arc<Segment>>> = vec![None; table.len()];
         for (place, entry) in table.iter().enumerate().rev() {
             let mut segment = self.of_space(entry.bits.child_count(), first_fields[place], entry.field_count);
-            segment.nested = nested::spaces_inside(table, Some(place), &segments);
+            segment.nested = spaces_inside(table, Some(place), &segments);
             segments[place] = Some(Arc::new(segment));
         }
-        self.nested = nested::spaces_inside(table, None, &segments);
+        self.nested = spaces_inside(table, None, &segments);
     }
 
     /// A part of this segment's file as a segment of its own, without ids and sources.
@@ -221,6 +222,7 @@ impl Segment {
         &self.fields[(number - self.first_field) as usize]
     }
 
+    /// What the commit says of it.
     pub fn meta(&self) -> &SegmentMeta {
         &self.meta
     }
@@ -250,6 +252,7 @@ impl Segment {
         self.first_field
     }
 
+    /// The field of the segment's own documents at this path.
     pub fn field(&self, path: &str) -> Option<&FieldInfo> {
         self.number(path).map(|number| self.info(number))
     }

@@ -8,12 +8,14 @@ use crate::{DocId, LiveDocs};
 /// What a searcher holds: a segment and which of its documents are live.
 #[derive(Clone)]
 pub struct SegmentView {
+    /// The segment.
     pub segment: Arc<Segment>,
     /// `None`: all of them.
     pub live: Option<Arc<LiveDocs>>,
 }
 
 impl SegmentView {
+    /// A segment, all of whose documents are live.
     pub fn new(segment: Arc<Segment>) -> SegmentView {
         SegmentView { segment, live: None }
     }
@@ -32,14 +34,17 @@ impl SegmentView {
         self.segment.doc_count()
     }
 
+    /// Documents that are not deleted.
     pub fn live_count(&self) -> u32 {
         self.live.as_ref().map_or(self.doc_count(), |live| live.live_count())
     }
 
+    /// Documents that are deleted.
     pub fn deleted_count(&self) -> u32 {
         self.doc_count() - self.live_count()
     }
 
+    /// Whether a document is not deleted.
     #[inline]
     pub fn is_live(&self, doc: DocId) -> bool {
         self.live.as_ref().is_none_or(|live| live.is_live(doc))

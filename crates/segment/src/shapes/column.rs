@@ -28,6 +28,7 @@ impl<'a> ShapeColumn<'a> {
         self.places.doc_count_with_value()
     }
 
+    /// Documents that have shapes, each once.
     pub fn value_count(&self) -> u64 {
         self.places.value_count()
     }

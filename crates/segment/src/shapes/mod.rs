@@ -7,8 +7,6 @@
 //! shapes   per shape, in the order of documents: varint length, bytes (limber_mapping::geo::GridShape)
 //! ```
 
-mod buffer;
 mod column;
 
-pub(crate) use buffer::ShapesBuffer;
 pub use column::ShapeColumn;

@@ -28,7 +28,9 @@ pub const ZSTD_BLOCK_BYTES: usize = 64 << 10;
 pub const BLOCK_DOCS_MAX: usize = 4096;
 /// zstd level of `best_compression`: level 3 costs half as much again for 4 % (measured in the research notes).
 pub const ZSTD_LEVEL: i32 = 1;
+/// Bytes before the first entry of the index.
 pub const INDEX_HEADER_BYTES: usize = 9;
+/// Bytes of a block in the index.
 pub const INDEX_ENTRY_BYTES: usize = 12;
 /// Largest part of a block: a document is at most 2 GiB - 1 by Lucene's limit on a stored field.
 pub const PART_BYTES_MAX: u64 = i32::MAX as u64;

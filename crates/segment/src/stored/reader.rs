@@ -50,8 +50,11 @@ pub(crate) struct RawBlock<'a> {
 /// One stored document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredDocument<'a> {
+    /// `_id`.
     pub id: &'a [u8],
+    /// `_routing`.
     pub routing: Option<&'a [u8]>,
+    /// `_source` as it came, or what the index keeps of it.
     pub source: &'a [u8],
 }
 
@@ -68,6 +71,10 @@ fn corrupt(offset: u64, expected: &'static str) -> Error {
 }
 
 impl<'a> Stored<'a> {
+    /// Opens the sections `StoredBlocks` and `StoredIndex`.
+    ///
+    /// # Errors
+    /// An index that no writer here makes.
     pub fn open(blocks: &'a [u8], index: &'a [u8]) -> Result<Stored<'a>> {
         let at = Error::in_section("stored index", 0);
         let mut reader = Reader::new(index);
@@ -86,10 +93,12 @@ impl<'a> Stored<'a> {
         Ok(Stored { codec, blocks, index: entries.as_chunks().0, doc_count })
     }
 
+    /// How blocks are compressed.
     pub fn codec(&self) -> StoredCodec {
         self.codec
     }
 
+    /// Documents of the segment.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }
@@ -204,6 +213,7 @@ impl std::fmt::Debug for StoredReader {
 }
 
 impl StoredReader {
+    /// A reader that holds no block yet.
     pub fn new() -> StoredReader {
         StoredReader::default()
     }

@@ -39,6 +39,7 @@ const PREFIX_BYTES_MAX: usize = 4 * 10;
 const CHUNK_BYTES: usize = 256 << 10;
 
 impl StoredWriter {
+    /// Of no documents yet.
     pub fn new(codec: StoredCodec) -> StoredWriter {
         StoredWriter {
             codec,
@@ -58,10 +59,12 @@ impl StoredWriter {
         }
     }
 
+    /// Documents so far.
     pub fn doc_count(&self) -> u32 {
         self.doc_count
     }
 
+    /// How blocks are compressed.
     pub fn codec(&self) -> StoredCodec {
         self.codec
     }

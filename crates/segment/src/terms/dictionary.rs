@@ -23,14 +23,18 @@ const SECTION: &str = "terms";
 
 /// Where the pages of a field's term index are read from when the cache does not hold them.
 pub struct IndexPages {
+    /// Where the file is.
     pub directory: Arc<dyn Directory>,
+    /// Name of the file.
     pub file: Arc<str>,
     /// Start and length of the section `TermIndex` in `file`.
     pub offset: u64,
+    /// See [`IndexPages::offset`].
     pub len: u64,
     /// The section as it is mapped. Pages are read from the file, which costs less than mapping their memory in; but the file of a
     /// segment that was merged away is gone while a scroll still sees the segment.
     pub mapped: Option<FileBytes>,
+    /// Holds pages that were loaded.
     pub cache: Arc<TermIndexCache>,
     /// From [`limber_store::term_index::next_segment_core_id`], one a segment.
     pub segment_core: u64,
@@ -139,18 +143,22 @@ impl TermDictionary {
         self.part.as_ref().map_or(self.opened.directory.statistics.term_count, |part| part.count)
     }
 
+    /// Whether there is no term.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// Sums over the whole field's terms.
     pub fn statistics(&self) -> TermStatistics {
         self.opened.directory.statistics
     }
 
+    /// (term, document) pairs of the whole field.
     pub fn sum_doc_freq(&self) -> u64 {
         self.opened.directory.statistics.sum_doc_freq
     }
 
+    /// Occurrences of all terms of the whole field.
     pub fn sum_total_term_freq(&self) -> u64 {
         self.opened.directory.statistics.sum_total_term_freq
     }
@@ -160,6 +168,7 @@ impl TermDictionary {
         self.opened.directory.statistics.doc_count_with_field
     }
 
+    /// What is indexed of the field.
     pub fn options(&self) -> IndexOptions {
         self.opened.directory.options
     }

@@ -8,8 +8,11 @@ use crate::index_options::IndexOptions;
 /// Sums over a field's terms, deleted documents included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TermStatistics {
+    /// Distinct terms.
     pub term_count: u64,
+    /// (term, document) pairs.
     pub sum_doc_freq: u64,
+    /// Occurrences of all terms.
     pub sum_total_term_freq: u64,
     /// Documents with at least one term.
     pub doc_count_with_field: u32,

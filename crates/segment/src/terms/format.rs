@@ -56,8 +56,12 @@ pub const PAGE_BYTES_TARGET: usize = 256 << 10;
 /// at every refresh.
 pub const LIST_KEYS_MAX: usize = 64;
 
+/// First byte of a page that is an FST.
 pub const PAGE_FST: u8 = 0;
+/// First byte of a page that is a list of keys.
 pub const PAGE_LIST: u8 = 1;
 
+/// Of a directory: frequencies are indexed.
 pub const FLAG_FREQUENCIES: u8 = 1;
+/// Of a directory: positions are indexed.
 pub const FLAG_POSITIONS: u8 = 2;

@@ -11,6 +11,7 @@ pub struct TermInfo {
     pub doc_freq: u32,
     /// Occurrences in all documents; equals `doc_freq` when frequencies are not indexed.
     pub total_term_freq: u64,
+    /// Where its postings are.
     pub location: TermLocation,
 }
 

@@ -31,6 +31,7 @@ pub struct TermDictionaryWriter<'s> {
 }
 
 impl<'s> TermDictionaryWriter<'s> {
+    /// Writes a field's terms to the sections `Terms` and `TermIndex`.
     pub fn new(options: IndexOptions, terms: &'s mut dyn Sink, index: &'s mut dyn Sink) -> Self {
         TermDictionaryWriter {
             options,

@@ -8,7 +8,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
-use limber_search::request::{Sort, SourceFilter, TrackTotalHits};
+use limber_search::SourceFilter;
+use limber_search::request::{Sort, TrackTotalHits};
 use limber_search::{Cursor, SearchHit, SearchRequest, SearchResponse};
 use limber_store::sync::{self, Mutex};
 use limber_work as work;

@@ -2,7 +2,7 @@
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
-use limber_search::request::SourceFilter;
+use limber_search::SourceFilter;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Map, Value};
 

@@ -20,7 +20,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
 use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
-use crate::runtime::{RuntimeReader, RuntimeTerms};
+use crate::script::{RuntimeReader, RuntimeTerms};
 
 #[derive(Debug, Clone)]
 pub struct Missing {

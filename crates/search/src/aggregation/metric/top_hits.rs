@@ -15,21 +15,21 @@ use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::findings::Findings;
+use super::super::hit_reader::{HitReader, WantedHits};
 use super::super::options::Options;
 use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
-use crate::collect::{BoundSort, Hit, KeyReader, SortKey, bind_sorts, compare_keys};
+use crate::collect::{BoundSort, Hit, KeyReader, bind_sorts, compare_keys};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::fetch::{self, Searched};
 use crate::json;
 use crate::query::BoundQuery;
 use crate::request::{HIT_OPTIONS, SearchRequest, UrlParameters};
 use crate::response::SearchHit;
 use crate::score::float_to_json;
-use crate::shard::bases;
+use crate::sort_key::SortKey;
 
 const SIZE: u32 = 3;
 
@@ -65,7 +65,7 @@ impl TopHits {
         let Place { bound, shard, budget, .. } = place;
         for wanted in &self.request.docvalue_fields {
             if let Some(field) = shard.mapping.field(&wanted.field) {
-                crate::collect::check_column(&field, shard)?;
+                crate::columns::check_column(&field, shard)?;
             }
         }
         let sorts = if self.has_sort() {
@@ -83,9 +83,10 @@ impl TopHits {
         Ok(TopHitsCollector {
             definition: self,
             query: bound.search_query.as_ref().expect("bound with the aggregation"),
+            hit_reader: bound.hit_reader,
             sorts,
             shard,
-            bases: bases(shard),
+            bases: shard.bases(),
             segment: 0,
             readers: Readers(Vec::new()),
             columns: Vec::new(),
@@ -247,6 +248,7 @@ impl fmt::Debug for Readers<'_> {
 pub(super) struct TopHitsCollector<'s> {
     definition: &'s TopHits,
     query: &'s BoundQuery,
+    hit_reader: &'static dyn HitReader,
     /// None: by score.
     sorts: Vec<BoundSort>,
     shard: &'s ShardSnapshot,
@@ -390,13 +392,16 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
                 partials.push(Finding::into_partial(TopHitsFound::default()));
                 continue;
             };
-            let searched =
-                Searched { query: self.query, post_filter: None, sorts: &self.sorts, rescores: &[] };
-            let request = &self.definition.request;
             let hits = std::mem::take(&mut best.hits);
-            let fetched =
-                fetch::fetch_hits(self.shard, searched, &hits, request, self.definition.has_sort())?;
-            let bytes = |hit: &SearchHit| fetch::HIT_BYTES + 2 * hit.source_bytes();
+            let fetched = self.hit_reader.read(&WantedHits {
+                shard: self.shard,
+                query: self.query,
+                sorts: &self.sorts,
+                hits: &hits,
+                request: &self.definition.request,
+                shows_sort: self.definition.has_sort(),
+            })?;
+            let bytes = |hit: &SearchHit| SearchHit::HIT_BYTES + 2 * hit.source_bytes();
             self.budget.spend(fetched.iter().map(bytes).sum())?;
             let hits = hits.into_iter().zip(fetched);
             partials.push(Finding::into_partial(TopHitsFound {

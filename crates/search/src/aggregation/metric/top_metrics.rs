@@ -22,8 +22,9 @@ use super::super::tree::{Aggregation, Kind};
 use super::top_hits::{TopHits, TopHitsCollector, TopHitsFound};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::request::{FieldFormat, SearchRequest, Sort, SourceFilter, StoredFields};
+use crate::request::{FieldFormat, SearchRequest, Sort, StoredFields};
 use crate::score::float_to_json;
+use crate::source::SourceFilter;
 
 /// Elasticsearch's default of `index.top_metrics_max_size`.
 const SIZE_MAX: i32 = 10;

@@ -10,7 +10,7 @@ use crate::matcher::confirmed::{Confirm, ConfirmedDocs};
 use crate::matcher::positions::SegmentLeaves;
 use crate::matcher::scorer::Scorer;
 use crate::matcher::simple::NoDocs;
-use crate::query::IntervalsNode;
+use crate::primitives::IntervalsNode;
 
 struct HasInterval<'a>(BoxedIntervals<'a>);
 

@@ -5,7 +5,7 @@ use limber_segment::DocId;
 use super::iterator::{BoxedIntervals, Intervals};
 use crate::error::Result;
 use crate::matcher::positions::NO_MORE;
-use crate::query::Side;
+use crate::primitives::Side;
 
 /// Begins and ends so many positions farther away. Source: Lucene's `ExtendedIntervalsSource`.
 pub(super) struct Extended<'a> {

@@ -17,7 +17,7 @@ use crate::matcher::boolean::BoolDocs;
 use crate::matcher::open::{set, term};
 use crate::matcher::positions::Leaves;
 use crate::matcher::simple::{NoDocs, Union};
-use crate::query::Source;
+use crate::primitives::Source;
 
 /// `None`: there is surely no interval. `notes_tokens`: tokens of intervals are going to be asked for.
 pub(crate) fn open<'a>(

@@ -5,7 +5,7 @@ use limber_segment::DocId;
 use super::iterator::{BoxedIntervals, Intervals, is_end};
 use crate::error::Result;
 use crate::matcher::positions::NO_MORE;
-use crate::query::Relation;
+use crate::primitives::Relation;
 
 /// Source: Lucene's `ContainingIntervalsSource`, `NotContainingIntervalsSource` and the like. Intervals of both ascend by start and by end, so
 /// that each is looked at once.

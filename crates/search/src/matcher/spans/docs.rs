@@ -11,7 +11,7 @@ use crate::matcher::confirmed::{Confirm, ConfirmedDocs};
 use crate::matcher::positions::{NO_MORE, SegmentLeaves};
 use crate::matcher::scorer::Scorer;
 use crate::matcher::simple::{AllDocs, NoDocs};
-use crate::query::SpansNode;
+use crate::primitives::SpansNode;
 use crate::score::Bm25;
 
 struct HasSpan<'a>(BoxedSpans<'a>);

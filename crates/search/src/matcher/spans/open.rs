@@ -16,7 +16,7 @@ use crate::matcher::boolean::BoolDocs;
 use crate::matcher::open::{AnyPostings, open_postings, term};
 use crate::matcher::positions::Leaves;
 use crate::matcher::simple::{NoDocs, Union};
-use crate::query::SpanTree;
+use crate::primitives::SpanTree;
 
 /// `None`: there is surely no span.
 pub(crate) fn open<'a>(span: &'a SpanTree, leaves: &mut dyn Leaves) -> Result<Option<BoxedSpans<'a>>> {

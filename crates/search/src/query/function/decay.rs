@@ -18,11 +18,10 @@ use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::geo::degrees as geo_degrees;
 use crate::json;
+use crate::mode::Mode;
 use crate::query::bind::Binder;
-use crate::request::Mode;
-use crate::runtime::{NumberSource, RuntimeField};
-use crate::score::Explanation;
-use crate::score::{Ceiling, Span};
+use crate::score::{Ceiling, Explanation, Span};
+use crate::script::{NumberSource, RuntimeField};
 
 #[derive(Debug, Clone)]
 struct Decay {

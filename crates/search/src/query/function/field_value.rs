@@ -14,9 +14,8 @@ use super::{BoundFunction, FunctionReader, ScoreFunction};
 use crate::error::Error;
 use crate::json;
 use crate::query::bind::Binder;
-use crate::runtime::{NumberSource, RuntimeField};
-use crate::score::Explanation;
-use crate::score::{Ceiling, Span};
+use crate::score::{Ceiling, Explanation, Span};
+use crate::script::{NumberSource, RuntimeField};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Modifier {

@@ -6,13 +6,11 @@ use limber_mapping::{Field, RequestError};
 use limber_script::ScriptContext;
 use limber_text::automaton::{Levenshtein, Regexp, RegexpOptions};
 
-use super::node::IntervalsNode;
 use super::rule::{By, Filter, Rule};
-use super::source::Source;
 use crate::error::Error;
+use crate::primitives::{Docs, IntervalsNode, PatternTerms, Source};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
-use crate::query::docs::Docs;
 use crate::query::match_text::analyse;
 use crate::query::parse::{QueryLimits, QueryNode};
 use crate::query::prefix::prefix_docs;
@@ -23,27 +21,6 @@ use crate::script::BoundScript;
 pub(super) struct IntervalsQuery {
     pub field: String,
     pub rule: Rule,
-}
-
-/// The terms that a pattern stands for, which every segment looks up for itself.
-#[derive(Debug)]
-pub(crate) struct PatternTerms {
-    pub field: Arc<Field>,
-    pub docs: Docs,
-    /// More than so many in a segment are refused.
-    pub count_max: usize,
-    /// Lucene's name for them.
-    pub text: String,
-    /// What tells them from other terms of the field.
-    pub key: String,
-}
-
-pub(crate) fn too_many_terms(terms: &PatternTerms) -> RequestError {
-    RequestError::new(
-        400,
-        "illegal_state_exception",
-        format!("Automaton [{}] expanded to too many terms (limit {})", terms.text, terms.count_max),
-    )
 }
 
 impl QueryNode for IntervalsQuery {

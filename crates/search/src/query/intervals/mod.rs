@@ -1,14 +1,10 @@
 //! `intervals`: documents by where terms stand to one another.
 //!
-//! [`rule`] reads the rules, [`bind`] makes [`source`]s of them on a shard: trees of terms and of what is asked of their intervals, simplified
+//! [`rule`] reads the rules, [`bind`] makes sources of them on a shard ([`crate::primitives::Source`]): trees of terms and of what is asked of their intervals, simplified
 //! as Lucene simplifies them. [`crate::matcher::intervals`] runs them.
 
 mod bind;
 mod node;
 mod rule;
-mod source;
 
-pub(crate) use bind::{PatternTerms, too_many_terms};
-pub(crate) use node::IntervalsNode;
 pub(super) use rule::parse;
-pub(crate) use source::{Relation, Side, Source};

@@ -1,35 +1,15 @@
 //! An `intervals` query on a shard, and what it says about itself.
 
-use std::sync::Arc;
-
-use limber_mapping::Field;
 use limber_segment::{DocId, Segment};
 
-use super::source::Source;
 use crate::cache::KeyWriter;
 use crate::error::Result;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer};
+use crate::primitives::{IntervalsNode, Source};
 use crate::query::bound_node::{BoundNode, Part, WeightedPart, boosted, constant_scorer};
 use crate::query::cached::FREQUENCY_OF_OTHERS;
 use crate::query::required_terms::RequiredTerms;
 use crate::score::Explanation;
-
-/// An `intervals` query on a shard.
-#[derive(Debug)]
-pub(crate) struct IntervalsNode {
-    pub field: Arc<Field>,
-    pub source: Source,
-    /// The least length of its intervals, in positions.
-    pub extent_min: i64,
-    pub boost: f32,
-}
-
-impl IntervalsNode {
-    /// Source: Lucene's `IntervalScoreFunction#saturationFunction` with its pivot at 1.
-    pub fn score(&self, freq: f32) -> f32 {
-        self.boost * (1.0 - 1.0 / (1.0 + freq))
-    }
-}
 
 impl BoundNode for IntervalsNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {

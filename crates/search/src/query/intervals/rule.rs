@@ -7,8 +7,8 @@ use limber_script::Script;
 use serde_json::{Map, Value};
 
 use super::bind::IntervalsQuery;
-use super::source::{Relation, Side};
 use crate::json;
+use crate::primitives::{Relation, Side};
 use crate::query::fuzziness::Fuzziness;
 use crate::query::parse::{Common, Parser, Query};
 

@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::error::Error;
 use crate::matcher::WINDOW;
+use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::dis_max::DisMax;
-use crate::query::docs::Docs;
 use crate::query::parse::{Query, QueryNode};
 use crate::query::within;
 

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use super::node::SpansNode;
-use super::span::SpanTree;
 use crate::error::Error;
+use crate::primitives::{SpanTree, SpansNode};
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::parse::{Common, Parser, Query, QueryNode};

@@ -4,9 +4,9 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::bind::{SpanQuery, parse_inner, query, span_of};
-use super::span::SpanTree;
 use crate::error::Error;
 use crate::json;
+use crate::primitives::SpanTree;
 use crate::query::bind::Binder;
 use crate::query::parse::{Common, Parser, Query, does_not_support};
 

@@ -1,11 +1,10 @@
 //! The span queries: documents by where terms stand to one another, with a score for how near they are.
 //!
-//! Each query is one file that reads it and makes a [`span::SpanTree`] of it on a shard; [`bind`] scores the whole by all terms in it.
+//! Each query is one file that reads it and makes a [`crate::primitives::SpanTree`] of it on a shard; [`bind`] scores the whole by all terms in it.
 //! [`crate::matcher::spans`] runs them.
 
 mod bind;
 mod node;
-mod span;
 
 mod contained;
 mod first;
@@ -25,8 +24,6 @@ pub(super) use masked::parse as parse_masked;
 pub(super) use multi::parse as parse_multi;
 pub(in crate::query) use multi::{Expansion, MultiTermQuery};
 pub(super) use near::parse as parse_near;
-pub(crate) use node::SpansNode;
 pub(super) use not::parse as parse_not;
 pub(super) use or::parse as parse_or;
-pub(crate) use span::SpanTree;
 pub(super) use term::parse as parse_term;

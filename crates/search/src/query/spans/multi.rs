@@ -7,12 +7,11 @@ use limber_mapping::{Field, RequestError};
 use serde_json::{Map, Value};
 
 use super::bind::{SpanQuery, query};
-use super::span::SpanTree;
 use super::term::check_positions;
 use crate::error::Error;
 use crate::matcher::each_term;
+use crate::primitives::{Docs, SpanTree};
 use crate::query::bind::Binder;
-use crate::query::docs::Docs;
 use crate::query::parse::{Common, Parser, Query, QueryLimits, does_not_support};
 
 /// A query that stands for terms of a field.

@@ -1,31 +1,17 @@
 //! A span query on a shard, and what it says about itself.
 
-use std::sync::Arc;
-
-use limber_mapping::Field;
 use limber_mapping::number::java_float;
 use limber_segment::{DocId, Segment};
 
-use super::span::SpanTree;
 use crate::cache::KeyWriter;
 use crate::error::Result;
 use crate::matcher::{self, BoxedMatcher, BoxedScorer};
+use crate::primitives::{SpanTree, SpansNode};
 use crate::query::bound_node::{BoundNode, Part, WeightedPart, boosted, constant_scorer};
 use crate::query::cached::FREQUENCY_OF_OTHERS;
 use crate::query::required_terms::RequiredTerms;
 use crate::query::scoring::norm_of;
-use crate::score::{Bm25, Explanation};
-
-/// Spans on a shard, scored by all their terms.
-#[derive(Debug)]
-pub(crate) struct SpansNode {
-    pub span: SpanTree,
-    /// By whose lengths it is scored.
-    pub field: Option<Arc<Field>>,
-    /// `None`: no term is in the shard.
-    pub scorer: Option<Bm25>,
-    pub boost: f32,
-}
+use crate::score::Explanation;
 
 impl BoundNode for SpansNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {

@@ -4,9 +4,9 @@ use limber_mapping::{Field, RequestError, Selection};
 use serde_json::{Map, Value};
 
 use super::bind::{SpanQuery, query};
-use super::span::SpanTree;
 use crate::error::Error;
 use crate::json;
+use crate::primitives::SpanTree;
 use crate::query::bind::Binder;
 use crate::query::parse::{Common, Parser, Query, does_not_support, no_field, single_field};
 

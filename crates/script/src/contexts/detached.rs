@@ -1,0 +1,71 @@
+//! Scripts without documents: those over numbers of a request, and those that change `ctx`.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value as Json};
+
+use crate::compile::{Script, Scripts, compile_detached};
+use crate::error::ScriptError;
+use crate::language::{Compiled, ScriptContext};
+use crate::run::Run;
+use crate::values::Value;
+
+/// A script that sees nothing but its parameters.
+#[derive(Debug)]
+pub struct DetachedScript {
+    script: Compiled,
+    params: Map<String, Json>,
+}
+
+impl DetachedScript {
+    /// # Errors
+    /// `script_exception` (compile error); stored scripts and other languages are refused by name.
+    pub fn compile(script: Script, context: ScriptContext) -> Result<DetachedScript, RequestError> {
+        let compiled = compile_detached(&script, context)?;
+        Ok(DetachedScript { script: compiled, params: script.params })
+    }
+
+    /// The script at work, with its parameters.
+    pub fn start(&self) -> DetachedRun<'_> {
+        DetachedRun { script: &self.script, run: Run::new(&self.script, &self.params) }
+    }
+}
+
+/// A detached script at work.
+pub struct DetachedRun<'a> {
+    script: &'a Compiled,
+    run: Run<'a>,
+}
+
+impl DetachedRun<'_> {
+    /// The script's value with these numbers as further parameters.
+    pub fn run(&mut self, values: &[(&str, f64)]) -> Result<Value, RequestError> {
+        for (name, value) in values {
+            self.run.set_param(name, Value::Double(*value));
+        }
+        self.run.begin(&[]);
+        self.run
+            .run(0)
+            .map_err(|error| error.to_request_error("runtime", &self.script.source, self.script.language))
+    }
+}
+
+/// Runs a script that changes `ctx`, and gives what it made of it: `_update`.
+///
+/// # Errors
+/// `script_exception` and what else compiling or running a script meets.
+pub fn run_on_context(
+    scripts: &Scripts,
+    script: &Script,
+    context: ScriptContext,
+    ctx: &Json,
+) -> Result<Json, RequestError> {
+    let compiled = scripts.compile(script, context)?;
+    let failed = |error: ScriptError| error.to_request_error("runtime", &compiled.source, compiled.language);
+    let mut run = Run::new(&compiled, &script.params);
+    run.ctx = Value::from_json(ctx);
+    run.run(0).map_err(failed)?;
+    run.ctx.to_json(CONTEXT_DEPTH_MAX).map_err(|(kind, reason)| failed(ScriptError::new(0, kind, reason)))
+}
+
+/// Nesting of what a script leaves in `ctx`.
+const CONTEXT_DEPTH_MAX: u32 = 200;

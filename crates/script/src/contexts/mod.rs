@@ -1,0 +1,7 @@
+//! Scripts without documents: "what does this make of `ctx`, of numbers, of a token?"
+
+mod context;
+mod detached;
+
+pub use context::{ContextRun, ContextScript, ContextValue, View};
+pub use detached::{DetachedScript, run_on_context};

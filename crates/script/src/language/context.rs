@@ -1,0 +1,197 @@
+//! What a script is for.
+
+use crate::types::Type;
+
+/// What a script is for: what it may name, and what it has to give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScriptContext {
+    /// `script_score`: gives a score.
+    Score,
+    /// `script_fields`: gives any value.
+    Field,
+    /// The `script` query: says whether a document matches.
+    Filter,
+    /// `_script` sort of type `number`.
+    NumberSort,
+    /// `_script` sort of type `string`.
+    StringSort,
+    /// Values of an aggregation.
+    Aggregation,
+    /// `_update`.
+    Update,
+    /// `_update_by_query`.
+    UpdateByQuery,
+    /// `_reindex`.
+    Reindex,
+    /// The `script` processor of pipelines.
+    Ingest,
+    /// `if` of a processor.
+    IngestCondition,
+    /// `bucket_script`: a number from other buckets' numbers.
+    BucketScript,
+    /// `bucket_selector`: whether a bucket stays.
+    BucketSelector,
+    /// The four scripts of `scripted_metric`.
+    MetricInit,
+    /// `map_script`, once a document.
+    MetricMap,
+    /// `combine_script`, once a shard.
+    MetricCombine,
+    /// `reduce_script`, over what the shards gave.
+    MetricReduce,
+    /// The values of a runtime field, or of a field that is made when a document is written.
+    RuntimeField(Emits),
+    /// Of a filter of intervals.
+    Interval,
+    /// Of a filter of tokens.
+    TokenFilter,
+    /// Tried out with its parameters alone.
+    Test,
+}
+
+/// What the script of a runtime field emits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Emits {
+    /// `boolean`.
+    Boolean,
+    /// Values of any kind by name.
+    Composite,
+    /// `date`: milliseconds since 1970.
+    Date,
+    /// `double`.
+    Double,
+    /// `geo_point`: latitude and longitude.
+    GeoPoint,
+    /// `ip`, as text.
+    Ip,
+    /// `keyword`.
+    Keyword,
+    /// `long`.
+    Long,
+}
+
+impl ScriptContext {
+    /// Elasticsearch's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ScriptContext::Score => "score",
+            ScriptContext::Field => "field",
+            ScriptContext::Filter => "filter",
+            ScriptContext::NumberSort => "number_sort",
+            ScriptContext::StringSort => "string_sort",
+            ScriptContext::Aggregation => "aggs",
+            ScriptContext::Update => "update",
+            ScriptContext::UpdateByQuery => "update_by_query",
+            ScriptContext::Reindex => "reindex",
+            ScriptContext::Ingest => "ingest",
+            ScriptContext::IngestCondition => "processor_conditional",
+            ScriptContext::BucketScript => "bucket_aggregation",
+            ScriptContext::BucketSelector => "aggregation_selector",
+            ScriptContext::MetricInit => "aggs_init",
+            ScriptContext::MetricMap => "aggs_map",
+            ScriptContext::MetricCombine => "aggs_combine",
+            ScriptContext::MetricReduce => "aggs_reduce",
+            ScriptContext::Interval => "interval",
+            ScriptContext::TokenFilter => "analysis",
+            ScriptContext::Test => "painless_test",
+            ScriptContext::RuntimeField(emits) => match emits {
+                Emits::Boolean => "boolean_field",
+                Emits::Composite => "composite_field",
+                Emits::Date => "date_field",
+                Emits::Double => "double_field",
+                Emits::GeoPoint => "geo_point_field",
+                Emits::Ip => "ip_field",
+                Emits::Keyword => "keyword_field",
+                Emits::Long => "long_field",
+            },
+        }
+    }
+
+    /// What the script has to give.
+    pub fn returns(self) -> Type {
+        match self {
+            ScriptContext::Score | ScriptContext::NumberSort => Type::Double,
+            ScriptContext::Filter
+            | ScriptContext::Interval
+            | ScriptContext::TokenFilter
+            | ScriptContext::IngestCondition
+            | ScriptContext::BucketSelector => Type::Bool,
+            ScriptContext::StringSort => Type::Str,
+            ScriptContext::Field
+            | ScriptContext::Aggregation
+            | ScriptContext::MetricCombine
+            | ScriptContext::MetricReduce
+            | ScriptContext::Test => Type::Def,
+            ScriptContext::BucketScript => Type::Object("java.lang.Number"),
+            ScriptContext::Update
+            | ScriptContext::UpdateByQuery
+            | ScriptContext::Reindex
+            | ScriptContext::Ingest
+            | ScriptContext::MetricInit
+            | ScriptContext::MetricMap
+            | ScriptContext::RuntimeField(_) => Type::Void,
+        }
+    }
+
+    /// Whether it may name `doc`.
+    pub fn has_doc(self) -> bool {
+        !matches!(
+            self,
+            ScriptContext::Update
+                | ScriptContext::UpdateByQuery
+                | ScriptContext::Reindex
+                | ScriptContext::Ingest
+                | ScriptContext::IngestCondition
+                | ScriptContext::BucketScript
+                | ScriptContext::BucketSelector
+                | ScriptContext::MetricInit
+                | ScriptContext::MetricCombine
+                | ScriptContext::MetricReduce
+                | ScriptContext::Interval
+                | ScriptContext::TokenFilter
+                | ScriptContext::Test
+        )
+    }
+
+    /// Whether it may name `ctx`.
+    pub fn has_ctx(self) -> bool {
+        matches!(
+            self,
+            ScriptContext::Update
+                | ScriptContext::UpdateByQuery
+                | ScriptContext::Reindex
+                | ScriptContext::Ingest
+                | ScriptContext::IngestCondition
+        )
+    }
+
+    /// A variable that the script is given in its first slot.
+    pub fn given(self) -> Option<(&'static str, Type)> {
+        match self {
+            ScriptContext::MetricInit | ScriptContext::MetricMap | ScriptContext::MetricCombine => {
+                Some(("state", Type::Object("java.util.Map")))
+            }
+            ScriptContext::MetricReduce => Some(("states", Type::Object("java.util.List"))),
+            ScriptContext::Interval => Some(("interval", Type::Def)),
+            ScriptContext::TokenFilter => Some(("token", Type::Def)),
+            _ => None,
+        }
+    }
+
+    /// Whether `script.max_compilations_rate` holds: not for pipelines, which are compiled when they are put and when the node starts.
+    pub fn is_rate_limited(self) -> bool {
+        !matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition | ScriptContext::TokenFilter)
+    }
+
+    /// Whether it may name `_score`.
+    pub fn has_score(self) -> bool {
+        matches!(
+            self,
+            ScriptContext::Score
+                | ScriptContext::NumberSort
+                | ScriptContext::StringSort
+                | ScriptContext::Aggregation
+                | ScriptContext::MetricMap
+        )
+    }
+}

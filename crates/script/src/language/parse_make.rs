@@ -1,0 +1,140 @@
+//! Expressions that make things: lambdas, lists, maps, arrays and objects.
+
+use super::conversions::coerce;
+use super::lexer::TokenKind;
+use super::parser::Parser;
+use super::tree::{Expr, Kind, Lambda, LambdaBody};
+use crate::error::ScriptError;
+use crate::types::{Type, class_of, type_of};
+use crate::values::Regex;
+
+impl Parser {
+    /// A regular expression, compiled once a script.
+    pub(crate) fn regex(&mut self, pattern: &str, flags: &str, at: u32) -> Result<Expr, ScriptError> {
+        self.check_count(self.regexes.len(), "regular expressions")?;
+        let regex = Regex::parse(pattern, flags).map_err(|reason| ScriptError::argument(at, reason))?;
+        self.regexes.push(regex);
+        let kind = Kind::Regex((self.regexes.len() - 1) as u16);
+        Ok(Expr { kind, ty: Type::Object("java.util.regex.Pattern"), at })
+    }
+
+    pub(crate) fn is_lambda(&self) -> bool {
+        match self.peek() {
+            TokenKind::Name(_) => self.is_symbol_at(1, "->"),
+            TokenKind::Symbol("(") => {
+                let mut ahead = 1;
+                while matches!(self.peek_at(ahead), TokenKind::Name(_))
+                    || self.is_symbol_at(ahead, ",")
+                    || self.is_symbol_at(ahead, "[")
+                    || self.is_symbol_at(ahead, "]")
+                {
+                    ahead += 1;
+                }
+                self.is_symbol_at(ahead, ")") && self.is_symbol_at(ahead + 1, "->")
+            }
+            _ => false,
+        }
+    }
+
+    pub(crate) fn lambda(&mut self) -> Result<Expr, ScriptError> {
+        let at = self.at();
+        self.enter()?;
+        self.lambda_depths.push(self.scope_count());
+        self.open_scope();
+        let mut parameters = Vec::new();
+        let is_list = self.accept("(");
+        while !(is_list && self.is(")")) {
+            if let Some((_, length)) = self.type_ahead(0)
+                && matches!(self.peek_at(length), TokenKind::Name(_))
+            {
+                self.skip(length);
+            }
+            let name_at = self.at();
+            let name = self.name()?;
+            parameters.push(self.declare(&name, Type::Def, name_at)?);
+            if !is_list || !self.accept(",") {
+                break;
+            }
+        }
+        if is_list {
+            self.expect(")")?;
+        }
+        self.expect("->")?;
+        let body = if self.is("{") {
+            let outer = std::mem::replace(&mut self.returns, Type::Def);
+            let mut body = self.block()?;
+            self.return_last(&mut body)?;
+            self.returns = outer;
+            LambdaBody::Block(body)
+        } else {
+            LambdaBody::Expr(self.expression()?)
+        };
+        self.close_scope();
+        self.lambda_depths.pop();
+        self.leave();
+        self.check_count(self.lambdas.len(), "lambdas")?;
+        self.lambdas.push(Lambda { parameters, body });
+        let kind = Kind::Lambda((self.lambdas.len() - 1) as u16);
+        Ok(Expr { kind, ty: Type::Def, at })
+    }
+
+    pub(crate) fn list_or_map(&mut self, at: u32) -> Result<Expr, ScriptError> {
+        if self.accept(":") {
+            self.expect("]")?;
+            return Ok(Expr { kind: Kind::Map(Vec::new()), ty: Type::Object("java.util.HashMap"), at });
+        }
+        let (mut items, mut pairs) = (Vec::new(), Vec::new());
+        while !self.accept("]") {
+            if !items.is_empty() || !pairs.is_empty() {
+                self.expect(",")?;
+            }
+            self.check_count(items.len() + pairs.len(), "items in a list")?;
+            let item = self.expression()?;
+            if items.is_empty() && self.accept(":") {
+                pairs.push((item, self.expression()?));
+            } else {
+                items.push(item);
+            }
+        }
+        Ok(match pairs.is_empty() {
+            true => Expr { kind: Kind::List(items), ty: Type::Object("java.util.ArrayList"), at },
+            false => Expr { kind: Kind::Map(pairs), ty: Type::Object("java.util.HashMap"), at },
+        })
+    }
+
+    pub(crate) fn creation(&mut self, at: u32) -> Result<Expr, ScriptError> {
+        let name = self.name()?;
+        if self.accept("[") {
+            let ty =
+                type_of(&name).ok_or_else(|| ScriptError::argument(at, format!("Not a type [{name}].")))?;
+            if self.accept("]") {
+                self.expect("{")?;
+                let mut items = Vec::new();
+                while !self.accept("}") {
+                    if !items.is_empty() {
+                        self.expect(",")?;
+                    }
+                    self.check_count(items.len(), "items in a list")?;
+                    items.push(coerce(self.expression()?, ty, false)?);
+                }
+                return Ok(Expr { kind: Kind::List(items), ty: Type::Object("java.util.List"), at });
+            }
+            let length = coerce(self.expression()?, Type::Int, false)?;
+            self.expect("]")?;
+            let kind = Kind::NewArray(ty, Box::new(length));
+            return Ok(Expr { kind, ty: Type::Object("java.util.List"), at });
+        }
+        let Some(class) = class_of(&name) else {
+            return Err(ScriptError::argument(at, format!("Not a type [{name}].")));
+        };
+        let arguments = self.arguments()?;
+        // All constructors there are take nothing, or one thing.
+        if arguments.len() > 1 {
+            return Err(ScriptError::argument(
+                at,
+                format!("constructor [{class}, <init>/{}] not found", arguments.len()),
+            ));
+        }
+        Ok(Expr { kind: Kind::New(class, arguments), ty: Type::Object(class), at })
+    }
+}

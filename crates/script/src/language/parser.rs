@@ -1,0 +1,628 @@
+//! Painless tokens to statements, names resolved to slots and types checked as far as they are known.
+//!
+//! Source: Painless's language specification; its compiler's messages as a running Elasticsearch 8.19 gave them.
+
+use std::sync::Arc;
+
+use super::compiled::Compiled;
+use super::context::ScriptContext;
+use super::conversions::coerce;
+use super::lexer::{Token, TokenKind, tokens};
+use super::tree::{Expr, Function, Kind, Lambda, Stmt};
+use crate::error::ScriptError;
+use crate::types::{Literal, Type, type_of};
+use crate::values::{Extractor, Regex};
+
+/// Nesting of expressions and blocks; deeper ones would need more stack than a thread has.
+const DEPTH_MAX: u32 = 60;
+/// Variables of a script or function, and functions, lambdas and fields of a script.
+const COUNT_MAX: usize = 1000;
+
+/// Compiles Painless for a context.
+pub(crate) fn compile_painless(source: &str, context: ScriptContext) -> Result<Compiled, ScriptError> {
+    let mut parser = Parser {
+        tokens: tokens(source)?,
+        next: 0,
+        context,
+        scopes: vec![Vec::new()],
+        slots: 0,
+        functions: Vec::new(),
+        lambdas: Vec::new(),
+        extractors: Vec::new(),
+        regexes: Vec::new(),
+        fields: Vec::new(),
+        returns: context.returns(),
+        uses_score: false,
+        ctx_count: 0,
+        ctx_names: Vec::new(),
+        depth: 0,
+        loops: 0,
+        lambda_depths: Vec::new(),
+    };
+    while parser.is_function() {
+        parser.function()?;
+    }
+    if let Some((name, ty)) = context.given() {
+        parser.declare(name, ty, 0)?;
+    }
+    let mut body = Vec::new();
+    while parser.peek() != &TokenKind::End {
+        if body.last().is_some_and(ends) {
+            return Err(ScriptError::argument(0, "invalid block: unreachable statement"));
+        }
+        body.push(parser.statement()?);
+    }
+    if body.is_empty() {
+        // A score may be asked to explain itself.
+        let parameter_count = usize::from(context == ScriptContext::Score);
+        return Err(ScriptError::argument(
+            0,
+            format!(
+                "invalid function definition: found no statements for function [execute] with [{parameter_count}] parameters"
+            ),
+        ));
+    }
+    parser.return_last(&mut body)?;
+    Ok(Compiled {
+        source: source.into(),
+        language: "painless",
+        body,
+        functions: parser.functions,
+        lambdas: parser.lambdas,
+        extractors: parser.extractors,
+        regexes: parser.regexes,
+        fields: parser.fields,
+        variables: Vec::new(),
+        slots: parser.slots,
+        uses_score: parser.uses_score,
+        ctx_names: (parser.ctx_names.len() == parser.ctx_count).then(|| {
+            parser.ctx_names.sort_unstable();
+            parser.ctx_names.dedup();
+            parser.ctx_names
+        }),
+    })
+}
+
+/// Whether nothing after this statement can be reached.
+fn ends(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::Return(_) | Stmt::Throw(_) | Stmt::Break | Stmt::Continue => true,
+        Stmt::If(_, yes, no) => yes.last().is_some_and(ends) && no.last().is_some_and(ends),
+        Stmt::Block(inner) => inner.last().is_some_and(ends),
+        _ => false,
+    }
+}
+
+pub(crate) struct Parser {
+    tokens: Vec<Token>,
+    next: usize,
+    pub context: ScriptContext,
+    /// Variables by scope: name, slot, type.
+    scopes: Vec<Vec<(String, u16, Type)>>,
+    slots: u16,
+    pub functions: Vec<Function>,
+    pub lambdas: Vec<Lambda>,
+    pub extractors: Vec<Extractor>,
+    pub regexes: Vec<Regex>,
+    pub fields: Vec<Arc<str>>,
+    /// What `return` has to give.
+    pub returns: Type,
+    pub uses_score: bool,
+    /// How often the script says `ctx`, and the members that it takes of it: when all uses are of that kind, it reaches no other.
+    pub ctx_count: usize,
+    pub ctx_names: Vec<Arc<str>>,
+    depth: u32,
+    loops: u32,
+    /// How many scopes there were where each lambda around began: variables outside are read-only in it.
+    pub lambda_depths: Vec<usize>,
+}
+
+impl Parser {
+    pub fn peek(&self) -> &TokenKind {
+        &self.tokens[self.next].kind
+    }
+
+    pub fn peek_at(&self, ahead: usize) -> &TokenKind {
+        let last = self.tokens.len() - 1;
+        &self.tokens[(self.next + ahead).min(last)].kind
+    }
+
+    pub fn at(&self) -> u32 {
+        self.tokens[self.next].at
+    }
+
+    pub fn take(&mut self) -> Token {
+        let token = self.tokens[self.next].clone();
+        self.next = (self.next + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    pub fn step_back(&mut self) {
+        self.next = self.next.saturating_sub(1);
+    }
+
+    pub fn is(&self, symbol: &str) -> bool {
+        matches!(self.peek(), TokenKind::Symbol(found) if *found == symbol)
+    }
+
+    pub fn is_symbol_at(&self, ahead: usize, symbol: &str) -> bool {
+        matches!(self.peek_at(ahead), TokenKind::Symbol(found) if *found == symbol)
+    }
+
+    pub fn accept(&mut self, symbol: &str) -> bool {
+        let found = self.is(symbol);
+        if found {
+            self.take();
+        }
+        found
+    }
+
+    pub fn expect(&mut self, symbol: &str) -> Result<u32, ScriptError> {
+        let at = self.at();
+        if self.accept(symbol) { Ok(at) } else { Err(self.unexpected(&format!("'{symbol}'"))) }
+    }
+
+    pub fn unexpected(&self, wanted: &str) -> ScriptError {
+        let found = match self.peek() {
+            TokenKind::End => return ScriptError::argument(self.at(), "unexpected end of script."),
+            TokenKind::Name(name) => name.clone(),
+            TokenKind::Symbol(symbol) => (*symbol).to_owned(),
+            TokenKind::Regex(pattern, flags) => format!("/{pattern}/{flags}"),
+            TokenKind::Literal(literal) => match literal {
+                Literal::Str(text) => format!("'{text}'"),
+                Literal::Int(number) => number.to_string(),
+                Literal::Long(number) => number.to_string(),
+                Literal::Double(number) => number.to_string(),
+                Literal::Float(number) => number.to_string(),
+                Literal::Bool(flag) => flag.to_string(),
+                Literal::Null => "null".to_owned(),
+            },
+        };
+        ScriptError::argument(
+            self.at(),
+            format!("unexpected token ['{found}'] was expecting one of [{wanted}]."),
+        )
+    }
+
+    pub fn invalid_near(&self) -> ScriptError {
+        match self.unexpected("") {
+            error if error.reason.starts_with("unexpected end") => error,
+            error => {
+                let shown = error.reason.split('[').nth(1).and_then(|rest| rest.split(']').next());
+                let shown = shown.unwrap_or_default().to_owned();
+                ScriptError::argument(self.at(), format!("invalid sequence of tokens near [{shown}]."))
+            }
+        }
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), TokenKind::Name(name) if name == word)
+    }
+
+    fn accept_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.take();
+        }
+        found
+    }
+
+    pub fn name(&mut self) -> Result<String, ScriptError> {
+        match self.peek() {
+            TokenKind::Name(name) => {
+                let name = name.clone();
+                self.take();
+                Ok(name)
+            }
+            _ => Err(self.unexpected("ID")),
+        }
+    }
+
+    /// One level deeper; every call is followed by [`Parser::leave`] unless parsing fails.
+    pub fn enter(&mut self) -> Result<(), ScriptError> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(ScriptError::argument(
+                self.at(),
+                format!("the script is nested deeper than {DEPTH_MAX} levels"),
+            ));
+        }
+        Ok(())
+    }
+
+    pub fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub fn check_count(&self, count: usize, what: &str) -> Result<(), ScriptError> {
+        if count >= COUNT_MAX {
+            return Err(ScriptError::argument(self.at(), format!("a script has at most {COUNT_MAX} {what}")));
+        }
+        Ok(())
+    }
+
+    pub fn declare(&mut self, name: &str, ty: Type, at: u32) -> Result<u16, ScriptError> {
+        if self.lookup(name).is_some() {
+            return Err(ScriptError::argument(at, format!("variable [{name}] is already defined")));
+        }
+        self.check_count(usize::from(self.slots), "variables")?;
+        let slot = self.slots;
+        self.slots += 1;
+        self.scopes.last_mut().expect("a scope is open").push((name.to_owned(), slot, ty));
+        Ok(slot)
+    }
+
+    /// Slot, type, and the number of the scope that holds it.
+    pub fn lookup(&self, name: &str) -> Option<(u16, Type, usize)> {
+        self.scopes.iter().enumerate().rev().find_map(|(number, scope)| {
+            scope.iter().rev().find(|(known, _, _)| known == name).map(|(_, slot, ty)| (*slot, *ty, number))
+        })
+    }
+
+    pub fn open_scope(&mut self) {
+        self.scopes.push(Vec::new());
+    }
+
+    pub fn close_scope(&mut self) {
+        self.scopes.pop();
+    }
+
+    pub fn scope_count(&self) -> usize {
+        self.scopes.len()
+    }
+
+    pub fn field(&mut self, name: &str) -> Result<u16, ScriptError> {
+        if let Some(found) = self.fields.iter().position(|known| &**known == name) {
+            return Ok(found as u16);
+        }
+        self.check_count(self.fields.len(), "fields")?;
+        self.fields.push(name.into());
+        Ok((self.fields.len() - 1) as u16)
+    }
+
+    /// The type that starts here, with its brackets, and how many tokens it takes; `None`: no type.
+    pub fn type_ahead(&self, ahead: usize) -> Option<(Type, usize)> {
+        let TokenKind::Name(name) = self.peek_at(ahead) else { return None };
+        let (mut ty, mut length) = match (type_of(name), self.peek_at(ahead + 2)) {
+            (Some(ty), _) => (ty, 1),
+            // A class inside of a class.
+            (None, TokenKind::Name(inner)) if self.is_symbol_at(ahead + 1, ".") => {
+                (type_of(&format!("{name}.{inner}"))?, 3)
+            }
+            _ => return None,
+        };
+        while self.is_symbol_at(ahead + length, "[") && self.is_symbol_at(ahead + length + 1, "]") {
+            ty = Type::Object("java.util.List");
+            length += 2;
+        }
+        Some((ty, length))
+    }
+
+    pub fn skip(&mut self, tokens: usize) {
+        (0..tokens).for_each(|_| {
+            self.take();
+        });
+    }
+
+    fn is_function(&self) -> bool {
+        match self.type_ahead(0) {
+            Some((_, length)) => {
+                matches!(self.peek_at(length), TokenKind::Name(_)) && self.is_symbol_at(length + 1, "(")
+            }
+            None => false,
+        }
+    }
+
+    fn function(&mut self) -> Result<(), ScriptError> {
+        let (returns, length) = self.type_ahead(0).expect("a function starts with its type");
+        self.skip(length);
+        let name = self.name()?;
+        self.expect("(")?;
+        let outer = (std::mem::take(&mut self.slots), std::mem::replace(&mut self.scopes, vec![Vec::new()]));
+        let mut parameters = Vec::new();
+        while !self.accept(")") {
+            if !parameters.is_empty() {
+                self.expect(",")?;
+            }
+            let at = self.at();
+            let Some((ty, length)) = self.type_ahead(0) else { return Err(self.unexpected("TYPE")) };
+            self.skip(length);
+            let parameter = self.name()?;
+            self.declare(&parameter, ty, at)?;
+            parameters.push(ty);
+        }
+        self.check_count(self.functions.len(), "functions")?;
+        let number = self.functions.len();
+        // Known before its body, so that it can call itself.
+        self.functions.push(Function { name, parameters, returns, body: Vec::new(), slots: 0 });
+        let returned = std::mem::replace(&mut self.returns, returns);
+        let mut body = self.block()?;
+        self.return_last(&mut body)?;
+        self.returns = returned;
+        self.functions[number].body = body;
+        self.functions[number].slots = self.slots;
+        (self.slots, self.scopes) = outer;
+        Ok(())
+    }
+
+    /// The value of a last expression is the result.
+    pub fn return_last(&mut self, body: &mut [Stmt]) -> Result<(), ScriptError> {
+        if self.returns == Type::Void {
+            return Ok(());
+        }
+        if let Some(last) = body.last_mut()
+            && let Stmt::Expr(expr) = last
+            && expr.ty != Type::Void
+        {
+            *last = Stmt::Return(Some(coerce(expr.clone(), self.returns, false)?));
+        }
+        Ok(())
+    }
+
+    /// `{ ... }`.
+    pub fn block(&mut self) -> Result<Vec<Stmt>, ScriptError> {
+        self.enter()?;
+        self.expect("{")?;
+        self.open_scope();
+        let mut body = Vec::new();
+        while !self.accept("}") {
+            let at = self.at();
+            if body.last().is_some_and(ends) {
+                return Err(ScriptError::argument(at, "invalid block: unreachable statement"));
+            }
+            body.push(self.statement()?);
+        }
+        self.close_scope();
+        self.leave();
+        Ok(body)
+    }
+
+    /// A block, or one statement in its place.
+    fn body(&mut self) -> Result<Vec<Stmt>, ScriptError> {
+        if self.is("{") {
+            return self.block();
+        }
+        if self.accept(";") {
+            return Ok(Vec::new());
+        }
+        self.enter()?;
+        self.open_scope();
+        let statement = self.statement()?;
+        self.close_scope();
+        self.leave();
+        Ok(vec![statement])
+    }
+
+    fn end_of_statement(&mut self) -> Result<(), ScriptError> {
+        if self.accept(";") || self.peek() == &TokenKind::End || self.is("}") {
+            return Ok(());
+        }
+        Err(self.unexpected("{<EOF>, ';'}"))
+    }
+
+    fn condition(&mut self) -> Result<Expr, ScriptError> {
+        self.expect("(")?;
+        let condition = self.expression()?;
+        let condition = coerce(condition, Type::Bool, false)?;
+        self.expect(")")?;
+        Ok(condition)
+    }
+
+    pub fn statement(&mut self) -> Result<Stmt, ScriptError> {
+        let at = self.at();
+        if self.accept_word("if") {
+            let condition = self.condition()?;
+            let yes = self.body()?;
+            let no = if self.accept_word("else") { self.body()? } else { Vec::new() };
+            return Ok(Stmt::If(condition, yes, no));
+        }
+        if self.accept_word("while") {
+            let condition = self.condition()?;
+            let body = self.looped()?;
+            if is_true(&condition) && !has_escape(&body) {
+                return Err(ScriptError::argument(at, "no paths escape from while loop"));
+            }
+            return Ok(Stmt::Loop { condition: Some(condition), step: None, body, is_do: false, at });
+        }
+        if self.accept_word("do") {
+            let body = self.looped()?;
+            if !self.accept_word("while") {
+                return Err(self.unexpected("'while'"));
+            }
+            let condition = self.condition()?;
+            self.end_of_statement()?;
+            return Ok(Stmt::Loop { condition: Some(condition), step: None, body, is_do: true, at });
+        }
+        if self.accept_word("for") {
+            return self.for_loop(at);
+        }
+        if self.accept_word("try") {
+            return self.try_block();
+        }
+        if self.accept_word("return") {
+            return self.return_statement(at);
+        }
+        for (word, statement) in [("break", Stmt::Break), ("continue", Stmt::Continue)] {
+            if self.accept_word(word) {
+                if self.loops == 0 {
+                    return Err(ScriptError::argument(at, format!("{word} statement outside of a loop")));
+                }
+                self.end_of_statement()?;
+                return Ok(statement);
+            }
+        }
+        if self.accept_word("throw") {
+            let thrown = self.expression()?;
+            self.end_of_statement()?;
+            return Ok(Stmt::Throw(thrown));
+        }
+        if self.is_declaration() {
+            let declared = self.declaration()?;
+            self.end_of_statement()?;
+            return Ok(declared);
+        }
+        let expr = self.expression()?;
+        self.end_of_statement()?;
+        Ok(Stmt::Expr(expr))
+    }
+
+    fn looped(&mut self) -> Result<Vec<Stmt>, ScriptError> {
+        self.loops += 1;
+        let body = self.body()?;
+        self.loops -= 1;
+        Ok(body)
+    }
+
+    fn return_statement(&mut self, at: u32) -> Result<Stmt, ScriptError> {
+        let value = if self.is(";") || self.is("}") || self.peek() == &TokenKind::End {
+            if self.returns != Type::Void {
+                let wanted = self.returns.name();
+                return Err(ScriptError::cast(at, format!("cannot cast from [{wanted}] to [void]")));
+            }
+            None
+        } else {
+            let value = self.expression()?;
+            if self.returns == Type::Void && value.ty != Type::Void {
+                return Err(ScriptError::cast(
+                    value.at,
+                    format!("Cannot cast from [{}] to [void].", value.ty.name()),
+                ));
+            }
+            Some(coerce(value, self.returns, false)?)
+        };
+        self.end_of_statement()?;
+        Ok(Stmt::Return(value))
+    }
+
+    fn is_declaration(&self) -> bool {
+        self.type_ahead(0).is_some_and(
+            |(_, length)| matches!(self.peek_at(length), TokenKind::Name(name) if name != "instanceof"),
+        )
+    }
+
+    /// `int a = 1, b`.
+    fn declaration(&mut self) -> Result<Stmt, ScriptError> {
+        let (ty, length) = self.type_ahead(0).expect("a declaration starts with a type");
+        self.skip(length);
+        let mut declared = Vec::new();
+        loop {
+            let at = self.at();
+            let name = self.name()?;
+            if matches!(self.peek(), TokenKind::Name(_)) {
+                return Err(self.unexpected("{<EOF>, ';'}"));
+            }
+            let value = match self.accept("=") {
+                true => {
+                    let value = self.expression()?;
+                    Some(coerce(value, ty, false)?)
+                }
+                false => None,
+            };
+            let slot = self.declare(&name, ty, at)?;
+            declared.push(Stmt::Declare(slot, ty, value));
+            if !self.accept(",") {
+                break;
+            }
+        }
+        Ok(match declared.len() {
+            1 => declared.swap_remove(0),
+            _ => Stmt::Block(declared),
+        })
+    }
+
+    fn for_loop(&mut self, at: u32) -> Result<Stmt, ScriptError> {
+        self.expect("(")?;
+        self.open_scope();
+        let each = match (self.type_ahead(0), self.peek()) {
+            (Some((ty, length)), _)
+                if matches!(self.peek_at(length), TokenKind::Name(_))
+                    && self.is_symbol_at(length + 1, ":") =>
+            {
+                Some((ty, length))
+            }
+            (_, TokenKind::Name(_)) if matches!(self.peek_at(1), TokenKind::Name(word) if word == "in") => {
+                Some((Type::Def, 0))
+            }
+            _ => None,
+        };
+        if let Some((ty, length)) = each {
+            self.skip(length);
+            let name_at = self.at();
+            let name = self.name()?;
+            self.take();
+            let items = self.expression()?;
+            self.expect(")")?;
+            let slot = self.declare(&name, ty, name_at)?;
+            let body = self.looped()?;
+            self.close_scope();
+            return Ok(Stmt::ForEach { slot, ty, items, body });
+        }
+        let start = match self.is(";") {
+            true => None,
+            false if self.is_declaration() => Some(self.declaration()?),
+            false => Some(Stmt::Expr(self.expression()?)),
+        };
+        self.expect(";")?;
+        let condition = match self.is(";") {
+            true => None,
+            false => {
+                let condition = self.expression()?;
+                Some(coerce(condition, Type::Bool, false)?)
+            }
+        };
+        self.expect(";")?;
+        let step = if self.is(")") { None } else { Some(self.expression()?) };
+        self.expect(")")?;
+        let body = self.looped()?;
+        self.close_scope();
+        if condition.as_ref().is_none_or(is_true) && !has_escape(&body) {
+            return Err(ScriptError::argument(at, "no paths escape from for loop"));
+        }
+        let mut block: Vec<Stmt> = start.into_iter().collect();
+        block.push(Stmt::Loop { condition, step, body, is_do: false, at });
+        Ok(if block.len() == 1 { block.swap_remove(0) } else { Stmt::Block(block) })
+    }
+
+    fn try_block(&mut self) -> Result<Stmt, ScriptError> {
+        let body = self.block()?;
+        let mut catches = Vec::new();
+        while self.accept_word("catch") {
+            self.expect("(")?;
+            let Some((Type::Object(class), length)) = self.type_ahead(0) else {
+                return Err(self.unexpected("TYPE"));
+            };
+            self.skip(length);
+            let at = self.at();
+            let name = self.name()?;
+            self.open_scope();
+            let slot = self.declare(&name, Type::Def, at)?;
+            self.expect(")")?;
+            let caught = self.block()?;
+            self.close_scope();
+            catches.push((class, slot, caught));
+        }
+        if catches.is_empty() {
+            return Err(self.unexpected("'catch'"));
+        }
+        Ok(Stmt::Try(body, catches))
+    }
+}
+
+fn is_true(condition: &Expr) -> bool {
+    matches!(condition.kind, Kind::Literal(Literal::Bool(true)))
+}
+
+/// Whether a loop's body can be left by anything but its condition.
+fn has_escape(body: &[Stmt]) -> bool {
+    body.iter().any(|statement| match statement {
+        Stmt::Break | Stmt::Return(_) | Stmt::Throw(_) => true,
+        Stmt::If(_, yes, no) => has_escape(yes) || has_escape(no),
+        Stmt::Block(inner) => has_escape(inner),
+        Stmt::Loop { body, .. } | Stmt::ForEach { body, .. } => {
+            body.iter().any(|statement| matches!(statement, Stmt::Return(_) | Stmt::Throw(_)))
+                || has_escape(body)
+        }
+        Stmt::Try(body, catches) => has_escape(body) || catches.iter().any(|(_, _, body)| has_escape(body)),
+        _ => false,
+    })
+}

@@ -1,0 +1,137 @@
+//! The typed tree that both languages become: expressions, statements, functions.
+
+use std::sync::Arc;
+
+use crate::types::{Binary, FieldPart, Literal, Type, Unary};
+
+#[derive(Debug, Clone)]
+pub struct Expr {
+    pub kind: Kind,
+    pub ty: Type,
+    /// Where in the source, in UTF-16 units.
+    pub at: u32,
+}
+
+#[derive(Debug, Clone)]
+pub enum Kind {
+    Literal(Literal),
+    Local(u16),
+    Score,
+    Params,
+    /// `params.name`.
+    Param(Arc<str>),
+    Doc,
+    /// `doc['name']`, by number among [`Compiled::fields`].
+    Field(u16),
+    /// `doc['name'].value`.
+    FieldValue(u16),
+    /// `doc['name'].size()`.
+    FieldSize(u16),
+    FieldPart(u16, FieldPart),
+    /// A variable of the context such as `ctx` or `_value`.
+    Variable(Variable),
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    Unary(Unary, Box<Expr>),
+    AndAlso(Box<Expr>, Box<Expr>),
+    OrElse(Box<Expr>, Box<Expr>),
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    Elvis(Box<Expr>, Box<Expr>),
+    Cast(Type, Box<Expr>),
+    InstanceOf(Box<Expr>, String),
+    Member {
+        target: Box<Expr>,
+        name: Arc<str>,
+        null_safe: bool,
+    },
+    Index(Box<Expr>, Box<Expr>),
+    Call {
+        target: Box<Expr>,
+        name: Arc<str>,
+        arguments: Vec<Expr>,
+        null_safe: bool,
+    },
+    Static {
+        class: &'static str,
+        name: Arc<str>,
+        arguments: Vec<Expr>,
+    },
+    /// One of the functions that a context offers without a class (`saturation`, `decayGeoGauss`, `field`).
+    BuiltIn {
+        name: &'static str,
+        arguments: Vec<Expr>,
+    },
+    Function(u16, Vec<Expr>),
+    New(&'static str, Vec<Expr>),
+    NewArray(Type, Box<Expr>),
+    List(Vec<Expr>),
+    Map(Vec<(Expr, Expr)>),
+    Lambda(u16),
+    /// A compiled `grok` or `dissect`, by number.
+    Extractor(u16),
+    /// A regular expression, by number.
+    Regex(u16),
+    /// `target op= value`; the old value is the result after `++` and `--` behind a name.
+    Assign {
+        target: Box<Expr>,
+        op: Option<Binary>,
+        value: Box<Expr>,
+        gives_old: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variable {
+    Ctx,
+    /// The value of an aggregation's field.
+    AggregatedValue,
+}
+
+#[derive(Debug, Clone)]
+pub enum Stmt {
+    Expr(Expr),
+    Declare(u16, Type, Option<Expr>),
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    /// Condition, step, body; `true` tests after the body first.
+    Loop {
+        condition: Option<Expr>,
+        step: Option<Expr>,
+        body: Vec<Stmt>,
+        is_do: bool,
+        at: u32,
+    },
+    ForEach {
+        slot: u16,
+        ty: Type,
+        items: Expr,
+        body: Vec<Stmt>,
+    },
+    Return(Option<Expr>),
+    Break,
+    Continue,
+    Throw(Expr),
+    Block(Vec<Stmt>),
+    /// Body, then (class, slot, body) of each `catch`.
+    Try(Vec<Stmt>, Vec<(&'static str, u16, Vec<Stmt>)>),
+}
+
+#[derive(Debug)]
+pub struct Function {
+    pub name: String,
+    pub parameters: Vec<Type>,
+    pub returns: Type,
+    pub body: Vec<Stmt>,
+    pub slots: u16,
+}
+
+/// A lambda runs in the frame of the code around it: its parameters are slots there.
+#[derive(Debug)]
+pub struct Lambda {
+    pub parameters: Vec<u16>,
+    pub body: LambdaBody,
+}
+
+#[derive(Debug)]
+pub enum LambdaBody {
+    Expr(Expr),
+    Block(Vec<Stmt>),
+}

@@ -1,0 +1,373 @@
+//! Methods of lists, maps and sets, and of streams, which are lists that were computed at once.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::machine::Machine;
+use super::methods::sort_values;
+use super::token_members::token_member;
+use crate::error::{Outcome, ScriptError};
+use crate::types::Binary;
+use crate::values::{MapOrder, MapValue, Value};
+
+/// What `collect` makes of a stream: the texts that [`super::statics`] hands out for `Collectors`.
+pub(crate) const TO_LIST: &str = "java.util.stream.Collectors.toList";
+pub(crate) const TO_SET: &str = "java.util.stream.Collectors.toSet";
+pub(crate) const JOINING: &str = "java.util.stream.Collectors.joining";
+
+fn passes(machine: &mut impl Machine, lambda: &Value, item: &Value, at: u32) -> Outcome<bool> {
+    Ok(matches!(machine.lambda(lambda, std::slice::from_ref(item), at)?, Value::Bool(true)))
+}
+
+/// The texts of items with a separator between them.
+pub(crate) fn join_texts(
+    machine: &mut impl Machine,
+    items: &[Value],
+    separator: &str,
+    at: u32,
+) -> Outcome<Value> {
+    let mut joined = String::new();
+    for (number, item) in items.iter().enumerate() {
+        let before = joined.len();
+        if number > 0 {
+            joined.push_str(separator);
+        }
+        joined.push_str(&item.text());
+        machine.grow(joined.len() - before, at)?;
+    }
+    Ok(Value::str(joined))
+}
+
+/// `None`: there is no such method.
+pub(crate) fn list_method(
+    machine: &mut impl Machine,
+    target: &Value,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let Value::List(list) = target else { return Ok(None) };
+    let bounds = |index: &Value, length: usize| {
+        usize::try_from(index.i64()).ok().filter(|index| *index < length).ok_or_else(|| {
+            ScriptError::new(
+                at,
+                "index_out_of_bounds_exception",
+                format!("Index {} out of bounds for length {length}", index.text()),
+            )
+        })
+    };
+    Ok(Some(match (name, arguments) {
+        ("size" | "getLength", []) => Value::Int(list.borrow().len() as i32),
+        ("count", []) => Value::Long(list.borrow().len() as i64),
+        ("isEmpty", []) => Value::Bool(list.borrow().is_empty()),
+        ("get", [index]) => {
+            let items = list.borrow();
+            items[bounds(index, items.len())?].clone()
+        }
+        ("add", [item]) => {
+            machine.grow(16, at)?;
+            list.borrow_mut().push(item.clone());
+            Value::Bool(true)
+        }
+        ("add", [index, item]) => {
+            machine.grow(16, at)?;
+            let length = list.borrow().len();
+            let index = bounds(index, length + 1)?;
+            list.borrow_mut().insert(index, item.clone());
+            Value::Null
+        }
+        ("addAll", [more]) => {
+            let more = machine.items(more, at)?;
+            machine.grow(16 * more.len(), at)?;
+            let is_changed = !more.is_empty();
+            list.borrow_mut().extend(more);
+            Value::Bool(is_changed)
+        }
+        ("set", [index, item]) => {
+            let index = bounds(index, list.borrow().len())?;
+            std::mem::replace(&mut list.borrow_mut()[index], item.clone())
+        }
+        ("remove", [index @ Value::Int(_)]) => {
+            let index = bounds(index, list.borrow().len())?;
+            list.borrow_mut().remove(index)
+        }
+        ("remove", [item]) => {
+            let found = list.borrow().iter().position(|known| known.equals(item));
+            if let Some(found) = found {
+                list.borrow_mut().remove(found);
+            }
+            Value::Bool(found.is_some())
+        }
+        ("removeAll", [others]) => {
+            let others = machine.items(others, at)?;
+            let before = list.borrow().len();
+            list.borrow_mut().retain(|item| !others.iter().any(|other| other.equals(item)));
+            Value::Bool(list.borrow().len() != before)
+        }
+        ("removeIf", [lambda]) => {
+            let mut kept = Vec::new();
+            let items = list.borrow().clone();
+            let before = items.len();
+            for item in items {
+                if !passes(machine, lambda, &item, at)? {
+                    kept.push(item);
+                }
+            }
+            let is_changed = kept.len() != before;
+            *list.borrow_mut() = kept;
+            Value::Bool(is_changed)
+        }
+        ("clear", []) => {
+            list.borrow_mut().clear();
+            Value::Null
+        }
+        ("contains", [item]) => Value::Bool(list.borrow().iter().any(|known| known.equals(item))),
+        ("indexOf", [item]) => {
+            let found = list.borrow().iter().position(|known| known.equals(item));
+            Value::Int(found.map_or(-1, |found| found as i32))
+        }
+        ("lastIndexOf", [item]) => {
+            let found = list.borrow().iter().rposition(|known| known.equals(item));
+            Value::Int(found.map_or(-1, |found| found as i32))
+        }
+        ("subList", [start, end]) => {
+            let items = list.borrow();
+            let end = bounds(end, items.len() + 1)?;
+            let start = bounds(start, end + 1)?;
+            Value::list(items[start..end].to_vec())
+        }
+        ("sort", [order]) => {
+            let mut items = list.borrow().clone();
+            sort_values(machine, &mut items, Some(order), at)?;
+            *list.borrow_mut() = items;
+            Value::Null
+        }
+        ("join", [separator]) => {
+            let items = list.borrow().clone();
+            join_texts(machine, &items, &separator.text(), at)?
+        }
+        ("forEach", [lambda]) => {
+            let items = list.borrow().clone();
+            for item in items {
+                machine.lambda(lambda, &[item], at)?;
+            }
+            Value::Null
+        }
+        _ => return stream_method(machine, list, name, arguments, at),
+    }))
+}
+
+fn stream_method(
+    machine: &mut impl Machine,
+    list: &Rc<RefCell<Vec<Value>>>,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let items = list.borrow().clone();
+    machine.grow(16 * items.len(), at)?;
+    Ok(Some(match (name, arguments) {
+        ("stream" | "boxed" | "toArray" | "parallelStream", []) => Value::list(items),
+        ("map" | "mapToObj" | "mapToLong" | "mapToInt" | "mapToDouble", [lambda]) => {
+            let mut mapped = Vec::with_capacity(items.len());
+            for item in items {
+                let item = machine.lambda(lambda, &[item], at)?;
+                mapped.push(match name {
+                    "mapToLong" => Value::Long(item.i64()),
+                    "mapToInt" => Value::Int(item.i64() as i32),
+                    "mapToDouble" => Value::Double(item.f64()),
+                    _ => item,
+                });
+            }
+            Value::list(mapped)
+        }
+        ("filter" | "findAll", [lambda]) => {
+            let mut kept = Vec::new();
+            for item in items {
+                if passes(machine, lambda, &item, at)? {
+                    kept.push(item);
+                }
+            }
+            Value::list(kept)
+        }
+        ("anyMatch" | "any", [lambda]) => {
+            for item in items {
+                if passes(machine, lambda, &item, at)? {
+                    return Ok(Some(Value::Bool(true)));
+                }
+            }
+            Value::Bool(false)
+        }
+        ("allMatch" | "every", [lambda]) => {
+            for item in items {
+                if !passes(machine, lambda, &item, at)? {
+                    return Ok(Some(Value::Bool(false)));
+                }
+            }
+            Value::Bool(true)
+        }
+        ("find", [lambda]) => {
+            for item in items {
+                if passes(machine, lambda, &item, at)? {
+                    return Ok(Some(item));
+                }
+            }
+            Value::Null
+        }
+        ("collect", [Value::Str(collector)]) => match collector.as_ref() {
+            TO_LIST => Value::list(items),
+            TO_SET => {
+                let mut set = MapValue::new(MapOrder::Hashed);
+                for item in items {
+                    set.put(item, Value::Null);
+                }
+                Value::Set(Rc::new(RefCell::new(set)))
+            }
+            other => match other.strip_prefix(JOINING) {
+                Some(separator) => join_texts(machine, &items, separator, at)?,
+                None => return Ok(None),
+            },
+        },
+        ("collect", [lambda]) => {
+            let mut mapped = Vec::with_capacity(items.len());
+            for item in items {
+                mapped.push(machine.lambda(lambda, &[item], at)?);
+            }
+            Value::list(mapped)
+        }
+        ("sum", []) => {
+            let mut sum = match items.first() {
+                Some(Value::Double(_) | Value::Float(_)) => Value::Double(0.0),
+                _ => Value::Int(0),
+            };
+            for item in &items {
+                sum = machine.binary(Binary::Add, &sum, item, at)?;
+            }
+            sum
+        }
+        ("distinct", []) => {
+            let mut kept: Vec<Value> = Vec::new();
+            for item in items {
+                if !kept.iter().any(|known| known.equals(&item)) {
+                    kept.push(item);
+                }
+            }
+            Value::list(kept)
+        }
+        ("sorted", order) if order.len() <= 1 => {
+            let mut sorted = items;
+            sort_values(machine, &mut sorted, order.first(), at)?;
+            Value::list(sorted)
+        }
+        ("limit", [count]) => {
+            let count = usize::try_from(count.i64()).unwrap_or(0);
+            Value::list(items.into_iter().take(count).collect())
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// `None`: there is no such method.
+pub(crate) fn map_method(
+    machine: &mut impl Machine,
+    target: &Value,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let (Value::Map(map) | Value::Set(map)) = target else { return Ok(None) };
+    let is_set = matches!(target, Value::Set(_));
+    let or_null = |value: Option<Value>| value.unwrap_or(Value::Null);
+    Ok(Some(match (name, arguments) {
+        ("size", []) => Value::Int(map.borrow().len() as i32),
+        ("isEmpty", []) => Value::Bool(map.borrow().is_empty()),
+        ("clear", []) => {
+            map.borrow_mut().clear();
+            Value::Null
+        }
+        ("add", [item]) if is_set => {
+            machine.grow(32, at)?;
+            Value::Bool(map.borrow_mut().put(item.clone(), Value::Null).is_none())
+        }
+        ("contains", [item]) if is_set => Value::Bool(map.borrow().get(item).is_some()),
+        ("remove", [item]) if is_set => Value::Bool(map.borrow_mut().remove(item).is_some()),
+        ("addAll", [more]) if is_set => {
+            let more = machine.items(more, at)?;
+            machine.grow(32 * more.len(), at)?;
+            for item in more {
+                map.borrow_mut().put(item, Value::Null);
+            }
+            Value::Bool(true)
+        }
+        _ if is_set => {
+            let list = Value::list(machine.items(target, at)?);
+            return list_method(machine, &list, name, arguments, at);
+        }
+        ("get", [key]) => or_null(map.borrow().get(key).cloned()),
+        ("getOrDefault", [key, default]) => map.borrow().get(key).cloned().unwrap_or_else(|| default.clone()),
+        ("containsKey", [key]) => Value::Bool(map.borrow().get(key).is_some()),
+        ("containsValue", [value]) => {
+            Value::Bool(map.borrow().entries().iter().any(|(_, known)| known.equals(value)))
+        }
+        ("put", [key, value]) => {
+            machine.grow(32, at)?;
+            or_null(map.borrow_mut().put(key.clone(), value.clone()))
+        }
+        ("putIfAbsent", [key, value]) => {
+            machine.grow(32, at)?;
+            let known = map.borrow().get(key).cloned();
+            if known.is_none() {
+                map.borrow_mut().put(key.clone(), value.clone());
+            }
+            or_null(known)
+        }
+        ("putAll", [Value::Map(more)]) => {
+            let more = more.borrow().entries().to_vec();
+            machine.grow(32 * more.len(), at)?;
+            for (key, value) in more {
+                map.borrow_mut().put(key, value);
+            }
+            Value::Null
+        }
+        ("remove", [key]) => or_null(map.borrow_mut().remove(key)),
+        ("computeIfAbsent", [key, lambda]) => {
+            if let Some(known) = map.borrow().get(key).cloned() {
+                return Ok(Some(known));
+            }
+            let value = machine.lambda(lambda, std::slice::from_ref(key), at)?;
+            map.borrow_mut().put(key.clone(), value.clone());
+            value
+        }
+        ("keySet", []) => Value::list(map.borrow().walk().into_iter().map(|(key, _)| key).collect()),
+        ("values", []) => Value::list(map.borrow().walk().into_iter().map(|(_, value)| value).collect()),
+        ("entrySet", []) => {
+            let entry = |(key, value): (Value, Value)| {
+                Value::map(vec![(Value::str(ENTRY_KEY), key), (Value::str(ENTRY_VALUE), value)], false)
+            };
+            Value::list(map.borrow().walk().into_iter().map(entry).collect())
+        }
+        ("getKey", []) => or_null(map.borrow().get(&Value::str(ENTRY_KEY)).cloned()),
+        ("getValue", []) => or_null(map.borrow().get(&Value::str(ENTRY_VALUE)).cloned()),
+        ("forEach", [lambda]) => {
+            let entries = map.borrow().walk();
+            for (key, value) in entries {
+                machine.lambda(lambda, &[key, value], at)?;
+            }
+            Value::Null
+        }
+        (getter, []) if token_member(getter).is_some() && is_given(machine, map) => {
+            let member = token_member(getter).unwrap_or_default();
+            or_null(map.borrow().get(&Value::str(member)).cloned())
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Whether the map is what the script was called with.
+fn is_given(machine: &impl Machine, map: &Rc<RefCell<MapValue>>) -> bool {
+    matches!(machine.given(), Some(Value::Map(given)) if Rc::ptr_eq(given, map))
+}
+
+/// An entry of a map is a map of two.
+const ENTRY_KEY: &str = "key";
+const ENTRY_VALUE: &str = "value";

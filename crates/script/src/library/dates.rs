@@ -1,0 +1,241 @@
+//! Methods of dates, Java's `ZonedDateTime`.
+
+use std::rc::Rc;
+
+use limber_mapping::date::{Civil, DateFormat, Instant, NANOS_PER_MILLI, Zone};
+
+use crate::error::{Outcome, ScriptError};
+use crate::types::DatePart;
+use crate::values::{DateValue, Value, date_part};
+
+const DAYS: [&str; 7] = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
+const MONTHS: [&str; 12] = [
+    "JANUARY",
+    "FEBRUARY",
+    "MARCH",
+    "APRIL",
+    "MAY",
+    "JUNE",
+    "JULY",
+    "AUGUST",
+    "SEPTEMBER",
+    "OCTOBER",
+    "NOVEMBER",
+    "DECEMBER",
+];
+const DAY_NANOS: i64 = 86_400_000 * NANOS_PER_MILLI;
+
+/// Nanoseconds of a fixed unit, by the name of its methods and of `ChronoUnit`.
+const UNITS: &[(&str, &str, i64)] = &[
+    ("Weeks", "WEEKS", 7 * DAY_NANOS),
+    ("Days", "DAYS", DAY_NANOS),
+    ("Hours", "HOURS", 3_600_000 * NANOS_PER_MILLI),
+    ("Minutes", "MINUTES", 60_000 * NANOS_PER_MILLI),
+    ("Seconds", "SECONDS", 1000 * NANOS_PER_MILLI),
+    ("Millis", "MILLIS", NANOS_PER_MILLI),
+    ("Micros", "MICROS", 1000),
+    ("Nanos", "NANOS", 1),
+];
+
+fn out_of_range(at: u32) -> ScriptError {
+    ScriptError::new(at, "date_time_exception", "Invalid value for a date")
+}
+
+/// The instant so many nanoseconds after 1970.
+fn of_nanos(nanos: i128, at: u32) -> Outcome<Instant> {
+    let per_milli = i128::from(NANOS_PER_MILLI);
+    let millis = i64::try_from(nanos.div_euclid(per_milli)).map_err(|_| out_of_range(at))?;
+    Ok(Instant { millis, nanos: nanos.rem_euclid(per_milli) as u32 })
+}
+
+/// The same in the zone of `date`.
+fn at_nanos(date: &DateValue, nanos: i128, at: u32) -> Outcome<Value> {
+    Ok(Value::Date(DateValue { instant: of_nanos(nanos, at)?, zone: date.zone.clone() }))
+}
+
+/// The date at a local time, with what `date` has beyond milliseconds.
+fn with_civil(date: &DateValue, civil: Civil, at: u32) -> Outcome<Value> {
+    let local = civil.to_millis().ok_or_else(|| out_of_range(at))?;
+    let millis = date.zone.as_ref().map_or(local, |zone| zone.to_utc(local));
+    let instant = Instant { millis, ..date.instant };
+    Ok(Value::Date(DateValue { instant, zone: date.zone.clone() }))
+}
+
+/// The part of a date that a method without arguments gives.
+pub(crate) fn part_of_method(name: &str) -> Option<DatePart> {
+    Some(match name {
+        "getYear" => DatePart::Year,
+        "getMonthValue" | "getMonthOfYear" => DatePart::Month,
+        "getDayOfMonth" => DatePart::DayOfMonth,
+        "getDayOfYear" => DatePart::DayOfYear,
+        "getHour" | "getHourOfDay" => DatePart::Hour,
+        "getMinute" | "getMinuteOfHour" => DatePart::Minute,
+        "getSecond" | "getSecondOfMinute" => DatePart::Second,
+        _ => return None,
+    })
+}
+
+/// `None`: there is no such method.
+pub(crate) fn date_method(
+    date: &DateValue,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let part = |part| Value::Int(date_part(date, part));
+    if let (Some(known), []) = (part_of_method(name), arguments) {
+        return Ok(Some(part(known)));
+    }
+    Ok(Some(match (name, arguments) {
+        ("getMonth", []) => Value::str(MONTHS[date.civil().month as usize - 1]),
+        ("getDayOfWeekEnum" | "getDayOfWeek", []) => {
+            Value::str(DAYS[date_part(date, DatePart::DayOfWeek) as usize - 1])
+        }
+        ("getNano", []) => Value::Int(date.nano_of_second() as i32),
+        ("getMillisOfSecond", []) => Value::Int(date.millis().rem_euclid(1000) as i32),
+        ("getMillis" | "toEpochMilli", []) => Value::Long(date.millis()),
+        ("toEpochSecond" | "getEpochSecond", []) => Value::Long(date.millis().div_euclid(1000)),
+        ("toInstant" | "toLocalDateTime", []) => Value::Date(DateValue::utc(date.instant)),
+        ("withZoneSameInstant" | "atZone", [zone]) => {
+            let zone = Zone::parse(&zone.text())
+                .map_err(|error| ScriptError::new(at, "zone_rules_exception", error.reason))?;
+            Value::Date(DateValue { instant: date.instant, zone: Some(Rc::new(zone)) })
+        }
+        ("isAfter", [Value::Date(other)]) => Value::Bool(date.instant > other.instant),
+        ("isBefore", [Value::Date(other)]) => Value::Bool(date.instant < other.instant),
+        ("isEqual", [Value::Date(other)]) => Value::Bool(date.instant == other.instant),
+        ("until", [Value::Date(other), unit]) => between(&unit.text(), date, other, at)?,
+        ("format", [Value::Formatter(format)]) => {
+            let zone = date.zone.as_deref().cloned().unwrap_or(Zone::Utc);
+            Value::str(format.format_instant(date.instant, &zone))
+        }
+        ("truncatedTo", [unit]) => {
+            let unit = unit.text();
+            let Some((_, _, length)) = UNITS.iter().find(|(_, name, _)| *name == unit) else {
+                return Ok(None);
+            };
+            let local = date.zone.as_ref().map_or(date.millis(), |zone| zone.to_local(date.millis()));
+            let instant = Instant { millis: local, ..date.instant };
+            let nanos = DateValue::utc(instant).nanos();
+            let kept = nanos - nanos.rem_euclid(i128::from(*length));
+            let kept = of_nanos(kept, at)?;
+            let millis = date.zone.as_ref().map_or(kept.millis, |zone| zone.to_utc(kept.millis));
+            Value::Date(DateValue { instant: Instant { millis, ..kept }, zone: date.zone.clone() })
+        }
+        ("plus" | "minus", [amount, unit]) => {
+            let unit = unit.text();
+            let amount = if name == "plus" { amount.i64() } else { amount.i64().wrapping_neg() };
+            let Some((method, ..)) = UNITS.iter().find(|(_, known, _)| *known == unit) else {
+                return shifted(date, &unit, amount, at);
+            };
+            return shifted(date, method, amount, at);
+        }
+        (shift, [amount]) if shift.starts_with("plus") || shift.starts_with("minus") => {
+            let (sign, unit) = match shift.strip_prefix("plus") {
+                Some(unit) => (1, unit),
+                None => (-1, &shift[5..]),
+            };
+            return shifted(date, unit, amount.i64().wrapping_mul(sign), at);
+        }
+        (with, [amount]) if with.starts_with("with") => return changed(date, &with[4..], amount.i64(), at),
+        _ => return Ok(None),
+    }))
+}
+
+/// `None`: there is no such unit.
+pub(crate) fn shifted(date: &DateValue, unit: &str, amount: i64, at: u32) -> Outcome<Option<Value>> {
+    let months = match unit {
+        "Months" | "MONTHS" => Some(amount),
+        "Years" | "YEARS" => amount.checked_mul(12),
+        _ => {
+            let Some((_, _, length)) = UNITS.iter().find(|(name, ..)| *name == unit) else { return Ok(None) };
+            let by = i128::from(amount) * i128::from(*length);
+            return at_nanos(date, date.nanos() + by, at).map(Some);
+        }
+    };
+    let civil = months.and_then(|months| date.civil().plus_months(months)).ok_or_else(|| out_of_range(at))?;
+    with_civil(date, civil, at).map(Some)
+}
+
+fn changed(date: &DateValue, part: &str, value: i64, at: u32) -> Outcome<Option<Value>> {
+    let mut civil = date.civil();
+    let small = u32::try_from(value).map_err(|_| out_of_range(at))?;
+    let is_sound = match part {
+        "Year" => {
+            civil.year = value;
+            (0..=9999).contains(&value)
+        }
+        "Month" => {
+            civil.month = small;
+            (1..=12).contains(&small)
+        }
+        "DayOfMonth" => {
+            civil.day = small;
+            (1..=31).contains(&small)
+        }
+        "Hour" => {
+            civil.hour = small;
+            small < 24
+        }
+        "Minute" => {
+            civil.minute = small;
+            small < 60
+        }
+        "Second" => {
+            civil.second = small;
+            small < 60
+        }
+        "Nano" if small < 1_000_000_000 => {
+            let nanos = date.nanos() - i128::from(date.nano_of_second()) + i128::from(small);
+            return at_nanos(date, nanos, at).map(Some);
+        }
+        "Nano" => false,
+        _ => return Ok(None),
+    };
+    if !is_sound {
+        return Err(out_of_range(at));
+    }
+    with_civil(date, civil, at).map(Some)
+}
+
+/// `ChronoUnit.UNIT.between(from, to)`.
+pub(crate) fn between(unit: &str, from: &DateValue, to: &DateValue, at: u32) -> Outcome<Value> {
+    if let Some((_, _, length)) = UNITS.iter().find(|(_, name, _)| *name == unit) {
+        let count = (to.nanos() - from.nanos()) / i128::from(*length);
+        return i64::try_from(count).map(Value::Long).map_err(|_| out_of_range(at));
+    }
+    let (first, second) = (from.civil(), to.civil());
+    let mut months = (second.year - first.year) * 12 + i64::from(second.month) - i64::from(first.month);
+    let rest = |civil: &Civil, date: &DateValue| {
+        (civil.day, civil.hour, civil.minute, civil.second, date.nano_of_second())
+    };
+    let (first, second) = (rest(&first, from), rest(&second, to));
+    if months > 0 && second < first {
+        months -= 1;
+    } else if months < 0 && second > first {
+        months += 1;
+    }
+    match unit {
+        "MONTHS" => Ok(Value::Long(months)),
+        "YEARS" => Ok(Value::Long(months / 12)),
+        _ => Err(ScriptError::unsupported(at, format_args!("ChronoUnit [{unit}]"))),
+    }
+}
+
+pub(crate) fn parse(text: &str, at: u32) -> Outcome<Value> {
+    let instant = limber_mapping::date::default_format().parse_instant(text).map_err(|_| {
+        ScriptError::new(
+            at,
+            "date_time_parse_exception",
+            format!("Text '{text}' could not be parsed at index 0"),
+        )
+    })?;
+    Ok(Value::Date(DateValue::utc(instant)))
+}
+
+pub(crate) fn formatter(pattern: &str, at: u32) -> Outcome<Value> {
+    match DateFormat::parse_list(pattern) {
+        Ok(format) => Ok(Value::Formatter(format.into())),
+        Err(error) => Err(ScriptError::new(at, error.kind, error.reason)),
+    }
+}

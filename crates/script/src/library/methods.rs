@@ -1,0 +1,515 @@
+//! Methods and members of values: `target.name(arguments)`, `target.name`, `target[index]`.
+
+use std::cmp::Ordering;
+
+use limber_mapping::geo::{ArcFrom, DistanceKind};
+
+use super::collections::{list_method, map_method};
+use super::geometry::geometry_getter;
+use super::machine::Machine;
+use super::patterns::{matcher_method, pattern_method, replace_by};
+use crate::error::{Outcome, ScriptError, failed};
+use crate::types::Type;
+use crate::values::Value;
+
+/// Methods of texts: name, arguments, and what they give.
+const STRING_METHODS: &[(&str, usize, Type)] = &[
+    ("charAt", 1, Type::Char),
+    ("compareTo", 1, Type::Int),
+    ("compareToIgnoreCase", 1, Type::Int),
+    ("concat", 1, Type::Str),
+    ("contains", 1, Type::Bool),
+    ("endsWith", 1, Type::Bool),
+    ("equals", 1, Type::Bool),
+    ("equalsIgnoreCase", 1, Type::Bool),
+    ("hashCode", 0, Type::Int),
+    ("indexOf", 1, Type::Int),
+    ("indexOf", 2, Type::Int),
+    ("isEmpty", 0, Type::Bool),
+    ("lastIndexOf", 1, Type::Int),
+    ("lastIndexOf", 2, Type::Int),
+    ("length", 0, Type::Int),
+    ("replace", 2, Type::Str),
+    ("replaceAll", 2, Type::Str),
+    ("replaceFirst", 2, Type::Str),
+    ("splitOnToken", 1, Type::Def),
+    ("splitOnToken", 2, Type::Def),
+    ("startsWith", 1, Type::Bool),
+    ("startsWith", 2, Type::Bool),
+    ("substring", 1, Type::Str),
+    ("substring", 2, Type::Str),
+    ("toLowerCase", 0, Type::Str),
+    ("toString", 0, Type::Str),
+    ("toUpperCase", 0, Type::Str),
+    ("trim", 0, Type::Str),
+];
+
+const LIST_METHODS: &[(&str, usize)] = &[
+    ("add", 1),
+    ("add", 2),
+    ("addAll", 1),
+    ("clear", 0),
+    ("contains", 1),
+    ("equals", 1),
+    ("forEach", 1),
+    ("get", 1),
+    ("getLength", 0),
+    ("indexOf", 1),
+    ("isEmpty", 0),
+    ("iterator", 0),
+    ("join", 1),
+    ("lastIndexOf", 1),
+    ("remove", 1),
+    ("removeAll", 1),
+    ("removeIf", 1),
+    ("set", 2),
+    ("size", 0),
+    ("sort", 1),
+    ("stream", 0),
+    ("subList", 2),
+    ("sum", 0),
+    ("toString", 0),
+    ("any", 1),
+    ("collect", 1),
+    ("every", 1),
+    ("find", 1),
+    ("findAll", 1),
+    ("hashCode", 0),
+];
+
+/// Whether a known class has a method, and what it gives. Errors with Painless's words.
+pub(crate) fn check_method(target: Type, name: &str, count: usize) -> Result<Type, String> {
+    let missing = |class: &str| Err(format!("member method [{class}, {name}/{count}] not found"));
+    match target {
+        Type::Str => {
+            match STRING_METHODS.iter().find(|(known, arguments, _)| *known == name && *arguments == count) {
+                Some((_, _, returns)) => Ok(*returns),
+                None => missing("java.lang.String"),
+            }
+        }
+        Type::Object(class @ ("java.util.List" | "java.util.ArrayList")) => {
+            match LIST_METHODS.iter().any(|(known, arguments)| *known == name && *arguments == count) {
+                true => Ok(Type::Def),
+                false => missing(class),
+            }
+        }
+        ty if ty.is_number() || ty == Type::Bool || ty == Type::Void => missing(ty.name()),
+        _ => Ok(Type::Def),
+    }
+}
+
+fn no_method(target: &Value, name: &str, count: usize, at: u32) -> ScriptError {
+    ScriptError::argument(at, format!("dynamic method [{}, {name}/{count}] not found", target.class()))
+}
+
+fn null(name: &str, at: u32) -> ScriptError {
+    ScriptError::new(
+        at,
+        "null_pointer_exception",
+        format!("cannot access method/field [{name}] from a null def reference"),
+    )
+}
+
+fn out_of_bounds(index: i64, length: usize, at: u32) -> ScriptError {
+    ScriptError::new(
+        at,
+        "index_out_of_bounds_exception",
+        format!("Index {index} out of bounds for length {length}"),
+    )
+}
+
+/// A list's index; negative ones count from the end, as Painless has it.
+fn place(index: &Value, length: usize, at: u32) -> Outcome<usize> {
+    let (Value::Int(_) | Value::Long(_) | Value::Char(_)) = index else {
+        return Err(ScriptError::cast(at, format!("Cannot cast from [{}] to [int].", index.class())));
+    };
+    let wanted = index.i64();
+    let from_start = if wanted < 0 { wanted + length as i64 } else { wanted };
+    match usize::try_from(from_start) {
+        Ok(found) if found < length => Ok(found),
+        _ => Err(out_of_bounds(wanted, length, at)),
+    }
+}
+
+pub(crate) fn get_member(machine: &mut impl Machine, target: &Value, name: &str, at: u32) -> Outcome<Value> {
+    match target {
+        Value::Null => Err(null(name, at)),
+        Value::Map(map) => Ok(map.borrow().get(&Value::str(name)).cloned().unwrap_or(Value::Null)),
+        Value::Params => machine.param(name),
+        Value::List(items) => match name {
+            "length" => Ok(Value::Int(items.borrow().len() as i32)),
+            _ => match name.parse::<i32>() {
+                Ok(index) => get_index(machine, target, &Value::Int(index), at),
+                Err(_) if name == "empty" => Ok(Value::Bool(items.borrow().is_empty())),
+                Err(_) => Err(ScriptError::argument(at, format!("Illegal list shortcut value [{name}]."))),
+            },
+        },
+        Value::Field(field) => match name {
+            "values" => Ok(Value::list(machine.field_values(*field, at)?)),
+            "empty" => Ok(Value::Bool(machine.field_size(*field, at)? == 0)),
+            "value" => machine.field_value(*field, 0, at),
+            "length" => Ok(Value::Int(machine.field_size(*field, at)? as i32)),
+            "lats" | "lons" => {
+                let points = machine.field_values(*field, at)?;
+                let part = |point: &Value| match point {
+                    Value::Point(point) if name == "lats" => Value::Double(point.latitude),
+                    Value::Point(point) => Value::Double(point.longitude),
+                    _ => Value::Null,
+                };
+                Ok(Value::list(points.iter().map(part).collect()))
+            }
+            _ => {
+                let capital =
+                    |first: char| format!("get{}{}", first.to_uppercase(), &name[first.len_utf8()..]);
+                let getter = name.chars().next().map(capital).unwrap_or_default();
+                geometry_getter(machine, *field, &getter, at)?.ok_or_else(|| {
+                    ScriptError::argument(at, format!("Illegal list shortcut value [{name}]."))
+                })
+            }
+        },
+        _ => {
+            let mut letters = name.chars();
+            let capital: String =
+                letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+            for prefix in ["get", "is"] {
+                match call_method(machine, target, &format!("{prefix}{capital}"), Vec::new(), at) {
+                    Err(error) if error.reason.starts_with("dynamic method [") => {}
+                    other => return other,
+                }
+            }
+            Err(ScriptError::argument(at, format!("dynamic getter [{}, {name}] not found", target.class())))
+        }
+    }
+}
+
+pub(crate) fn get_index(
+    machine: &mut impl Machine,
+    target: &Value,
+    index: &Value,
+    at: u32,
+) -> Outcome<Value> {
+    match target {
+        Value::Null => Err(null("[]", at)),
+        Value::Map(map) => Ok(map.borrow().get(index).cloned().unwrap_or(Value::Null)),
+        Value::Params => machine.param(&index.text()),
+        Value::List(items) => {
+            let items = items.borrow();
+            Ok(items[place(index, items.len(), at)?].clone())
+        }
+        Value::Field(field) => {
+            let count = machine.field_size(*field, at)?;
+            let nth = if count == 0 { 0 } else { place(index, count, at)? };
+            machine.field_value(*field, nth, at)
+        }
+        Value::Doc => Err(ScriptError::unsupported(at, "[doc] with a name that is no constant")),
+        _ => Err(ScriptError::argument(
+            at,
+            format!("Attempting to address a non-array type [{}] as an array.", target.class()),
+        )),
+    }
+}
+
+pub(crate) fn set_member(
+    machine: &mut impl Machine,
+    target: &Value,
+    name: &str,
+    value: Value,
+    at: u32,
+) -> Outcome<()> {
+    machine.grow(32 + name.len(), at)?;
+    machine.check_frozen(target, at)?;
+    match target {
+        Value::Null => Err(null(name, at)),
+        Value::Map(map) => {
+            map.borrow_mut().put(Value::str(name), value);
+            Ok(())
+        }
+        Value::List(_) if name.parse::<i32>().is_ok() => {
+            set_index(machine, target, &Value::Int(name.parse().unwrap_or(0)), value, at)
+        }
+        Value::Params | Value::Doc => Err(ScriptError::new(at, "unsupported_operation_exception", "")),
+        _ => Err(ScriptError::argument(at, format!("dynamic setter [{}, {name}] not found", target.class()))),
+    }
+}
+
+pub(crate) fn set_index(
+    machine: &mut impl Machine,
+    target: &Value,
+    index: &Value,
+    value: Value,
+    at: u32,
+) -> Outcome<()> {
+    machine.check_frozen(target, at)?;
+    match target {
+        Value::Null => Err(null("[]", at)),
+        Value::Map(map) => {
+            machine.grow(32, at)?;
+            map.borrow_mut().put(index.clone(), value);
+            Ok(())
+        }
+        Value::List(items) => {
+            let mut items = items.borrow_mut();
+            let place = place(index, items.len(), at)?;
+            items[place] = value;
+            Ok(())
+        }
+        _ => Err(ScriptError::new(at, "unsupported_operation_exception", "")),
+    }
+}
+
+/// What a `grok` or `dissect` pattern finds in a text.
+#[inline(never)]
+fn extract(machine: &mut impl Machine, extractor: u16, arguments: &[Value], at: u32) -> Outcome<Value> {
+    match arguments {
+        [Value::Str(text)] => {
+            machine.grow(text.len(), at)?;
+            let extracted = machine.extractor(extractor).extract(text);
+            extracted.map_err(|error| ScriptError::new(at, error.kind, error.reason))
+        }
+        [Value::Null] => Err(null("extract", at)),
+        _ => Err(ScriptError::argument(at, "[extract] takes one text")),
+    }
+}
+
+pub(crate) fn call_method(
+    machine: &mut impl Machine,
+    target: &Value,
+    name: &str,
+    arguments: Vec<Value>,
+    at: u32,
+) -> Outcome<Value> {
+    machine.check_kept(name, &arguments, at)?;
+    match (name, arguments.as_slice()) {
+        _ if target.is_null() => return Err(null(name, at)),
+        ("equals", [other]) => return Ok(Value::Bool(target.equals(other))),
+        ("hashCode", []) => return Ok(Value::Int(target.hash())),
+        ("compareTo", [other]) if !matches!(target, Value::Str(_)) => {
+            let order = target.compare(other).map_err(|failure| failed(failure, at))?;
+            return Ok(Value::Int(order as i32));
+        }
+        ("toString", []) if !matches!(target, Value::Pattern(_) | Value::Matcher(_)) => {
+            let text = match target {
+                Value::Field(field) => Value::list(machine.field_values(*field, at)?).text(),
+                other => other.text(),
+            };
+            return Ok(Value::str(text));
+        }
+        _ => {}
+    }
+    if is_change(name) {
+        machine.check_frozen(target, at)?;
+    }
+    let found = match target {
+        Value::Extractor(number) if name == "extract" => return extract(machine, *number, &arguments, at),
+        Value::Pattern(number) => pattern_method(machine, *number, name, &arguments, at)?,
+        Value::Matcher(matcher) => matcher_method(machine, target, matcher, name, &arguments, at)?,
+        Value::Str(text) => match (name, arguments.as_slice()) {
+            ("replaceAll" | "replaceFirst", [pattern, function]) => {
+                Some(replace_by(machine, text, (pattern, function), name == "replaceAll", at)?)
+            }
+            _ => super::strings::string_method(text, name, &arguments, at)?,
+        },
+        Value::List(_) => list_method(machine, target, name, &arguments, at)?,
+        Value::Map(_) | Value::Set(_) => map_method(machine, target, name, &arguments, at)?,
+        Value::Date(date) => super::dates::date_method(date, name, &arguments, at)?,
+        Value::Field(field) => field_method(machine, *field, name, &arguments, at)?,
+        Value::FieldAccess(field) => access_method(machine, *field, name, &arguments, at)?,
+        Value::Params => match (name, arguments.as_slice()) {
+            ("get", [key]) => Some(machine.param(&key.text())?),
+            ("getOrDefault", [key, default]) => match machine.param(&key.text())? {
+                Value::Null => Some(default.clone()),
+                found => Some(found),
+            },
+            ("containsKey", [key]) => Some(Value::Bool(!machine.param(&key.text())?.is_null())),
+            _ => {
+                let params = machine.params().clone();
+                map_method(machine, &params, name, &arguments, at)?
+            }
+        },
+        Value::Doc => match (name, arguments.as_slice()) {
+            ("containsKey", [key]) => Some(Value::Bool(machine.is_mapped(&key.text()))),
+            _ => None,
+        },
+        Value::Point(point) => match name {
+            "getLat" | "lat" => Some(Value::Double(point.latitude)),
+            "getLon" | "lon" => Some(Value::Double(point.longitude)),
+            _ => None,
+        },
+        Value::Corners(corners) => match name {
+            "topLeft" => Some(Value::Point(corners[0])),
+            "bottomRight" => Some(Value::Point(corners[1])),
+            _ => None,
+        },
+        Value::Text(text) => match (name, arguments.as_slice()) {
+            ("append", [more]) => {
+                let more = more.text();
+                machine.grow(more.len(), at)?;
+                text.borrow_mut().push_str(&more);
+                Some(target.clone())
+            }
+            ("length", []) => Some(Value::Int(text.borrow().encode_utf16().count() as i32)),
+            ("reverse", []) => {
+                let reversed = text.borrow().chars().rev().collect();
+                *text.borrow_mut() = reversed;
+                Some(target.clone())
+            }
+            _ => None,
+        },
+        Value::Exception(_, message) if name == "getMessage" => Some(Value::Str(message.clone())),
+        Value::Lambda(_) | Value::Extractor(_)
+            if matches!(name, "apply" | "test" | "accept" | "get" | "compare" | "applyAsInt") =>
+        {
+            Some(machine.lambda(target, &arguments, at)?)
+        }
+        Value::Formatter(format) => match (name, arguments.as_slice()) {
+            ("format", [Value::Date(date)]) => {
+                let zone = date.zone.as_deref().cloned().unwrap_or(limber_mapping::date::Zone::Utc);
+                Some(Value::str(format.format_instant(date.instant, &zone)))
+            }
+            _ => None,
+        },
+        number if number.is_number() => match name {
+            "intValue" => Some(number.clone().cast(Type::Int).map_err(|failure| failed(failure, at))?),
+            "longValue" => Some(Value::Long(number.i64())),
+            "doubleValue" => Some(Value::Double(number.f64())),
+            "floatValue" => Some(Value::Float(number.f64() as f32)),
+            _ => None,
+        },
+        _ => None,
+    };
+    found.ok_or_else(|| no_method(target, name, arguments.len(), at))
+}
+
+/// The methods of doc values that the parser did not turn into something faster.
+fn field_method(
+    machine: &mut impl Machine,
+    field: u16,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    Ok(Some(match (name, arguments) {
+        ("get", [index]) => {
+            let nth = usize::try_from(index.i64()).unwrap_or(usize::MAX);
+            machine.field_value(field, nth, at)?
+        }
+        ("getValue", []) => machine.field_value(field, 0, at)?,
+        ("size", []) => Value::Int(machine.field_size(field, at)? as i32),
+        ("isEmpty", []) => Value::Bool(machine.field_size(field, at)? == 0),
+        ("getLat" | "getLon" | "getLats" | "getLons" | "getValues", []) => {
+            let member = name[3..].to_lowercase();
+            match member.as_str() {
+                "lat" | "lon" => {
+                    let point = machine.field_value(field, 0, at)?;
+                    get_member(machine, &point, &member, at)?
+                }
+                _ => get_member(machine, &Value::Field(field), &member, at)?,
+            }
+        }
+        ("arcDistance" | "planeDistance", [latitude, longitude]) => {
+            let Value::Point(from) = machine.field_value(field, 0, at)? else { return Ok(None) };
+            let from = ArcFrom::new(from.latitude, from.longitude);
+            let kind = if name == "arcDistance" { DistanceKind::Arc } else { DistanceKind::Plane };
+            let distance = kind.meters(&from, latitude.f64(), longitude.f64());
+            Value::Double(distance)
+        }
+        _ => {
+            if arguments.is_empty()
+                && let Some(found) = geometry_getter(machine, field, name, at)?
+            {
+                return Ok(Some(found));
+            }
+            let list = Value::list(machine.field_values(field, at)?);
+            return list_method(machine, &list, name, arguments, at);
+        }
+    }))
+}
+
+/// Methods of `field(...)`.
+fn access_method(
+    machine: &mut impl Machine,
+    field: u16,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Option<Value>> {
+    let count = if machine.field_is_mapped(field) { machine.field_size(field, at)? } else { 0 };
+    Ok(Some(match (name, arguments) {
+        ("size", []) => Value::Int(count as i32),
+        ("isEmpty", []) => Value::Bool(count == 0),
+        ("get", [default]) if count == 0 => default.clone(),
+        ("get", [_]) => machine.field_value(field, 0, at)?,
+        ("get", [index, default]) => match usize::try_from(index.i64()) {
+            Ok(nth) if nth < count => machine.field_value(field, nth, at)?,
+            _ => default.clone(),
+        },
+        _ => return Ok(None),
+    }))
+}
+
+/// Sorts by a lambda, or as items compare by themselves.
+pub(crate) fn sort_values(
+    machine: &mut impl Machine,
+    items: &mut Vec<Value>,
+    order: Option<&Value>,
+    at: u32,
+) -> Outcome<()> {
+    let mut error = None;
+    // A merge sort, so that a comparison which contradicts itself does no harm.
+    let sorted = merge_sorted(std::mem::take(items), &mut |left, right| {
+        let outcome = match order {
+            Some(lambda) if !lambda.is_null() => {
+                machine.lambda(lambda, &[left.clone(), right.clone()], at).map(|found| found.i64().cmp(&0))
+            }
+            _ => left.compare(right).map_err(|failure| failed(failure, at)),
+        };
+        outcome.unwrap_or_else(|failure| {
+            error.get_or_insert(failure);
+            Ordering::Equal
+        })
+    });
+    *items = sorted;
+    match error {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+fn merge_sorted(mut items: Vec<Value>, order: &mut dyn FnMut(&Value, &Value) -> Ordering) -> Vec<Value> {
+    if items.len() < 2 {
+        return items;
+    }
+    let right = merge_sorted(items.split_off(items.len() / 2), order);
+    let left = merge_sorted(items, order);
+    let mut merged = Vec::with_capacity(left.len() + right.len());
+    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
+    while let (Some(first), Some(second)) = (left.peek(), right.peek()) {
+        let takes_right = order(first, second) == Ordering::Greater;
+        merged.extend(if takes_right { right.next() } else { left.next() });
+    }
+    merged.extend(left);
+    merged.extend(right);
+    merged
+}
+
+/// Methods that change what they are called on.
+fn is_change(method: &str) -> bool {
+    matches!(
+        method,
+        "add"
+            | "addAll"
+            | "clear"
+            | "computeIfAbsent"
+            | "put"
+            | "putAll"
+            | "putIfAbsent"
+            | "remove"
+            | "removeAll"
+            | "removeIf"
+            | "replaceAll"
+            | "retainAll"
+            | "set"
+            | "setValue"
+            | "sort"
+    )
+}

@@ -1,0 +1,25 @@
+//! What scripts can call: "what does this method, static function or getter give for these values?"
+//!
+//! Each file has the signatures that the parser asks for and the functions themselves. What a function needs of the script that calls it,
+//! it asks of its [`Machine`].
+//!
+//! **Invariant**: the library knows neither the tree of a script nor how it runs.
+
+mod collections;
+mod dates;
+mod geometry;
+mod machine;
+mod methods;
+mod patterns;
+mod score_functions;
+mod statics;
+mod strings;
+mod token_members;
+
+pub(crate) use dates::part_of_method;
+pub(crate) use machine::Machine;
+pub(crate) use methods::{call_method, check_method, get_index, get_member, set_index, set_member};
+pub(crate) use patterns::check_pattern_method;
+pub(crate) use score_functions::{Decay, call_built_in};
+pub(crate) use statics::{call_static, create_object, is_instance, math, math2, round, static_returns};
+pub(crate) use token_members::{TOKEN_MEMBERS, token_member};

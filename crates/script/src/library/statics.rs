@@ -1,0 +1,286 @@
+//! What classes offer without a value: `Math.log(x)`, `Integer.parseInt(text)`, `new ArrayList()`.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::collections::{JOINING, TO_LIST, TO_SET, join_texts};
+use super::machine::Machine;
+use super::methods::sort_values;
+use crate::error::{Outcome, ScriptError, failed};
+use crate::types::{Binary, Type};
+use crate::values::{DateValue, MapOrder, MapValue, Value};
+
+/// Functions of one double.
+pub(crate) fn math(name: &str) -> Option<fn(f64) -> f64> {
+    Some(match name {
+        "abs" => f64::abs,
+        "acos" => f64::acos,
+        "asin" => f64::asin,
+        "atan" => f64::atan,
+        "cbrt" => f64::cbrt,
+        "ceil" => f64::ceil,
+        "cos" => f64::cos,
+        "cosh" => f64::cosh,
+        "exp" => f64::exp,
+        "expm1" => f64::exp_m1,
+        "floor" => f64::floor,
+        "log" => f64::ln,
+        "log10" => f64::log10,
+        "log1p" => f64::ln_1p,
+        "rint" => f64::round_ties_even,
+        "signum" => |number| if number == 0.0 || number.is_nan() { number } else { number.signum() },
+        "sin" => f64::sin,
+        "sinh" => f64::sinh,
+        "sqrt" => f64::sqrt,
+        "tan" => f64::tan,
+        "tanh" => f64::tanh,
+        "toDegrees" => f64::to_degrees,
+        "toRadians" => f64::to_radians,
+        "ulp" => |number| number.abs().next_up() - number.abs(),
+        _ => return None,
+    })
+}
+
+/// Functions of two doubles.
+pub(crate) fn math2(name: &str) -> Option<fn(f64, f64) -> f64> {
+    Some(match name {
+        "max" => |left, right| if left.is_nan() || right.is_nan() { f64::NAN } else { left.max(right) },
+        "min" => |left, right| if left.is_nan() || right.is_nan() { f64::NAN } else { left.min(right) },
+        "pow" => f64::powf,
+        "atan2" => f64::atan2,
+        "hypot" => f64::hypot,
+        "IEEEremainder" => |left, right| left - right * (left / right).round_ties_even(),
+        "copySign" => f64::copysign,
+        _ => return None,
+    })
+}
+
+/// `Math.round`: half up.
+pub(crate) fn round(number: f64) -> i64 {
+    let floor = number.floor();
+    if number - floor >= 0.5 { floor as i64 + 1 } else { floor as i64 }
+}
+
+/// What a static method gives; `None`: there is none.
+pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Type> {
+    Some(match (class, name, count) {
+        ("Math", "random", 0) => return None,
+        ("Math", "round", 1) => Type::Long,
+        ("Math", _, 1) => math(name).map(|_| Type::Double)?,
+        ("Math", _, 2) => math2(name).map(|_| Type::Double)?,
+        ("String", "valueOf" | "copyValueOf", 1) | ("String", "join", 2) => Type::Str,
+        ("Integer" | "Long" | "Double" | "Float" | "Boolean" | "Character", "toString", 1) => Type::Str,
+        ("Integer", "parseInt" | "valueOf", 1) => Type::Int,
+        ("Long", "parseLong" | "valueOf", 1) => Type::Long,
+        ("Double", "parseDouble" | "valueOf", 1) => Type::Double,
+        ("Float", "parseFloat" | "valueOf", 1) => Type::Float,
+        ("Boolean", "parseBoolean" | "valueOf", 1) => Type::Bool,
+        ("Double", "isNaN" | "isInfinite" | "isFinite", 1) => Type::Bool,
+        ("Integer" | "Long" | "Double", "compare", 2) => Type::Int,
+        ("Integer" | "Long" | "Double", "max" | "min" | "sum", 2) => Type::Def,
+        ("Integer" | "Long", "bitCount", 1) => Type::Int,
+        ("Integer" | "Long", "toHexString" | "toBinaryString", 1) => Type::Str,
+        ("Objects", "equals", 2) | ("Objects", "isNull" | "nonNull", 1) => Type::Bool,
+        ("Collectors", "toList" | "toSet", 0) | ("Collectors", "joining", 0 | 1) => Type::Def,
+        ("Collections", "sort" | "reverse", 1) => Type::Def,
+        (
+            "Collections",
+            "max" | "min" | "emptyList" | "emptyMap" | "singletonList" | "unmodifiableList",
+            0 | 1,
+        ) => Type::Def,
+        ("Arrays", "asList", _) => Type::Def,
+        ("ZonedDateTime" | "Instant", "parse", 1) => Type::Def,
+        ("ZonedDateTime", "ofInstant", 2)
+        | ("Instant", "ofEpochMilli" | "ofEpochSecond", 1)
+        | ("Instant", "ofEpochSecond", 2) => Type::Def,
+        ("ZoneId", "of", 1) | ("ZoneOffset", "of", 1) => Type::Def,
+        ("DateTimeFormatter", "ofPattern", 1) => Type::Def,
+        ("Matcher", "quoteReplacement", 1) | ("Pattern", "quote", 1) => Type::Str,
+        _ => return None,
+    })
+}
+
+fn number_format(text: &str, at: u32) -> ScriptError {
+    ScriptError::new(at, "number_format_exception", format!("For input string: \"{text}\""))
+}
+
+pub(crate) fn call_static(
+    machine: &mut impl Machine,
+    class: &str,
+    name: &str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Value> {
+    machine.check_kept(name, arguments, at)?;
+    let parsed = || arguments.first().map(Value::text).unwrap_or_default();
+    Ok(match (class, name, arguments) {
+        ("Math", "round", [number]) => Value::Long(round(number.f64())),
+        ("Math", _, [number]) => match math(name) {
+            Some(function) => Value::Double(function(number.f64())),
+            None => return Err(ScriptError::argument(at, format!("no function [{name}]"))),
+        },
+        ("Math", _, [left, right]) => match math2(name) {
+            Some(function) => Value::Double(function(left.f64(), right.f64())),
+            None => return Err(ScriptError::argument(at, format!("no function [{name}]"))),
+        },
+        ("String", "join", [separator, list]) => {
+            let items = machine.items(list, at)?;
+            join_texts(machine, &items, &separator.text(), at)?
+        }
+        (_, "toString" | "copyValueOf", [value]) | ("String", "valueOf", [value]) => Value::str(value.text()),
+        ("Integer", "parseInt" | "valueOf", [_]) => {
+            let text = parsed();
+            Value::Int(text.parse().map_err(|_| number_format(&text, at))?)
+        }
+        ("Long", "parseLong" | "valueOf", [_]) => {
+            let text = parsed();
+            Value::Long(text.parse().map_err(|_| number_format(&text, at))?)
+        }
+        ("Double" | "Float", "parseDouble" | "parseFloat" | "valueOf", [_]) => {
+            let text = parsed();
+            let number = limber_mapping::number::double_from_text(text.trim())
+                .ok_or_else(|| number_format(&text, at))?;
+            if class == "Float" { Value::Float(number as f32) } else { Value::Double(number) }
+        }
+        ("Boolean", _, [_]) => Value::Bool(parsed().eq_ignore_ascii_case("true")),
+        ("Double", "isNaN", [number]) => Value::Bool(number.f64().is_nan()),
+        ("Double", "isInfinite", [number]) => Value::Bool(number.f64().is_infinite()),
+        ("Double", "isFinite", [number]) => Value::Bool(number.f64().is_finite()),
+        (_, "compare", [left, right]) => {
+            Value::Int(left.compare(right).map_err(|failure| failed(failure, at))? as i32)
+        }
+        (_, "sum", [left, right]) => machine.binary(Binary::Add, left, right, at)?,
+        ("Integer" | "Long" | "Double", "max" | "min", [left, right]) => {
+            let is_less = left.compare(right).map_err(|failure| failed(failure, at))?.is_lt();
+            if is_less == (name == "min") { left.clone() } else { right.clone() }
+        }
+        ("Integer", "bitCount", [number]) => Value::Int((number.i64() as i32).count_ones() as i32),
+        ("Long", "bitCount", [number]) => Value::Int(number.i64().count_ones() as i32),
+        ("Integer", "toHexString", [number]) => Value::str(format!("{:x}", number.i64() as i32)),
+        ("Long", "toHexString", [number]) => Value::str(format!("{:x}", number.i64())),
+        ("Integer", "toBinaryString", [number]) => Value::str(format!("{:b}", number.i64() as i32)),
+        ("Long", "toBinaryString", [number]) => Value::str(format!("{:b}", number.i64())),
+        ("Objects", "equals", [left, right]) => Value::Bool(left.equals(right)),
+        ("Objects", "isNull", [value]) => Value::Bool(value.is_null()),
+        ("Objects", "nonNull", [value]) => Value::Bool(!value.is_null()),
+        ("Collectors", "toList", []) => Value::str(TO_LIST),
+        ("Collectors", "toSet", []) => Value::str(TO_SET),
+        ("Collectors", "joining", separator) => {
+            Value::str(format!("{JOINING}{}", separator.first().map(Value::text).unwrap_or_default()))
+        }
+        ("Collections", "sort", [sorted @ Value::List(list)]) => {
+            machine.check_frozen(sorted, at)?;
+            let mut items = list.borrow().clone();
+            sort_values(machine, &mut items, None, at)?;
+            *list.borrow_mut() = items;
+            Value::Null
+        }
+        ("Collections", "reverse", [reversed @ Value::List(list)]) => {
+            machine.check_frozen(reversed, at)?;
+            list.borrow_mut().reverse();
+            Value::Null
+        }
+        ("Collections", "max" | "min", [list]) => {
+            let mut items = machine.items(list, at)?;
+            sort_values(machine, &mut items, None, at)?;
+            let found = if name == "max" { items.pop() } else { items.into_iter().next() };
+            found.ok_or_else(|| ScriptError::new(at, "no_such_element_exception", ""))?
+        }
+        ("Collections", "emptyList", []) => Value::list(Vec::new()),
+        ("Collections", "emptyMap", []) => Value::map(Vec::new(), true),
+        ("Collections", "singletonList", [item]) => Value::list(vec![item.clone()]),
+        ("Collections", "unmodifiableList", [list]) => list.clone(),
+        ("Arrays", "asList", [one @ Value::List(_)]) => one.clone(),
+        ("Arrays", "asList", items) => Value::list(items.to_vec()),
+        ("ZonedDateTime" | "Instant", "parse", [text]) => super::dates::parse(&text.text(), at)?,
+        ("Instant", "ofEpochMilli", [millis]) => Value::Date(DateValue::of_millis(millis.i64())),
+        ("Instant", "ofEpochSecond", [seconds]) => {
+            Value::Date(DateValue::of_millis(seconds.i64().saturating_mul(1000)))
+        }
+        ("Instant", "ofEpochSecond", [seconds, nanos]) => {
+            let second = DateValue::of_millis(seconds.i64().saturating_mul(1000));
+            super::dates::shifted(&second, "Nanos", nanos.i64(), at)?.unwrap_or(Value::Null)
+        }
+        ("ZonedDateTime", "ofInstant", [Value::Date(date), zone]) => {
+            let zone = zone.clone();
+            return super::dates::date_method(date, "atZone", &[zone], at)
+                .map(|found| found.unwrap_or(Value::Null));
+        }
+        ("ZoneId" | "ZoneOffset", "of", [zone]) => zone.clone(),
+        ("Matcher", "quoteReplacement", [text]) => {
+            Value::str(text.text().replace('\\', r"\\").replace('$', r"\$"))
+        }
+        ("Pattern", "quote", [text]) => {
+            Value::str(format!(r"\Q{}\E", text.text().replace(r"\E", r"\E\\E\Q")))
+        }
+        ("DateTimeFormatter", "ofPattern", [pattern]) => super::dates::formatter(&pattern.text(), at)?,
+        _ => {
+            let classes: Vec<&str> = arguments.iter().map(Value::class).collect();
+            return Err(ScriptError::cast(
+                at,
+                format!("[{class}.{name}] does not take [{}]", classes.join(", ")),
+            ));
+        }
+    })
+}
+
+pub(crate) fn create_object(
+    machine: &mut impl Machine,
+    class: &'static str,
+    arguments: &[Value],
+    at: u32,
+) -> Outcome<Value> {
+    let short = class.rsplit('.').next().unwrap_or(class);
+    let order = match short {
+        "HashMap" | "HashSet" => MapOrder::Hashed,
+        "TreeMap" => MapOrder::Sorted,
+        _ => MapOrder::Inserted,
+    };
+    Ok(match (short, arguments) {
+        ("ArrayList", []) => Value::list(Vec::new()),
+        ("ArrayList", [more]) => Value::list(machine.items(more, at)?),
+        ("HashMap" | "LinkedHashMap" | "TreeMap", []) => Value::Map(MapValue::new(order).shared()),
+        ("HashMap" | "LinkedHashMap" | "TreeMap", [Value::Map(more)]) => {
+            let more = more.borrow();
+            machine.grow(32 * more.len(), at)?;
+            Value::Map(MapValue::of(more.entries().to_vec(), order).shared())
+        }
+        ("HashSet" | "LinkedHashSet", items) if items.len() <= 1 => {
+            let mut made = MapValue::new(order);
+            if let Some(more) = items.first() {
+                for item in machine.items(more, at)? {
+                    made.put(item, Value::Null);
+                }
+            }
+            Value::Set(Rc::new(RefCell::new(made)))
+        }
+        ("StringBuilder", []) => Value::Text(Rc::default()),
+        ("StringBuilder", [text]) => Value::Text(Rc::new(RefCell::new(text.text()))),
+        (exception, []) if exception.ends_with("Exception") => Value::Exception(class, "".into()),
+        (exception, [message]) if exception.ends_with("Exception") => {
+            Value::Exception(class, message.text().into())
+        }
+        _ => {
+            return Err(ScriptError::argument(
+                at,
+                format!("constructor [{class}, <init>/{}] not found", arguments.len()),
+            ));
+        }
+    })
+}
+
+pub(crate) fn is_instance(value: &Value, class: &str) -> bool {
+    match class {
+        "def" | "Object" => !value.is_null(),
+        "List" | "Collection" => matches!(value, Value::List(_)),
+        "Map" => matches!(value, Value::Map(_)),
+        "Set" => matches!(value, Value::Set(_)),
+        "Number" => value.is_number() && !matches!(value, Value::Char(_)),
+        "int" => matches!(value, Value::Int(_)),
+        "long" => matches!(value, Value::Long(_)),
+        "double" => matches!(value, Value::Double(_)),
+        "float" => matches!(value, Value::Float(_)),
+        "boolean" => matches!(value, Value::Bool(_)),
+        _ => value.class().rsplit('.').next() == Some(class),
+    }
+}

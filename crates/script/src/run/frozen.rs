@@ -1,0 +1,49 @@
+//! Lists and maps that a script may read and not change.
+
+use std::collections::HashSet;
+
+use crate::error::ScriptError;
+use crate::values::{Value, identity};
+
+/// What of `ctx` a script must not change.
+#[derive(Debug, Default)]
+pub(crate) enum Frozen {
+    #[default]
+    Nothing,
+    Whole,
+    /// All, its lists and maps known.
+    Known(HashSet<usize>),
+}
+
+impl Frozen {
+    /// Refuses the change of a list or map that is part of `ctx`.
+    pub fn check(&mut self, target: &Value, ctx: &Value, at: u32) -> Result<(), ScriptError> {
+        if matches!(self, Frozen::Nothing) {
+            return Ok(());
+        }
+        let Some(target) = identity(target) else { return Ok(()) };
+        if matches!(self, Frozen::Whole) {
+            let mut known = HashSet::new();
+            let mut rest = vec![ctx.clone()];
+            while let Some(value) = rest.pop() {
+                known.extend(identity(&value));
+                match &value {
+                    Value::List(items) => rest.extend(items.borrow().iter().cloned()),
+                    Value::Map(map) => {
+                        rest.extend(map.borrow().entries().iter().map(|(_, value)| value.clone()));
+                    }
+                    _ => {}
+                }
+            }
+            *self = Frozen::Known(known);
+        }
+        match self {
+            Frozen::Known(known) if known.contains(&target) => Err(ScriptError::new(
+                at,
+                "unsupported_operation_exception",
+                "Mutating ingest documents in conditionals is not supported",
+            )),
+            _ => Ok(()),
+        }
+    }
+}

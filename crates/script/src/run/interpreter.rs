@@ -1,0 +1,549 @@
+//! A compiled script at work on one document after another: the interpreter behind everything that [`super::block`] cannot do for a
+//! whole block of documents.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use limber_mapping::date::DateFormat;
+
+use super::emit::Emitted;
+use super::frozen::Frozen;
+use crate::documents::{DocId, Documents};
+use crate::error::{Outcome, ScriptError, failed};
+use crate::language::{Compiled, Expr, Kind, Stmt, Variable};
+use crate::library::{
+    Machine, call_built_in, call_method, call_static, create_object, get_index, get_member, is_instance,
+};
+use crate::types::{FieldPart, Type};
+use crate::values::{MapOrder, MapValue, Value, dismantle, part_of};
+
+/// Rounds of a function's loops, as in Painless.
+const LOOPS_MAX: u32 = 1_000_000;
+/// Nesting of calls and expressions at run time: what fits the stack of a thread.
+const DEPTH_MAX: u32 = 240;
+/// What one batch of documents may take. Painless has no such limit.
+const TIME_MAX: Duration = Duration::from_secs(10);
+/// Items and characters that a script may make for a batch of documents.
+const GROWTH_MAX: u64 = 32 << 20;
+
+/// Where a statement leads.
+pub(crate) enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return(Value),
+}
+
+/// The documents that the script runs over.
+pub(crate) struct Batch<'a> {
+    pub(crate) documents: Box<dyn Documents + 'a>,
+    pub(crate) docs: Vec<DocId>,
+    /// Index of the current document in the batch.
+    pub(crate) at: usize,
+    /// The source that was read last, and whose it is.
+    pub(crate) source: Option<(DocId, Value)>,
+}
+
+/// A script with its parameters, on one segment or on none.
+pub(crate) struct Run<'a> {
+    pub(crate) script: &'a Compiled,
+    pub(crate) batch: Option<Batch<'a>>,
+    pub(crate) params: Value,
+    pub(crate) score: f64,
+    /// What the script is given in its first slot ([`ScriptContext::given`](crate::language::ScriptContext::given)).
+    pub(crate) given: Option<Value>,
+    /// `ctx`.
+    pub(crate) ctx: Value,
+    /// What of `ctx` may not be changed.
+    pub(crate) frozen: Frozen,
+    /// `_value`.
+    pub(crate) aggregated: Value,
+    pub(crate) locals: Vec<Value>,
+    /// Where the slots of the running function begin.
+    pub(crate) base: usize,
+    loops_left: u32,
+    depth: u32,
+    pub(crate) growth_left: u64,
+    pub(crate) until: Instant,
+    /// The runtime field that the script makes.
+    pub(crate) field_name: Arc<str>,
+    /// How a runtime field's script reads dates.
+    pub(crate) date_format: Option<Arc<DateFormat>>,
+    /// What the document's runtime field has so far.
+    pub(crate) emitted: Vec<Emitted>,
+    /// Every list, map and set that was made for the document: emptied one by one, so that neither a chain of them needs a deep stack
+    /// to be dropped, nor one that holds itself stays for ever.
+    made: Vec<Value>,
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        self.dismantle();
+    }
+}
+
+impl<'a> Run<'a> {
+    pub fn new(script: &'a Compiled, params: &serde_json::Map<String, serde_json::Value>) -> Run<'a> {
+        Run {
+            script,
+            batch: None,
+            params: Value::from_json(&serde_json::Value::Object(params.clone())),
+            score: 0.0,
+            given: None,
+            ctx: Value::Null,
+            frozen: Frozen::Nothing,
+            aggregated: Value::Null,
+            locals: Vec::new(),
+            base: 0,
+            loops_left: LOOPS_MAX,
+            depth: 0,
+            growth_left: GROWTH_MAX,
+            until: Instant::now() + TIME_MAX,
+            field_name: Arc::from(""),
+            date_format: None,
+            emitted: Vec::new(),
+            made: Vec::new(),
+        }
+    }
+
+    pub fn over(mut self, documents: Box<dyn Documents + 'a>) -> Run<'a> {
+        self.batch = Some(Batch { documents, docs: Vec::new(), at: 0, source: None });
+        self
+    }
+
+    /// Starts a batch of documents, ascending.
+    pub fn begin(&mut self, docs: &[DocId]) {
+        self.until = Instant::now() + TIME_MAX;
+        self.growth_left = GROWTH_MAX;
+        if let Some(batch) = &mut self.batch {
+            batch.docs.clear();
+            batch.docs.extend_from_slice(docs);
+            batch.documents.unload();
+        }
+    }
+
+    /// Runs for document `at` of the batch.
+    pub fn run(&mut self, at: usize) -> Outcome<Value> {
+        if let Some(batch) = &mut self.batch {
+            batch.at = at;
+        }
+        let script = self.script;
+        self.dismantle();
+        self.base = 0;
+        self.depth = 0;
+        self.loops_left = LOOPS_MAX;
+        self.locals.clear();
+        self.locals.resize(usize::from(script.slots), Value::Null);
+        if let (Some(slot), Some(given)) = (self.locals.first_mut(), &self.given) {
+            *slot = given.clone();
+        }
+        match self.block(&script.body)? {
+            Flow::Return(value) => Ok(value),
+            _ => Ok(Value::Null),
+        }
+    }
+
+    /// A field as the list of its values, so that it outlives the document.
+    pub fn settle(&mut self, value: Value) -> Outcome<Value> {
+        match value {
+            Value::Field(field) => Ok(Value::list(self.field_values(field, 0)?)),
+            other => Ok(other),
+        }
+    }
+
+    /// The documents of the batch, and where they come from.
+    pub(crate) fn batch(&self) -> Option<(&dyn Documents, &[DocId])> {
+        self.batch.as_ref().map(|batch| (&*batch.documents as &dyn Documents, batch.docs.as_slice()))
+    }
+
+    /// Sets a parameter.
+    pub(crate) fn set_param(&mut self, name: &str, value: Value) {
+        if let Value::Map(map) = &self.params {
+            map.borrow_mut().put(Value::str(name), value);
+        }
+    }
+
+    /// What the script made, which from now on is the caller's to dismantle, and what that counts; the next run may make as much.
+    pub(crate) fn hand_over(&mut self, made: &mut Vec<Value>) -> u64 {
+        made.append(&mut self.made);
+        GROWTH_MAX - std::mem::replace(&mut self.growth_left, GROWTH_MAX)
+    }
+
+    fn dismantle(&mut self) {
+        dismantle(&mut self.made);
+    }
+
+    /// Remembers what was just made and belongs to no one else yet.
+    fn remember(&mut self, value: &Value) {
+        let is_new = match value {
+            Value::List(items) => Rc::strong_count(items) == 1,
+            Value::Map(map) | Value::Set(map) => Rc::strong_count(map) == 1,
+            _ => false,
+        };
+        if is_new {
+            self.made.push(value.clone());
+        }
+    }
+
+    pub(crate) fn tick(&mut self, at: u32) -> Outcome<()> {
+        if self.loops_left == 0 {
+            return Err(ScriptError::limit(
+                at,
+                "The maximum number of statements that can be executed in a loop has been reached.",
+            ));
+        }
+        self.loops_left -= 1;
+        if self.loops_left.is_multiple_of(1024) { self.check_time(at) } else { Ok(()) }
+    }
+
+    fn deeper(&mut self, at: u32) -> Outcome<()> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(ScriptError::new(at, "stack_overflow_error", ""));
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, body: &'a [Stmt]) -> Outcome<Flow> {
+        for statement in body {
+            match self.statement(statement)? {
+                Flow::Next => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, statement: &'a Stmt) -> Outcome<Flow> {
+        match statement {
+            Stmt::Expr(expr) => {
+                self.eval(expr)?;
+            }
+            Stmt::Declare(slot, ty, value) => {
+                let value = match value {
+                    Some(value) => self.eval(value)?,
+                    None => zero_of(*ty),
+                };
+                self.locals[self.base + usize::from(*slot)] = value;
+            }
+            Stmt::If(condition, yes, no) => {
+                let body = if self.test(condition)? { yes } else { no };
+                return self.nested(body, condition.at);
+            }
+            Stmt::Loop { condition, step, body, is_do, at } => {
+                return self.repeat(condition.as_ref(), step.as_ref(), body, *is_do, *at);
+            }
+            Stmt::ForEach { slot, ty, items, body } => return self.for_each(*slot, *ty, items, body),
+            Stmt::Return(None) => return Ok(Flow::Return(Value::Null)),
+            Stmt::Return(Some(value)) => return Ok(Flow::Return(self.eval(value)?)),
+            Stmt::Break => return Ok(Flow::Break),
+            Stmt::Continue => return Ok(Flow::Continue),
+            Stmt::Throw(thrown) => {
+                let at = thrown.at;
+                return Err(match self.eval(thrown)? {
+                    Value::Exception(class, message) => {
+                        ScriptError::new(at, kind_of(class), message.as_ref())
+                    }
+                    other => ScriptError::cast(
+                        at,
+                        format!("Cannot cast from [{}] to [java.lang.Exception].", other.class()),
+                    ),
+                });
+            }
+            Stmt::Block(inner) => return self.block(inner),
+            Stmt::Try(body, catches) => return self.attempt(body, catches),
+        }
+        Ok(Flow::Next)
+    }
+
+    pub(crate) fn nested(&mut self, body: &'a [Stmt], at: u32) -> Outcome<Flow> {
+        self.deeper(at)?;
+        let flow = self.block(body)?;
+        self.depth -= 1;
+        Ok(flow)
+    }
+
+    fn repeat(
+        &mut self,
+        condition: Option<&'a Expr>,
+        step: Option<&'a Expr>,
+        body: &'a [Stmt],
+        is_do: bool,
+        at: u32,
+    ) -> Outcome<Flow> {
+        let mut is_first = is_do;
+        loop {
+            if !is_first
+                && let Some(condition) = condition
+                && !self.test(condition)?
+            {
+                return Ok(Flow::Next);
+            }
+            is_first = false;
+            self.tick(at)?;
+            match self.nested(body, at)? {
+                Flow::Break => return Ok(Flow::Next),
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Next | Flow::Continue => {}
+            }
+            if let Some(step) = step {
+                self.eval(step)?;
+            }
+        }
+    }
+
+    fn for_each(&mut self, slot: u16, ty: Type, items: &'a Expr, body: &'a [Stmt]) -> Outcome<Flow> {
+        let at = items.at;
+        let list = self.eval(items)?;
+        for item in self.items(&list, at)? {
+            self.tick(at)?;
+            let item = item.cast(ty).map_err(|failure| failed(failure, at))?;
+            self.locals[self.base + usize::from(slot)] = item;
+            match self.nested(body, at)? {
+                Flow::Break => break,
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Next | Flow::Continue => {}
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn attempt(&mut self, body: &'a [Stmt], catches: &'a [(&'static str, u16, Vec<Stmt>)]) -> Outcome<Flow> {
+        let depth = self.depth;
+        let error = match self.block(body) {
+            Err(error) if error.foreign.is_none() && error.kind != "painless_error" => error,
+            other => return other,
+        };
+        self.depth = depth;
+        for (class, slot, caught) in catches {
+            let is_caught = matches!(*class, "java.lang.Exception" | "java.lang.RuntimeException")
+                || kind_of(class) == error.kind;
+            if is_caught {
+                let exception = Value::Exception(class, error.reason.as_str().into());
+                self.locals[self.base + usize::from(*slot)] = exception;
+                return self.block(caught);
+            }
+        }
+        Err(error)
+    }
+
+    fn test(&mut self, condition: &'a Expr) -> Outcome<bool> {
+        match self.eval(condition)? {
+            Value::Bool(flag) => Ok(flag),
+            other => Err(ScriptError::cast(
+                condition.at,
+                format!("Cannot cast from [{}] to [boolean].", other.class()),
+            )),
+        }
+    }
+
+    pub(crate) fn eval(&mut self, expr: &'a Expr) -> Outcome<Value> {
+        self.deeper(expr.at)?;
+        let value = match &expr.kind {
+            Kind::Literal(literal) => Value::of(literal),
+            Kind::Local(slot) => self.locals[self.base + usize::from(*slot)].clone(),
+            Kind::Score => Value::Double(self.score),
+            Kind::Params => Value::Params,
+            Kind::Param(name) => self.param(name)?,
+            Kind::Doc => Value::Doc,
+            Kind::Field(field) => {
+                self.reader(*field, expr.at)?;
+                Value::Field(*field)
+            }
+            Kind::FieldValue(field) => self.field_value(*field, 0, expr.at)?,
+            Kind::FieldSize(field) => Value::Int(self.field_size(*field, expr.at)? as i32),
+            Kind::FieldPart(field, part) => Value::Double(self.field_part(*field, *part, expr.at)?),
+            Kind::Variable(Variable::Ctx) => self.ctx.clone(),
+            Kind::Variable(Variable::AggregatedValue) => self.aggregated.clone(),
+            Kind::Binary(op, left, right) => {
+                let left = self.eval(left)?;
+                let right = self.eval(right)?;
+                self.binary(*op, &left, &right, expr.at)?
+            }
+            Kind::Unary(op, inner) => {
+                self.eval(inner)?.unary(*op).map_err(|failure| failed(failure, expr.at))?
+            }
+            Kind::AndAlso(left, right) => Value::Bool(self.test(left)? && self.test(right)?),
+            Kind::OrElse(left, right) => Value::Bool(self.test(left)? || self.test(right)?),
+            Kind::Conditional(condition, yes, no) => {
+                let branch = if self.test(condition)? { yes } else { no };
+                self.eval(branch)?
+            }
+            Kind::Elvis(left, right) => match self.eval(left)? {
+                Value::Null => self.eval(right)?,
+                value => value,
+            },
+            Kind::Cast(ty, inner) => {
+                self.eval(inner)?.cast(*ty).map_err(|failure| failed(failure, expr.at))?
+            }
+            _ => {
+                let value = self.eval_call(expr)?;
+                self.remember(&value);
+                value
+            }
+        };
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    /// Expressions that make things or call something; apart from the others to keep their frames small.
+    #[inline(never)]
+    fn eval_call(&mut self, expr: &'a Expr) -> Outcome<Value> {
+        let at = expr.at;
+        match &expr.kind {
+            Kind::Member { target, name, null_safe } => {
+                let target = self.eval(target)?;
+                if *null_safe && target.is_null() {
+                    Ok(Value::Null)
+                } else {
+                    get_member(self, &target, name, at)
+                }
+            }
+            Kind::Index(target, index) => {
+                let target = self.eval(target)?;
+                let index = self.eval(index)?;
+                get_index(self, &target, &index, at)
+            }
+            Kind::Call { target, name, arguments, null_safe } => {
+                let target = self.eval(target)?;
+                if *null_safe && target.is_null() {
+                    return Ok(Value::Null);
+                }
+                let arguments = self.eval_all(arguments)?;
+                call_method(self, &target, name, arguments, at)
+            }
+            Kind::Static { class, name, arguments } => {
+                let arguments = self.eval_all(arguments)?;
+                call_static(self, class, name, &arguments, at)
+            }
+            Kind::BuiltIn { name, arguments } => self.built_in(name, arguments, at),
+            Kind::Function(number, arguments) => {
+                let arguments = self.eval_all(arguments)?;
+                self.function(*number, arguments, at)
+            }
+            Kind::New(class, arguments) => {
+                let arguments = self.eval_all(arguments)?;
+                create_object(self, class, &arguments, at)
+            }
+            Kind::NewArray(ty, length) => {
+                let length = self.eval(length)?.i64();
+                let length = usize::try_from(length)
+                    .map_err(|_| ScriptError::new(at, "negative_array_size_exception", length.to_string()))?;
+                self.grow(length.saturating_mul(16), at)?;
+                Ok(Value::list(vec![zero_of(*ty); length]))
+            }
+            Kind::List(items) => {
+                self.grow(64 + items.len() * 16, at)?;
+                Ok(Value::list(self.eval_all(items)?))
+            }
+            Kind::Map(pairs) => {
+                self.grow(64 + pairs.len() * 32, at)?;
+                let mut map = MapValue::new(MapOrder::Hashed);
+                for (key, value) in pairs {
+                    let key = self.eval(key)?;
+                    let value = self.eval(value)?;
+                    map.put(key, value);
+                }
+                Ok(Value::Map(Rc::new(RefCell::new(map))))
+            }
+            Kind::Lambda(number) => Ok(Value::Lambda(*number)),
+            Kind::Extractor(number) => Ok(Value::Extractor(*number)),
+            Kind::Regex(number) => Ok(Value::Pattern(*number)),
+            Kind::InstanceOf(inner, class) => {
+                let value = self.eval(inner)?;
+                Ok(Value::Bool(is_instance(&value, class)))
+            }
+            Kind::Assign { target, op, value, gives_old } => self.assign(target, *op, value, *gives_old),
+            other => Err(ScriptError::argument(at, format!("unexpected expression [{other:?}]"))),
+        }
+    }
+
+    #[inline(never)]
+    fn built_in(&mut self, name: &str, arguments: &'a [Expr], at: u32) -> Outcome<Value> {
+        let arguments = self.eval_all_lazily(arguments)?;
+        match name {
+            "emit" => self.emit(arguments, at),
+            _ => call_built_in(self, name, &arguments, at),
+        }
+    }
+
+    fn eval_all(&mut self, arguments: &'a [Expr]) -> Outcome<Vec<Value>> {
+        arguments.iter().map(|argument| self.eval(argument)).collect()
+    }
+
+    /// A field that is an argument is named rather than read: it need not be mapped.
+    fn eval_all_lazily(&mut self, arguments: &'a [Expr]) -> Outcome<Vec<Value>> {
+        arguments
+            .iter()
+            .map(|argument| match argument.kind {
+                Kind::Field(field) => Ok(Value::Field(field)),
+                _ => self.eval(argument),
+            })
+            .collect()
+    }
+
+    fn function(&mut self, number: u16, arguments: Vec<Value>, at: u32) -> Outcome<Value> {
+        let function = &self.script.functions[usize::from(number)];
+        self.deeper(at)?;
+        self.check_time(at)?;
+        let (base, loops_left) = (self.base, self.loops_left);
+        self.base = self.locals.len();
+        self.loops_left = LOOPS_MAX;
+        self.locals.extend(arguments);
+        self.locals.resize(self.base + usize::from(function.slots), Value::Null);
+        let flow = self.block(&function.body);
+        self.locals.truncate(self.base);
+        (self.base, self.loops_left) = (base, loops_left);
+        let value = match flow? {
+            Flow::Return(value) => value,
+            _ => zero_of(function.returns),
+        };
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    /// What expressions know of a field, and the coordinates of a point.
+    fn field_part(&mut self, field: u16, part: FieldPart, at: u32) -> Outcome<f64> {
+        let is_coordinate = matches!(part, FieldPart::Latitude | FieldPart::Longitude);
+        // Expressions take 0 for what a document lacks.
+        if is_coordinate && self.script.language != "expression" {
+            return match self.field_value(field, 0, at)? {
+                Value::Point(point) if part == FieldPart::Latitude => Ok(point.latitude),
+                Value::Point(point) => Ok(point.longitude),
+                other => Err(ScriptError::argument(
+                    at,
+                    format!("dynamic getter [{}, lat] not found", other.class()),
+                )),
+            };
+        }
+        let (reader, doc) = self.reader(field, at)?;
+        let Some(mapped) = reader.field() else { return Ok(0.0) };
+        Ok(part_of(part, reader.stored(doc), mapped.resolution(), |stored| mapped.decode_f64(stored)))
+    }
+}
+
+fn zero_of(ty: Type) -> Value {
+    match ty {
+        Type::Bool => Value::Bool(false),
+        Type::Char => Value::Char(0),
+        Type::Byte | Type::Short | Type::Int => Value::Int(0),
+        Type::Long => Value::Long(0),
+        Type::Float => Value::Float(0.0),
+        Type::Double => Value::Double(0.0),
+        _ => Value::Null,
+    }
+}
+
+/// Elasticsearch's name of an exception's class.
+fn kind_of(class: &str) -> &'static str {
+    match class.rsplit('.').next().unwrap_or(class) {
+        "IllegalArgumentException" => "illegal_argument_exception",
+        "IllegalStateException" => "illegal_state_exception",
+        "ArithmeticException" => "arithmetic_exception",
+        "NullPointerException" => "null_pointer_exception",
+        "RuntimeException" => "runtime_exception",
+        _ => "exception",
+    }
+}

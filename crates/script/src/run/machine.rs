@@ -1,0 +1,231 @@
+//! What functions of the library ask of a running script.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use limber_mapping::RequestError;
+use limber_mapping::date::DateFormat;
+use limber_work as work;
+
+use super::interpreter::{Flow, Run};
+use crate::documents::FieldValues;
+use crate::error::{Outcome, ScriptError, failed};
+use crate::language::LambdaBody;
+use crate::library::Machine;
+use crate::types::Binary;
+use crate::values::Value;
+
+impl Machine for Run<'_> {
+    fn reader(&mut self, field: u16, at: u32) -> Outcome<(&mut dyn FieldValues, usize)> {
+        let Some(batch) = &mut self.batch else {
+            return Err(ScriptError::argument(at, "[doc] is not there in this context"));
+        };
+        let bound = batch.documents.field(field);
+        if let Some(refused) = &bound.refused {
+            return Err(ScriptError::new(at, refused.kind, refused.reason.clone()));
+        }
+        if bound.field.is_none() {
+            return Err(ScriptError::argument(at, format!("No field found for [{}] in mapping", bound.name)));
+        }
+        Ok((batch.documents.values(field, &batch.docs)?, batch.at))
+    }
+
+    fn is_mapped(&self, name: &str) -> bool {
+        self.batch.as_ref().is_some_and(|batch| batch.documents.is_mapped(name))
+    }
+
+    fn field_is_mapped(&self, field: u16) -> bool {
+        self.batch.as_ref().is_some_and(|batch| batch.documents.field(field).field.is_some())
+    }
+
+    fn random_by_place(&self, seed: i32) -> Option<f64> {
+        self.batch.as_ref().map(|batch| batch.documents.random_by_place(batch.docs[batch.at], seed))
+    }
+
+    fn field_size(&mut self, field: u16, at: u32) -> Outcome<usize> {
+        let (reader, doc) = self.reader(field, at)?;
+        Ok(reader.count(doc))
+    }
+
+    fn field_value(&mut self, field: u16, nth: usize, at: u32) -> Outcome<Value> {
+        let (reader, doc) = self.reader(field, at)?;
+        match reader.count(doc) {
+            0 => Err(ScriptError::new(
+                at,
+                "illegal_state_exception",
+                "A document doesn't have a value for a field! Use doc[<field>].size()==0 to check if a document is missing a field!",
+            )),
+            count if nth >= count => Err(ScriptError::new(
+                at,
+                "index_out_of_bounds_exception",
+                format!("Index {nth} out of bounds for length {count}"),
+            )),
+            _ => {
+                let value = reader.value(doc, nth)?;
+                // The script may keep it.
+                if let (Value::Str(text), true) = (&value, self.given.is_some()) {
+                    self.grow(text.len(), at)?;
+                }
+                Ok(value)
+            }
+        }
+    }
+
+    fn field_values(&mut self, field: u16, at: u32) -> Outcome<Vec<Value>> {
+        let count = self.field_size(field, at)?;
+        (0..count).map(|nth| self.field_value(field, nth, at)).collect()
+    }
+
+    fn param(&mut self, name: &str) -> Outcome<Value> {
+        let found = match &self.params {
+            Value::Map(map) => map.borrow().get(&Value::str(name)).cloned(),
+            _ => None,
+        };
+        match found {
+            Some(value) => Ok(value),
+            None if name == "_source" => self.source(),
+            None => Ok(Value::Null),
+        }
+    }
+
+    fn check_frozen(&mut self, target: &Value, at: u32) -> Outcome<()> {
+        self.frozen.check(target, &self.ctx, at)
+    }
+
+    fn grow(&mut self, amount: usize, at: u32) -> Outcome<()> {
+        match self.growth_left.checked_sub(amount as u64) {
+            Some(left) => {
+                self.growth_left = left;
+                Ok(())
+            }
+            None => Err(ScriptError::limit(at, "The memory that a script may use has been used up.")),
+        }
+    }
+
+    fn regex(&self, number: u16) -> &crate::values::Regex {
+        &self.script.regexes[usize::from(number)]
+    }
+
+    fn extractor(&self, number: u16) -> &crate::values::Extractor {
+        &self.script.extractors[usize::from(number)]
+    }
+
+    fn check_time(&self, at: u32) -> Outcome<()> {
+        work::check_beyond_deadline().map_err(RequestError::from)?;
+        if Instant::now() > self.until {
+            return Err(ScriptError::limit(at, "The time that a script may take has been used up."));
+        }
+        Ok(())
+    }
+
+    fn items(&mut self, list: &Value, at: u32) -> Outcome<Vec<Value>> {
+        Ok(match list {
+            Value::List(items) => {
+                // The copy, and what it may be appended to.
+                let bytes = items.borrow().len() * size_of::<Value>();
+                work::claim(2 * bytes as u64).map_err(RequestError::from)?;
+                items.borrow().clone()
+            }
+            Value::Set(set) => set.borrow().walk().into_iter().map(|(item, _)| item).collect(),
+            Value::Field(field) => self.field_values(*field, at)?,
+            Value::Null => {
+                return Err(ScriptError::new(at, "null_pointer_exception", "Cannot iterate over [null]"));
+            }
+            other => {
+                return Err(ScriptError::argument(at, format!("Cannot iterate over [{}]", other.class())));
+            }
+        })
+    }
+
+    fn check_kept(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<()> {
+        let is_own = |value: &Value| {
+            matches!(value, Value::Lambda(_) | Value::Extractor(_) | Value::Pattern(_) | Value::Matcher(_))
+        };
+        let is_kept = matches!(name, "add" | "asList" | "put" | "putIfAbsent" | "set" | "singletonList");
+        match self.given.is_some() && is_kept && arguments.iter().any(is_own) {
+            true => Err(ScriptError::unsupported(at, "a function in a list or map")),
+            false => Ok(()),
+        }
+    }
+
+    fn binary(&mut self, op: Binary, left: &Value, right: &Value, at: u32) -> Outcome<Value> {
+        let value = Value::binary(op, left, right).map_err(|failure| failed(failure, at))?;
+        if let Value::Str(text) = &value {
+            self.grow(text.len(), at)?;
+        }
+        Ok(value)
+    }
+
+    fn lambda(&mut self, lambda: &Value, arguments: &[Value], at: u32) -> Outcome<Value> {
+        let Value::Lambda(number) = lambda else {
+            return Err(ScriptError::cast(
+                at,
+                format!("Cannot cast from [{}] to a function.", lambda.class()),
+            ));
+        };
+        self.tick(at)?;
+        let script = self.script;
+        let lambda = &script.lambdas[usize::from(*number)];
+        if lambda.parameters.len() != arguments.len() {
+            return Err(ScriptError::argument(
+                at,
+                format!(
+                    "Incorrect number of parameters for lambda: expected {}, found {}",
+                    arguments.len(),
+                    lambda.parameters.len()
+                ),
+            ));
+        }
+        for (slot, argument) in lambda.parameters.iter().zip(arguments) {
+            self.locals[self.base + usize::from(*slot)] = argument.clone();
+        }
+        match &lambda.body {
+            LambdaBody::Expr(expr) => self.eval(expr),
+            LambdaBody::Block(body) => match self.nested(body, at)? {
+                Flow::Return(value) => Ok(value),
+                _ => Ok(Value::Null),
+            },
+        }
+    }
+
+    fn params(&self) -> &Value {
+        &self.params
+    }
+
+    fn given(&self) -> Option<&Value> {
+        self.given.as_ref()
+    }
+
+    fn date_format(&self) -> Option<&Arc<DateFormat>> {
+        self.date_format.as_ref()
+    }
+
+    fn random_by_bytes(&self, bytes: &[u8], seed: i32) -> Option<f64> {
+        self.batch.as_ref().map(|batch| batch.documents.random_by_bytes(bytes, seed))
+    }
+}
+
+impl Run<'_> {
+    /// `params._source`.
+    fn source(&mut self) -> Outcome<Value> {
+        let Some(batch) = &mut self.batch else { return Ok(Value::Null) };
+        let doc = batch.docs[batch.at];
+        if let Some((loaded, source)) = &batch.source
+            && *loaded == doc
+        {
+            return Ok(source.clone());
+        }
+        if batch.documents.is_nested() {
+            return Err(ScriptError::unsupported(0, "[params._source] of a nested document"));
+        }
+        let source = batch.documents.source(doc)?;
+        let json: serde_json::Value = serde_json::from_slice(&source).unwrap_or_default();
+        let source_bytes = source.len();
+        let source = Value::from_json(&json);
+        batch.source = Some((doc, source.clone()));
+        if self.given.is_some() {
+            self.grow(source_bytes, 0)?;
+        }
+        Ok(source)
+    }
+}

@@ -1,0 +1,271 @@
+//! A script at work on the documents of one segment, or on none.
+
+use std::collections::HashMap;
+
+use limber_mapping::{Field, RequestError};
+use serde_json::{Map, Value as Json};
+
+use super::block::{Block, EmittedBlock, only_expression};
+use super::emit::Emitted;
+use super::interpreter::Run;
+use crate::documents::{DocId, Documents, number};
+use crate::error::ScriptError;
+use crate::language::{Compiled, Expr, Kind};
+use crate::library::Machine;
+use crate::values::{Kept, Value};
+
+/// From so many documents on, it pays to look for those whose answers are made of the same texts.
+const KINDS_FROM: usize = 64;
+
+/// Whether nothing but values of fields, which are added to `fields`, and constants makes the answer.
+fn is_made_of_fields(expr: &Expr, fields: &mut Vec<u16>) -> bool {
+    match &expr.kind {
+        Kind::Literal(_) | Kind::Param(_) => true,
+        Kind::FieldValue(field) => {
+            if !fields.contains(field) {
+                fields.push(*field);
+            }
+            true
+        }
+        Kind::Unary(_, inner) | Kind::Cast(_, inner) => is_made_of_fields(inner, fields),
+        Kind::Binary(_, left, right) | Kind::AndAlso(left, right) | Kind::OrElse(left, right) => {
+            is_made_of_fields(left, fields) && is_made_of_fields(right, fields)
+        }
+        Kind::Conditional(condition, yes, no) => {
+            [condition, yes, no].into_iter().all(|part| is_made_of_fields(part, fields))
+        }
+        Kind::Call { target, arguments, .. } => {
+            is_made_of_fields(target, fields) && arguments.iter().all(|part| is_made_of_fields(part, fields))
+        }
+        _ => false,
+    }
+}
+
+/// A script on one segment.
+pub struct OpenScript<'a> {
+    script: &'a Compiled,
+    run: Run<'a>,
+}
+
+impl<'a> OpenScript<'a> {
+    /// A script with its parameters, without documents.
+    pub fn new(script: &'a Compiled, params: &Map<String, Json>) -> OpenScript<'a> {
+        OpenScript { script, run: Run::new(script, params) }
+    }
+
+    /// Runs over these documents.
+    pub fn over(mut self, documents: Box<dyn Documents + 'a>) -> OpenScript<'a> {
+        self.run = self.run.over(documents);
+        self
+    }
+
+    /// The script as that of a runtime field, in whose format it reads dates.
+    pub fn for_field(mut self, field: &Field) -> Self {
+        self.run.field_name = field.path.clone();
+        if let Some((format, _)) = field.date() {
+            self.run.date_format = Some(format.clone());
+        }
+        self
+    }
+
+    fn failed(&self, error: ScriptError) -> RequestError {
+        error.to_request_error("runtime", &self.script.source, self.script.language)
+    }
+
+    /// The script's number for each of `docs`, which ascend. `scores` is empty where the script asks for none.
+    pub fn numbers(
+        &mut self,
+        docs: &[DocId],
+        scores: &[f32],
+        out: &mut Vec<f64>,
+    ) -> Result<(), RequestError> {
+        out.clear();
+        self.run.begin(docs);
+        if let Some(numbers) = (Block { run: &mut self.run, scores }).numbers(self.script, docs.len()) {
+            *out = numbers;
+            return Ok(());
+        }
+        self.each(docs.len(), scores, |value| {
+            out.push(value.f64());
+            Ok(())
+        })
+    }
+
+    /// The script's number for each of `docs` where the whole block has one; `false` where it must run document by document.
+    pub fn block(&mut self, docs: &[DocId], out: &mut Vec<f64>) -> bool {
+        self.run.begin(docs);
+        match (Block { run: &mut self.run, scores: &[] }).numbers(self.script, docs.len()) {
+            Some(numbers) => {
+                *out = numbers;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Adds what the script makes of one value of a document, its `_value`.
+    pub fn value_of(
+        &mut self,
+        doc: DocId,
+        field: &Field,
+        stored: i64,
+        out: &mut Vec<f64>,
+    ) -> Result<(), RequestError> {
+        self.run.aggregated = match field.date() {
+            Some((_, resolution)) => Value::Long(resolution.millis(stored)),
+            None => number(field, stored),
+        };
+        self.values(&[doc], &[], |value| {
+            value.numbers(out);
+            Ok(())
+        })
+    }
+
+    /// The script's answer for each of `docs`, which ascend.
+    pub fn flags(&mut self, docs: &[DocId], out: &mut Vec<bool>) -> Result<(), RequestError> {
+        out.clear();
+        self.run.begin(docs);
+        if let Some(flags) = (Block { run: &mut self.run, scores: &[] }).flags(self.script, docs.len()) {
+            *out = flags;
+            return Ok(());
+        }
+        self.each(docs.len(), &[], |value| {
+            out.push(matches!(value, Value::Bool(true)));
+            Ok(())
+        })
+    }
+
+    /// The script's value for each of `docs`, which ascend; lists for fields.
+    pub fn values<E: From<RequestError>>(
+        &mut self,
+        docs: &[DocId],
+        scores: &[f32],
+        mut found: impl FnMut(Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.run.begin(docs);
+        let Some(kinds) = self.kinds(docs) else { return self.each(docs.len(), scores, found) };
+        // What was made of the same texts before.
+        let mut made: HashMap<u64, Value> = HashMap::new();
+        for (at, kind) in kinds.into_iter().enumerate() {
+            if let Some(value) = made.get(&kind) {
+                found(value.clone())?;
+                continue;
+            }
+            self.run.score = f64::from(scores.get(at).copied().unwrap_or(0.0));
+            let outcome = self.run.run(at).and_then(|value| self.run.settle(value));
+            let value = outcome.map_err(|error| self.failed(error))?;
+            if matches!(
+                value,
+                Value::Str(_) | Value::Bool(_) | Value::Int(_) | Value::Long(_) | Value::Double(_)
+            ) {
+                made.insert(kind, value.clone());
+            }
+            found(value)?;
+        }
+        Ok(())
+    }
+
+    /// A number for what each document's answer is made of, where that is one or two texts of few kinds.
+    fn kinds(&mut self, docs: &[DocId]) -> Option<Vec<u64>> {
+        let expr = only_expression(self.script).filter(|_| docs.len() >= KINDS_FROM)?;
+        let mut fields = Vec::new();
+        if !is_made_of_fields(expr, &mut fields) || !(1..=2).contains(&fields.len()) {
+            return None;
+        }
+        let mut kinds = vec![0u64; docs.len()];
+        for field in fields {
+            let (reader, _) = self.run.reader(field, 0).ok()?;
+            kinds
+                .iter_mut()
+                .zip(reader.kinds()?)
+                .for_each(|(kind, own)| *kind = *kind << 32 | u64::from(*own));
+        }
+        Some(kinds)
+    }
+
+    /// What the script of a runtime field emits for each of `docs`, which ascend: place in `docs` and values. `goes_on`: a document
+    /// on which the script fails has what it emitted before.
+    pub fn emitted(
+        &mut self,
+        docs: &[DocId],
+        goes_on: bool,
+        mut found: impl FnMut(usize, &[Emitted]) -> Result<(), RequestError>,
+    ) -> Result<(), RequestError> {
+        self.run.begin(docs);
+        for at in 0..docs.len() {
+            self.run.emitted.clear();
+            if let Err(error) = self.run.run(at)
+                && (!goes_on || error.foreign.is_some())
+            {
+                return Err(self.failed(error));
+            }
+            match found(at, &self.run.emitted) {
+                // What a field cannot take is a failure of its script.
+                Err(cause) if !goes_on => {
+                    return Err(self.failed(ScriptError::new(0, cause.kind, cause.reason)));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What a numeric script emits for a whole block: (place in `docs`, stored number), or all numbers in order where each document
+    /// has exactly one. `None` where it must run document by document.
+    pub fn emitted_numbers(&mut self, docs: &[DocId]) -> Option<EmittedBlock> {
+        self.run.begin(docs);
+        (Block { run: &mut self.run, scores: &[] }).emitted(self.script, docs.len())
+    }
+
+    /// Documents for [`OpenScript::given`], ascending.
+    pub fn begin(&mut self, docs: &[DocId]) {
+        self.run.begin(docs);
+    }
+
+    /// Runs the script for document `at` of those begun, given `value` in its variable. What it makes is kept in `kept`; gives its
+    /// value and what that counts.
+    pub fn given(
+        &mut self,
+        value: &Value,
+        at: usize,
+        score: f32,
+        kept: &mut Kept,
+    ) -> Result<(Value, u64), RequestError> {
+        self.run.score = f64::from(score);
+        self.run.given = Some(value.clone());
+        let outcome = self.run.run(at);
+        let grown = self.run.hand_over(&mut kept.made);
+        match outcome {
+            Ok(value) => Ok((value, grown)),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// Whether a script of [`ScriptContext::Interval`] says `true` of an interval, both of whose ends belong to it.
+    pub fn accepts_interval(&mut self, start: i64, end: i64, gaps: i64) -> Result<bool, RequestError> {
+        let member = |name: &str, number: i64| (Value::str(name), Value::Int(number as i32));
+        let interval = vec![member("start", start), member("end", end), member("gaps", gaps)];
+        self.run.given = Some(Value::map(interval, true));
+        match self.run.run(0) {
+            Ok(value) => Ok(matches!(value, Value::Bool(true))),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn each<E: From<RequestError>>(
+        &mut self,
+        count: usize,
+        scores: &[f32],
+        mut found: impl FnMut(Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for at in 0..count {
+            self.run.score = f64::from(scores.get(at).copied().unwrap_or(0.0));
+            let outcome = self.run.run(at).and_then(|value| self.run.settle(value));
+            match outcome {
+                Ok(value) => found(value)?,
+                Err(error) => return Err(self.failed(error).into()),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! Types and classes by name.
+
+use super::value_type::Type;
+
+/// Classes that a script may name, with the name that errors print.
+pub(crate) const CLASSES: &[(&str, &str)] = &[
+    ("Object", "java.lang.Object"),
+    ("Integer", "java.lang.Integer"),
+    ("Long", "java.lang.Long"),
+    ("Double", "java.lang.Double"),
+    ("Float", "java.lang.Float"),
+    ("Boolean", "java.lang.Boolean"),
+    ("Character", "java.lang.Character"),
+    ("Number", "java.lang.Number"),
+    ("Math", "java.lang.Math"),
+    ("StringBuilder", "java.lang.StringBuilder"),
+    ("List", "java.util.List"),
+    ("ArrayList", "java.util.ArrayList"),
+    ("Collection", "java.util.Collection"),
+    ("Map", "java.util.Map"),
+    ("HashMap", "java.util.HashMap"),
+    ("LinkedHashMap", "java.util.LinkedHashMap"),
+    ("TreeMap", "java.util.TreeMap"),
+    ("Set", "java.util.Set"),
+    ("HashSet", "java.util.HashSet"),
+    ("LinkedHashSet", "java.util.LinkedHashSet"),
+    ("Collections", "java.util.Collections"),
+    ("Collectors", "java.util.stream.Collectors"),
+    ("Objects", "java.util.Objects"),
+    ("Arrays", "java.util.Arrays"),
+    ("ZonedDateTime", "java.time.ZonedDateTime"),
+    ("Instant", "java.time.Instant"),
+    ("ZoneId", "java.time.ZoneId"),
+    ("ZoneOffset", "java.time.ZoneOffset"),
+    ("ChronoUnit", "java.time.temporal.ChronoUnit"),
+    ("DateTimeFormatter", "java.time.format.DateTimeFormatter"),
+    ("Duration", "java.time.Duration"),
+    ("ScriptDocValues.Geometry", "org.elasticsearch.index.fielddata.ScriptDocValues$Geometry"),
+    ("ScriptDocValues.GeoPoints", "org.elasticsearch.index.fielddata.ScriptDocValues$GeoPoints"),
+    ("GeoBoundingBox", "org.elasticsearch.common.geo.GeoBoundingBox"),
+    ("GeoPoint", "org.elasticsearch.common.geo.GeoPoint"),
+    ("Stream", "java.util.stream.Stream"),
+    ("Pattern", "java.util.regex.Pattern"),
+    ("Matcher", "java.util.regex.Matcher"),
+    ("Exception", "java.lang.Exception"),
+    ("IllegalArgumentException", "java.lang.IllegalArgumentException"),
+    ("IllegalStateException", "java.lang.IllegalStateException"),
+    ("ArithmeticException", "java.lang.ArithmeticException"),
+    ("NullPointerException", "java.lang.NullPointerException"),
+    ("RuntimeException", "java.lang.RuntimeException"),
+];
+
+/// The type of a name, without array brackets.
+pub(crate) fn type_of(name: &str) -> Option<Type> {
+    Some(match name {
+        "def" => Type::Def,
+        "void" => Type::Void,
+        "boolean" => Type::Bool,
+        "byte" => Type::Byte,
+        "short" => Type::Short,
+        "char" => Type::Char,
+        "int" => Type::Int,
+        "long" => Type::Long,
+        "float" => Type::Float,
+        "double" => Type::Double,
+        "String" => Type::Str,
+        _ => {
+            let short = name.rsplit('.').next().unwrap_or(name);
+            let (_, full) =
+                CLASSES.iter().find(|(known, full)| *known == name || *full == name && *known == short)?;
+            Type::Object(full)
+        }
+    })
+}
+
+/// The class of a name that methods are called on (`Math`, `String`).
+pub(crate) fn class_of(name: &str) -> Option<&'static str> {
+    if name == "String" {
+        return Some("java.lang.String");
+    }
+    CLASSES.iter().find(|(known, _)| *known == name).map(|(_, full)| *full)
+}

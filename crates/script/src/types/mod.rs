@@ -1,0 +1,13 @@
+//! Types, operators and constants, as both languages and their values know them: "what is this name, and what kind of value does it stand for?"
+
+mod classes;
+mod literal;
+mod operator;
+mod part;
+mod value_type;
+
+pub(crate) use classes::{CLASSES, class_of, type_of};
+pub(crate) use literal::Literal;
+pub(crate) use operator::{Binary, Unary};
+pub(crate) use part::{DatePart, FieldPart};
+pub(crate) use value_type::Type;

@@ -1,0 +1,54 @@
+//! Operators of both languages.
+
+/// An operator between two values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+    ShiftRightUnsigned,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+impl Binary {
+    pub fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Binary::Equal
+                | Binary::NotEqual
+                | Binary::Less
+                | Binary::LessEqual
+                | Binary::Greater
+                | Binary::GreaterEqual
+        )
+    }
+
+    pub fn is_shift(self) -> bool {
+        matches!(self, Binary::ShiftLeft | Binary::ShiftRight | Binary::ShiftRightUnsigned)
+    }
+
+    pub fn is_bitwise(self) -> bool {
+        matches!(self, Binary::And | Binary::Or | Binary::Xor)
+    }
+}
+
+/// An operator before one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unary {
+    Minus,
+    Plus,
+    Not,
+    BitNot,
+}

@@ -1,0 +1,26 @@
+//! Lists, maps and sets as objects: which one is it, and how does it go?
+
+use std::rc::Rc;
+
+use super::value::Value;
+
+/// Tells one list or map from another, however alike they are; `None` for what holds nothing.
+pub(crate) fn identity(value: &Value) -> Option<usize> {
+    match value {
+        Value::List(items) => Some(Rc::as_ptr(items) as *const () as usize),
+        Value::Map(map) | Value::Set(map) => Some(Rc::as_ptr(map) as *const () as usize),
+        _ => None,
+    }
+}
+
+/// Empties lists, maps and sets one by one, and lets go of them.
+pub(crate) fn dismantle(made: &mut Vec<Value>) {
+    for value in made.iter() {
+        match value {
+            Value::List(items) => items.borrow_mut().clear(),
+            Value::Map(map) | Value::Set(map) => map.borrow_mut().clear(),
+            _ => {}
+        }
+    }
+    made.clear();
+}

@@ -1,0 +1,21 @@
+//! Values of a running script: "what is this in Java, how does it print, compare, cast?"
+//!
+//! **Invariant**: values know no script: a function, a pattern or a field among them is a number that only a running script can look up.
+
+mod containers;
+mod extract;
+mod field_part;
+mod json;
+mod map;
+mod regex;
+mod settled;
+mod value;
+
+pub(crate) use containers::{dismantle, identity};
+pub(crate) use extract::Extractor;
+pub(crate) use field_part::{date_part, part_of};
+pub(crate) use map::{MapOrder, MapValue};
+pub(crate) use regex::{Matcher, Regex, after, byte_of};
+pub use settled::{Asker, Kept, Settled, check_references};
+pub(crate) use value::argument;
+pub use value::{DateValue, Value};

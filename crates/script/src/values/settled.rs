@@ -1,0 +1,268 @@
+//! Values that outlive the scripts that made them: what the shards hand to the last script of `scripted_metric`.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_mapping::date::{Instant, Zone};
+use limber_mapping::geo::GeoPoint;
+
+use super::containers::{dismantle, identity};
+use super::map::{MapOrder, MapValue};
+use super::value::{DateValue, Value};
+
+/// Nesting of a value that is handed on.
+const DEPTH_MAX: usize = 200;
+
+/// Bytes of a list, map or set without its items, and of an item.
+const CONTAINER_BYTES: u64 = 96;
+const ITEM_BYTES: u64 = size_of::<Value>() as u64;
+
+/// A value without shared parts.
+#[derive(Debug, Clone)]
+pub enum Settled {
+    /// `null`.
+    Null,
+    /// A `boolean`.
+    Bool(bool),
+    /// A `byte`, `short` or `int`.
+    Int(i32),
+    /// A `long`.
+    Long(i64),
+    /// A `float`.
+    Float(f32),
+    /// A `double`.
+    Double(f64),
+    /// A `String`.
+    Str(Arc<str>),
+    /// A list.
+    List(Vec<Settled>),
+    /// A map: its entries as they were put, and in which order it is walked.
+    Map(Vec<(Settled, Settled)>, MapOrder),
+    /// A set: its items as they were put, and in which order it is walked.
+    Set(Vec<Settled>, MapOrder),
+    /// A `ZonedDateTime`; without a zone it is of UTC.
+    Date {
+        /// The instant, to the nanosecond.
+        instant: Instant,
+        /// `None`: UTC.
+        zone: Option<Box<Zone>>,
+    },
+    /// A `GeoPoint`.
+    Point(GeoPoint),
+}
+
+/// Who asks for a value, as the errors have it.
+#[derive(Debug, Clone, Copy)]
+pub enum Asker {
+    /// `init_script`.
+    Init,
+    /// `map_script`.
+    Map,
+    /// `combine_script`.
+    Combine,
+    /// `reduce_script`.
+    Reduce,
+}
+
+impl Asker {
+    fn name(self) -> &'static str {
+        match self {
+            Asker::Init => "Scripted metric aggs init script",
+            Asker::Map => "Scripted metric aggs map script",
+            Asker::Combine => "Scripted metric aggs combine script",
+            Asker::Reduce => "reduce script",
+        }
+    }
+
+    fn refused(self, class: &str) -> RequestError {
+        RequestError::illegal_argument(match self {
+            Asker::Reduce => format!("can not write type [class {class}]"),
+            _ => format!("Cannot write type [{class}] to stream"),
+        })
+    }
+}
+
+/// Walks a value from the outside in, the lists and maps around being known.
+struct Walk {
+    asker: Asker,
+    around: Vec<usize>,
+}
+
+impl Walk {
+    fn inside<T>(
+        &mut self,
+        value: &Value,
+        made: impl FnOnce(&mut Walk) -> Result<T, RequestError>,
+    ) -> Result<T, RequestError> {
+        let own = identity(value).unwrap_or_default();
+        if self.around.contains(&own) {
+            let reason = format!("Iterable object is self-referencing itself ({})", self.asker.name());
+            return Err(RequestError::illegal_argument(reason));
+        }
+        if self.around.len() >= DEPTH_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "what the {} gives is nested deeper than {DEPTH_MAX} levels",
+                self.asker.name()
+            )));
+        }
+        self.around.push(own);
+        let made = made(self)?;
+        self.around.pop();
+        Ok(made)
+    }
+
+    fn check(&mut self, value: &Value) -> Result<(), RequestError> {
+        self.inside(value, |walk| match value {
+            Value::List(items) => {
+                items.borrow().iter().filter(|item| is_container(item)).try_for_each(|item| walk.check(item))
+            }
+            Value::Map(map) | Value::Set(map) => map
+                .borrow()
+                .entries()
+                .iter()
+                .filter(|(_, value)| is_container(value))
+                .try_for_each(|(_, value)| walk.check(value)),
+            _ => Ok(()),
+        })
+    }
+
+    fn settle(&mut self, value: &Value) -> Result<Settled, RequestError> {
+        Ok(match value {
+            Value::Null => Settled::Null,
+            Value::Bool(flag) => Settled::Bool(*flag),
+            Value::Int(number) => Settled::Int(*number),
+            Value::Long(number) => Settled::Long(*number),
+            Value::Float(number) => Settled::Float(*number),
+            Value::Double(number) => Settled::Double(*number),
+            Value::Str(text) => Settled::Str(text.clone()),
+            Value::Date(date) => {
+                let zone = date.zone.as_deref().cloned().map(Box::new);
+                Settled::Date { instant: date.instant, zone }
+            }
+            Value::Point(point) => Settled::Point(*point),
+            Value::List(items) => self.inside(value, |walk| {
+                let items = items.borrow();
+                Ok(Settled::List(items.iter().map(|item| walk.settle(item)).collect::<Result<_, _>>()?))
+            })?,
+            Value::Map(map) => self.inside(value, |walk| {
+                let map = map.borrow();
+                let entry = |(key, value): &(Value, Value)| Ok((walk.settle(key)?, walk.settle(value)?));
+                let entries = map.entries().iter().map(entry).collect::<Result<_, RequestError>>()?;
+                Ok(Settled::Map(entries, map.order))
+            })?,
+            Value::Set(set) => self.inside(value, |walk| {
+                let set = set.borrow();
+                let items = set.entries().iter().map(|(item, _)| walk.settle(item));
+                Ok(Settled::Set(items.collect::<Result<_, _>>()?, set.order))
+            })?,
+            other => return Err(self.asker.refused(other.class())),
+        })
+    }
+}
+
+fn is_container(value: &Value) -> bool {
+    matches!(value, Value::List(_) | Value::Map(_) | Value::Set(_))
+}
+
+impl Settled {
+    /// # Errors
+    /// `illegal_argument_exception` for what holds itself, or what cannot be handed on.
+    pub fn of(value: &Value, asker: Asker) -> Result<Settled, RequestError> {
+        Walk { asker, around: Vec::new() }.settle(value)
+    }
+
+    /// The value again, in lists and maps of its own.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Settled::Null => Value::Null,
+            Settled::Bool(flag) => Value::Bool(*flag),
+            Settled::Int(number) => Value::Int(*number),
+            Settled::Long(number) => Value::Long(*number),
+            Settled::Float(number) => Value::Float(*number),
+            Settled::Double(number) => Value::Double(*number),
+            Settled::Str(text) => Value::Str(text.clone()),
+            Settled::List(items) => Value::list(items.iter().map(Settled::to_value).collect()),
+            Settled::Map(entries, order) => {
+                let entries = entries.iter().map(|(key, value)| (key.to_value(), value.to_value()));
+                Value::Map(MapValue::of(entries.collect(), *order).shared())
+            }
+            Settled::Set(items, order) => {
+                let items = items.iter().map(|item| (item.to_value(), Value::Null));
+                Value::Set(MapValue::of(items.collect(), *order).shared())
+            }
+            Settled::Date { instant, zone } => {
+                let zone = zone.as_deref().cloned().map(std::rc::Rc::new);
+                Value::Date(DateValue { instant: *instant, zone })
+            }
+            Settled::Point(point) => Value::Point(*point),
+        }
+    }
+
+    /// About the memory it takes.
+    pub fn bytes(&self) -> u64 {
+        let own = size_of::<Settled>() as u64;
+        match self {
+            Settled::Str(text) => own + text.len() as u64,
+            Settled::List(items) | Settled::Set(items, _) => {
+                own + items.iter().map(Settled::bytes).sum::<u64>()
+            }
+            Settled::Map(entries, _) => {
+                own + entries.iter().map(|(key, value)| key.bytes() + value.bytes()).sum::<u64>()
+            }
+            _ => own,
+        }
+    }
+}
+
+/// Refuses what holds itself.
+pub fn check_references(value: &Value, asker: Asker) -> Result<(), RequestError> {
+    Walk { asker, around: Vec::new() }.check(value)
+}
+
+/// Lists, maps and sets that scripts made for values that are kept from one run to the next.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// The lists, maps and sets, each once.
+    pub made: Vec<Value>,
+}
+
+impl Kept {
+    /// About the memory of what can be reached from `roots`. What cannot be reached any more is let go of.
+    pub fn sweep<'v>(&mut self, roots: impl Iterator<Item = &'v Value>) -> u64 {
+        let mut known = HashSet::new();
+        let mut bytes = 0;
+        let mut rest: Vec<Value> = roots.cloned().collect();
+        while let Some(value) = rest.pop() {
+            bytes += ITEM_BYTES;
+            if let Value::Str(text) = &value {
+                bytes += text.len() as u64;
+            }
+            if identity(&value).is_none_or(|own| !known.insert(own)) {
+                continue;
+            }
+            bytes += CONTAINER_BYTES;
+            match &value {
+                Value::List(items) => rest.extend(items.borrow().iter().cloned()),
+                Value::Map(map) | Value::Set(map) => {
+                    let entries = map.borrow();
+                    rest.extend(
+                        entries.entries().iter().flat_map(|(key, value)| [key.clone(), value.clone()]),
+                    );
+                }
+                _ => {}
+            }
+        }
+        let is_known = |value: &Value| identity(value).is_some_and(|own| known.contains(&own));
+        let (kept, mut lost) = std::mem::take(&mut self.made).into_iter().partition(is_known);
+        self.made = kept;
+        dismantle(&mut lost);
+        bytes
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        dismantle(&mut self.made);
+    }
+}

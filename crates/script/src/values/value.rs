@@ -1,0 +1,635 @@
+//! Values of a running script: Java's numbers, texts, collections and dates, and what operators make of them.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use limber_mapping::date::{Civil, Instant, NANOS_PER_MILLI, Zone, fraction_by_threes};
+use limber_mapping::geo::GeoPoint;
+use limber_mapping::number::{java_double, java_float};
+
+use super::map::{MapOrder, MapValue};
+use super::regex::Matcher;
+use crate::error::Failure;
+use crate::types::{Binary, Literal, Type, Unary};
+
+pub(crate) fn argument(reason: impl Into<String>) -> Failure {
+    ("illegal_argument_exception", reason.into())
+}
+
+fn cast_failure(reason: String) -> Failure {
+    ("class_cast_exception", reason)
+}
+
+/// Values that one comparison or rendering looks at: lists that share items can stand for more than there is time for.
+pub(crate) const STEPS_MAX: u32 = 1_000_000;
+/// Where the text of a list ends.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// A value of a running script. Cheap to clone: lists, maps and builders are shared, as in Java.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// `null`.
+    Null,
+    /// A `boolean`.
+    Bool(bool),
+    /// A `char`: one UTF-16 unit.
+    Char(u16),
+    /// A `byte`, `short` or `int`.
+    Int(i32),
+    /// A `long`.
+    Long(i64),
+    /// A `float`.
+    Float(f32),
+    /// A `double`.
+    Double(f64),
+    /// A `String`.
+    Str(Arc<str>),
+    /// A `List` or an array.
+    List(Rc<RefCell<Vec<Value>>>),
+    /// A `Map`.
+    Map(Rc<RefCell<MapValue>>),
+    /// A set is a map of its items.
+    Set(Rc<RefCell<MapValue>>),
+    /// A `ZonedDateTime`.
+    Date(DateValue),
+    /// A `GeoPoint`.
+    Point(GeoPoint),
+    /// A rectangle around places: its top left and its bottom right corner.
+    Corners(Rc<[GeoPoint; 2]>),
+    /// The doc values of a field of the script, by number.
+    Field(u16),
+    /// The same behind `field(...)`.
+    FieldAccess(u16),
+    /// `doc`.
+    Doc,
+    /// `params`.
+    Params,
+    /// A lambda of the script, by number.
+    Lambda(u16),
+    /// A pattern of the script, by number.
+    Extractor(u16),
+    /// A regular expression of the script, by number.
+    Pattern(u16),
+    /// A `java.util.regex.Matcher`.
+    Matcher(Rc<RefCell<Matcher>>),
+    /// A `StringBuilder`.
+    Text(Rc<RefCell<String>>),
+    /// An exception that was caught or made: class, message.
+    Exception(&'static str, Arc<str>),
+    /// A formatter of dates.
+    Formatter(Arc<limber_mapping::date::DateFormat>),
+}
+
+/// An instant with the zone it is shown in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DateValue {
+    /// The instant, to the nanosecond.
+    pub instant: Instant,
+    /// `None`: UTC.
+    pub zone: Option<Rc<Zone>>,
+}
+
+impl DateValue {
+    /// An instant as a date of UTC.
+    pub fn utc(instant: Instant) -> DateValue {
+        DateValue { instant, zone: None }
+    }
+
+    /// Milliseconds since 1970 as a date of UTC.
+    pub fn of_millis(millis: i64) -> DateValue {
+        DateValue::utc(Instant::of_millis(millis))
+    }
+
+    /// Milliseconds since 1970, rounded down.
+    pub fn millis(&self) -> i64 {
+        self.instant.millis
+    }
+
+    /// Nanoseconds since 1970-01-01T00:00Z.
+    pub fn nanos(&self) -> i128 {
+        i128::from(self.instant.millis) * i128::from(NANOS_PER_MILLI) + i128::from(self.instant.nanos)
+    }
+
+    /// Nanoseconds of its second.
+    pub fn nano_of_second(&self) -> i64 {
+        self.instant.millis.rem_euclid(1000) * NANOS_PER_MILLI + i64::from(self.instant.nanos)
+    }
+
+    fn offset_seconds(&self) -> i32 {
+        self.zone.as_ref().map_or(0, |zone| zone.offset_seconds_at(self.millis()))
+    }
+
+    /// Year to millisecond in its own zone.
+    pub fn civil(&self) -> Civil {
+        Civil::from_millis(self.millis() + i64::from(self.offset_seconds()) * 1000)
+    }
+
+    /// As `ZonedDateTime#toString`.
+    pub fn text(&self) -> String {
+        let civil = self.civil();
+        let mut text = format!(
+            "{:04}-{:02}-{:02}T{:02}:{:02}",
+            civil.year, civil.month, civil.day, civil.hour, civil.minute
+        );
+        let nanos = self.nano_of_second();
+        if civil.second != 0 || nanos != 0 {
+            text.push_str(&format!(":{:02}", civil.second));
+        }
+        text.push_str(&fraction_by_threes(nanos));
+        let offset = self.offset_seconds();
+        if offset == 0 {
+            text.push('Z');
+        } else {
+            let (sign, offset) = if offset < 0 { ('-', -offset) } else { ('+', offset) };
+            text.push_str(&format!("{sign}{:02}:{:02}", offset / 3600, offset % 3600 / 60));
+            if let Some(Zone::Region(_)) = self.zone.as_deref() {
+                text.push_str(&format!("[{}]", self.zone.as_ref().map(|zone| zone.id()).unwrap_or_default()));
+            }
+        }
+        text
+    }
+}
+
+impl Value {
+    /// A text.
+    pub fn str(text: impl Into<Arc<str>>) -> Value {
+        Value::Str(text.into())
+    }
+
+    /// A new list.
+    pub fn list(items: Vec<Value>) -> Value {
+        Value::List(Rc::new(RefCell::new(items)))
+    }
+
+    /// A new map; `is_hashed`: it is walked as a `HashMap` is, else in the order of its entries.
+    pub fn map(entries: Vec<(Value, Value)>, is_hashed: bool) -> Value {
+        let order = if is_hashed { MapOrder::Hashed } else { MapOrder::Inserted };
+        Value::Map(MapValue::of(entries, order).shared())
+    }
+
+    /// The value of a constant.
+    pub fn of(literal: &Literal) -> Value {
+        match literal {
+            Literal::Null => Value::Null,
+            Literal::Bool(flag) => Value::Bool(*flag),
+            Literal::Int(number) => Value::Int(*number),
+            Literal::Long(number) => Value::Long(*number),
+            Literal::Float(number) => Value::Float(*number),
+            Literal::Double(number) => Value::Double(*number),
+            Literal::Str(text) => Value::Str(text.clone()),
+        }
+    }
+
+    /// Full name of the Java class, `null` for [`Value::Null`].
+    pub fn class(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "java.lang.Boolean",
+            Value::Char(_) => "java.lang.Character",
+            Value::Int(_) => "java.lang.Integer",
+            Value::Long(_) => "java.lang.Long",
+            Value::Float(_) => "java.lang.Float",
+            Value::Double(_) => "java.lang.Double",
+            Value::Str(_) => "java.lang.String",
+            Value::List(_) => "java.util.ArrayList",
+            Value::Map(_) => "java.util.HashMap",
+            Value::Set(_) => "java.util.HashSet",
+            Value::Date(_) => "java.time.ZonedDateTime",
+            Value::Point(_) => "org.elasticsearch.common.geo.GeoPoint",
+            Value::Corners(_) => "org.elasticsearch.common.geo.GeoBoundingBox",
+            Value::Field(_) => "org.elasticsearch.index.fielddata.ScriptDocValues",
+            Value::FieldAccess(_) => "org.elasticsearch.script.field.Field",
+            Value::Doc => "org.elasticsearch.search.lookup.LeafDocLookup",
+            Value::Params => "java.util.Map",
+            Value::Lambda(_) => "java.util.function.Function",
+            Value::Extractor(_) => "org.elasticsearch.xpack.runtimefields.NamedGroupExtractor",
+            Value::Pattern(_) => "java.util.regex.Pattern",
+            Value::Matcher(_) => "java.util.regex.Matcher",
+            Value::Text(_) => "java.lang.StringBuilder",
+            Value::Exception(class, _) => class,
+            Value::Formatter(_) => "java.time.format.DateTimeFormatter",
+        }
+    }
+
+    /// As Java prints it; lists in lists are cut off where a script could have made more of them than there is room for.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.write_text(&mut text, 20);
+        text
+    }
+
+    fn write_text(&self, out: &mut String, depth: u32) {
+        let scalar = match self {
+            Value::Null => "null".to_owned(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Char(unit) => String::from_utf16_lossy(&[*unit]),
+            Value::Int(number) => number.to_string(),
+            Value::Long(number) => number.to_string(),
+            Value::Float(number) => java_float(*number),
+            Value::Double(number) => java_double(*number),
+            Value::Str(text) => return out.push_str(text),
+            Value::Text(text) => return out.push_str(&text.borrow()),
+            Value::List(_) | Value::Set(_) | Value::Map(_) => return self.write_items(out, depth),
+            Value::Date(date) => date.text(),
+            Value::Point(point) => {
+                format!("{}, {}", java_double(point.latitude), java_double(point.longitude))
+            }
+            Value::Exception(class, message) => format!("{class}: {message}"),
+            other => other.class().to_owned(),
+        };
+        out.push_str(&scalar);
+    }
+
+    fn write_items(&self, out: &mut String, depth: u32) {
+        let (entries, ends) = match self {
+            Value::List(items) => {
+                let items = items.borrow();
+                (items.iter().map(|item| (item.clone(), Value::Null)).collect(), "[]")
+            }
+            Value::Set(set) => (set.borrow().walk(), "[]"),
+            Value::Map(map) => (map.borrow().walk(), "{}"),
+            _ => return,
+        };
+        out.push_str(&ends[..1]);
+        for (at, (key, value)) in entries.iter().enumerate() {
+            if at > 0 {
+                out.push_str(", ");
+            }
+            if depth == 0 || out.len() > TEXT_BYTES_MAX {
+                out.push_str("...");
+                break;
+            }
+            key.write_text(out, depth - 1);
+            if ends == "{}" {
+                out.push('=');
+                value.write_text(out, depth - 1);
+            }
+        }
+        out.push_str(&ends[1..]);
+    }
+
+    /// `Object#hashCode` of what keys of maps are.
+    pub fn hash(&self) -> i32 {
+        match self {
+            Value::Str(text) => text
+                .encode_utf16()
+                .fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit))),
+            Value::Bool(flag) => {
+                if *flag {
+                    1231
+                } else {
+                    1237
+                }
+            }
+            Value::Char(unit) => i32::from(*unit),
+            Value::Int(number) => *number,
+            Value::Long(number) => (*number ^ ((*number as u64) >> 32) as i64) as i32,
+            Value::Double(number) => {
+                let bits = number.to_bits() as i64;
+                (bits ^ ((bits as u64) >> 32) as i64) as i32
+            }
+            Value::Float(number) => number.to_bits() as i32,
+            _ => 0,
+        }
+    }
+
+    /// `Object#equals`. What is nested too deep, or shared too often, counts as different.
+    pub fn equals(&self, other: &Value) -> bool {
+        self.equals_within(other, 50, &mut { STEPS_MAX })
+    }
+
+    fn equals_within(&self, other: &Value, depth: u32, steps: &mut u32) -> bool {
+        *steps = steps.saturating_sub(1);
+        if depth == 0 || *steps == 0 {
+            return false;
+        }
+        match (self, other) {
+            (Value::Null, Value::Null) | (Value::Doc, Value::Doc) | (Value::Params, Value::Params) => true,
+            (Value::Bool(left), Value::Bool(right)) => left == right,
+            (Value::Char(left), Value::Char(right)) => left == right,
+            (Value::Int(left), Value::Int(right)) => left == right,
+            (Value::Long(left), Value::Long(right)) => left == right,
+            (Value::Float(left), Value::Float(right)) => left.to_bits() == right.to_bits(),
+            (Value::Double(left), Value::Double(right)) => left.to_bits() == right.to_bits(),
+            (Value::Str(left), Value::Str(right)) => left == right,
+            (Value::List(left), Value::List(right)) => {
+                Rc::ptr_eq(left, right) || {
+                    let (left, right) = (left.borrow(), right.borrow());
+                    left.len() == right.len()
+                        && left
+                            .iter()
+                            .zip(right.iter())
+                            .all(|(left, right)| left.equals_within(right, depth - 1, steps))
+                }
+            }
+            (Value::Map(left), Value::Map(right)) | (Value::Set(left), Value::Set(right)) => {
+                Rc::ptr_eq(left, right) || {
+                    let (left, right) = (left.borrow(), right.borrow());
+                    left.len() == right.len()
+                        && left.entries().iter().all(|(key, value)| {
+                            let found = match key {
+                                Value::List(_) | Value::Map(_) | Value::Set(_) => right
+                                    .entries()
+                                    .iter()
+                                    .find(|(known, _)| known.equals_within(key, depth - 1, steps))
+                                    .map(|(_, value)| value),
+                                _ => right.get(key),
+                            };
+                            found.is_some_and(|other| value.equals_within(other, depth - 1, steps))
+                        })
+                }
+            }
+            (Value::Date(left), Value::Date(right)) => left == right,
+            (Value::Point(left), Value::Point(right)) => left == right,
+            (Value::Field(left), Value::Field(right)) => left == right,
+            _ => false,
+        }
+    }
+
+    /// `==` of the language: numbers by value, whatever their types.
+    pub fn same(&self, other: &Value) -> bool {
+        match (self.number_type(), other.number_type()) {
+            (Some(left), Some(right)) => match left.max(right) {
+                6 => self.f64() == other.f64(),
+                5 => self.f64() as f32 == other.f64() as f32,
+                _ => self.i64() == other.i64(),
+            },
+            _ => self.equals(other),
+        }
+    }
+
+    /// `Comparable#compareTo`.
+    pub fn compare(&self, other: &Value) -> Result<Ordering, Failure> {
+        match (self, other) {
+            (Value::Str(left), Value::Str(right)) => Ok(left.encode_utf16().cmp(right.encode_utf16())),
+            (Value::Bool(left), Value::Bool(right)) => Ok(left.cmp(right)),
+            (Value::Date(left), Value::Date(right)) => Ok(left.instant.cmp(&right.instant)),
+            _ => match (self.number_type(), other.number_type()) {
+                (Some(left), Some(right)) if left.max(right) >= 5 => Ok(self.f64().total_cmp(&other.f64())),
+                (Some(_), Some(_)) => Ok(self.i64().cmp(&other.i64())),
+                _ => Err(cast_failure(format!(
+                    "class {} cannot be cast to class {}",
+                    self.class(),
+                    other.class()
+                ))),
+            },
+        }
+    }
+
+    /// Rank of a number's type ([`Type::rank`]).
+    fn number_type(&self) -> Option<u8> {
+        Some(match self {
+            Value::Char(_) => 2,
+            Value::Int(_) => 3,
+            Value::Long(_) => 4,
+            Value::Float(_) => 5,
+            Value::Double(_) => 6,
+            _ => return None,
+        })
+    }
+
+    /// As a double; 0 for what is no number.
+    pub fn f64(&self) -> f64 {
+        match self {
+            Value::Char(unit) => f64::from(*unit),
+            Value::Int(number) => f64::from(*number),
+            Value::Long(number) => *number as f64,
+            Value::Float(number) => f64::from(*number),
+            Value::Double(number) => *number,
+            _ => 0.0,
+        }
+    }
+
+    /// As a long by Java's cast; 0 for what is no number.
+    pub fn i64(&self) -> i64 {
+        match self {
+            Value::Char(unit) => i64::from(*unit),
+            Value::Int(number) => i64::from(*number),
+            Value::Long(number) => *number,
+            Value::Float(number) => *number as i64,
+            Value::Double(number) => *number as i64,
+            _ => 0,
+        }
+    }
+
+    /// Adds the number that this is, or those of a list; truth counts as 1 or 0.
+    pub fn numbers(&self, out: &mut Vec<f64>) {
+        match self {
+            Value::Bool(flag) => out.push(f64::from(u8::from(*flag))),
+            Value::Date(date) => out.push(date.millis() as f64),
+            Value::List(items) => items.borrow().iter().for_each(|item| item.numbers(out)),
+            number if number.is_number() => out.push(number.f64()),
+            _ => {}
+        }
+    }
+
+    /// Whether it is one of Java's numbers; characters count as such.
+    pub fn is_number(&self) -> bool {
+        self.number_type().is_some()
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// The class, of what has a primitive type that.
+    pub fn plain_class(&self) -> &'static str {
+        match self {
+            Value::Int(_) => "int",
+            Value::Long(_) => "long",
+            Value::Double(_) => "double",
+            Value::Float(_) => "float",
+            Value::Bool(_) => "boolean",
+            other => other.class(),
+        }
+    }
+
+    /// The value as one of another type, as Java casts it.
+    ///
+    /// # Errors
+    /// `class_cast_exception`.
+    pub fn cast(self, to: Type) -> Result<Value, Failure> {
+        let refused = |value: &Value| {
+            if value.is_null() {
+                return ("null_pointer_exception", format!("cannot cast null to {}", to.name()));
+            }
+            cast_failure(format!("cannot explicitly cast def [{}] to {}", value.plain_class(), to.name()))
+        };
+        Ok(match (to, &self) {
+            (Type::Def | Type::Object(_) | Type::Void, _) => self,
+            (Type::Bool, Value::Bool(_)) | (Type::Str, Value::Str(_) | Value::Null) => self,
+            (Type::Str, Value::Char(_)) => Value::str(self.text()),
+            (Type::Char, Value::Str(text)) if text.encode_utf16().count() == 1 => {
+                Value::Char(text.encode_utf16().next().unwrap_or(0))
+            }
+            (Type::Bool | Type::Str, _) => return Err(refused(&self)),
+            (_, value) if !value.is_number() => return Err(refused(&self)),
+            (Type::Double, _) => Value::Double(self.f64()),
+            (Type::Float, Value::Double(number)) => Value::Float(*number as f32),
+            (Type::Float, Value::Float(_)) => self,
+            (Type::Float, _) => Value::Float(self.i64() as f32),
+            (Type::Long, _) => Value::Long(self.i64()),
+            (to, value) => {
+                // Java narrows a floating number to int first.
+                let whole = match value {
+                    Value::Double(number) => *number as i32,
+                    Value::Float(number) => *number as i32,
+                    other => other.i64() as i32,
+                };
+                match to {
+                    Type::Byte => Value::Int(i32::from(whole as i8)),
+                    Type::Short => Value::Int(i32::from(whole as i16)),
+                    Type::Char => Value::Char(whole as u16),
+                    _ => Value::Int(whole),
+                }
+            }
+        })
+    }
+
+    /// What an operator before it makes of it.
+    ///
+    /// # Errors
+    /// It is not for values of this class.
+    pub fn unary(self, op: Unary) -> Result<Value, Failure> {
+        Ok(match (op, self) {
+            (Unary::Not, Value::Bool(flag)) => Value::Bool(!flag),
+            (Unary::Minus, Value::Int(number)) => Value::Int(number.wrapping_neg()),
+            (Unary::Minus, Value::Long(number)) => Value::Long(number.wrapping_neg()),
+            (Unary::Minus, Value::Float(number)) => Value::Float(-number),
+            (Unary::Minus, Value::Double(number)) => Value::Double(-number),
+            (Unary::Minus, Value::Char(unit)) => Value::Int(-i32::from(unit)),
+            (Unary::Plus, value) if value.is_number() => value,
+            (Unary::BitNot, Value::Int(number)) => Value::Int(!number),
+            (Unary::BitNot, Value::Long(number)) => Value::Long(!number),
+            (_, value) => {
+                return Err(cast_failure(format!("Cannot apply a unary operator to [{}]", value.class())));
+            }
+        })
+    }
+
+    /// What an operator between two values makes of them, numbers promoted as Java promotes them.
+    ///
+    /// # Errors
+    /// It is not for values of these classes; a whole number divided by zero.
+    pub fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Failure> {
+        match op {
+            Binary::Equal => return Ok(Value::Bool(left.same(right))),
+            Binary::NotEqual => return Ok(Value::Bool(!left.same(right))),
+            Binary::Add if matches!(left, Value::Str(_)) || matches!(right, Value::Str(_)) => {
+                return Ok(Value::str(left.text() + &right.text()));
+            }
+            _ => {}
+        }
+        if let (Value::Bool(left), Value::Bool(right)) = (left, right) {
+            match op {
+                Binary::And => return Ok(Value::Bool(left & right)),
+                Binary::Or => return Ok(Value::Bool(left | right)),
+                Binary::Xor => return Ok(Value::Bool(left ^ right)),
+                _ => {}
+            }
+        }
+        let (Some(left_rank), Some(right_rank)) = (left.number_type(), right.number_type()) else {
+            if left.is_null() || right.is_null() {
+                let which = if left.is_null() { "left" } else { "right" };
+                return Err((
+                    "null_pointer_exception",
+                    format!("Cannot invoke \"Object.getClass()\" because \"{which}\" is null"),
+                ));
+            }
+            return Err(cast_failure(format!(
+                "Cannot apply [{}] operation to types [{}] and [{}].",
+                symbol(op),
+                left.class(),
+                right.class()
+            )));
+        };
+        let rank = if op.is_shift() { left_rank.max(3) } else { left_rank.max(right_rank) };
+        match rank {
+            6 => doubles(op, left.f64(), right.f64()),
+            5 => match doubles(op, left.f64(), right.f64())? {
+                Value::Double(number) => Ok(Value::Float(number as f32)),
+                other => Ok(other),
+            },
+            4 => longs(op, left.i64(), right.i64()),
+            _ => ints(op, left.i64() as i32, right.i64() as i32),
+        }
+    }
+}
+
+fn symbol(op: Binary) -> &'static str {
+    match op {
+        Binary::Add => "+",
+        Binary::Sub => "-",
+        Binary::Mul => "*",
+        Binary::Div => "/",
+        Binary::Rem => "%",
+        Binary::And => "and",
+        Binary::Or => "or",
+        Binary::Xor => "xor",
+        Binary::ShiftLeft => "<<",
+        Binary::ShiftRight => ">>",
+        Binary::ShiftRightUnsigned => ">>>",
+        Binary::Equal => "==",
+        Binary::NotEqual => "!=",
+        Binary::Less => "<",
+        Binary::LessEqual => "<=",
+        Binary::Greater => ">",
+        Binary::GreaterEqual => ">=",
+    }
+}
+
+fn by_zero() -> Failure {
+    ("arithmetic_exception", "/ by zero".to_owned())
+}
+
+fn doubles(op: Binary, left: f64, right: f64) -> Result<Value, Failure> {
+    Ok(match op {
+        Binary::Add => Value::Double(left + right),
+        Binary::Sub => Value::Double(left - right),
+        Binary::Mul => Value::Double(left * right),
+        Binary::Div => Value::Double(left / right),
+        Binary::Rem => Value::Double(left % right),
+        Binary::Less => Value::Bool(left < right),
+        Binary::LessEqual => Value::Bool(left <= right),
+        Binary::Greater => Value::Bool(left > right),
+        Binary::GreaterEqual => Value::Bool(left >= right),
+        _ => {
+            return Err(cast_failure(format!("Cannot apply [{}] operation to floating numbers", symbol(op))));
+        }
+    })
+}
+
+/// Integers of one width; overflow wraps as in Java.
+macro_rules! integers {
+    ($name:ident, $signed:ty, $unsigned:ty, $make:path) => {
+        fn $name(op: Binary, left: $signed, right: $signed) -> Result<Value, Failure> {
+            Ok(match op {
+                Binary::Add => $make(left.wrapping_add(right)),
+                Binary::Sub => $make(left.wrapping_sub(right)),
+                Binary::Mul => $make(left.wrapping_mul(right)),
+                Binary::Div | Binary::Rem if right == 0 => return Err(by_zero()),
+                Binary::Div => $make(left.wrapping_div(right)),
+                Binary::Rem => $make(left.wrapping_rem(right)),
+                Binary::And => $make(left & right),
+                Binary::Or => $make(left | right),
+                Binary::Xor => $make(left ^ right),
+                Binary::ShiftLeft => $make(left.wrapping_shl(right as u32)),
+                Binary::ShiftRight => $make(left.wrapping_shr(right as u32)),
+                Binary::ShiftRightUnsigned => {
+                    $make((left as $unsigned).wrapping_shr(right as u32) as $signed)
+                }
+                Binary::Less => Value::Bool(left < right),
+                Binary::LessEqual => Value::Bool(left <= right),
+                Binary::Greater => Value::Bool(left > right),
+                Binary::GreaterEqual => Value::Bool(left >= right),
+                Binary::Equal | Binary::NotEqual => Value::Bool((left == right) == (op == Binary::Equal)),
+            })
+        }
+    };
+}
+
+integers!(ints, i32, u32, Value::Int);
+integers!(longs, i64, u64, Value::Long);

@@ -1,0 +1,31 @@
+//! Hits that aggregations show: "what do these documents look like?" Documents are read above aggregations, by whoever searches.
+
+use std::fmt::Debug;
+
+use crate::collect::{BoundSort, Hit};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::query::BoundQuery;
+use crate::request::SearchRequest;
+use crate::response::SearchHit;
+
+/// Hits of a shard that are to be shown, and how they were found.
+pub(crate) struct WantedHits<'h> {
+    pub shard: &'h ShardSnapshot,
+    pub query: &'h BoundQuery,
+    pub sorts: &'h [BoundSort],
+    pub hits: &'h [Hit],
+    /// What of each document is shown.
+    pub request: &'h SearchRequest,
+    /// Whether sort values are shown.
+    pub shows_sort: bool,
+}
+
+/// Reads the documents of hits.
+pub(crate) trait HitReader: Debug + Sync {
+    /// One for each of the hits, in their order.
+    ///
+    /// # Errors
+    /// Those of reading, and of the scripts that make values that are shown.
+    fn read(&self, wanted: &WantedHits<'_>) -> Result<Vec<SearchHit>>;
+}

@@ -1,0 +1,93 @@
+//! What shards answered to the query phase before: "does this search have to ask the shard at all?"
+//!
+//! Source: Elasticsearch's `IndicesService#canCache`.
+
+use std::sync::{Arc, Weak};
+
+use limber_mapping::Mapping;
+
+use crate::aggregation::ShardAggregations;
+use crate::cache::{RequestKey, ShardCaches};
+use crate::collect::{BoundSort, Hit};
+use crate::context::{SearchContext, ShardPlace, ShardSettings, ShardSnapshot};
+use crate::request::{SearchRequest, is_deterministic};
+
+/// What a shard answered to the query phase.
+#[derive(Debug)]
+pub(crate) struct CachedAnswer {
+    pub hits: Vec<Hit>,
+    pub sorts: Vec<BoundSort>,
+    pub total: u64,
+    pub is_lower_bound: bool,
+    pub max_score: f32,
+    pub terminated_early: bool,
+    pub aggregations: Option<ShardAggregations>,
+    /// About what the answer takes.
+    pub bytes: u64,
+}
+
+/// Whether the runtime fields of a mapping depend on the documents alone.
+fn has_timeless_fields(mapping: &Mapping) -> bool {
+    mapping.runtime_fields().filter_map(|field| field.runtime.as_ref()?.script.as_ref()).all(is_deterministic)
+}
+
+/// One search of one shard, which may be answered from the cache.
+pub(crate) struct RequestUse<'s> {
+    shard: &'s ShardSnapshot,
+    caches: &'s ShardCaches,
+    key: RequestKey,
+}
+
+impl<'s> RequestUse<'s> {
+    /// `None`: this request is not kept.
+    pub fn of(
+        shard: &'s ShardSnapshot,
+        place: ShardPlace,
+        request: &SearchRequest,
+        context: &SearchContext,
+    ) -> Option<RequestUse<'s>> {
+        let caches = shard.caches.as_ref()?;
+        let is_wanted = request.request_cache.unwrap_or(caches.keeps_requests && request.size() == 0);
+        let is_whole = request.named_documents.is_empty() && !request.counts_all_shards && !request.profile;
+        let bytes = request.cache_key.as_ref().filter(|_| is_wanted && is_whole)?;
+        // What was kept of a damaged segment may have been read from what is damaged.
+        if shard.segments.iter().any(|view| view.segment.is_damaged()) {
+            return None;
+        }
+        // A mapping of the request's own is never met again.
+        if !request.runtime_mappings.is_empty() || !has_timeless_fields(&shard.mapping) {
+            return None;
+        }
+        let boost = request.index_boosts.get(&shard.index.uuid).copied().unwrap_or(1.0);
+        let needs_place = request.slice.is_some() || !request.sort.is_empty();
+        let key = RequestKey {
+            shard_uid: caches.shard_uid,
+            version: caches.version,
+            mapping: Arc::as_ptr(&shard.mapping) as usize,
+            settings: Arc::as_ptr(&shard.settings) as usize,
+            max_buckets: context.max_buckets,
+            boost_bits: boost.to_bits(),
+            place: needs_place.then_some((place.index, place.count)),
+            request: bytes.clone(),
+        };
+        Some(RequestUse { shard, caches, key })
+    }
+
+    pub fn get(&self) -> Option<Arc<CachedAnswer>> {
+        let found = self.caches.requests.get(&self.key);
+        self.caches.counters.requests.looked_up(found.is_some());
+        found.and_then(|answer| answer.downcast().ok())
+    }
+
+    pub fn put(self, answer: CachedAnswer) {
+        let bytes = size_of::<CachedAnswer>() as u64 + answer.bytes;
+        let mapping: Weak<Mapping> = Arc::downgrade(&self.shard.mapping);
+        let settings: Weak<ShardSettings> = Arc::downgrade(&self.shard.settings);
+        self.caches.requests.put(
+            self.key,
+            (Arc::new(answer), bytes),
+            [mapping, settings],
+            &self.caches.counters,
+        );
+    }
+}

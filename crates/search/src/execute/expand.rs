@@ -1,0 +1,107 @@
+//! The documents of each hit's group: "what else has the same value as this hit?"
+//!
+//! Source: Elasticsearch's `ExpandSearchPhase`: each is a search of its own, within the search's query.
+
+use limber_mapping::RequestError;
+use limber_work as work;
+use serde_json::{Value, json};
+
+use super::execute;
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::{Error, Result};
+use crate::query::{JoinedHits, Query, within};
+use crate::request::SearchRequest;
+use crate::response::{InnerHits, SearchHit, SearchResponse};
+
+/// Adds the inner hits of `collapse` to the hits of the response.
+///
+/// # Errors
+/// What is wrong with one of the searches, as `failed to expand hits`.
+pub(crate) fn expand(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    response: &mut SearchResponse,
+    context: &SearchContext,
+) -> Result<()> {
+    let (Some(collapse), Some(field)) = (&request.collapse, request.collapse_field()) else {
+        return Ok(());
+    };
+    for hit in &mut response.hits {
+        for wanted in &collapse.inner_hits {
+            work::check_beyond_deadline()?;
+            let query = of_group(request.query.clone(), field, hit)?;
+            let group = SearchRequest {
+                query: Some(query),
+                post_filter: request.post_filter.clone(),
+                allows_partial: request.allows_partial,
+                ..wanted.request.clone()
+            };
+            let found = execute(shards, &group, context).map_err(failed)?;
+            response.timed_out |= found.timed_out;
+            response.charges.extend(found.charges);
+            let inner = InnerHits {
+                name: wanted.name.clone().unwrap_or_default(),
+                total: found.total.unwrap_or_default(),
+                max_score: found.max_score,
+                hits: found.hits,
+            };
+            // The last of several with one name is shown.
+            hit.inner_hits.retain(|other| other.name != inner.name);
+            hit.inner_hits.push(inner);
+        }
+    }
+    Ok(())
+}
+
+/// Adds the documents on the other sides of joins to the hits that name their parents.
+///
+/// # Errors
+/// What is wrong with one of the searches.
+pub(crate) fn add_joined(response: &mut SearchResponse, context: &SearchContext) -> Result<()> {
+    for hit in &mut response.hits {
+        for (wanted, parent) in std::mem::take(&mut hit.joined.0) {
+            work::check_beyond_deadline()?;
+            let Ok(wanted) = wanted.downcast::<JoinedHits>() else { continue };
+            let mut inner = InnerHits { name: wanted.name.clone(), ..InnerHits::default() };
+            if let Some(parent) = parent {
+                let request = wanted.search(&parent)?;
+                let found = execute(std::slice::from_ref(&wanted.shard), &request, context)?;
+                response.timed_out |= found.timed_out;
+                response.charges.extend(found.charges);
+                inner.total = found.total.unwrap_or_default();
+                inner.max_score = found.max_score.filter(|_| inner.total.value > 0);
+                inner.hits = found.hits;
+            }
+            hit.inner_hits.push(inner);
+        }
+    }
+    Ok(())
+}
+
+/// The documents of a hit's group among those of `query`; without one, none has a score.
+fn of_group(query: Option<Query>, field: &str, hit: &SearchHit) -> Result<Query> {
+    let value = hit.fields.as_ref().and_then(|fields| fields.get(field)?.get(0));
+    let filter = match value {
+        Some(value) => json!({"match": {field: {"query": value}}}),
+        None => json!({"bool": {"must_not": {"exists": {"field": field}}}}),
+    };
+    Ok(match query {
+        Some(query) => within(Some(query), &filter)?,
+        None => crate::query::parse_query(&json!({"bool": {"filter": filter}}), &Default::default())?,
+    })
+}
+
+fn failed(error: Error) -> Error {
+    match error {
+        Error::Request(_) | Error::AllShardsFailed { .. } | Error::SomeShardsFailed { .. } => {
+            let cause = error.to_request_error();
+            RequestError::new(cause.status, "search_phase_execution_exception", "failed to expand hits")
+                .with("phase", "expand")
+                .with("grouped", true)
+                .with("failed_shards", Value::Array(Vec::new()))
+                .caused_by(cause)
+                .into()
+        }
+        other => other,
+    }
+}

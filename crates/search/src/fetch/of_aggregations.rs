@@ -1,0 +1,19 @@
+//! Hits that aggregations show.
+
+use super::hit::Searched;
+use super::page::fetch_hits;
+use crate::aggregation::{HitReader, WantedHits};
+use crate::error::Result;
+use crate::response::SearchHit;
+
+/// Reads the hits of aggregations as those of searches.
+#[derive(Debug)]
+pub(crate) struct HitsOfAggregations;
+
+impl HitReader for HitsOfAggregations {
+    fn read(&self, wanted: &WantedHits<'_>) -> Result<Vec<SearchHit>> {
+        let &WantedHits { shard, query, sorts, hits, request, shows_sort } = wanted;
+        let searched = Searched { query, post_filter: None, sorts, rescores: &[] };
+        fetch_hits(shard, searched, hits, request, shows_sort)
+    }
+}

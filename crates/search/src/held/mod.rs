@@ -1,0 +1,9 @@
+//! Documents of a request as a shard of their own, in memory: "what would this document be, were it written?"
+
+mod hold;
+mod index;
+mod trial;
+
+pub(crate) use hold::{LABEL, hold, take};
+pub use index::index_scripts;
+pub use trial::{emitted_by_name, hold_document};

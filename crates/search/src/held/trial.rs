@@ -1,0 +1,53 @@
+//! A document of a request as the only one of a shard: "what would this script make of it?" (`_scripts/painless/_execute`)
+
+use limber_mapping::RequestError;
+use limber_script::{Emits, Script, ScriptContext};
+use serde_json::{Map, Value, json};
+
+use super::hold::hold;
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+use crate::script::BoundScript;
+
+/// Nesting of what a script emits.
+const VALUE_DEPTH_MAX: u32 = 20;
+/// What is charged, in the words of the error of who has no room for it.
+const LABEL: &str = "<document of a script>";
+
+/// `document`, JSON, as the only one of a shard with the mapping of `shard`. Fields that it adds are there for it alone.
+///
+/// # Errors
+/// As of writing the document; no room for it.
+pub fn hold_document(
+    shard: &ShardSnapshot,
+    document: Vec<u8>,
+    context: &SearchContext,
+) -> Result<ShardSnapshot> {
+    let mut charge = Some(context.ledger.request.charge(document.len() as u64, LABEL)?);
+    hold(shard, &[document], &mut charge)
+}
+
+/// What the script of a `composite` runtime field emits for the only document of a shard: values by name.
+///
+/// # Errors
+/// Those of the script.
+pub fn emitted_by_name(script: &Script, held: &ShardSnapshot) -> Result<Value> {
+    let context = ScriptContext::RuntimeField(Emits::Composite);
+    let bound = BoundScript::bind(script, context, held)?;
+    let mut by_name: Map<String, Value> = Map::new();
+    for view in &held.segments {
+        bound.open(&view.segment)?.emitted(&[0], false, |_, emitted| {
+            for one in emitted {
+                let value = one
+                    .value
+                    .to_json(VALUE_DEPTH_MAX)
+                    .map_err(|(kind, reason)| RequestError::new(400, kind, reason))?;
+                let values =
+                    by_name.entry(one.part.as_deref().unwrap_or_default()).or_insert_with(|| json!([]));
+                values.as_array_mut().into_iter().for_each(|values| values.push(value.clone()));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(Value::Object(by_name))
+}

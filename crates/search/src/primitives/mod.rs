@@ -1,0 +1,21 @@
+//! What bound queries come down to on a shard: "which terms, numbers and places are looked for?"
+//!
+//! A query binds itself to some of these, matchers open them on a segment, and highlights look for them in texts.
+//!
+//! **Invariant**: data alone; nothing here opens a segment.
+
+mod docs;
+mod intervals;
+mod nested_score;
+mod nodes;
+mod pattern_terms;
+mod spans;
+mod term_pattern;
+
+pub(crate) use docs::{Docs, TermEnd};
+pub(crate) use intervals::{Relation, Side, Source};
+pub(crate) use nested_score::NestedScore;
+pub(crate) use nodes::{BoundNeeded, IntervalsNode, PhraseNode, SpansNode, TermNode};
+pub(crate) use pattern_terms::{PatternTerms, too_many_terms};
+pub(crate) use spans::SpanTree;
+pub(crate) use term_pattern::{Piece, TermPattern};

@@ -1,0 +1,93 @@
+//! What bound queries of terms, phrases, spans and intervals are made of.
+
+use std::sync::Arc;
+
+use limber_mapping::{Field, Mapping};
+
+use super::intervals::Source;
+use super::spans::SpanTree;
+use crate::score::Bm25;
+use crate::script::{BoundScript, RuntimeField};
+
+/// Documents with a term, scored by BM25.
+#[derive(Debug)]
+pub(crate) struct TermNode {
+    pub field: Arc<Field>,
+    pub term: Box<[u8]>,
+    pub scorer: Bm25,
+}
+
+/// Terms at positions next to each other, or nearly so.
+#[derive(Debug)]
+pub(crate) struct PhraseNode {
+    pub field: Arc<Field>,
+    /// (position from 0, the terms that may stand there), positions ascending.
+    pub slots: Vec<(u32, Vec<Box<[u8]>>)>,
+    pub slop: u32,
+    pub scorer: Bm25,
+    /// Of a field without positions: the mapping by which sources are read again.
+    pub confirms_by: Option<Arc<Mapping>>,
+}
+
+impl PhraseNode {
+    /// (place, term) where each place has one term, none may lie elsewhere and positions are indexed.
+    pub fn exact_terms(&self) -> Option<Vec<(u32, &[u8])>> {
+        if self.slop > 0 || self.confirms_by.is_some() || self.slots.is_empty() {
+            return None;
+        }
+        fn only((place, terms): &(u32, Vec<Box<[u8]>>)) -> Option<(u32, &[u8])> {
+            match &terms[..] {
+                [only] => Some((*place, &**only)),
+                _ => None,
+            }
+        }
+        self.slots.iter().map(only).collect()
+    }
+
+    /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not share an occurrence.
+    pub fn groups(&self) -> Vec<Option<u32>> {
+        let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
+        let group = |(_, terms): &(u32, Vec<Box<[u8]>>)| {
+            let mut sharing = (0u32..).zip(&self.slots).filter(|(_, (_, other))| shares(terms, other));
+            let first = sharing.next().map(|(at, _)| at);
+            first.filter(|_| sharing.next().is_some())
+        };
+        self.slots.iter().map(group).collect()
+    }
+}
+
+/// An `intervals` query on a shard.
+#[derive(Debug)]
+pub(crate) struct IntervalsNode {
+    pub field: Arc<Field>,
+    pub source: Source,
+    /// The least length of its intervals, in positions.
+    pub extent_min: i64,
+    pub boost: f32,
+}
+
+impl IntervalsNode {
+    /// Source: Lucene's `IntervalScoreFunction#saturationFunction` with its pivot at 1.
+    pub fn score(&self, freq: f32) -> f32 {
+        self.boost * (1.0 - 1.0 / (1.0 + freq))
+    }
+}
+
+/// Spans on a shard, scored by all their terms.
+#[derive(Debug)]
+pub(crate) struct SpansNode {
+    pub span: SpanTree,
+    /// By whose lengths it is scored.
+    pub field: Option<Arc<Field>>,
+    /// `None`: no term is in the shard.
+    pub scorer: Option<Bm25>,
+    pub boost: f32,
+}
+
+/// How many of its queries a document has to match, in `terms_set`.
+#[derive(Debug)]
+pub(crate) enum BoundNeeded {
+    Field { field: Arc<Field>, runtime: Option<Arc<RuntimeField>> },
+    Script(BoundScript),
+    Count(u64),
+}

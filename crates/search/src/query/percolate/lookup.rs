@@ -1,0 +1,145 @@
+//! Where the document of a `percolate` query is, if it is one of an index.
+//!
+//! Source: Elasticsearch's `PercolateQueryBuilder` and `ObjectParser`.
+
+use limber_mapping::RequestError;
+use limber_mapping::number::integer_from_text;
+use serde_json::{Map, Value};
+
+use super::node::refused;
+use crate::documents::DocumentName;
+use crate::json;
+
+/// Elasticsearch's `Versions.MATCH_ANY`.
+const ANY_VERSION: i64 = -3;
+
+/// What documents are given by, of which a query takes one.
+const DOCUMENTS: [&str; 3] = ["document", "documents", "id"];
+
+/// What says where the document is. The preference chooses among copies, of which there is one.
+pub(crate) const OPTIONS: [&str; 5] = ["index", "id", "routing", "preference", "version"];
+
+/// The document that the options of a query name; `None`: its documents are in the request, or missing.
+///
+/// # Errors
+/// As Elasticsearch words them: options of another type, documents given twice, an `id` without `index`, versions that no document has.
+pub(crate) fn named_document(options: &Map<String, Value>) -> Result<Option<DocumentName>, RequestError> {
+    let text = |name: &str| match options.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(wrong_type(name, other)),
+    };
+    let (index, id, routing) = (text("index")?, text("id")?, text("routing")?);
+    text("preference")?;
+    let version = options.get("version").map(read_version).transpose()?;
+    check_given_once(options)?;
+    let Some(id) = id else { return Ok(None) };
+    if !options.contains_key("field") {
+        return Err(RequestError::illegal_argument("Required [field]"));
+    }
+    let index = index.ok_or_else(|| {
+        refused("Failed to build [percolate] after last required field arrived".to_owned())
+            .caused_by(RequestError::illegal_argument("[index] is a required argument"))
+    })?;
+    let version = version.map_or(Ok(None), wanted_version)?;
+    Ok(Some(DocumentName { index, id, routing, version }))
+}
+
+pub(crate) fn wrong_type(name: &str, value: &Value) -> RequestError {
+    refused(format!("[percolate] {name} doesn't support values of type: {}", json::token(value)))
+}
+
+fn read_version(value: &Value) -> Result<i64, RequestError> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        other => return Err(wrong_type("version", other)),
+    };
+    let failed = |reason: String| {
+        refused("[percolate] failed to parse field [version]".to_owned())
+            .caused_by(RequestError::illegal_argument(reason))
+    };
+    let whole = integer_from_text(&text).ok_or_else(|| failed(format!("For input string: \"{text}\"")))?;
+    i64::try_from(whole.value).map_err(|_| failed(format!("Value [{text}] is out of range for a long")))
+}
+
+/// Source: `VersionType.INTERNAL#validateVersionForReads`.
+fn wanted_version(version: i64) -> Result<Option<u64>, RequestError> {
+    match version {
+        ANY_VERSION => Ok(None),
+        1.. => Ok(Some(version.unsigned_abs())),
+        _ => Err(RequestError::new(
+            400,
+            "action_request_validation_exception",
+            format!("Validation Failed: 1: illegal version value [{version}] for version type [INTERNAL];"),
+        )),
+    }
+}
+
+fn check_given_once(options: &Map<String, Value>) -> Result<(), RequestError> {
+    let given = options.keys().map(String::as_str).filter(|name| DOCUMENTS.contains(name));
+    let given: Vec<&str> = given.collect();
+    if given.len() < 2 {
+        return Ok(());
+    }
+    Err(RequestError::illegal_argument(format!(
+        "The following fields are not allowed together: [{}] ",
+        given.join(", ")
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(options: Value) -> Result<Option<DocumentName>, RequestError> {
+        named_document(options.as_object().expect("an object"))
+    }
+
+    #[test]
+    fn a_document_of_an_index_is_named() {
+        let lookup =
+            DocumentName { index: "i".into(), id: "1".into(), routing: Some("r".into()), version: Some(3) };
+        let options = json!({"field": "q", "index": "i", "id": "1", "routing": "r", "preference": "_local", "version": "3"});
+        assert_eq!(read(options).expect("sound"), Some(lookup));
+        let any = read(json!({"field": "q", "index": "i", "id": "1", "version": -3}))
+            .expect("sound")
+            .expect("a lookup");
+        assert_eq!(any.version, None);
+        assert_eq!(read(json!({"field": "q", "document": {}, "index": "i"})).expect("sound"), None);
+    }
+
+    /// Recorded from Elasticsearch 7.17.15.
+    #[test]
+    fn what_is_wrong_is_told() {
+        let cause_or_self = |error: RequestError| match &error.caused_by {
+            Some(cause) => cause.reason.clone(),
+            None => error.reason.clone(),
+        };
+        for (options, reason) in [
+            (
+                json!({"field": "q", "index": "i", "id": 1}),
+                "[percolate] id doesn't support values of type: VALUE_NUMBER",
+            ),
+            (json!({"field": "q", "index": "i", "id": "1", "version": "x"}), "For input string: \"x\""),
+            (
+                json!({"field": "q", "index": "i", "id": "1", "version": {}}),
+                "[percolate] version doesn't support values of type: START_OBJECT",
+            ),
+            (
+                json!({"field": "q", "index": "i", "id": "1", "version": 0}),
+                "Validation Failed: 1: illegal version value [0] for version type [INTERNAL];",
+            ),
+            (json!({"id": "1"}), "Required [field]"),
+            (json!({"field": "q", "id": "1"}), "[index] is a required argument"),
+            (
+                json!({"field": "q", "index": "i", "id": "1", "document": {}}),
+                "The following fields are not allowed together: [id, document] ",
+            ),
+        ] {
+            assert_eq!(cause_or_self(read(options.clone()).expect_err("refused")), reason, "{options}");
+        }
+    }
+}

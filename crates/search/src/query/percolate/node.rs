@@ -1,0 +1,252 @@
+//! `percolate`: documents whose query matches documents of the request.
+//!
+//! Source: Elasticsearch's `PercolateQueryBuilder`. Documents that are named by `index` and `id` were put into the request before it got here.
+
+use std::sync::Arc;
+
+use limber_mapping::{Field, Mapping, RequestError};
+use limber_segment::{DocId, Segment};
+use serde_json::{Map, Value};
+
+use super::answers::Answers;
+use super::held_keys::keys_of;
+use super::lookup::{OPTIONS, named_document, wrong_type};
+use super::stored::StoredQueries;
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::documents::DocumentName;
+use crate::error::{Error, Result};
+use crate::held::{LABEL, hold};
+use crate::json;
+use crate::matcher::{self, BoxedMatcher, BoxedScorer, Confirm, ConfirmedDocs, Scorer};
+use crate::primitives::Docs;
+use crate::query::bind::Binder;
+use crate::query::bound::BoundQuery;
+use crate::query::bound_node::{BoundNode, only_matching};
+use crate::query::lookup::Lookup;
+use crate::query::parse::{Common, Parser, Query, QueryNode};
+use crate::score::Explanation;
+
+/// Documents that one query may be asked about. Ours.
+const DOCUMENTS_MAX: usize = 10_000;
+
+#[derive(Debug)]
+struct Percolate {
+    field: String,
+    documents: Documents,
+    name: Option<String>,
+}
+
+#[derive(Debug)]
+enum Documents {
+    Given(Arc<Vec<Vec<u8>>>),
+    /// One of an index. Source: Elasticsearch's `PercolateQueryBuilder#doRewrite`.
+    Named {
+        document: DocumentName,
+        found: Lookup<Vec<Vec<u8>>>,
+    },
+}
+
+/// Documents whose query matches what is held.
+#[derive(Debug)]
+pub(crate) struct PercolateNode {
+    pub field: Arc<Field>,
+    /// Of the documents with the queries.
+    pub mapping: Arc<Mapping>,
+    /// The documents of the request, as the only segment.
+    pub held: ShardSnapshot,
+    /// What queries that may match are found by, sorted.
+    pub keys: Arc<[Box<[u8]>]>,
+    /// Those queries.
+    pub candidates: Docs,
+    /// `name`, which tells the slots of several such queries apart.
+    pub name: Option<String>,
+    pub now_millis: i64,
+    pub answers: Answers,
+    /// Whose deadline is looked at; `None`: it is not bound for a search.
+    pub context: Option<SearchContext>,
+}
+
+pub(crate) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (mut field, mut name) = (None, None);
+    let mut documents = Vec::new();
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("field", value) => field = Some(json::text(value)?),
+            ("name", value) => name = Some(json::text(value)?),
+            ("document" | "documents", Value::Object(_)) => documents.push(value.to_string().into_bytes()),
+            ("documents", Value::Array(items)) => {
+                items.iter().try_for_each(|item| check_document(item, key))?;
+                documents.extend(items.iter().map(|item| item.to_string().into_bytes()));
+            }
+            ("document" | "documents", _) => check_document(value, key)?,
+            (key, _) if OPTIONS.contains(&key) => {}
+            (key, value) if common.take(key, value)? => {}
+            (key, _) => return Err(refused(format!("[percolate] unknown field [{key}]"))),
+        }
+    }
+    if let Some(document) = named_document(members)? {
+        let field = field.ok_or_else(no_field)?;
+        let documents = Documents::Named { document, found: Lookup::default() };
+        return Ok(common.query(Percolate { field, documents, name }));
+    }
+    if documents.is_empty() {
+        return Err(RequestError::illegal_argument(
+            "Required one of fields [document, documents, id], but none were specified. ",
+        ));
+    }
+    if documents.len() > DOCUMENTS_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "[percolate] takes up to [{DOCUMENTS_MAX}] documents, but [{}] were given",
+            documents.len()
+        )));
+    }
+    let documents = Documents::Given(Arc::new(documents));
+    Ok(common.query(Percolate { field: field.ok_or_else(no_field)?, documents, name }))
+}
+
+fn no_field() -> RequestError {
+    RequestError::illegal_argument("Required [field]")
+}
+
+impl Documents {
+    fn read(&self, binder: &Binder<'_>) -> Result<Arc<Vec<Vec<u8>>>, Error> {
+        match self {
+            Documents::Given(documents) => Ok(documents.clone()),
+            Documents::Named { document: name, found } => {
+                binder.look_up(found, "[id] in [percolate]", name, |document| {
+                    let DocumentName { index, id, .. } = name;
+                    let document = document?.ok_or_else(|| {
+                        let reason = format!("indexed document [{index}/{id}] couldn't be found");
+                        RequestError::new(404, "resource_not_found_exception", reason)
+                    })?;
+                    if document.source.is_empty() {
+                        let reason = format!("indexed document [{index}/{id}] source disabled");
+                        return Err(RequestError::illegal_argument(reason));
+                    }
+                    Ok(vec![document.source])
+                })
+            }
+        }
+    }
+}
+
+pub(crate) fn refused(reason: String) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
+fn check_document(value: &Value, key: &str) -> Result<(), RequestError> {
+    match value {
+        Value::Object(_) => Ok(()),
+        other => Err(wrong_type(key, other)),
+    }
+}
+
+impl QueryNode for Percolate {
+    fn bind(&self, _: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let shard = binder.shard();
+        let documents = self.documents.read(binder)?;
+        let Some(field) = binder.field(&self.field) else {
+            let reason = format!("field [{}] does not exist", self.field);
+            return Err(shard.query_shard_exception(reason).into());
+        };
+        if !field.has_queries() {
+            let (path, found) = (&self.field, field.type_name());
+            let reason =
+                format!("expected field [{path}] to be of type [percolator], but is of type [{found}]");
+            return Err(shard.query_shard_exception(reason).into());
+        }
+        if shard.nested.is_some() {
+            return Err(RequestError::unsupported("query [percolate] on nested documents").into());
+        }
+        let parsed_bytes: u64 = documents.iter().map(|document| document.len() as u64).sum();
+        let mut charge = match binder.context() {
+            Some(context) => Some(context.ledger.request.charge(parsed_bytes, LABEL)?),
+            None => None,
+        };
+        let held = hold(shard, &documents, &mut charge)?;
+        let keys: Arc<[Box<[u8]>]> = keys_of(&held, &mut charge)?.into();
+        let node = PercolateNode {
+            field: field.clone(),
+            mapping: shard.mapping.clone(),
+            held,
+            candidates: Docs::Terms { field: field.clone(), terms: keys.clone() },
+            keys,
+            name: self.name.clone(),
+            now_millis: binder.now_millis(),
+            answers: Answers::new(charge),
+            context: binder.context().cloned(),
+        };
+        Ok(node.into())
+    }
+}
+
+impl BoundQuery {
+    /// The queries in it that look for queries.
+    pub(crate) fn percolations<'a>(&'a self, out: &mut Vec<&'a PercolateNode>) {
+        out.extend(self.node.as_percolate());
+        self.node.parts().into_iter().for_each(|part| part.percolations(out));
+    }
+}
+
+impl BoundNode for PercolateNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        let candidates = matcher::set(&self.candidates, segment)?;
+        Ok(Box::new(ConfirmedDocs { candidates, confirm: Percolated::open(self, segment)? }))
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        only_matching(Box::new(Percolated::open(self, segment)?), self, segment, is_known)
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        Ok(Explanation::leaf(StoredQueries::open(self, segment)?.score(doc)?, self.text()))
+    }
+
+    fn class(&self) -> &'static str {
+        "PercolateQuery"
+    }
+
+    fn text(&self) -> String {
+        "PercolateQuery".to_owned()
+    }
+
+    fn bit_set_count(&self) -> u64 {
+        1
+    }
+
+    fn as_percolate(&self) -> Option<&PercolateNode> {
+        Some(self)
+    }
+}
+
+/// A candidate matches when its query does.
+struct Percolated<'a>(StoredQueries<'a>);
+
+impl<'a> Percolated<'a> {
+    fn open(node: &'a PercolateNode, segment: &'a Segment) -> Result<Percolated<'a>> {
+        Ok(Percolated(StoredQueries::open(node, segment)?))
+    }
+}
+
+impl Confirm for Percolated<'_> {
+    /// A query to read, to bind and to run for each.
+    const DEARNESS: u64 = 256;
+
+    fn holds(&mut self, doc: DocId) -> Result<bool> {
+        self.0.matches(doc)
+    }
+}
+
+impl Scorer for Percolated<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        for (doc, sum) in docs.iter().zip(sums) {
+            *sum += f64::from(self.0.score(*doc)?);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(f32::INFINITY)
+    }
+}

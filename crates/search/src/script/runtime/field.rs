@@ -1,0 +1,131 @@
+//! A runtime field bound to a shard.
+
+use std::sync::Arc;
+
+use limber_mapping::{Field, Mapping, RequestError, ValueKind};
+use limber_script::{Emits, Script, ScriptContext, Scripts, StoredScript};
+use limber_segment::Segment;
+
+use super::fielddata::LastTable;
+use super::reader::RuntimeReader;
+use crate::columns::has_fielddata;
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::script::bound::BoundScript;
+
+/// Runtime fields that may be made from one another (`AbstractScriptFieldType`'s limit).
+const CHAIN_MAX: usize = 5;
+
+/// A field that no segment holds, on one shard.
+#[derive(Debug)]
+pub(crate) struct RuntimeField {
+    pub field: Arc<Field>,
+    /// `None`: the values in the source.
+    pub(super) script: Option<BoundScript>,
+    /// By which sources are read.
+    pub(super) mapping: Arc<Mapping>,
+    /// Of a text with `fielddata`.
+    pub(super) table: LastTable,
+}
+
+/// What the script of a field has to emit.
+pub(crate) fn context_of(field: &Field) -> ScriptContext {
+    let is_part = field.runtime.as_ref().is_some_and(|runtime| runtime.part.is_some());
+    ScriptContext::RuntimeField(match field.values {
+        _ if is_part => Emits::Composite,
+        ValueKind::Bool => Emits::Boolean,
+        ValueKind::Date { .. } => Emits::Date,
+        ValueKind::Double(_) => Emits::Double,
+        ValueKind::Point => Emits::GeoPoint,
+        ValueKind::Ip => Emits::Ip,
+        ValueKind::Long(_) => Emits::Long,
+        _ => Emits::Keyword,
+    })
+}
+
+/// The script of a field as it was written.
+pub(crate) fn script_of(field: &Field) -> std::result::Result<Option<Script>, RequestError> {
+    let made = field.runtime.as_ref().or(field.script.as_ref());
+    match made.and_then(|made| made.script.as_ref()) {
+        None => Ok(None),
+        Some(script) => Script::parse(script).map(Some),
+    }
+}
+
+/// Compiles the scripts of all runtime fields of a mapping, and those that are run when documents are written.
+///
+/// # Errors
+/// `script_exception` of the first that does not compile.
+pub fn check_scripts(mapping: &Mapping, scripts: &Scripts) -> std::result::Result<(), RequestError> {
+    for field in mapping.runtime_fields().chain(mapping.scripted()) {
+        let Some(script) = script_of(field)? else { continue };
+        if let limber_script::Code::Inline { language, source } = script.code {
+            if language != "painless" {
+                return Err(RequestError::illegal_argument(format!(
+                    "script_lang not supported [{language}]"
+                )));
+            }
+            scripts.check(&StoredScript { language, source }, Some(context_of(field)))?;
+        }
+    }
+    Ok(())
+}
+
+impl RuntimeField {
+    /// `None` for a field that segments hold.
+    pub fn bind(field: &Arc<Field>, shard: &ShardSnapshot) -> Result<Option<Arc<RuntimeField>>> {
+        RuntimeField::bind_below(field, shard, &[])
+    }
+
+    /// As [`RuntimeField::bind`], for a field that others, of `chain`, are made from.
+    pub fn bind_below(
+        field: &Arc<Field>,
+        shard: &ShardSnapshot,
+        chain: &[&str],
+    ) -> Result<Option<Arc<RuntimeField>>> {
+        if has_fielddata(field, &shard.mapping) {
+            let (field, mapping) = (field.clone(), shard.mapping.clone());
+            return Ok(Some(Arc::new(RuntimeField {
+                field,
+                script: None,
+                mapping,
+                table: LastTable::default(),
+            })));
+        }
+        if field.runtime.is_none() {
+            return Ok(None);
+        }
+        let mut chain = chain.to_vec();
+        let is_cycle = chain.contains(&&*field.path);
+        chain.push(&field.path);
+        if is_cycle {
+            return Err(RequestError::illegal_argument(format!(
+                "Cyclic dependency detected while resolving runtime fields: {}",
+                chain.join(" -> ")
+            ))
+            .into());
+        }
+        if chain.len() > CHAIN_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "Field requires resolving too many dependent fields: {}",
+                chain.join(" -> ")
+            ))
+            .into());
+        }
+        let script = match script_of(field)? {
+            None => None,
+            Some(script) => Some(BoundScript::bind_below(&script, context_of(field), shard, &chain)?),
+        };
+        let mapping = shard.mapping.clone();
+        Ok(Some(Arc::new(RuntimeField {
+            field: field.clone(),
+            script,
+            mapping,
+            table: LastTable::default(),
+        })))
+    }
+
+    pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<RuntimeReader<'a>> {
+        RuntimeReader::open(self, segment)
+    }
+}

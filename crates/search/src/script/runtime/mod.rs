@@ -1,0 +1,17 @@
+//! Runtime fields: "which values has this field in these documents, as its script or the source says?"
+//!
+//! A field is bound to a shard ([`RuntimeField`]), opened on a segment ([`RuntimeReader`]), and asked for a batch of documents at a
+//! time: numbers as a column would hold them, or terms. Nothing is kept beyond the batch.
+
+mod field;
+mod fielddata;
+mod made;
+mod reader;
+mod source;
+mod terms;
+
+pub use field::check_scripts;
+pub(crate) use field::{RuntimeField, context_of, script_of};
+pub(crate) use made::{emitted_values, script_values};
+pub(crate) use reader::{NumberSource, RuntimeReader};
+pub(crate) use terms::RuntimeTerms;

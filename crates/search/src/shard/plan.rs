@@ -1,0 +1,104 @@
+//! A search bound to a shard: "what is looked for here, and what is known before any document is looked at?"
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::ShardRequest;
+use crate::bound_search::{bind_post_filter, bind_query};
+use crate::collect::BoundSort;
+use crate::context::{SearchContext, ShardSnapshot};
+use crate::error::Result;
+use crate::primitives::TermNode;
+use crate::query::{BoundQuery, QueryTimes, cache_filters, profiled};
+use crate::request::{SearchRequest, TrackTotalHits};
+use crate::rescore::BoundRescore;
+
+/// Terms that occur in fewer documents, all together, are counted while they are scored: there is little to be spared.
+const COUNTED_FIRST_MIN: u64 = 2_048;
+
+/// A search on one shard.
+pub(super) struct Plan {
+    pub query: BoundQuery,
+    /// What measures the query and those in it, where the search is profiled.
+    pub queries: Vec<Arc<QueryTimes>>,
+    pub post_filter: Option<BoundQuery>,
+    pub rescores: Vec<BoundRescore>,
+    /// Whether documents are scored.
+    pub scoring: bool,
+    /// From the bound query to the one that is run.
+    pub rewrite_nanos: u64,
+}
+
+impl Plan {
+    /// Binds all parts of the request. `feeds_scores`: whoever is fed with the documents wants their scores.
+    ///
+    /// # Errors
+    /// What is wrong with the query, its inner hits, the post filter or a rescore on this shard.
+    pub fn bind(
+        shard: &ShardSnapshot,
+        wanted: &ShardRequest<'_>,
+        feeds_scores: bool,
+        context: &SearchContext,
+    ) -> Result<Plan> {
+        let request = wanted.request;
+        let query = bind_query(shard, request, wanted.place, context)?;
+        let post_filter = bind_post_filter(shard, request, context)?;
+        let mut inner_hits = Vec::new();
+        query.inner_hits(&mut inner_hits)?;
+        post_filter.as_ref().map_or(Ok(()), |filter| filter.inner_hits(&mut inner_hits))?;
+        query.joined_hits(&mut Vec::new())?;
+        let rescores = BoundRescore::bind_all(request, shard, context)?;
+        let scoring = (wanted.sorts.is_empty() && wanted.count_max > 0)
+            || wanted.sorts.iter().any(BoundSort::needs_scores)
+            || request.track_scores
+            || request.min_score.is_some()
+            || feeds_scores;
+        let rewrite_started = Instant::now();
+        let query = cache_filters(query, shard, !scoring);
+        let rewrite_nanos = rewrite_started.elapsed().as_nanos() as u64;
+        let (query, queries) = if context.profiles { profiled(query) } else { (query, Vec::new()) };
+        Ok(Plan { query, queries, post_filter, rescores, scoring, rewrite_nanos })
+    }
+
+    /// How many hits there are, where that is known without looking at documents.
+    pub fn known_total(&self, shard: &ShardSnapshot, request: &SearchRequest) -> Result<Option<u64>> {
+        match request.min_score.is_none() && self.post_filter.is_none() {
+            true => self.query.known_count(shard),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether aggregations may be fed by a search of their own before the hits are looked for.
+    pub fn may_feed_apart(&self, wanted: &ShardRequest<'_>) -> bool {
+        let request = wanted.request;
+        (wanted.count_max > 0 || self.post_filter.is_some())
+            && self.query.node.is_quick()
+            && request.min_score.is_none()
+            && request.terminate_after == 0
+    }
+
+    /// Whether hits are counted before the best of them are looked for, up to `limit`: any of several terms are found by bit sets, a window
+    /// at a time, in a fraction of the time that scoring takes, and what need not be counted any more can be skipped from the first document
+    /// on.
+    pub fn counts_first(&self, wanted: &ShardRequest<'_>, limit: u64) -> bool {
+        let request = wanted.request;
+        let is_by_score = wanted.sorts.is_empty() && request.collapse.is_none();
+        let counts_all =
+            self.post_filter.is_none() && request.min_score.is_none() && request.terminate_after == 0;
+        if wanted.count_max == 0 || limit == 0 || !is_by_score || !counts_all {
+            return false;
+        }
+        let doc_freqs = |terms: Vec<&TermNode>| terms.iter().map(|term| term.scorer.doc_freq()).sum::<u64>();
+        let found = self.query.node.scored_terms().map_or(0, doc_freqs);
+        found >= COUNTED_FIRST_MIN.max(wanted.count_max as u64)
+    }
+}
+
+/// How many hits are counted before any may be skipped; `None`: they need not be counted.
+pub(super) fn count_limit(known_total: Option<u64>, wanted: &ShardRequest<'_>) -> Option<u64> {
+    match (known_total, wanted.request.track_total_hits) {
+        (Some(_), _) | (None, TrackTotalHits::None) => None,
+        (None, TrackTotalHits::UpTo(limit)) => u64::from(limit).checked_sub(wanted.counted),
+        (None, TrackTotalHits::Exact) => Some(u64::MAX),
+    }
+}

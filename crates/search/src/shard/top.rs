@@ -1,0 +1,123 @@
+//! What keeps the best hits of a shard.
+
+use limber_segment::{DocId, Segment, SegmentView};
+
+use super::ShardRequest;
+use crate::collect::{BoundCollapse, Hit, SegmentTop, TopFields, TopGroups, TopScores};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+
+/// Keeps the best hits of a shard, in one of three orders.
+pub(super) enum Top<'a> {
+    /// By score.
+    Scores(TopScores),
+    /// By fields.
+    Fields(TopFields),
+    /// The best of each group (`collapse`).
+    Groups(Box<TopGroups<'a>>),
+}
+
+impl<'a> Top<'a> {
+    /// # Errors
+    /// Those of [`BoundCollapse::bind`].
+    pub fn of(shard: &'a ShardSnapshot, wanted: &ShardRequest<'_>) -> Result<Top<'a>> {
+        let ShardRequest { request, count_max, sorts, after, bar, .. } = wanted;
+        if let Some(collapse) = &request.collapse {
+            let collapse = BoundCollapse::bind(collapse, request, shard)?;
+            let top = TopGroups::new(sorts.clone(), collapse, *count_max, after.clone());
+            return Ok(Top::Groups(Box::new(top)));
+        }
+        if sorts.is_empty() {
+            return Ok(Top::Scores(TopScores::new(*count_max, bar.as_ref())));
+        }
+        let index_sort = match shard.nested {
+            None => &*shard.settings.index_sort,
+            Some(_) => &[],
+        };
+        let (sorts, after, bar) = (sorts.clone(), after.clone(), bar.clone());
+        Ok(Top::Fields(TopFields::new(sorts, *count_max, after, bar, index_sort)))
+    }
+
+    /// Bytes of the bit sets that it needs in a segment.
+    pub fn filter_bytes(&self, segment: &Segment) -> u64 {
+        match self {
+            Top::Fields(top) => top.filter_bytes(segment),
+            Top::Groups(top) => top.filter_bytes(segment),
+            Top::Scores(_) => 0,
+        }
+    }
+
+    /// The segments in the order in which they are searched. `in_order`: in that of the shard.
+    pub fn order_of(&self, segments: &[SegmentView], in_order: bool) -> Result<Vec<usize>> {
+        match self {
+            Top::Fields(top) if !in_order => top.best_segments_first(segments),
+            _ => Ok((0..segments.len()).collect()),
+        }
+    }
+
+    /// Documents of a segment follow, `base` being the number of its first document in the shard. Gives the best of the segment alone, where
+    /// sorts by fields keep them.
+    pub fn begin_segment<'s>(
+        &mut self,
+        segment: &'a Segment,
+        number: u32,
+        base: u64,
+    ) -> Result<Option<SegmentTop<'s>>>
+    where
+        'a: 's,
+    {
+        match self {
+            Top::Fields(top) => Ok(Some(top.segment(segment, number, base)?)),
+            Top::Groups(top) => {
+                top.begin_segment(segment, number, base)?;
+                Ok(None)
+            }
+            Top::Scores(_) => Ok(None),
+        }
+    }
+
+    /// Takes ascending documents of the begun segment, whose best are in `fields` where [`Top::begin_segment`] gave those.
+    pub fn collect(
+        &mut self,
+        (number, base): (u32, u64),
+        fields: &mut Option<SegmentTop<'_>>,
+        docs: &[DocId],
+        scores: &[f32],
+    ) -> Result<()> {
+        match (self, fields) {
+            (Top::Scores(top), _) => {
+                top.collect(number, base, docs, scores);
+                Ok(())
+            }
+            (Top::Fields(_), Some(fields)) => fields.collect(docs, scores),
+            (Top::Groups(top), _) => top.collect(docs, scores),
+            (Top::Fields(_), None) => Ok(()),
+        }
+    }
+
+    /// No more documents of the begun segment follow.
+    pub fn end_segment(&mut self, fields: Option<SegmentTop<'_>>) -> Result<()> {
+        match (fields, self) {
+            (Some(fields), Top::Fields(top)) => top.absorb(fields),
+            (_, Top::Groups(top)) => top.end_segment(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Hits by score of at most this are not wanted any more.
+    pub fn threshold(&self) -> Option<f32> {
+        match self {
+            Top::Scores(top) => top.threshold(),
+            _ => None,
+        }
+    }
+
+    /// Best first.
+    pub fn finish(self, shard: &ShardSnapshot) -> Vec<Hit> {
+        match self {
+            Top::Scores(top) => top.finish(&shard.bases()),
+            Top::Fields(top) => top.finish(),
+            Top::Groups(top) => top.finish(),
+        }
+    }
+}

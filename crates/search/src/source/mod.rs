@@ -1,0 +1,11 @@
+//! The source of a document, however its index keeps it: "what did this document look like, and which part of it is shown?"
+
+mod filter;
+mod filtered;
+mod shown;
+
+pub use filter::SourceFilter;
+pub(crate) use filtered::filter_below;
+pub use filtered::filter_source;
+pub(crate) use shown::read_source;
+pub use shown::{shown_source, source_of_stored, stored_source};
