@@ -31,9 +31,7 @@ pub fn change(world: &World, random: &mut SplitMix64) {
     swap_once(world);
     map_once(world, random);
     archive_once(world, random);
-    for _ in 0..4 {
-        administer_once(world, random);
-    }
+    administer_once(world, random);
     for target in [ROLLED, STREAM] {
         if let Ok(request) = RolloverRequest::parse(&json!({})) {
             world.want("a rollover", |node| node.rollover(target, &request));
