@@ -6,6 +6,8 @@
 //! **Invariant**: the only crate with file access and, beside SIMD, `unsafe`. Nothing here knows what the
 //! bytes mean.
 
+#![deny(missing_docs)]
+
 pub mod crash;
 mod direct;
 pub mod directory;
