@@ -1,12 +1,11 @@
 // Does the page work in a browser, over a server with hostile and ordinary documents? See `run`.
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { slip, violations } from "./axe.mjs";
 
 const [origin, room, executablePath, server] = process.argv.slice(2);
 const failures = [];
 const expect = (holds, what) => { if (!holds) failures.push(what); };
-const axe = readFileSync(join(room, "node_modules/axe-core/axe.min.js"), "utf8");
 // A node opens no more than a thousand shards by default.
 const SMALL = server === "peer" ? 30 : 900;
 
@@ -40,22 +39,13 @@ async function open(context, hash, { scheme = "light", width = 1440 } = {}) {
 async function picture(page, name) {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(wide <= 0, `${name}: ${wide} pixels too wide`);
+  const word = await slip(page);
+  expect(!word, `${name}: a word of the program stands on the page: ${word}`);
   await page.screenshot({ path: join(room, `${server}-${name}.png`), fullPage: false });
 }
 
-/** axe in a world of its own: the page's policy lets no foreign script run, and that stays so. */
 async function checkAxe(page, name) {
-  const session = await page.context().newCDPSession(page);
-  const { frameTree } = await session.send("Page.getFrameTree");
-  const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id, worldName: "axe" });
-  const run = async (expression) => {
-    const { result, exceptionDetails } = await session.send("Runtime.evaluate", { expression, contextId: executionContextId, awaitPromise: true, returnByValue: true });
-    if (exceptionDetails) throw new Error(`axe: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
-    return result.value;
-  };
-  await run(`${axe}; 1`);
-  const found = await run(`axe.run(document, { resultTypes: ["violations"] }).then((all) => JSON.stringify(all.violations.map((v) => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 140), v.nodes[0].failureSummary.slice(0, 200)])))`);
-  for (const violation of JSON.parse(found)) expect(false, `${name}: axe ${violation.join(" | ")}`);
+  (await violations(page, room)).forEach((violation) => expect(false, `${name}: ${violation}`));
 }
 
 const HOSTILE = `<img src=x onerror="alert('cell')"><script>alert('script')</script>{{7*7}}"'\u202e`;

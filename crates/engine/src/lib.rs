@@ -51,7 +51,7 @@ pub use node::{
     BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
     DescribedQuery, ExplainFilter, IndexAndField, ListedSnapshot, Node, NodeConfig, OpenPointInTime,
     Placement, Resize, RestoredIndex, RolloverRequest, Round, SearchTarget, Slices, SnapshotQuery,
-    SourceBatch, set_password_offline,
+    SourceBatch, Stack, set_password_offline,
 };
 pub use progress::Progress;
 pub use repair::{RepairReport, repair_data_folder};

@@ -79,6 +79,30 @@ pub struct Overrides {
 /// ES|QL.
 pub const DEFAULT_COMPAT_VERSION: &str = "8.14.3";
 
+/// What is wrong with the settings: all of it is told at once.
+#[derive(Debug, Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn add<T>(&mut self, fault: String, instead: T) -> T {
+        self.0.push(fault);
+        instead
+    }
+
+    fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.0.push(format!("{error:#}"))).ok()
+    }
+
+    /// Errors: the faults, where there are some.
+    fn refuse(self) -> Result<()> {
+        match self.0.as_slice() {
+            [] => Ok(()),
+            [one] => bail!("{one}"),
+            many => bail!("{} settings cannot be used:\n  {}", many.len(), many.join("\n  ")),
+        }
+    }
+}
+
 impl Config {
     /// Reads the configuration file, and puts the command line's settings over it. A setting that is unknown
     /// or does not parse is an error.
@@ -96,18 +120,25 @@ impl Config {
             settings.insert(key.trim().to_owned(), Value::String(value.trim().to_owned()));
         }
         add_s3_account(&mut settings, |name| std::env::var(name).ok());
-        let notes = elasticsearch_yml::settle(&mut settings)?;
-        let config = Config::from_settings(settings, overrides, machine::usable_memory_bytes())?;
-        check_engine_settings(&config.engine_settings)?;
-        Ok(Config { notes, ..config })
+        let (notes, faults) = elasticsearch_yml::settle(&mut settings);
+        let mut faults = Faults(faults);
+        let config =
+            Config::read_settings(&mut settings, overrides, machine::usable_memory_bytes(), &mut faults);
+        faults.0.extend(engine_faults(&settings));
+        faults.refuse()?;
+        let config = config.context("the configuration cannot be used")?;
+        Ok(Config { notes, engine_settings: settings, ..config })
     }
 
     /// `usable_bytes`: what percentages and the default of `memory.limit` are of.
-    fn from_settings(
-        mut settings: Map<String, Value>,
+    ///
+    /// Takes what it reads out of `settings` and leaves what is the engine's. `None` where something is wrong, which `faults` has then.
+    fn read_settings(
+        settings: &mut Map<String, Value>,
         overrides: &Overrides,
         usable_bytes: u64,
-    ) -> Result<Config> {
+        faults: &mut Faults,
+    ) -> Option<Config> {
         let mut take = |key: &str| settings.shift_remove(key).map(|value| text(&value));
         let data_path = take("path.data");
         let host = take("http.host").or_else(|| take("network.host")).unwrap_or_else(|| "127.0.0.1".into());
@@ -123,48 +154,54 @@ impl Config {
             None | Some("auto") => Compression::ExceptLoopback,
             Some("true") => Compression::Always,
             Some("false") => Compression::Never,
-            Some(other) => bail!("[http.compression] must be [auto], [true] or [false], but was [{other}]"),
+            Some(other) => faults.add(
+                format!("[http.compression] must be [auto], [true] or [false], but was [{other}]"),
+                Compression::Never,
+            ),
         };
-        let insecure_network = match take("network.insecure").as_deref() {
-            None | Some("false") => overrides.insecure_network,
+        let mut switch = |key: &str, default: bool| match take(key).as_deref() {
+            None => default,
             Some("true") => true,
-            Some(other) => bail!("[network.insecure] must be [true] or [false], but was [{other}]"),
-        };
-        let is_page_enabled = match take("page.enabled").as_deref() {
-            None | Some("true") => true,
             Some("false") => false,
-            Some(other) => bail!("[page.enabled] must be [true] or [false], but was [{other}]"),
+            Some(other) => {
+                faults.add(format!("[{key}] must be [true] or [false], but was [{other}]"), default)
+            }
         };
-        let has_stack_templates = match take("stack.templates.enabled").as_deref() {
-            None | Some("true") => true,
-            Some("false") => false,
-            Some(other) => bail!("[stack.templates.enabled] must be [true] or [false], but was [{other}]"),
-        };
+        let insecure_network = switch("network.insecure", false) || overrides.insecure_network;
+        let is_page_enabled = switch("page.enabled", true);
+        let has_stack_templates = switch("stack.templates.enabled", true);
         let configured_format = take("log.format");
         let log_format =
             match overrides.log_format.as_ref().or(configured_format.as_ref()).map(String::as_str) {
                 None | Some("text") => Form::Text,
                 Some("json") => Form::Json,
-                Some(other) => bail!("[log.format] must be [text] or [json], but was [{other}]"),
+                Some(other) => faults
+                    .add(format!("[log.format] must be [text] or [json], but was [{other}]"), Form::Text),
             };
         let max_connections = match take("http.max_connections").as_deref() {
             None | Some("0") => None,
             Some(count) => match count.parse() {
                 Ok(count @ 1..=10_000_000) => Some(count),
-                _ => bail!("[http.max_connections] must be a number from 0 to 10000000, but was [{count}]"),
+                _ => faults.add(
+                    format!("[http.max_connections] must be a number from 0 to 10000000, but was [{count}]"),
+                    None,
+                ),
             },
         };
         let network_threads = match take("http.netty.worker_count").as_deref() {
             None | Some("0") => default_network_threads(),
             Some(count) => match count.parse() {
                 Ok(count @ 1..=1024) => count,
-                _ => bail!("[http.netty.worker_count] must be a number from 0 to 1024, but was [{count}]"),
+                _ => faults.add(
+                    format!("[http.netty.worker_count] must be a number from 0 to 1024, but was [{count}]"),
+                    default_network_threads(),
+                ),
             },
         };
-        let cors = Cors::take(&mut settings)?;
-        let remote = remote_settings(&mut settings)?;
-        let security = SecuritySettings::take(&mut settings)?;
-        check_version(&compat_version)?;
+        let cors = faults.take(Cors::take(settings));
+        let remote = faults.take(remote_settings(settings));
+        let security = faults.take(SecuritySettings::take(settings));
+        faults.take(check_version(&compat_version));
         let attribute_keys: Vec<String> =
             settings.keys().filter(|key| key.starts_with("node.attr.")).cloned().collect();
         let node_attributes = attribute_keys
@@ -174,18 +211,25 @@ impl Config {
                 Some((key["node.attr.".len()..].to_owned(), text(&value)))
             })
             .collect();
-        let memory_limit_bytes = match &memory_limit {
+        let memory_limit_bytes = faults.take(match &memory_limit {
             Some(size) => {
-                parse_size(size, usable_bytes).with_context(|| format!("[memory.limit] is [{size}]"))?
+                parse_size(size, usable_bytes).with_context(|| format!("[memory.limit] is [{size}]"))
             }
-            None => usable_bytes / 2,
-        };
-        check_memory_limit(memory_limit.as_deref(), memory_limit_bytes, usable_bytes)?;
-        let freed_keep_ms =
-            parse_time_ms("memory.freed.keep", &freed_keep).map_err(|error| Error::msg(error.reason))?;
-        let max_content_bytes = parse_size(&max_content, usable_bytes)
-            .with_context(|| format!("[http.max_content_length] is [{max_content}]"))?;
-        Ok(Config {
+            None => Ok(usable_bytes / 2),
+        });
+        if let Some(bytes) = memory_limit_bytes {
+            faults.take(check_memory_limit(memory_limit.as_deref(), bytes, usable_bytes));
+        }
+        let freed_keep_ms = faults
+            .take(parse_time_ms("memory.freed.keep", &freed_keep).map_err(|error| Error::msg(error.reason)));
+        let max_content_bytes = faults.take(
+            parse_size(&max_content, usable_bytes)
+                .with_context(|| format!("[http.max_content_length] is [{max_content}]")),
+        );
+        if !faults.0.is_empty() {
+            return None;
+        }
+        Some(Config {
             data_path: overrides
                 .data
                 .clone()
@@ -201,22 +245,22 @@ impl Config {
             },
             insecure_network,
             log_format,
-            memory_limit_bytes,
-            freed_memory_keep: Duration::from_millis(freed_keep_ms),
+            memory_limit_bytes: memory_limit_bytes?,
+            freed_memory_keep: Duration::from_millis(freed_keep_ms?),
             cluster_name,
             node_name,
             compat_version,
-            max_content_bytes: max_content_bytes as usize,
+            max_content_bytes: max_content_bytes? as usize,
             compression,
-            cors,
+            cors: cors?,
             max_connections,
             network_threads,
             node_attributes,
-            remote,
-            security,
+            remote: remote?,
+            security: security?,
             is_page_enabled,
             has_stack_templates,
-            engine_settings: settings,
+            engine_settings: Map::new(),
             notes: Vec::new(),
         })
     }
@@ -265,36 +309,37 @@ impl Config {
 
 /// `text`: as the user wrote it, if they did.
 fn check_memory_limit(text: Option<&str>, limit_bytes: u64, usable_bytes: u64) -> Result<()> {
-    let megabytes = |bytes: u64| format!("{}mb", bytes >> 20);
-    let given = text.map_or_else(|| megabytes(limit_bytes), str::to_owned);
+    let shown = |bytes: u64| match bytes >> 30 {
+        0..=3 => format!("{}mb", bytes >> 20),
+        _ => format!("{:.1}gb", bytes as f64 / f64::from(1 << 30)),
+    };
+    let given = text.map_or_else(|| shown(limit_bytes), str::to_owned);
     if limit_bytes < MEMORY_LIMIT_BYTES_MIN {
-        bail!("[memory.limit] is [{given}], but at least {} are needed", megabytes(MEMORY_LIMIT_BYTES_MIN));
+        bail!("[memory.limit] is [{given}], but at least {} are needed", shown(MEMORY_LIMIT_BYTES_MIN));
     }
     if limit_bytes > usable_bytes {
         bail!(
             "[memory.limit] is [{given}], but this machine (or the cgroup that limits this process) has {}",
-            megabytes(usable_bytes)
+            shown(usable_bytes)
         );
     }
     Ok(())
 }
 
-/// Everything that is wrong with the engine's settings, at once, and before a data folder is opened or made
-/// for them.
-fn check_engine_settings(settings: &Map<String, Value>) -> Result<()> {
+/// How Elasticsearch ends its words about an unknown setting; there are no plugins here.
+const NO_PLUGINS: &str = " please check that any required plugins are installed, or check the breaking changes documentation for removed settings";
+
+/// Everything that is wrong with the engine's settings, before a data folder is opened or made for them.
+fn engine_faults(settings: &Map<String, Value>) -> Vec<String> {
     // Clients of S3 are checked as a whole when the node opens.
     let checked = settings.iter().filter(|(key, _)| !key.starts_with("s3."));
-    let wrong: Vec<String> = checked
+    checked
         .filter_map(|(key, value)| {
             let one = Map::from_iter([(key.clone(), value.clone())]);
-            ClusterSettings::new(one, Map::new()).err().map(|error| error.reason)
+            let reason = ClusterSettings::new(one, Map::new()).err()?.reason;
+            Some(reason.replace(NO_PLUGINS, ""))
         })
-        .collect();
-    match wrong.as_slice() {
-        [] => Ok(()),
-        [one] => bail!("{one}"),
-        many => bail!("{} settings cannot be used:\n  {}", many.len(), many.join("\n  ")),
-    }
+        .collect()
 }
 
 /// The account of the environment, in the variables that all tools for S3 read, is that of the client
@@ -408,6 +453,19 @@ fn host_name() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Config {
+        fn from_settings(
+            mut settings: Map<String, Value>,
+            overrides: &Overrides,
+            usable_bytes: u64,
+        ) -> Result<Config> {
+            let mut faults = Faults::default();
+            let config = Config::read_settings(&mut settings, overrides, usable_bytes, &mut faults);
+            faults.refuse()?;
+            Ok(Config { engine_settings: settings, ..config.expect("no fault, so that there is one") })
+        }
+    }
 
     #[test]
     fn sizes() {
@@ -550,7 +608,7 @@ mod tests {
         assert_eq!(limit(Some("25%")).expect("a share"), 1 << 30);
         let refused = |text: &str| limit(Some(text)).expect_err("refused").to_string();
         assert_eq!(refused("1mb"), "[memory.limit] is [1mb], but at least 64mb are needed");
-        assert!(refused("500gb").ends_with("has 4096mb"), "{}", refused("500gb"));
+        assert!(refused("500gb").ends_with("has 4.0gb"), "{}", refused("500gb"));
         assert!(limit(Some("lots")).is_err());
     }
 
@@ -559,14 +617,25 @@ mod tests {
         let settings = |pairs: &[(&str, &str)]| {
             Map::from_iter(pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))))
         };
-        check_engine_settings(&settings(&[("path.repo", "/r"), ("s3.client.default.endpoint", "e")]))
-            .expect("known");
+        let fine = settings(&[("path.repo", "/r"), ("s3.client.default.endpoint", "e")]);
+        assert!(engine_faults(&fine).is_empty());
         let wrong =
-            settings(&[("no.such", "1"), ("path.repo", "/r"), ("indices.memory.index_bufer_size", "5%")]);
-        let error = check_engine_settings(&wrong).expect_err("refused").to_string();
-        for part in
-            ["2 settings", "unknown setting [no.such]", "did you mean [indices.memory.index_buffer_size]?"]
-        {
+            ["no.such=1", "indices.memory.index_bufer_size=5%", "memory.limit=1mb", "page.enabled=maybe"];
+        let one_node = ["bootstrap.memory_lock=true", "discovery.seed_hosts=a,b", "path.repo=/r"];
+        let overrides = Overrides {
+            settings: wrong.iter().chain(&one_node).map(|pair| (*pair).to_owned()).collect(),
+            ..Overrides::default()
+        };
+        let error = Config::load(&overrides).expect_err("refused").to_string();
+        for part in [
+            "6 settings",
+            "unknown setting [no.such]\n",
+            "did you mean [indices.memory.index_buffer_size]?",
+            "[memory.limit] is [1mb]",
+            "[page.enabled] must be",
+            "[bootstrap.memory_lock] cannot be [true]",
+            "[discovery.seed_hosts] cannot be [a,b]",
+        ] {
             assert!(error.contains(part), "{error}");
         }
         assert!(!error.contains("exception"), "{error}");

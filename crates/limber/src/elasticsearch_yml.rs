@@ -3,7 +3,6 @@
 //! Each is checked: what this server is, or does not have and was told to leave off, is taken and told in the log; what it cannot be is refused
 //! with what to do. Settings that mean something here are not in this table.
 
-use anyhow::{Result, bail};
 use serde_json::{Map, Value};
 
 /// When a setting is taken.
@@ -69,11 +68,8 @@ pub struct Note {
     pub why: &'static str,
 }
 
-/// Takes what is fulfilled by itself out of the settings.
-///
-/// # Errors
-/// All that cannot be fulfilled, at once.
-pub fn settle(settings: &mut Map<String, Value>) -> Result<Vec<Note>> {
+/// Takes what this table knows out of the settings: notes on what is fulfilled by itself, and what is wrong with all that cannot be.
+pub fn settle(settings: &mut Map<String, Value>) -> (Vec<Note>, Vec<String>) {
     let (mut notes, mut refused) = (Vec::new(), Vec::new());
     let keys: Vec<String> = settings.keys().cloned().collect();
     for key in keys {
@@ -94,10 +90,7 @@ pub fn settle(settings: &mut Map<String, Value>) -> Result<Vec<Note>> {
             false => refused.push(format!("[{key}] cannot be [{shown}]: {why}")),
         }
     }
-    match refused.is_empty() {
-        true => Ok(notes),
-        false => bail!("{}", refused.join("; ")),
-    }
+    (notes, refused)
 }
 
 fn shown(value: &Value) -> String {
@@ -120,29 +113,28 @@ mod tests {
 
     use super::*;
 
-    fn settled(settings: Value) -> Result<(Vec<String>, Value)> {
+    fn settled(settings: Value) -> (Vec<String>, Vec<String>, Value) {
         let Value::Object(mut settings) = settings else { panic!("an object") };
-        let notes = settle(&mut settings)?;
-        Ok((notes.into_iter().map(|note| note.key).collect(), Value::Object(settings)))
+        let (notes, refused) = settle(&mut settings);
+        (notes.into_iter().map(|note| note.key).collect(), refused, Value::Object(settings))
     }
 
     #[test]
     fn what_one_node_fulfils_is_taken_and_the_rest_left() {
-        let (taken, left) = settled(json!({
+        let (taken, refused, left) = settled(json!({
             "cluster.name": "c", "discovery.type": "single-node", "cluster.initial_master_nodes": ["a"], "discovery.seed_hosts": "[]",
             "node.roles": ["master", "data"], "transport.port": 9300, "xpack.security.transport.ssl.enabled": true, "bootstrap.memory_lock": false,
-            "path.logs": "/var/log", "xpack.security.enabled": true, "no.such": 1}))
-        .expect("fulfilled");
+            "path.logs": "/var/log", "xpack.security.enabled": true, "no.such": 1}));
+        assert!(refused.is_empty(), "{refused:?}");
         assert_eq!(left, json!({"cluster.name": "c", "xpack.security.enabled": true, "no.such": 1}));
         assert_eq!(taken.len(), 8);
     }
 
     #[test]
     fn what_it_cannot_be_is_refused_at_once() {
-        let error = settled(json!({
-            "discovery.seed_hosts": ["a", "b"], "node.data": false, "bootstrap.memory_lock": true, "cluster.remote.other.seeds": "x:9300"}))
-        .expect_err("four of them");
-        let text = error.to_string();
+        let (_, refused, _) = settled(json!({
+            "discovery.seed_hosts": ["a", "b"], "node.data": false, "bootstrap.memory_lock": true, "cluster.remote.other.seeds": "x:9300"}));
+        let text = refused.join("; ");
         for key in
             ["discovery.seed_hosts", "node.data", "bootstrap.memory_lock", "cluster.remote.other.seeds"]
         {

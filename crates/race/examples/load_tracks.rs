@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use limber_race::drive::operation::{Plan, planned};
-use limber_race::drive::protocol::Protocol;
+use limber_race::http::protocol::Protocol;
 use limber_race::load::{TrackSource, TrackSpec, read};
 use limber_race::model::{Challenge, ScheduleElement, Track};
 use limber_race::plugin::{Plugin, PluginError, PythonSettings, wants};

@@ -6,6 +6,13 @@ use serde_json::{Map, Value};
 #[error("{0}")]
 pub struct ArgumentError(String);
 
+impl ArgumentError {
+    /// `reason`: what is wrong with the value, and what would be right.
+    pub fn new(reason: String) -> ArgumentError {
+        ArgumentError(reason)
+    }
+}
+
 /// Reads `key:value,key2:value2`, a JSON object, or the name of a `.json` file (`esrally/utils/opts.py`, `to_dict`).
 ///
 /// In the list form a value is a string when it is quoted with `'`, else an integer, a float, `true`/`false`, `none`, or a plain string.

@@ -35,12 +35,11 @@ use crate::model::Params;
 use crate::race::{
     EXTERNAL_CAR, Provenance, RaceConfig, RaceError, RaceOutcome, WatchConfig, new_race_id, run,
 };
+use crate::record::store::limber_folder;
+use crate::record::{RaceFilter, RaceStore};
 use crate::report::narrow::terminal_width;
-use crate::report::store::limber_folder;
 use crate::report::table::Align;
-use crate::report::{
-    Format, RaceFilter, RaceStore, ReportOptions, Show, compare, listing, measurements, summary,
-};
+use crate::report::{Format, ReportOptions, Show, compare, listing, measurements, summary};
 use crate::watch::add_jvm_options;
 use console::Console;
 pub use create_track::CreateTrackCommand;
@@ -301,6 +300,9 @@ impl RaceCommand {
             console.kept_server(&place);
         }
         self.live.write_html(&outcome.race.race_id)?;
+        let races = [outcome.race.race_id.clone()];
+        // A page without the link is better than a race that fails for it: the race is kept.
+        console.report(|| report::html(&RaceStore::new(&folder), &races).ok());
         outcome.whole()?;
         Ok(())
     }
@@ -365,7 +367,7 @@ impl RaceCommand {
         for (task, lines) in &outcome.errors {
             console.errors(task, lines);
         }
-        console.closing(outcome);
+        console.closing(outcome, self.live.html.as_deref());
         Ok(())
     }
 
@@ -386,8 +388,10 @@ pub enum ListCommand {
         /// At most so many
         #[arg(long, default_value_t = 10)]
         limit: usize,
+        /// Only races of this track
         #[arg(long, value_name = "NAME")]
         track: Option<String>,
+        /// Only races of this challenge
         #[arg(long, value_name = "NAME")]
         challenge: Option<String>,
         /// Value of the user tag `name` or `benchmark-name`
@@ -438,7 +442,7 @@ impl ListCommand {
                 };
                 let races = RaceStore::new(&folder()?).list(&filter)?;
                 match format {
-                    ListFormat::Text => printed(listing::write_races(&races, &mut out))?,
+                    ListFormat::Text => printed(listing::write_races(&races, terminal_width(), &mut out))?,
                     ListFormat::Json => printed(listing::write_races_json(&races, &mut out))?,
                 }
             }

@@ -8,19 +8,19 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use crate::drive::driver::{DriveConfig, PlannedSchedule};
-use crate::drive::protocol::Protocol;
-use crate::load::{self, TrackSource, TrackSpec, documents};
+use crate::http::protocol::Protocol;
+use crate::load::{self, Loaded, TrackSource, TrackSpec, documents};
 use crate::model::{Challenge, DocumentSource, ScheduleElement, Task};
+use crate::notation::units::{pretty_count, pretty_size};
 use crate::race::RaceError;
 use crate::report::table::{self, Cell, Row};
-use crate::report::units::{pretty_count, pretty_size};
 
 /// Checks the race and prints its documents and its schedule.
 ///
 /// # Errors
 /// What would stop the race before its first request: `Load`, `Drive`; `Report` for `out`.
 pub fn run(spec: &TrackSpec, checks_assertions: bool, out: &mut dyn Write) -> Result<(), RaceError> {
-    let (mut track, used) = load::check(spec)?;
+    let (Loaded { mut track, plugin }, used) = load::check(spec)?;
     let challenge = load::challenge(&track, spec.challenge.as_deref())?.clone();
     let mut needed = Vec::new();
     for (corpus, set) in used {
@@ -44,7 +44,8 @@ pub fn run(spec: &TrackSpec, checks_assertions: bool, out: &mut dyn Write) -> Re
         set.source = DocumentSource::Memory(bytes::Bytes::new());
     }
     let version = json!({"version": {"number": spec.distribution_version}});
-    let config = DriveConfig::unconnected(Protocol::for_server(&version), checks_assertions);
+    let config =
+        DriveConfig { plugin, ..DriveConfig::unconnected(Protocol::for_server(&version), checks_assertions) };
     let warnings = PlannedSchedule::new(&track, &challenge.schedule, &config)?.warnings;
     let heading = format!("Track [{}], challenge [{}]", track.name, challenge.name);
     write(&heading, &needed, &challenge, &warnings, out).map_err(RaceError::Report)

@@ -1,6 +1,6 @@
 //! "Here is a track and a server; race it, and keep what came out."
 //!
-//! [`run`] conducts one race from the track's files to the stored `race.json`.
+//! [`run`] conducts one race from the track's files to the stored `race.json`, in five phases: connect, load, plan, drive, keep.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,28 +14,30 @@ use thiserror::Error;
 use crate::arguments::ArgumentError;
 use crate::drive::api_keys::ApiKeys;
 use crate::drive::client::OnError;
-use crate::drive::cluster::Cluster;
-use crate::drive::driver::{DriveConfig, DriveProgress, Driven, PlannedSchedule, Target, TaskResult};
+use crate::drive::driver::{DriveConfig, Driven, PlannedSchedule, Target, TaskResult};
 use crate::drive::error::DriveError;
-use crate::drive::http::Address;
-use crate::drive::machine::MachineReading;
+use crate::drive::machine::{MachineReading, MachineUse};
 use crate::drive::measured_time::too_short;
 use crate::drive::measurements::{ServerUse, measurements};
-use crate::drive::protocol::Protocol;
 use crate::drive::results::results;
 use crate::drive::server_process::ServerReading;
-use crate::drive::telemetry::watch::WatchPlan;
-use crate::drive::telemetry::{Environment, Telemetry};
+use crate::drive::telemetry::watch::{WatchPlan, Watched};
+use crate::drive::telemetry::{Environment, SystemMetrics, Telemetry};
+use crate::engine::EngineError;
 pub use crate::hosts::ClientOptions;
 use crate::hosts::resolve;
-use crate::live::TaskNow;
-use crate::load::{self, LoadError, TrackSpec};
+use crate::http::Address;
+use crate::http::cluster::{Cluster, ClusterError};
+use crate::http::protocol::Protocol;
+use crate::live::recording::Recording;
+use crate::live::{Heading, Progress};
+use crate::load::{self, LoadError, Loaded, TrackSpec};
 use crate::model::{Challenge, Params, Track};
-use crate::report::measurements::{RunPlace, TaskMeasurements, Warning, WarningKind};
-use crate::report::{
+use crate::plugin::Plugin;
+use crate::record::measurements::{RunPlace, TaskMeasurements, Warning, WarningKind};
+use crate::record::{
     Car, Measurements, Race, RaceFilter, RaceStore, Results, Scope, StoreError, race, scope,
 };
-use crate::timeline::recording::Recording;
 pub use crate::watch::WatchConfig;
 use crate::watch::{self, Kept, Watch};
 
@@ -52,6 +54,9 @@ pub enum RaceError {
     /// A file or folder in which something is kept cannot be read or written.
     #[error("[{}]: {source}", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
+    /// A file that the user wants written cannot be.
+    #[error("cannot write [{}]: {source}", path.display())]
+    Unwritable { path: PathBuf, source: std::io::Error },
     /// The command line asks for something impossible.
     #[error("{0}")]
     Arguments(String),
@@ -63,6 +68,21 @@ pub enum RaceError {
     /// A comparison found what `--fail-if-worse` asks about.
     #[error("{0}")]
     Worse(String),
+}
+
+impl From<ClusterError> for RaceError {
+    fn from(error: ClusterError) -> RaceError {
+        RaceError::Drive(error.into())
+    }
+}
+
+impl From<EngineError> for RaceError {
+    fn from(error: EngineError) -> RaceError {
+        match error {
+            EngineError::Arguments(reason) => RaceError::Arguments(reason),
+            EngineError::Start(reason) => RaceError::Server(reason),
+        }
+    }
 }
 
 /// The car of a server that was already running.
@@ -123,16 +143,6 @@ pub struct Provenance {
     pub started_s: Option<i64>,
 }
 
-/// Who watches a race.
-pub trait Progress: DriveProgress {
-    /// Something worth knowing that is no problem.
-    fn note(&mut self, line: &str);
-    /// Something that makes the figures doubtful.
-    fn warn(&mut self, line: &str);
-    /// How the tasks of the running step go, five times a second.
-    fn running(&mut self, _tasks: &[TaskNow]) {}
-}
-
 /// A finished race.
 #[derive(Debug)]
 pub struct RaceOutcome {
@@ -155,9 +165,46 @@ impl RaceOutcome {
     }
 }
 
-/// Races a track once. Blocks until the race is over and stored.
+/// Races a track once: connects, loads, plans, drives and keeps. Blocks until the race is over and stored.
+///
+/// # Errors
+/// What ended the race; nothing is kept then.
 pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOutcome, RaceError> {
-    let folder = config.store.race_folder(&config.race_id)?;
+    let mut connected = connect(&mut config, progress)?;
+    let Loaded { track, plugin } = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
+    let challenge = load::challenge(&track, config.track.challenge.as_deref())?;
+    let planned = plan(&config, &mut connected, (&track, challenge), plugin, progress)?;
+    let raced = drive(&config, &mut connected, planned, progress)?;
+    keep(&config, (&track, challenge), raced, progress)
+}
+
+/// The server, reached.
+struct Connected {
+    cluster: Cluster,
+    hosts: Vec<Address>,
+    /// Header lines of every request, CR LF each.
+    headers: String,
+    /// Clusters that are watched and not raced.
+    others: Vec<Watched>,
+    /// The answer to `GET /`; null where no server is asked.
+    info: Value,
+    /// Answers come from a file: no server is there.
+    is_unasked: bool,
+    /// Since the epoch.
+    started: Duration,
+}
+
+impl Connected {
+    fn read_server(&mut self) -> ServerReading {
+        match self.is_unasked {
+            true => ServerReading::default(),
+            false => ServerReading::now(&mut self.cluster, &self.hosts),
+        }
+    }
+}
+
+/// Waits for the server and the other clusters, and lets the server choose what the user did not.
+fn connect(config: &mut RaceConfig, progress: &mut dyn Progress) -> Result<Connected, RaceError> {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let headers = config.client.header_lines(None);
     let hosts = resolve(&config.hosts, &config.client)?;
@@ -176,64 +223,140 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
         if is_awaited { wait_for(cluster, &config.is_cancelled, progress) } else { Ok(()) }
     })?;
     let info = match is_awaited {
-        true => cluster.info()?,
-        false if is_unasked => serde_json::Value::Null,
+        true => cluster.known_info()?,
+        false if is_unasked => Value::Null,
         false => cluster.info().unwrap_or_default(),
     };
-
     fit_to_server(&mut config.track, &info);
-    let track = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
-    let challenge = load::challenge(&track, config.track.challenge.as_deref())?;
-    let mut drive = drive_config(&config, hosts.clone(), headers, &info, started);
-    let schedule = PlannedSchedule::new(&track, &challenge.schedule, &drive)?;
-    let heading =
-        format!("Racing on track [{}], challenge [{}] and car [{}]", track.name, challenge.name, config.car);
-    let telemetry = if is_unasked { Telemetry::off() } else { Telemetry::start(&mut cluster, &info) };
-    let environment = telemetry.environment().clone();
-    progress
-        .note(&format!("{heading} with version [{}].", environment.version.as_deref().unwrap_or("unknown")));
-    schedule.warnings.iter().chain(&telemetry.warnings).for_each(|warning| progress.warn(warning));
+    Ok(Connected { cluster, hosts, headers, others, info, is_unasked, started })
+}
 
+/// A race whose first request may leave.
+struct Planned<'t> {
+    schedule: PlannedSchedule<'t>,
+    drive: DriveConfig,
+    telemetry: Telemetry,
+    keys: ApiKeys,
+    watch: Watch,
+    /// Rally's form of when it begins.
+    timestamp: String,
+}
+
+/// Plans every task, so that a track that cannot run is refused whole; starts what looks on, and tells what is raced.
+fn plan<'t>(
+    config: &RaceConfig,
+    connected: &mut Connected,
+    (track, challenge): (&'t Track, &'t Challenge),
+    plugin: Option<Arc<Plugin>>,
+    progress: &mut dyn Progress,
+) -> Result<Planned<'t>, RaceError> {
+    let mut drive = drive_config(config, connected);
+    drive.plugin = plugin;
+    let schedule = PlannedSchedule::new(track, &challenge.schedule, &drive)?;
+    let telemetry = match connected.is_unasked {
+        true => Telemetry::off(),
+        false => Telemetry::start(&mut connected.cluster, &connected.info),
+    };
+    tell_start(config, connected, (track, challenge), telemetry.environment(), progress);
+    schedule.warnings.iter().chain(&telemetry.warnings).for_each(|warning| progress.warn(warning));
     let keys = match config.client.creates_api_keys {
-        true => ApiKeys::create(&mut cluster, schedule.clients_max())?,
+        true => ApiKeys::create(&mut connected.cluster, schedule.clients_max())?,
         false => ApiKeys::default(),
     };
-    let started_s = || i64::try_from(started.as_secs()).unwrap_or(i64::MAX);
+    let started_s = || i64::try_from(connected.started.as_secs()).unwrap_or(i64::MAX);
     let timestamp = race::timestamp(config.provenance.started_s.unwrap_or_else(started_s));
     let ids = (config.race_id.as_str(), timestamp.as_str());
+    let environment = telemetry.environment();
     let context =
-        Arc::new(watch::race_context(ids, &track, challenge, &config.car, &config.user_tags, &environment));
-    let clusters: Vec<_> =
-        std::iter::once(watch::raced_cluster(&drive.target, &info)).chain(others).collect();
-    let mut watch = Watch::start(&config.watch, &clusters, (&track, challenge), &folder, &context)
+        Arc::new(watch::race_context(ids, track, challenge, &config.car, &config.user_tags, environment));
+    let raced = watch::raced_cluster(&drive.target, &connected.info);
+    let clusters: Vec<_> = std::iter::once(raced).chain(connected.others.drain(..)).collect();
+    let folder = config.store.race_folder(&config.race_id)?;
+    let watch = Watch::start(&config.watch, &clusters, (track, challenge), &folder, &context)
         .map_err(DriveError::Cluster)?;
     drive.samples = watch.samples();
     let with_key = |key: &String| config.client.header_lines(Some(key));
     drive.target.client_headers = keys.authorizations.iter().map(with_key).collect();
-    let read_server = |cluster: &mut Cluster| match is_unasked {
-        true => ServerReading::default(),
-        false => ServerReading::now(cluster, &hosts),
-    };
-    let server_before = read_server(&mut cluster);
+    Ok(Planned { schedule, drive, telemetry, keys, watch, timestamp })
+}
+
+fn tell_start(
+    config: &RaceConfig,
+    connected: &Connected,
+    (track, challenge): (&Track, &Challenge),
+    environment: &Environment,
+    progress: &mut dyn Progress,
+) {
+    progress.note(&format!(
+        "Racing on track [{}], challenge [{}] and car [{}] with version [{}].",
+        track.name,
+        challenge.name,
+        config.car,
+        environment.version.as_deref().unwrap_or("unknown")
+    ));
+    progress.race_started(&Heading {
+        race_id: config.race_id.clone(),
+        track: track.name.clone(),
+        challenge: challenge.name.clone(),
+        car: config.car.clone(),
+        version: environment.version.clone(),
+        hosts: connected.hosts.iter().map(|host| host.authority.clone()).collect(),
+        steps_count: challenge.schedule.len(),
+    });
+}
+
+/// What a schedule that was driven showed.
+struct Raced<'t> {
+    tasks: Vec<TaskResult<'t>>,
+    interrupted_in: Option<String>,
+    machine: MachineUse,
+    server: ServerUse,
+    system: SystemMetrics,
+    watch: Watch,
+    environment: Environment,
+    timestamp: String,
+}
+
+/// Drives the schedule between two readings of the machine and the server, and ends what looked on.
+fn drive<'t>(
+    config: &RaceConfig,
+    connected: &mut Connected,
+    planned: Planned<'t>,
+    progress: &mut dyn Progress,
+) -> Result<Raced<'t>, RaceError> {
+    let Planned { schedule, drive, telemetry, keys, mut watch, timestamp } = planned;
+    let server_before = connected.read_server();
     let machine_before = MachineReading::now();
     let driven =
-        recorded(&config, progress, |recording| schedule.run(&drive, &config.is_cancelled, recording));
+        recorded(config, progress, |recording| schedule.run(&drive, &config.is_cancelled, recording));
     let machine = MachineReading::now().since(&machine_before);
-    if let Err(left) = keys.delete(&mut cluster) {
+    if let Err(left) = keys.delete(&mut connected.cluster) {
         progress.warn(&left);
     }
-    let Driven { mut tasks, interrupted_in } = driven?;
+    let Driven { tasks, interrupted_in } = driven?;
     let server = ServerUse {
         before: server_before,
-        after: read_server(&mut cluster),
+        after: connected.read_server(),
         is_fresh: config.provenance.is_fresh_server,
     };
     let sampled = watch.end_sampling();
-    let (mut system, warnings) = telemetry.stop(&mut cluster);
+    let environment = telemetry.environment().clone();
+    let (mut system, warnings) = telemetry.stop(&mut connected.cluster);
     sampled.notes.iter().for_each(|note| progress.note(note));
     sampled.warnings.iter().chain(&warnings).for_each(|warning| progress.warn(warning));
     system.watched = sampled.results;
-    let results = results(&track, challenge, &mut tasks, &system);
+    Ok(Raced { tasks, interrupted_in, machine, server, system, watch, environment, timestamp })
+}
+
+/// Makes results of what was seen, says what makes them doubtful, and stores them.
+fn keep(
+    config: &RaceConfig,
+    (track, challenge): (&Track, &Challenge),
+    raced: Raced<'_>,
+    progress: &mut dyn Progress,
+) -> Result<RaceOutcome, RaceError> {
+    let Raced { mut tasks, interrupted_in, machine, server, system, watch, environment, timestamp } = raced;
+    let results = results(track, challenge, &mut tasks, &system);
     let mut measurements = Measurements {
         race_id: config.race_id.clone(),
         place: config.provenance.place.clone(),
@@ -244,10 +367,10 @@ pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOu
     add_warnings(&mut measurements, &tasks, interrupted_in.as_deref(), config.track.test_mode);
     measurements.warnings.iter().for_each(|warning| progress.warn(&warning.line()));
 
-    let mut race = record(&config, timestamp, &track, challenge, environment);
+    let mut race = record(config, timestamp, track, challenge, environment);
     race.set_results(&results);
     let is_interrupted = interrupted_in.is_some();
-    race.scope = Some(Scope { interrupted: is_interrupted, ..Scope::of(&config.track, &track) });
+    race.scope = Some(Scope { interrupted: is_interrupted, ..Scope::of(&config.track, track) });
     let previous = previous(&config.store, &race)?;
     let file = config.store.save(&race)?;
     config.store.save_measurements(&measurements)?;
@@ -292,19 +415,12 @@ fn fit_to_server(track: &mut TrackSpec, info: &Value) {
     }
 }
 
-/// `info`: the server's answer to `GET /`; `started`: since the epoch.
-fn drive_config(
-    config: &RaceConfig,
-    hosts: Vec<Address>,
-    headers: String,
-    info: &Value,
-    started: Duration,
-) -> DriveConfig {
+fn drive_config(config: &RaceConfig, connected: &Connected) -> DriveConfig {
     DriveConfig {
         target: Target {
-            hosts,
-            protocol: Protocol::for_server(info),
-            headers,
+            hosts: connected.hosts.clone(),
+            protocol: Protocol::for_server(&connected.info),
+            headers: connected.headers.clone(),
             client_headers: Vec::new(),
             timeout: config.client.timeout,
             compresses: config.client.compresses,
@@ -314,8 +430,9 @@ fn drive_config(
         checks_assertions: config.checks_assertions,
         keeps_meta: config.watch.reporting.wants_metrics(),
         workers_max: std::thread::available_parallelism().map_or(1, usize::from),
-        seed: started.as_nanos() as u64,
+        seed: connected.started.as_nanos() as u64,
         samples: None,
+        plugin: None,
     }
 }
 
@@ -386,11 +503,12 @@ fn wait_for(
 ) -> Result<(), DriveError> {
     cluster.wait_for_rest_layer(is_cancelled, &mut |reason| {
         progress.note(&format!("Waiting up to two minutes for the server: {reason}"));
-    })
+    })?;
+    Ok(())
 }
 
-fn described(environment: Environment) -> crate::report::Cluster {
-    crate::report::Cluster {
+fn described(environment: Environment) -> crate::record::Cluster {
+    crate::record::Cluster {
         revision: Some(environment.revision).filter(|text| !text.is_empty()),
         distribution_version: environment.version,
         distribution_flavor: Some(environment.flavor).filter(|text| !text.is_empty()),

@@ -6,18 +6,18 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::drive::cluster::Cluster;
+use crate::arguments::ArgumentError;
 use crate::drive::error::DriveError;
 use crate::drive::telemetry::watch::{Sampled, Sampling, Surroundings, WatchPlan, Watched, jvm_options};
-use crate::drive::telemetry::{Environment, SystemMetrics};
+use crate::drive::telemetry::{self, Environment, SystemMetrics};
 use crate::engine::{Engine, EngineSpec};
 use crate::hosts::{ClusterTarget, DEFAULT_CLUSTER, resolve};
+use crate::http::cluster::Cluster;
 use crate::metrics::datastore::Datastore;
 use crate::metrics::writer::METRICS_FILE;
-use crate::metrics::{MetricsWriter, RaceContext, Reporting, SampleLog, results, system};
+use crate::metrics::{MetricsWriter, RaceContext, Reporting, SampleLog, results};
 use crate::model::{Challenge, Params, Track};
-use crate::race::RaceError;
-use crate::report::Race;
+use crate::record::Race;
 
 /// What the user wants to be looked at.
 #[derive(Debug, Clone, Default)]
@@ -34,14 +34,14 @@ pub struct WatchConfig {
 
 /// Lets the JVM that is to be started log what devices want; whether one is started.
 ///
-/// Errors: `Arguments` for parameters of the devices that make no sense.
+/// Errors: parameters of the devices that make no sense.
 pub fn add_jvm_options(
     engine: Option<&mut EngineSpec>,
     telemetry: &WatchPlan,
     race_folder: &Path,
-) -> Result<bool, RaceError> {
+) -> Result<bool, ArgumentError> {
     let Some(spec) = engine.filter(|spec| matches!(spec.engine, Engine::Folder(_))) else { return Ok(false) };
-    spec.jvm_options.extend(jvm_options(telemetry, race_folder).map_err(RaceError::Arguments)?);
+    spec.jvm_options.extend(jvm_options(telemetry, race_folder).map_err(ArgumentError::new)?);
     Ok(true)
 }
 
@@ -138,7 +138,7 @@ impl Watch {
         let Watch { writer, folder, context, reporting, datastore, meta, .. } = self;
         if reporting.wants_metrics() {
             let sender = writer.sender();
-            for document in system::documents(&context, Instant::now(), system) {
+            for document in telemetry::documents(&context, Instant::now(), system) {
                 sender.metric(&document);
             }
         }

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use limber_race::model::{
     Challenge, Corpus, DocumentSet, DocumentSource, Operation, Parallel, Params, ScheduleElement, Task, Track,
 };
+use limber_race::notation::python_json;
+use limber_race::record::{AnnotationFilter, AnnotationStore, Race, RaceFilter, RaceStore, scope};
 use limber_race::report::table::Align;
-use limber_race::report::{
-    AnnotationFilter, AnnotationStore, Format, Race, RaceFilter, RaceStore, ReportOptions, Show, compare,
-    listing, python_json, scope, summary,
-};
+use limber_race::report::{Format, ReportOptions, Show, compare, listing, summary};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
@@ -117,13 +116,13 @@ fn races_are_kept_in_rallys_layout() {
 
     let races = store.list(&RaceFilter::default()).unwrap();
     let mut printed = Vec::new();
-    listing::write_races(&races, &mut printed).unwrap();
+    listing::write_races(&races, None, &mut printed).unwrap();
     check_same(&String::from_utf8(printed).unwrap(), &text("races.txt"), "races.txt");
     let mut printed = Vec::new();
     listing::write_races_json(&races, &mut printed).unwrap();
     check_same(&String::from_utf8(printed).unwrap(), &text("races.json"), "races.json");
     let mut printed = Vec::new();
-    listing::write_races(&[], &mut printed).unwrap();
+    listing::write_races(&[], None, &mut printed).unwrap();
     check_same(&String::from_utf8(printed).unwrap(), &text("no-races.txt"), "no-races.txt");
 
     let check = |filter: RaceFilter, expected: &[&str]| {
@@ -154,7 +153,7 @@ fn annotations_are_listed_as_by_rally() {
     let folder = tempfile::tempdir().unwrap();
     let store = AnnotationStore::new(folder.path());
     let mut printed = Vec::new();
-    listing::write_annotations(&[], "local", &mut printed).unwrap();
+    listing::write_annotations(&[], "local", None, &mut printed).unwrap();
     check_same(&String::from_utf8(printed).unwrap(), &text("no-annotations.txt"), "no-annotations.txt");
     let recorded: serde_json::Value = serde_json::from_str(&text("annotations.json")).unwrap();
     for hit in recorded.as_array().unwrap().iter().rev() {
@@ -163,8 +162,13 @@ fn annotations_are_listed_as_by_rally() {
         store.add(serde_json::from_value(annotation).unwrap()).unwrap();
     }
     let mut printed = Vec::new();
-    listing::write_annotations(&store.list(&AnnotationFilter::default()).unwrap(), "local", &mut printed)
-        .unwrap();
+    listing::write_annotations(
+        &store.list(&AnnotationFilter::default()).unwrap(),
+        "local",
+        None,
+        &mut printed,
+    )
+    .unwrap();
     check_same(&String::from_utf8(printed).unwrap(), &text("annotations.txt"), "annotations.txt");
 }
 
@@ -187,7 +191,7 @@ fn empty_reports_still_have_a_header() {
 fn tracks_are_listed_and_described_as_by_rally() {
     let tracks = [zeta(), alpha()];
     let mut printed = Vec::new();
-    listing::write_tracks(&tracks, &mut printed).unwrap();
+    listing::write_tracks(&tracks, None, &mut printed).unwrap();
     check_same(&String::from_utf8(printed).unwrap(), &text("tracks.txt"), "tracks.txt");
     for track in tracks {
         let mut printed = Vec::new();
@@ -238,7 +242,6 @@ fn track(name: &str, description: &str, corpora: Vec<Corpus>, challenges: Vec<Ch
         challenges,
         meta: Params::new(),
         params: Params::new(),
-        plugin: None,
     }
 }
 

@@ -19,29 +19,6 @@ impl Node {
         Ok(())
     }
 
-    /// Templates of a new node, in one step.
-    pub fn put_stack_templates(
-        &self,
-        components: &[(&str, Value)],
-        composable: &[(&str, Value)],
-    ) -> Result<()> {
-        self.change_templates(|_, templates| {
-            components.iter().try_for_each(|(name, body)| templates.put_component(name, body, true))?;
-            composable.iter().try_for_each(|(name, body)| templates.put_composable(name, body, true))
-        })
-    }
-
-    /// Whether there is nothing in this node, apart from who may use it.
-    pub fn is_empty(&self) -> bool {
-        let state = self.state.load();
-        let is_none = |bodies: &Value| bodies.as_object().is_none_or(Map::is_empty);
-        state.indices.is_empty()
-            && state.templates.legacy.is_empty()
-            && state.templates.composable.is_empty()
-            && state.templates.components.is_empty()
-            && [&state.pipelines, &state.policies, &state.data_streams].into_iter().all(is_none)
-    }
-
     /// `PUT /_template/{name}` (legacy templates).
     pub fn put_template(&self, name: &str, body: &Value, create: bool) -> Result<()> {
         self.change_templates(|_, templates| templates.put_legacy(name, body, create))

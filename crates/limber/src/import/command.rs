@@ -163,11 +163,14 @@ impl ImportCommand {
             read,
         )?;
         if self.templates {
-            eprintln!("{} templates", import.templates()?);
+            eprintln!("{}", counted(import.templates()? as u64, "template"));
         }
         let units = import.units(&self.indices)?;
         if units.is_empty() {
             bail!("{} has no index or data stream [{}]", import.source.url, self.indices);
+        }
+        for pattern in import.unmatched(&self.indices, &units) {
+            eprintln!("[{pattern}]: {} has no index or data stream of that name", import.source.url);
         }
         if self.index.is_some() && units.len() > 1 {
             bail!("--index names one index, but [{}] are {} there", self.indices, units.len());
@@ -186,7 +189,7 @@ impl ImportCommand {
                 let name = self.index.as_ref().unwrap_or(&unit.name);
                 let is_new = import.make(unit, name, !self.no_settings)?;
                 let told = if is_new { "made" } else { "there already: its settings and mappings stay" };
-                eprintln!("[{name}]: {told}; {} documents", unit.count);
+                eprintln!("[{name}]: {told}; {}", counted(unit.count, "document"));
                 import.documents(unit, number as u32, name)?;
                 running.sink.drain()?;
                 running.done.units.push(unit.name.clone());
@@ -353,6 +356,11 @@ fn finish(running: &Running, watch: std::thread::JoinHandle<()>, outcome: Result
     running.state.remove();
     let known =
         if counts.known > 0 { format!(", {} were there already", counts.known) } else { String::new() };
-    println!("{} documents imported{known}, {} refused", counts.taken, counts.failed);
+    println!("{} imported{known}, {} refused", counted(counts.taken, "document"), counts.failed);
     Ok(if counts.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// `1 document`, `2 documents`.
+fn counted(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

@@ -157,6 +157,25 @@ impl ServerImport {
         units.into_iter().map(counted).collect()
     }
 
+    /// The patterns that name nothing there; an alias is something.
+    pub fn unmatched<'a>(&self, patterns: &'a str, units: &[Unit]) -> Vec<&'a str> {
+        let is_nothing = |pattern: &&str| {
+            let is_named = units.iter().any(|unit| limber_text::wildcard::matches(pattern, &unit.name));
+            if pattern.is_empty() || pattern.starts_with('-') || is_named || *pattern == "_all" {
+                return false;
+            }
+            match self.source.ask_if_there("GET", &format!("/_resolve/index/{}", in_path(pattern))) {
+                Ok(None) => true,
+                Ok(Some(found)) => ["indices", "aliases", "data_streams"]
+                    .iter()
+                    .all(|kind| found[kind].as_array().is_none_or(Vec::is_empty)),
+                // A server from before 7.9 cannot say.
+                Err(_) => false,
+            }
+        };
+        patterns.split(',').map(str::trim).filter(is_nothing).collect()
+    }
+
     /// Has the source show all that it has acknowledged: documents are read as a search finds them.
     fn refresh(&self, name: &str) {
         if let Err(error) = self.source.ask("POST", &format!("/{}/_refresh", in_path(name)), None) {

@@ -1,6 +1,9 @@
 //! Starts the log of a process.
 
-use anyhow::Context as _;
+use std::str::FromStr as _;
+
+use anyhow::{Context as _, bail};
+use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -20,6 +23,27 @@ pub enum Form {
     Json,
 }
 
+/// Errors: a part that is neither a level nor `module=level`. A parser of targets would take `bogus` for a module of which all is written,
+/// and nothing of the others.
+fn targets(asked: &str) -> anyhow::Result<Targets> {
+    let is_level = |text: &str| LevelFilter::from_str(text).is_ok() && !text.is_empty();
+    let is_known = |part: &str| match part.split_once('=') {
+        Some((module, level)) => !module.trim().is_empty() && is_level(level.trim()),
+        None => is_level(part),
+    };
+    let wrong = asked.split(',').map(str::trim).find(|part| !is_known(part));
+    let explain = |part: &str| {
+        format!(
+            "LIMBER_LOG is [{asked}], but [{part}] is neither a level (error, warn, info, debug, trace, off) nor module=level"
+        )
+    };
+    if let Some(part) = wrong {
+        bail!("{}", explain(part));
+    }
+    // The parser takes spaces for parts of names.
+    asked.replace(' ', "").parse().with_context(|| explain(asked))
+}
+
 /// Log lines on standard error; `LIMBER_LOG` says which.
 ///
 /// # Errors
@@ -27,9 +51,7 @@ pub enum Form {
 pub fn start(form: Form) -> anyhow::Result<()> {
     let asked = std::env::var("LIMBER_LOG").ok().filter(|text| !text.trim().is_empty());
     let asked = asked.as_deref().unwrap_or("info");
-    let asked: Targets = asked.parse().with_context(|| {
-        format!("LIMBER_LOG is [{asked}]; write a level (error, warn, info, debug, trace) or module=level")
-    })?;
+    let asked = targets(asked)?;
     let (filter, handle) = reload::Layer::new(levels::quiet(asked.clone()));
     // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would end the process.
     let lines =
@@ -42,4 +64,26 @@ pub fn start(form: Form) -> anyhow::Result<()> {
     tracing_subscriber::registry().with(filter).with(lines).init();
     levels::keep(asked, handle);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_and_modules_with_levels_are_understood_and_nothing_else() {
+        for asked in ["info", "WARN", "off", "limber_engine=debug", "warn,limber::rest = trace"] {
+            assert!(targets(asked).is_ok(), "{asked}");
+        }
+        for (asked, part) in [
+            ("bogus", "[bogus]"),
+            ("info,x=", "[x=]"),
+            ("=info", "[=info]"),
+            ("info,,warn", "[]"),
+            ("a=b", "[a=b]"),
+        ] {
+            let error = targets(asked).expect_err("not understood").to_string();
+            assert!(error.contains(&format!("but {part} is neither")), "{error}");
+        }
+    }
 }

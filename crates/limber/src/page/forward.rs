@@ -15,6 +15,7 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use limber_race::http::cluster;
 use serde_json::Value;
 
 use super::{document, races};
@@ -59,7 +60,7 @@ impl PageCommand {
     /// Serves until it is ended. `words`: what the console proposes.
     ///
     /// # Errors
-    /// An address that is not of this machine alone, or that cannot be listened on.
+    /// An address that is not of this machine alone, or that cannot be listened on; a target that is no server of this kind.
     pub fn run(self, words: &Value) -> Result<()> {
         if !self.http.ip().is_loopback() {
             bail!(
@@ -86,6 +87,7 @@ impl PageCommand {
             .into();
         let words = serde_json::to_vec(words)?;
         let forwarder = Arc::new(Forwarder { target, agent, words, port: address.port() });
+        forwarder.check_target()?;
         println!("http://{address}/ shows {}; Ctrl-C ends it", forwarder.target);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         runtime.block_on(serve(listener, forwarder))
@@ -156,6 +158,34 @@ fn of_races(race: Option<String>) -> Answer {
 }
 
 impl Forwarder {
+    /// That the page would show something. A server that does not answer yet may do so later: that is told and no error.
+    ///
+    /// # Errors
+    /// Something else than a server of this kind answers there.
+    fn check_target(&self) -> Result<()> {
+        let request = ureq::http::Request::get(format!("{}/", self.target))
+            .header("accept", "application/json")
+            .body(())?;
+        let mut answer = match self.agent.run(request) {
+            Ok(answer) => answer,
+            Err(error) => {
+                eprintln!("warning: {} does not answer yet: {error}", self.target);
+                return Ok(());
+            }
+        };
+        // Who may not ask without a password gives it in the browser.
+        if matches!(answer.status().as_u16(), 401 | 403 | 429 | 502..=504) {
+            return Ok(());
+        }
+        let bytes = answer.body_mut().with_config().limit(BODY_BYTES_MAX as u64).read_to_vec();
+        let info: Value =
+            bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        match cluster::is_known(&info) {
+            true => Ok(()),
+            false => bail!("{}: {}", self.target, cluster::UNKNOWN),
+        }
+    }
+
     /// A page of another site must neither read nor change anything through here: not by a name that leads here (DNS rebinding), and not
     /// by a request that a browser sends for it.
     fn is_own(&self, request: &Request<Incoming>) -> bool {

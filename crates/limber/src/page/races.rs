@@ -1,7 +1,7 @@
 //! Races that are kept on this machine, in the folder of `limber race`.
 
+use limber_race::record::{RaceFilter, RaceStore, StoreError, limber_folder};
 use limber_race::report::html::{Material, page};
-use limber_race::report::{RaceFilter, RaceStore, StoreError, limber_folder};
 use serde_json::{Value, json};
 
 /// Races listed at most, the newest.

@@ -13,6 +13,7 @@ use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use limber_search::SourceFilter;
+use limber_store::Charge;
 
 const PARAMETERS: &[&str] = &[
     "routing",
@@ -67,12 +68,6 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
         if number > 0 {
             out.push(b',');
         }
-        let held_bytes = charge.bytes();
-        if out.len() as u64 > held_bytes {
-            // In steps: a charge for every document would cost more than many of them.
-            let more_bytes = (out.len() as u64 - held_bytes).max(64 << 10);
-            charge.grow(more_bytes, "<mget>").map_err(|error| circuit_breaking(&error))?;
-        }
         let outcome = app.node.get(&GetRequest {
             routing: item.routing.as_deref(),
             realtime,
@@ -81,6 +76,9 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
             version_type: item.version_type,
             ..GetRequest::new(&item.index, &item.id)
         });
+        let source_bytes = outcome.as_ref().ok().and_then(|response| response.found.as_ref());
+        let source_bytes = source_bytes.map_or(0, |found| found.source.len());
+        make_room(&mut out, source_bytes + ITEM_BYTES, &mut charge)?;
         let outcome = match outcome {
             Ok(response) => StoredFields::of(app, &response, item.stored_fields.as_deref())
                 .map(|stored| push_get(&mut out, &response, item.filter.as_ref(), stored.as_ref())),
@@ -98,6 +96,25 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
     // What is charged from here on is the whole answer.
     drop(charge);
     Ok(Response::raw(200, out))
+}
+
+/// Of an item, beside its source.
+const ITEM_BYTES: usize = 1 << 10;
+
+/// Room for `more` bytes, which are charged with what growing takes: the text is copied, and until then there are two of it.
+fn make_room(out: &mut Vec<u8>, more: usize, charge: &mut Charge) -> Result<()> {
+    if out.capacity() - out.len() >= more {
+        return Ok(());
+    }
+    // In steps: to grow for every document would cost more than many of them.
+    let more = more.max(out.len() / 4).max(64 << 10);
+    let wanted_bytes = (2 * out.len() + more) as u64;
+    if wanted_bytes > charge.bytes() {
+        charge.grow(wanted_bytes - charge.bytes(), "<mget>").map_err(|error| circuit_breaking(&error))?;
+    }
+    out.reserve_exact(more);
+    charge.shrink_to(out.capacity() as u64);
+    Ok(())
 }
 
 fn parse(request: &Request) -> Result<Vec<Item>> {

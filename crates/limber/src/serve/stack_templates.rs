@@ -4,7 +4,7 @@
 //! They are put into an empty node, so that whoever changes or deletes one has it changed or deleted. `stack.templates.enabled: false`
 //! leaves them out. Names, patterns and priorities are Elasticsearch's (`StackTemplateRegistry`, 8.14).
 
-use limber_engine::{Node, Result};
+use limber_engine::{Node, Result, Stack};
 use serde_json::{Value, json};
 
 /// Elasticsearch's own are below those of users, and above those that take everything.
@@ -22,12 +22,15 @@ pub fn install(node: &Node) {
 }
 
 fn put(node: &Node) -> Result<()> {
-    node.put_pipeline("logs@default-pipeline", &default_pipeline())?;
-    node.put_pipeline("logs@json-message", &json_pipeline())?;
-    for kind in ["logs", "metrics", "synthetics"] {
-        node.put_policy(kind, &policy())?;
-    }
-    node.put_stack_templates(&components(), &templates())
+    node.put_stack(&Stack {
+        pipelines: vec![
+            ("logs@default-pipeline", default_pipeline()),
+            ("logs@json-message", json_pipeline()),
+        ],
+        policies: ["logs", "metrics", "synthetics"].map(|kind| (kind, policy())).to_vec(),
+        components: components(),
+        composable: templates(),
+    })
 }
 
 fn managed(what: &str) -> Value {

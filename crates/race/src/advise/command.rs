@@ -11,9 +11,9 @@ use super::gather::{Source, gather};
 use super::page::page;
 use super::report::{Advice, write_json, write_text};
 use crate::cli::{EXIT_SUCCESS, printed};
-use crate::drive::cluster::Cluster;
 use crate::drive::error::DriveError;
 use crate::hosts::{clusters, resolve};
+use crate::http::cluster::Cluster;
 use crate::race::RaceError;
 
 /// Exit code when there are findings; a command that could not look ends with [`crate::cli::EXIT_ERROR`].

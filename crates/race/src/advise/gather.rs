@@ -11,7 +11,7 @@ use super::gc::{self, GcFigures, GcLogError};
 use super::machine::{Machine, is_own_address};
 use super::seen::Seen;
 use super::server::Server;
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 
 /// What to read.
 pub struct Source<'a> {

@@ -1,6 +1,6 @@
 //! How do people write sizes and shares, and how are they read?
 
-use crate::report::units::{bytes_of, pretty_size};
+use crate::notation::units::{bytes_of, pretty_size};
 
 /// `1.5GB`, from bytes that may be a mean or a rate.
 pub fn size(bytes: f64) -> String {

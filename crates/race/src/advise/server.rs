@@ -9,8 +9,8 @@ use std::fmt;
 use serde_json::Value;
 
 use super::finding::Unread;
-use crate::drive::cluster::Cluster;
-use crate::drive::http::HttpError;
+use crate::http::HttpError;
+use crate::http::cluster::{Cluster, UNKNOWN};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -145,10 +145,7 @@ impl Server {
     pub fn ask(cluster: &mut Cluster) -> Result<Server, Unread> {
         let info = answer(cluster, "/", "GET /")?;
         if !info["version"]["number"].is_string() || !info["cluster_name"].is_string() {
-            return Err(Unread::new(
-                "GET /",
-                "it answers, but not as Limber, Elasticsearch or OpenSearch do (no version.number, no cluster_name): is another server running there?",
-            ));
+            return Err(Unread::new("GET /", UNKNOWN));
         }
         let answers = Question::ALL
             .iter()

@@ -14,7 +14,7 @@ use std::path::Path;
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 
-use crate::load::LoadError;
+use crate::track_files::LoadError;
 
 /// Documents made from a file.
 #[derive(Debug)]

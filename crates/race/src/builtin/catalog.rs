@@ -5,9 +5,9 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::{access_log, events, generator};
-use crate::load::LoadError;
-use crate::load::files::{TrackFiles, write_below};
-use crate::load::selection::TEST_MODE_DOCUMENTS;
+use crate::model::TEST_MODE_DOCUMENTS;
+use crate::track_files::LoadError;
+use crate::track_files::files::{TrackFiles, write_below};
 
 /// A track that comes with the binary.
 struct BuiltIn {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::catalog;
-use crate::load::LoadError;
+use crate::track_files::LoadError;
 
 /// Write a built-in track with its documents into a folder, for Rally or to build your own track upon
 #[derive(Debug, Clone, Args)]

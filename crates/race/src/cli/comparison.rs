@@ -8,8 +8,9 @@ use super::printed;
 use crate::arguments::parse;
 use crate::inference::Correction;
 use crate::race::RaceError;
+use crate::record::{Race, RaceFilter, RaceStore};
 use crate::report::several::{self, Rules};
-use crate::report::{Race, RaceFilter, RaceStore, RacedSide, ReportOptions, figures};
+use crate::report::{RacedSide, ReportOptions, figures};
 
 pub const EXAMPLES: &str = "Examples:
   limber compare --baseline ID --contender ID                     Rally's table of two races

@@ -5,13 +5,14 @@
 //! alone. With `--live-http` the same goes to a page.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::time::Instant;
 
 use crate::drive::driver::DriveProgress;
-use crate::live::TaskNow;
 use crate::live::page::LivePage;
 use crate::live::terminal::Terminal;
-use crate::race::{Progress, RaceOutcome};
+use crate::live::{Heading, Progress, TaskNow};
+use crate::race::RaceOutcome;
 
 /// With it the line of a finished task fits 80 columns.
 const NAME_WIDTH: usize = 44;
@@ -50,16 +51,28 @@ impl Console {
         self.line(place);
     }
 
-    /// Where the race is kept.
-    pub fn closing(&self, outcome: &RaceOutcome) {
+    /// Where the race is kept. `html`: the report that is drawn anyway.
+    pub fn closing(&self, outcome: &RaceOutcome, html: Option<&Path>) {
         if !self.is_quiet {
             self.line(&format!("Race [{}] is kept in [{}].", outcome.race.race_id, outcome.file.display()));
             if let Some(previous) = &outcome.previous_race_id {
                 let (previous, id) = (short(previous), short(&outcome.race.race_id));
                 self.line(&format!("Compare it: limber compare --baseline {previous} --contender {id}"));
             }
-            self.line("Draw it: limber report");
+            match html {
+                Some(html) => self.line(&format!("It is drawn in [{}].", html.display())),
+                None => self.line("Draw it: limber report"),
+            }
         }
+    }
+
+    /// Gives the page the report of the finished race, drawn by `draw` where somebody may look.
+    pub fn report(&self, draw: impl FnOnce() -> Option<String>) {
+        self.tell_page(|page| {
+            if let Some(html) = draw() {
+                page.report(html);
+            }
+        });
     }
 
     fn line(&self, line: &str) {
@@ -95,6 +108,14 @@ impl Progress for Console {
     fn warn(&mut self, line: &str) {
         self.tell_page(|page| page.message(&format!("Warning: {line}")));
         self.line(&format!("[WARNING] {line}"));
+    }
+
+    fn race_started(&mut self, race: &Heading) {
+        self.tell_page(|page| page.race_started(race));
+    }
+
+    fn measured(&mut self, tasks: &[TaskNow]) {
+        self.tell_page(|page| page.measured(tasks));
     }
 
     fn running(&mut self, tasks: &[TaskNow]) {

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::live::page::LivePage;
 use crate::race::RaceError;
-use crate::report::RaceStore;
+use crate::record::RaceStore;
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct LiveArguments {

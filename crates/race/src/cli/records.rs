@@ -6,8 +6,10 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::{folder, printed};
 use crate::race::{RaceError, new_race_id};
-use crate::report::annotations::midnight;
-use crate::report::{Annotation, AnnotationFilter, AnnotationStore, RaceStore, listing};
+use crate::record::annotations::midnight;
+use crate::record::{Annotation, AnnotationFilter, AnnotationStore, RaceStore};
+use crate::report::listing;
+use crate::report::narrow::terminal_width;
 
 /// The only environment of races that are kept in files.
 const ENVIRONMENT: &str = "local";
@@ -39,10 +41,18 @@ impl DeleteCommand {
         let (races, annotations) = (RaceStore::new(&home), AnnotationStore::new(&home));
         let (DeleteCommand::Race(arguments) | DeleteCommand::Annotation(arguments)) = self;
         let is_race = matches!(self, DeleteCommand::Race(_));
+        let mut missing = Vec::new();
         if arguments.dry_run {
+            for id in &arguments.id {
+                let is_there = match is_race {
+                    true => races.has(id)?,
+                    false => annotations.has(id)?,
+                };
+                missing.extend((!is_there).then_some(id.as_str()));
+            }
+            refuse_missing(&missing)?;
             return printed(writeln!(out, "{}", intent(is_race, &arguments.id)));
         }
-        let mut missing = Vec::new();
         for id in &arguments.id {
             let (was_there, environment) = match is_race {
                 true => (races.delete(id)?, format!(" in environment [{ENVIRONMENT}]")),
@@ -53,13 +63,18 @@ impl DeleteCommand {
                 false => missing.push(id.as_str()),
             }
         }
-        match missing.is_empty() {
-            true => Ok(()),
-            false => Err(RaceError::Arguments(format!(
-                "did not find [{}] in environment [{ENVIRONMENT}], so nothing of that id was deleted",
-                missing.join(", ")
-            ))),
-        }
+        refuse_missing(&missing)
+    }
+}
+
+/// Errors: ids that are not there.
+fn refuse_missing(missing: &[&str]) -> Result<(), RaceError> {
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(RaceError::Arguments(format!(
+            "did not find [{}] in environment [{ENVIRONMENT}], so there is nothing of that id to delete",
+            missing.join(", ")
+        ))),
     }
 }
 
@@ -162,6 +177,7 @@ pub struct ListAnnotationsCommand {
     /// At most so many
     #[arg(long, default_value_t = 10)]
     pub limit: usize,
+    /// Only notes on this track
     #[arg(long, value_name = "NAME")]
     pub track: Option<String>,
     /// First day, YYYYMMDD
@@ -181,7 +197,7 @@ impl ListAnnotationsCommand {
             limit: Some(self.limit),
         };
         let annotations = AnnotationStore::new(&folder()?).list(&filter)?;
-        printed(listing::write_annotations(&annotations, ENVIRONMENT, out))
+        printed(listing::write_annotations(&annotations, ENVIRONMENT, terminal_width(), out))
     }
 }
 
@@ -193,34 +209,36 @@ mod tests {
     #[derive(Debug, Parser)]
     enum Root {
         #[command(subcommand)]
-        Delete(DeleteCommand),
-        #[command(subcommand)]
         Add(AddCommand),
-    }
-
-    fn dry_run(arguments: &[&str]) -> String {
-        let mut out = Vec::new();
-        match Root::try_parse_from([&["limber"], arguments, &["--dry-run"]].concat()).unwrap() {
-            Root::Delete(command) => command.run(&mut out).unwrap(),
-            Root::Add(command) => command.run(&mut out).unwrap(),
-        }
-        String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn dry_runs_speak_as_rally() {
-        assert_eq!(
-            dry_run(&["delete", "race", "--id=a"]),
-            "Would delete race with id a in environment local.\n"
-        );
-        assert_eq!(
-            dry_run(&["delete", "race", "--id=a,b"]),
-            "Would delete 2 races: ['a', 'b'] in environment local.\n"
-        );
-        assert_eq!(
-            dry_run(&["delete", "annotation", "--id=a"]),
-            "Would delete annotation with id [a] in environment [local].\n"
-        );
+        let ids = |count: usize| ["a", "b"][..count].iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+        assert_eq!(intent(true, &ids(1)), "Would delete race with id a in environment local.");
+        assert_eq!(intent(true, &ids(2)), "Would delete 2 races: ['a', 'b'] in environment local.");
+        assert_eq!(intent(false, &ids(1)), "Would delete annotation with id [a] in environment [local].");
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_deleted_in_silence() {
+        for missing in [&["no-such-race"][..], &["no-such-race", "nor-this"]] {
+            let error = refuse_missing(missing).unwrap_err().to_string();
+            assert!(error.contains(&missing.join(", ")), "{error}");
+        }
+        assert!(refuse_missing(&[]).is_ok());
+    }
+
+    fn dry_run(arguments: &[&str]) -> String {
+        let mut out = Vec::new();
+        let Root::Add(command) =
+            Root::try_parse_from([&["limber"], arguments, &["--dry-run"]].concat()).unwrap();
+        command.run(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn dry_runs_of_notes_speak_as_rally() {
         let add = [
             "add",
             "annotation",

@@ -7,10 +7,11 @@ use clap::Args;
 
 use super::folder;
 use crate::race::RaceError;
+use crate::record::RaceStore;
+use crate::report::RacedSide;
 use crate::report::html::page::RACES_MAX;
 use crate::report::html::{Material, comparison_page, page};
 use crate::report::several::Rules;
-use crate::report::{RaceStore, RacedSide};
 
 /// Draw one race, or several beside one another, as one HTML file
 ///
@@ -63,7 +64,7 @@ impl ReportCommand {
 /// # Errors
 /// `Folder`: why it cannot.
 pub(crate) fn check_writable(file: &Path) -> Result<(), RaceError> {
-    let failed = |source| RaceError::Folder { path: file.to_owned(), source };
+    let failed = |source| RaceError::Unwritable { path: file.to_owned(), source };
     let was_there = file.exists();
     std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(failed)?;
     if !was_there {
@@ -90,13 +91,13 @@ pub(super) fn write_comparison(
     write(output, &comparison_page(sides, rules, &materials))
 }
 
-fn html(store: &RaceStore, races: &[String]) -> Result<String, RaceError> {
+pub(super) fn html(store: &RaceStore, races: &[String]) -> Result<String, RaceError> {
     let read = |race: &String| Material::read(store, race);
     Ok(page(&races.iter().map(read).collect::<Result<Vec<_>, _>>()?))
 }
 
 fn write(output: &Path, html: &str) -> Result<(), RaceError> {
-    std::fs::write(output, html).map_err(|source| RaceError::Folder { path: output.to_owned(), source })
+    std::fs::write(output, html).map_err(|source| RaceError::Unwritable { path: output.to_owned(), source })
 }
 
 #[cfg(test)]

@@ -7,11 +7,13 @@ use clap::{Args, ValueEnum};
 use super::{printed, report};
 use crate::drive::error::DriveError;
 use crate::engine::{EngineSpec, ServerProvider};
-use crate::race::{Progress, RaceConfig, RaceError};
+use crate::live::Progress;
+use crate::race::{RaceConfig, RaceError};
 use crate::report::ReportOptions;
 use crate::report::html::page::RACES_MAX;
 use crate::report::several::{self, Rules};
-use crate::series::{EngineChange, Order, Series, SeriesOutcome, Side, race_series, write_spread};
+use crate::report::spread;
+use crate::series::{EngineChange, Order, Series, SeriesOutcome, Side, race_series};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OrderArgument {
@@ -80,6 +82,7 @@ impl SeriesArguments {
         printed(write(&outcome, options))?;
         if let Some(output) = html {
             report::write_comparison(&config.store, &outcome.sides, &Rules::default(), output)?;
+            progress.note(&format!("The races are drawn in [{}].", output.display()));
         }
         let tags = |side: &str| format!("'run:{},side:{side}'", series.run_id);
         for side in &outcome.sides[1..] {
@@ -152,7 +155,7 @@ impl SeriesArguments {
 fn write(outcome: &SeriesOutcome, options: &ReportOptions) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for side in &outcome.sides {
-        write_spread(side, options, &mut out)?;
+        spread::write(side, options, &mut out)?;
     }
     let baseline = &outcome.sides[0];
     for contender in &outcome.sides[1..] {

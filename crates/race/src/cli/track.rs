@@ -15,6 +15,7 @@ use crate::load::{self, TrackSource, TrackSpec};
 use crate::model::Track;
 use crate::race::RaceError;
 use crate::report::listing;
+use crate::report::narrow::terminal_width;
 
 const DEFAULT_TRACK: &str = "log_ingest";
 
@@ -167,6 +168,6 @@ impl ListTracksCommand {
                 tracks.push(read(TrackSource::Path(path.clone()))?);
             }
         }
-        printed(listing::write_tracks(&tracks, out))
+        printed(listing::write_tracks(&tracks, terminal_width(), out))
     }
 }

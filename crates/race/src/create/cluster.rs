@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::documents::{Writer, Written};
 use super::{Selection, Target, bodies};
-use crate::drive::cluster::{Answer, Cluster};
 use crate::drive::error::DriveError;
-use crate::drive::http::HttpError;
+use crate::http::HttpError;
+use crate::http::cluster::{Answer, Cluster};
 use crate::race::RaceError;
 
 /// How long the server keeps a scroll between two requests.

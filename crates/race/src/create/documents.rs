@@ -8,8 +8,8 @@ use bzip2::Compression;
 use bzip2::write::BzEncoder;
 
 use crate::load::LoadError;
-use crate::load::files::suffixed;
-use crate::load::selection::TEST_MODE_DOCUMENTS;
+use crate::model::TEST_MODE_DOCUMENTS;
+use crate::track_files::files::suffixed;
 
 const BUFFER_BYTES: usize = 1 << 20;
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Target;
 use crate::load::LoadError;
-use crate::load::files::write_below;
+use crate::track_files::files::write_below;
 
 /// The track's folder, which must not hold a track yet.
 pub fn new_folder(output: &Path, name: &str) -> Result<PathBuf, LoadError> {

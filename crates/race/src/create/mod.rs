@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::builtin::access_log;
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 use crate::load::LoadError;
 use crate::race::RaceError;
 

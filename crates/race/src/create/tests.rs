@@ -16,7 +16,7 @@ fn cluster(stub: &Stub) -> Cluster {
 
 fn loaded(folder: &Path) -> Track {
     let spec = TrackSpec::new(TrackSource::Path(folder.to_owned()), 0.0);
-    load(&spec, &mut std::io::sink()).unwrap()
+    load(&spec, &mut std::io::sink()).unwrap().track
 }
 
 /// Two batches of two documents and one, then none.
@@ -125,7 +125,10 @@ fn a_log_becomes_a_track() {
     assert_eq!(track.corpora[0].documents[0].number_of_documents, 1_500);
     assert_eq!(track.indices[0].body.as_ref().unwrap()["mappings"]["properties"]["clientip"]["type"], "ip");
     let spec = TrackSpec { test_mode: true, ..TrackSpec::new(TrackSource::Path(folder.clone()), 0.0) };
-    assert_eq!(load(&spec, &mut std::io::sink()).unwrap().corpora[0].documents[0].number_of_documents, 1_000);
+    assert_eq!(
+        load(&spec, &mut std::io::sink()).unwrap().track.corpora[0].documents[0].number_of_documents,
+        1_000
+    );
 
     let ndjson = output.path().join("documents.ndjson");
     std::fs::write(&ndjson, "{\"a\": 1}\n{\"a\": 2}\n").unwrap();

@@ -7,8 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::json;
 
-use super::cluster::Cluster;
 use super::error::DriveError;
+use crate::http::cluster::Cluster;
 
 const PATH: &str = "/_security/api_key";
 

@@ -11,12 +11,12 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::exchange::Exchange;
-use super::operation::{ErrorNote, Failure, Outcome, Runner};
-use super::sample::Sample;
 use super::schedule::{LoopControl, LoopRule};
 use super::throttle::Throttle;
 use super::timer::Timer;
+use crate::drive::operation::{Failure, Outcome, Runner};
 use crate::model::Task;
+use crate::sample::{ErrorNote, Sample};
 
 /// What to do when a request fails (`--on-error`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::report::results::{TimeStats, percentiles_for_sample_count};
+use crate::record::results::{TimeStats, percentiles_for_sample_count};
 
 /// 100,000 samples are 800 kB a metric.
 pub const EXACT_SAMPLES_MAX: usize = 100_000;

@@ -17,19 +17,20 @@ use super::client::{Abort, Client, ClientTask, Completes, OnError, SampleSink, S
 use super::error::DriveError;
 use super::exchange::Exchange;
 use super::generator::{GeneratorUse, WorkerClock, WorkerUse};
-use super::http::Address;
 use super::machine::{MachineReading, MachineUse};
-use super::operation::{Operation, Plan, planned, terms_search};
+use super::operation::{Operation, Plan, planned};
 use super::plugin;
-use super::protocol::Protocol;
-use super::sample::Sample;
 use super::schedule::LoopRule;
 use super::statistics::TaskStatistics;
 use super::throttle::Throttle;
 use crate::hosts::Retries;
+use crate::http::Address;
+use crate::http::protocol::Protocol;
 use crate::metrics::SampleLog;
 use crate::metrics::samples::StepLog;
 use crate::model::{ScheduleElement, Task, Track};
+use crate::plugin::{Plugin, known_sources, wants};
+use crate::sample::Sample;
 
 /// Rally ends a round every 30 s; a shorter one bounds the samples that wait.
 const ROUND: Duration = Duration::from_secs(5);
@@ -64,6 +65,8 @@ pub struct DriveConfig {
     pub workers_max: usize,
     /// For Poisson arrivals.
     pub seed: u64,
+    /// The track's `track.py`, where the race needs something of it.
+    pub plugin: Option<Arc<Plugin>>,
     /// Takes every request in as documents; `None`: no metrics store is asked for.
     pub samples: Option<SampleLog>,
 }
@@ -87,6 +90,7 @@ impl DriveConfig {
             workers_max: 1,
             seed: 0,
             samples: None,
+            plugin: None,
         }
     }
 }
@@ -181,7 +185,7 @@ fn plan_task(
     warnings: &mut Vec<String>,
 ) -> Result<Box<dyn Operation>, DriveError> {
     let wrong = |reason: String| DriveError::track(&task.name, reason);
-    if let Some(plugin) = track.plugin.as_ref().filter(|plugin| plugin::concerns(plugin, task)) {
+    if let Some(plugin) = config.plugin.as_ref().filter(|plugin| plugin::concerns(plugin, task)) {
         let built_in = || plan_built_in(track, task, config, warnings);
         return plugin::plan(plugin, track, task, config, built_in).map_err(wrong);
     }
@@ -194,8 +198,8 @@ fn plan_task(
 
 /// A parameter source that is not built in.
 fn unknown_source(task: &Task) -> Option<&str> {
-    let sources = crate::plugin::wants(task).filter(|(what, _)| *what == "parameter source");
-    sources.map(|(_, name)| name).find(|name| !terms_search::is_source(name))
+    let sources = wants(task).filter(|(what, _)| *what == "parameter source");
+    sources.map(|(_, name)| name).find(|name| !known_sources::is_source(name))
 }
 
 fn plan_built_in(

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::http::cluster::ClusterError;
+
 #[derive(Debug, Error)]
 pub enum DriveError {
     /// The track asks for something impossible or not supported; found before the first request.
@@ -18,6 +20,16 @@ pub enum DriveError {
     /// Threads or sockets could not be had.
     #[error("cannot start the load generator: {0}")]
     Start(#[from] std::io::Error),
+}
+
+impl From<ClusterError> for DriveError {
+    fn from(error: ClusterError) -> DriveError {
+        match error {
+            ClusterError::Failed(reason) => DriveError::Cluster(reason),
+            ClusterError::Interrupted => DriveError::Interrupted,
+            ClusterError::Start(error) => DriveError::Start(error),
+        }
+    }
 }
 
 impl DriveError {

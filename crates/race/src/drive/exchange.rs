@@ -10,9 +10,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::driver::Target;
-use super::http::{Connection, Head, HttpError, Packer, Packing, Request, Response};
 use super::operation::Failure;
 use crate::hosts::Retries;
+use crate::http::{Connection, Head, HttpError, Packer, Packing, Request, Response};
 
 pub struct Exchange {
     connections: Vec<Connection>,
@@ -32,7 +32,7 @@ impl Exchange {
     pub fn new(target: &Target, client: usize) -> Exchange {
         let headers = target.client_headers.get(client).unwrap_or(&target.headers);
         let connect =
-            |host: &super::http::Address| Connection::new(host.clone(), headers).prefer_socket(client);
+            |host: &crate::http::Address| Connection::new(host.clone(), headers).prefer_socket(client);
         let connections: Vec<Connection> = target.hosts.iter().map(connect).collect();
         Exchange {
             next: client % connections.len().max(1),

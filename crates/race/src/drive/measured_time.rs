@@ -1,7 +1,7 @@
 //! Did the tasks run long enough for their figures to mean anything?
 
-use crate::report::measurements::{TaskMeasurements, Warning, WarningKind};
-use crate::report::shown;
+use crate::notation::shown;
+use crate::record::measurements::{TaskMeasurements, Warning, WarningKind};
 
 /// Seconds of measured requests below which a task says little: the first seconds are those of caches, connections, refreshes and a
 /// clock that speeds up, and two races of half a second differ by tens of percent.

@@ -4,11 +4,11 @@ use super::driver::TaskResult;
 use super::machine::MachineUse;
 use super::send_delay::Delays;
 use super::server_process::ServerReading;
-use crate::report::measurements::{
+use crate::record::measurements::{
     DelayMeasurements, GeneratorMeasurements, HonestLatency, LatencyMethod, MachineMeasurements,
     Measurements, ServerMeasurements, TaskMeasurements, VERSION, Warning, WarningKind,
 };
-use crate::report::results::TimeStats;
+use crate::record::results::TimeStats;
 
 /// A worker thread that is busier than this sends late at every burst.
 const WORKER_SHARE_MAX: f64 = 0.85;

@@ -4,8 +4,8 @@ use super::driver::TaskResult;
 use super::telemetry::{GarbageCollection, ShardTime, SystemMetrics};
 use crate::metrics::Metric;
 use crate::model::{Challenge, Params, Track};
-use crate::report::Number;
-use crate::report::results::{
+use crate::notation::Number;
+use crate::record::results::{
     DiskUsage, MlProcessingTime, PerShard, Results, TaskResults, ThroughputStats, TransformResult,
 };
 

@@ -6,9 +6,9 @@
 
 use serde_json::Value;
 
-use super::cluster::Cluster;
-use super::http::Address;
 use super::proc_files;
+use crate::http::Address;
+use crate::http::cluster::Cluster;
 
 /// At one moment.
 #[derive(Debug, Clone, Default, PartialEq)]

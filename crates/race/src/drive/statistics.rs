@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::distribution::Distribution;
-use super::operation::ErrorNote;
-use super::sample::Sample;
 use super::send_delay::Delays;
-use super::throughput::{Note, ThroughputCalculator, ThroughputSummary};
+use crate::drive::throughput::{ThroughputCalculator, ThroughputSummary};
+use crate::sample::{ErrorNote, Note, Sample};
 
 /// Different errors kept a task; beyond that they are only counted.
 const ERRORS_KEPT_MAX: usize = 10;

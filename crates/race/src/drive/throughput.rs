@@ -8,6 +8,7 @@
 //! Samples wait here for the end of a round ([`ROUND_SAMPLES_MAX`] or the caller's clock; Rally's rounds last 30 s), so that
 //! memory is bounded by the rate and not by the length of a race.
 
+use crate::sample::Note;
 use std::time::Duration;
 
 /// More waiting samples than this are counted at once (24 bytes each).
@@ -29,16 +30,6 @@ pub struct ThroughputCalculator {
     notes: Vec<Note>,
     /// Whether the operation tells its throughput itself; then nothing is computed.
     has_own: bool,
-}
-
-/// A reading of the running average.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Note {
-    /// Since the step's start.
-    pub at_s: f64,
-    /// In units a second.
-    pub value: f64,
-    pub is_warmup: bool,
 }
 
 #[derive(Debug)]

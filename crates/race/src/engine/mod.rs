@@ -10,7 +10,17 @@ use std::path::PathBuf;
 
 use crate::arguments::{self, ArgumentError};
 use crate::model::{Params, bare_text};
-use crate::race::RaceError;
+
+/// Why a server that was to be raced does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// What is asked for fits no server of its kind.
+    #[error("{0}")]
+    Arguments(String),
+    /// It does not start.
+    #[error("the server does not start: {0}")]
+    Start(String),
+}
 
 /// What to start and how.
 #[derive(Debug, Clone, Default)]
@@ -104,17 +114,17 @@ impl RunningServer {
 impl EngineSpec {
     /// Starts the server and waits until it answers.
     ///
-    /// Errors: `Arguments` for a spec that fits no server of the kind, `Server` when it does not start.
-    pub fn start(&self, provider: &dyn ServerProvider) -> Result<RunningServer, RaceError> {
+    /// Errors: `Arguments` for a spec that fits no server of the kind, `Start` when it does not start.
+    pub fn start(&self, provider: &dyn ServerProvider) -> Result<RunningServer, EngineError> {
         match &self.engine {
-            Engine::Limber if self.heap.is_some() || !self.jvm_options.is_empty() => Err(RaceError::Arguments(
+            Engine::Limber if self.heap.is_some() || !self.jvm_options.is_empty() => Err(EngineError::Arguments(
                 "the built-in server has no JVM: use --memory-limit instead of --heap, and no --jvm-option".into(),
             )),
-            Engine::Limber => provider.start_with(self).map_err(RaceError::Server),
-            Engine::Folder(_) if self.memory_limit.is_some() => Err(RaceError::Arguments(
+            Engine::Limber => provider.start_with(self).map_err(EngineError::Start),
+            Engine::Folder(_) if self.memory_limit.is_some() => Err(EngineError::Arguments(
                 "--memory-limit is of the built-in server; a JVM takes --heap".into(),
             )),
-            Engine::Folder(home) => folder::start(home, self).map_err(RaceError::Server),
+            Engine::Folder(home) => folder::start(home, self).map_err(EngineError::Start),
         }
     }
 

@@ -3,9 +3,8 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use super::ClientOptions;
-use crate::drive::cluster::Cluster;
-use crate::drive::error::DriveError;
-use crate::drive::http::{Address, Tls, server_name};
+use crate::http::cluster::{Cluster, ClusterError};
+use crate::http::{Address, Tls, server_name};
 
 /// Port of `https://` without one.
 const HTTPS_PORT: u16 = 443;
@@ -14,21 +13,21 @@ const HTTPS_PORT: u16 = 443;
 /// every request's own.
 ///
 /// Errors: a host without a port, that does not resolve, or that holds credentials; files of the TLS options.
-pub fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<Address>, DriveError> {
+pub fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<Address>, ClusterError> {
     if hosts.is_empty() {
-        return Err(DriveError::Cluster("no target host is given".into()));
+        return Err(ClusterError::Failed("no target host is given".into()));
     }
     let mut config = None;
     let mut addresses = Vec::with_capacity(hosts.len());
     for host in hosts {
-        let wrong = |reason: String| DriveError::Cluster(format!("target host [{host}]: {reason}"));
+        let wrong = |reason: String| ClusterError::Failed(format!("target host [{host}]: {reason}"));
         let parts = Parts::of(host, options.uses_tls).map_err(wrong)?;
         let tls = match parts.uses_tls {
             false => None,
             true => {
                 let config = match &config {
                     Some(config) => config,
-                    None => config.insert(options.tls.config().map_err(DriveError::Cluster)?),
+                    None => config.insert(options.tls.config().map_err(ClusterError::Failed)?),
                 };
                 Some(Tls { config: config.clone(), server: server_name(&parts.name).map_err(wrong)? })
             }
@@ -54,7 +53,7 @@ fn sockets(authority: &str) -> Result<Vec<SocketAddr>, String> {
 /// A connection for single calls to the hosts of one cluster.
 ///
 /// Errors: those of [`resolve`].
-pub fn connect(hosts: &[String], options: &ClientOptions) -> Result<Cluster, DriveError> {
+pub fn connect(hosts: &[String], options: &ClientOptions) -> Result<Cluster, ClusterError> {
     Cluster::new(&resolve(hosts, options)?, &options.header_lines(None), options.timeout)
 }
 
@@ -105,7 +104,7 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::http::StaticAnswers;
+    use crate::http::StaticAnswers;
 
     #[test]
     fn hosts() {

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 
-use crate::drive::http::{StaticAnswers, TlsOptions};
+use crate::http::{StaticAnswers, TlsOptions};
 use crate::model::{Params, bare_text};
 
 /// Rally's client retries so often once it retries at all (`elastic_transport`, `max_retries`).

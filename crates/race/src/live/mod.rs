@@ -4,6 +4,9 @@
 
 pub mod now;
 pub mod page;
+mod progress;
+pub mod recording;
 pub mod terminal;
 
-pub use now::TaskNow;
+pub use now::{Heading, TaskNow};
+pub use progress::Progress;

@@ -6,12 +6,26 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::model::Task;
-use crate::report::shown::{clock, grouped, milliseconds};
+use crate::notation::shown::{clock, grouped, milliseconds};
 use crate::timeline::format::{histogram, ms};
 use crate::timeline::recorder::RunningTask;
 
 /// Below this share an estimate of the end says nothing.
 const SHARE_MIN: f64 = 0.005;
+
+/// What is raced, for the head of what is shown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Heading {
+    pub race_id: String,
+    pub track: String,
+    pub challenge: String,
+    /// The server: its car, its version where it tells one, and its addresses.
+    pub car: String,
+    pub version: Option<String>,
+    pub hosts: Vec<String>,
+    /// Elements of the challenge's schedule.
+    pub steps_count: usize,
+}
 
 /// A task of the running step. Throughput and times are those of the last two seconds or so.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -62,6 +76,16 @@ impl TaskNow {
         self.update_figures(running, first, elapsed);
     }
 
+    /// The figures of the whole task, warm-up left out; those of the last moments stay where it measured nothing.
+    pub fn finish(&mut self, running: &RunningTask) {
+        let whole = running.measured();
+        let Some(from) = running.measured_from.filter(|_| whole.requests > 0) else { return };
+        let window_s = running.last_end.saturating_sub(from).as_secs_f64();
+        self.unit = whole.unit;
+        self.throughput = (window_s > 0.0).then(|| whole.operations as f64 / window_s);
+        self.set_times(&whole.service_time, &whole.latency);
+    }
+
     fn update_figures(&mut self, running: &RunningTask, first: Duration, elapsed: Duration) {
         let (mut service_time, mut latency) = (histogram(), histogram());
         let mut operations = 0;
@@ -75,12 +99,16 @@ impl TaskNow {
         }
         let window_s = elapsed.saturating_sub(start.max(first)).as_secs_f64();
         self.throughput = (!service_time.is_empty() && window_s > 0.0).then(|| operations as f64 / window_s);
+        self.set_times(&service_time, &latency);
+    }
+
+    fn set_times(&mut self, service_time: &Histogram<u32>, latency: &Histogram<u32>) {
         let quantile_ms = |histogram: &Histogram<u32>, quantile: f64| {
             (!histogram.is_empty()).then(|| ms(histogram.value_at_quantile(quantile)))
         };
-        self.service_time_p50_ms = quantile_ms(&service_time, 0.5);
-        self.service_time_p99_ms = quantile_ms(&service_time, 0.99);
-        self.latency_p99_ms = quantile_ms(&latency, 0.99).filter(|_| self.is_throttled);
+        self.service_time_p50_ms = quantile_ms(service_time, 0.5);
+        self.service_time_p99_ms = quantile_ms(service_time, 0.99);
+        self.latency_p99_ms = quantile_ms(latency, 0.99).filter(|_| self.is_throttled);
     }
 
     /// What a terminal shows beside the bar, such as `61,204 docs/s  p50 12.3 ms  p99 88.1 ms  3 errors  0:32 left`.

@@ -17,7 +17,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde::Serialize;
 
-use super::now::TaskNow;
+use super::now::{Heading, TaskNow};
 
 /// A point a second; when there are as many, every second one goes and points come half as often.
 const POINTS_MAX: usize = 600;
@@ -34,11 +34,15 @@ const PAGE: &str = include_str!("page.html");
 /// What the page shows.
 #[derive(Debug, Default, Serialize)]
 struct State {
+    /// Of the race that runs, or ran last.
+    race: Option<Heading>,
     messages: Vec<String>,
     tasks: Vec<Watched>,
     finished: Vec<Finished>,
     elapsed_s: f64,
     is_over: bool,
+    /// There is a report, at `/report`.
+    has_report: bool,
 }
 
 /// Seconds since the step's start, throughput, median and 99th percentile of the service time.
@@ -55,10 +59,11 @@ struct Watched {
 
 #[derive(Debug, Serialize)]
 struct Finished {
+    race_id: String,
     names: String,
     seconds: f64,
     error_rate: f64,
-    /// Its tasks with their last figures.
+    /// Its tasks with their figures over the whole task, warm-up left out.
     tasks: Vec<TaskNow>,
 }
 
@@ -69,6 +74,8 @@ struct Shared {
     step_started: Instant,
     asked: Option<Instant>,
     is_end_seen: bool,
+    /// The report of the race that is over, until the page has it.
+    report: Option<String>,
 }
 
 /// The page's server; it ends with the process.
@@ -97,6 +104,7 @@ impl LivePage {
             step_started: now,
             asked: None,
             is_end_seen: false,
+            report: None,
         };
         let shared = Arc::new(Mutex::new(shared));
         let fails = |error: std::io::Error| format!("--live-http [{address}]: {error}");
@@ -108,6 +116,24 @@ impl LivePage {
         let serve = move || runtime.block_on(accept(listener, served));
         std::thread::Builder::new().name("live-page".into()).spawn(serve).map_err(fails)?;
         Ok(page)
+    }
+
+    pub fn race_started(&self, race: &Heading) {
+        self.lock().state.race = Some(race.clone());
+    }
+
+    /// The finished race as an HTML report, which the page links to; a page that is open keeps it when this process has ended.
+    pub fn report(&self, html: String) {
+        let mut shared = self.lock();
+        shared.state.has_report = true;
+        shared.report = Some(html);
+    }
+
+    /// The tasks of the step that ends, with their figures over the whole task.
+    pub fn measured(&self, tasks: &[TaskNow]) {
+        for (watched, measured) in self.lock().state.tasks.iter_mut().zip(tasks) {
+            watched.now = measured.clone();
+        }
     }
 
     pub fn message(&self, line: &str) {
@@ -143,7 +169,14 @@ impl LivePage {
         let seconds = shared.step_started.elapsed().as_secs_f64();
         let tasks = shared.state.tasks.drain(..).map(|watched| watched.now).collect();
         if shared.state.finished.len() < LINES_MAX {
-            shared.state.finished.push(Finished { names: names.to_owned(), seconds, error_rate, tasks });
+            let race_id = shared.state.race.as_ref().map(|race| race.race_id.clone()).unwrap_or_default();
+            shared.state.finished.push(Finished {
+                race_id,
+                names: names.to_owned(),
+                seconds,
+                error_rate,
+                tasks,
+            });
         }
     }
 
@@ -153,7 +186,9 @@ impl LivePage {
         let ended = Instant::now();
         while ended.elapsed() < FAREWELL {
             let shared = self.lock();
-            if shared.is_end_seen || shared.asked.is_none_or(|asked| asked.elapsed() > ABSENT) {
+            if (shared.is_end_seen && shared.report.is_none())
+                || shared.asked.is_none_or(|asked| asked.elapsed() > ABSENT)
+            {
                 return;
             }
             drop(shared);
@@ -184,8 +219,20 @@ impl LivePage {
                 (StatusCode::FORBIDDEN, "text/plain", "ask by 127.0.0.1 or localhost\n".to_owned())
             }
             (_, &Method::GET, "/") => (StatusCode::OK, "text/html; charset=utf-8", PAGE.to_owned()),
+            (_, &Method::GET, "/report") => match self.lock().report.take() {
+                Some(report) => (StatusCode::OK, "text/html; charset=utf-8", report),
+                None => (
+                    StatusCode::NOT_FOUND,
+                    "text/plain",
+                    "no report, or it was given out already\n".to_owned(),
+                ),
+            },
             (_, &Method::GET, "/state") => (StatusCode::OK, "application/json", self.state()),
-            _ => (StatusCode::NOT_FOUND, "text/plain", "there are / and /state\n".to_owned()),
+            _ => (
+                StatusCode::NOT_FOUND,
+                "text/plain",
+                "there are /, /state and, when the race is over, /report\n".to_owned(),
+            ),
         };
         let mut response = Response::new(Full::new(Bytes::from(body)));
         *response.status_mut() = status;
@@ -278,9 +325,17 @@ mod tests {
         assert_eq!(state["messages"][0], "Racing on track [t]");
         assert_eq!(state["tasks"][0]["now"]["name"], "index </script>");
         assert_eq!(state["tasks"][0]["points"][0][1], 5.0);
+        let heading =
+            Heading { race_id: "r1".into(), track: "t".into(), steps_count: 2, ..Heading::default() };
+        page.race_started(&heading);
+        page.measured(&[TaskNow { name: "index".into(), throughput: Some(7.5), ..TaskNow::default() }]);
         page.step_finished("index", 0.25);
         let answer = get(&page, "/state", "127.0.0.1");
-        assert!(answer.contains(r#""finished":[{"names":"index","#), "{answer}");
+        assert!(answer.contains(r#""finished":[{"race_id":"r1","names":"index","#), "{answer}");
+        assert!(answer.contains(r#""throughput":7.5"#) && answer.contains(r#""steps_count":2"#), "{answer}");
+        page.report("<p>the report</p>".into());
+        assert!(get(&page, "/report", "localhost").contains("<p>the report</p>"));
+        assert!(get(&page, "/report", "localhost").starts_with("HTTP/1.1 404"), "the page keeps it");
 
         let answer = get(&page, "/", "[::1]:8080");
         assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("<!doctype html>"), "{answer}");

@@ -8,7 +8,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 use super::LoadError;
-use super::files::suffixed;
+use crate::track_files::files::suffixed;
 
 /// Extensions of archives; of two that fit a name the longer one comes first.
 pub const EXTENSIONS: [&str; 8] = [".tar.gz", ".tar.bz2", ".zip", ".bz2", ".gz", ".tar", ".tgz", ".zst"];

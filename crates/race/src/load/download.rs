@@ -16,8 +16,8 @@ use ureq::http::{HeaderMap, Response, StatusCode, header};
 
 use self::checksum::Checksum;
 use super::LoadError;
-use super::files::suffixed;
-use crate::report::units::pretty_size;
+use crate::notation::units::pretty_size;
+use crate::track_files::files::suffixed;
 
 const BUFFER_BYTES: usize = 1 << 18;
 /// Buffers between the connection and the disk.

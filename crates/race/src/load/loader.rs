@@ -8,7 +8,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::adjustments::Adjustments;
-use super::files::TrackFiles;
 use super::reader::{TrackReader, object, optional_text};
 use super::repository::Repository;
 use super::template::TemplateContext;
@@ -16,6 +15,7 @@ use super::{LoadError, documents, params, schema, selection};
 use crate::builtin;
 use crate::model::{DocumentSource, Params, Track};
 use crate::plugin::{self, PLUGIN_FILE, Plugin, PythonSettings};
+use crate::track_files::files::TrackFiles;
 
 /// The only version of the track format that Rally reads.
 const TRACK_VERSION: i64 = 2;
@@ -88,6 +88,15 @@ impl TrackSpec {
     }
 }
 
+/// A track, and its `track.py` where the race needs something of it.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Rendered, validated and filtered.
+    pub track: Track,
+    /// Its `track.py`, loaded, which has done to the track what its track processors do.
+    pub plugin: Option<Arc<Plugin>>,
+}
+
 /// Loads a track for a race: rendered, validated, filtered, with the documents that the selected challenge needs present and checked.
 ///
 /// Progress of slow steps (decompression, line counts) goes to `log` as lines.
@@ -95,8 +104,8 @@ impl TrackSpec {
 /// # Errors
 /// See [`LoadError`]: an invalid track, parameters that it does not know, documents that are missing or wrong, or an operation of the selected
 /// challenge that is not supported.
-pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
-    let (mut track, used) = check(spec)?;
+pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, LoadError> {
+    let (Loaded { mut track, plugin }, used) = check(spec)?;
     let folder = track.root.clone();
     for (corpus_index, set_index) in used {
         let corpus_name = track.corpora[corpus_index].name.clone();
@@ -128,27 +137,31 @@ pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Track, LoadError> {
             }
         }
     }
-    if let Some(plugin) = &track.plugin {
+    if let Some(plugin) = &plugin {
         let data_root = spec.data_root.as_deref().or(folder.as_deref()).unwrap_or(Path::new("."));
         let challenge = selection::challenge(&track, spec.challenge.as_deref())?;
         plugin.prepare_track(&track, &challenge.name, data_root)?;
     }
-    Ok(track)
+    Ok(Loaded { track, plugin })
 }
 
 /// Loads the track's `track.py` and lets its track processors work, if racing the challenge needs anything of it.
-fn load_plugin(spec: &TrackSpec, place: &Place, track: &mut Track, challenge: &str) -> Result<(), LoadError> {
+fn load_plugin(
+    spec: &TrackSpec,
+    place: &Place,
+    track: &mut Track,
+    challenge: &str,
+) -> Result<Option<Arc<Plugin>>, LoadError> {
     let Some(folder) = place.folder.as_deref().filter(|_| place.files.has(PLUGIN_FILE)) else {
-        return Ok(());
+        return Ok(None);
     };
     let text = place.files.read(PLUGIN_FILE)?;
     if !plugin::needs_python(&text, selection::challenge(track, Some(challenge))?) {
-        return Ok(());
+        return Ok(None);
     }
     let plugin = Arc::new(Plugin::load(folder, &spec.python)?);
     plugin.process_track(track, challenge)?;
-    track.plugin = Some(plugin);
-    Ok(())
+    Ok(Some(plugin))
 }
 
 /// Positions of document sets in a track: corpus and set.
@@ -158,7 +171,7 @@ pub type DocumentSets = Vec<(usize, usize)>;
 ///
 /// # Errors
 /// As [`load`], except for documents.
-pub fn check(spec: &TrackSpec) -> Result<(Track, DocumentSets), LoadError> {
+pub fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadError> {
     if spec.build_flavor == "serverless" {
         // Rally leaves out tasks that serverless does not allow; racing them all would measure something else.
         return Err(LoadError::NotSupported(
@@ -168,11 +181,11 @@ pub fn check(spec: &TrackSpec) -> Result<(Track, DocumentSets), LoadError> {
     let place = Place::of(spec)?;
     let mut track = read_at(spec, &place)?;
     let name = selection::challenge(&track, spec.challenge.as_deref())?.name.clone();
-    load_plugin(spec, &place, &mut track, &name)?;
+    let plugin = load_plugin(spec, &place, &mut track, &name)?;
     let challenge = selection::challenge(&track, Some(&name))?;
-    selection::check_supported(challenge, &place.files, track.plugin.as_deref())?;
-    let used = selection::used_document_sets(&track, challenge)?;
-    Ok((track, used))
+    selection::check_supported(challenge, &place.files, plugin.as_deref())?;
+    let used = selection::used_document_sets(&track, challenge, plugin.as_deref())?;
+    Ok((Loaded { track, plugin }, used))
 }
 
 /// The track's name and its JSON as the templates give it, unchecked.
@@ -243,7 +256,6 @@ fn read_at(spec: &TrackSpec, place: &Place) -> Result<Track, LoadError> {
         challenges,
         meta: object(&json, "meta"),
         params: spec.params.clone(),
-        plugin: None,
     };
     selection::filter_tasks(&mut track, &spec.include_tasks, &spec.exclude_tasks)?;
     if spec.test_mode {

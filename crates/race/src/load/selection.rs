@@ -3,16 +3,17 @@
 //! Task filters and test mode are Rally's track processors (`esrally/track/loader.py`), applied to every challenge. Whether operations
 //! are supported is asked only for the challenge that runs: a track stays usable for what can be driven.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::LoadError;
-use super::files::TrackFiles;
-use crate::drive::operation::terms_search;
-use crate::model::{Challenge, DocumentSet, Params, ScheduleElement, Task, Throughput, Track};
+use crate::model::{
+    Challenge, DocumentSet, Params, ScheduleElement, TEST_MODE_DOCUMENTS, Task, Throughput, Track,
+};
 use crate::plugin::{self, PLUGIN_FILE, Plugin};
+use crate::track_files::files::TrackFiles;
 
-/// Documents of a document set in test mode; the file of that many documents is named `<stem>-1k.<extension>`.
-pub const TEST_MODE_DOCUMENTS: u64 = 1_000;
 /// Seconds that a task measures at most in test mode.
 const TEST_MODE_TIME_PERIOD_S: f64 = 10.0;
 /// Target throughput in test mode, so high that it never waits but still takes the throttled path.
@@ -37,7 +38,7 @@ pub fn challenge<'a>(track: &'a Track, name: Option<&str>) -> Result<&'a Challen
 /// Keeps only the included tasks, or removes the excluded ones. A filter is a task's name, `type:<operation type>` or `tag:<tag>`.
 ///
 /// # Errors
-/// `Parameters` for a malformed filter.
+/// `Parameters` for a malformed filter, and for filters that leave no challenge a task: such a race would succeed in doing nothing.
 pub fn filter_tasks(track: &mut Track, include: &[String], exclude: &[String]) -> Result<(), LoadError> {
     let (given, excluding) = if include.is_empty() { (exclude, true) } else { (include, false) };
     if given.is_empty() {
@@ -45,6 +46,7 @@ pub fn filter_tasks(track: &mut Track, include: &[String], exclude: &[String]) -
     }
     let filters = given.iter().map(|text| TaskFilter::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let keep = |task: &Task| filters.iter().any(|filter| filter.matches(task)) != excluding;
+    let names: BTreeSet<String> = tasks(track).map(|task| task.name.clone()).collect();
     for challenge in &mut track.challenges {
         challenge.schedule.retain_mut(|element| match element {
             ScheduleElement::Task(task) => keep(task),
@@ -55,7 +57,20 @@ pub fn filter_tasks(track: &mut Track, include: &[String], exclude: &[String]) -
             }
         });
     }
+    if !names.is_empty() && tasks(track).next().is_none() {
+        let option = if excluding { "--exclude-tasks" } else { "--include-tasks" };
+        return Err(LoadError::Parameters(format!(
+            "{option} [{}] leaves no task to run; track [{}] has the tasks [{}]",
+            given.join(","),
+            track.name,
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        )));
+    }
     Ok(())
+}
+
+fn tasks(track: &Track) -> impl Iterator<Item = &Task> {
+    track.challenges.iter().flat_map(|challenge| &challenge.schedule).flat_map(ScheduleElement::tasks)
 }
 
 enum TaskFilter {
@@ -150,7 +165,9 @@ pub fn check_supported(
                 (Some(plugin), "parameter source") => plugin.has_param_source(name),
                 (Some(plugin), _) => plugin.has_scheduler(name),
                 // Known without Python: see `plugin::needs_python`.
-                (None, "parameter source") => files.has(PLUGIN_FILE) && terms_search::is_source(name),
+                (None, "parameter source") => {
+                    files.has(PLUGIN_FILE) && plugin::known_sources::is_source(name)
+                }
                 (None, _) => false,
             };
             if !is_there {
@@ -186,8 +203,8 @@ pub fn reads(params: &Params, corpus: &str, set: &DocumentSet) -> bool {
 }
 
 /// Whether the plugin decides which documents the task reads.
-fn is_of_plugin(track: &Track, task: &Task) -> bool {
-    track.plugin.as_ref().is_some_and(|plugin| {
+fn is_of_plugin(plugin: Option<&Plugin>, task: &Task) -> bool {
+    plugin.is_some_and(|plugin| {
         plugin.has_runner(&task.operation.kind)
             || task.operation.param_source.as_deref().is_some_and(|source| plugin.has_param_source(source))
     })
@@ -197,13 +214,17 @@ fn is_of_plugin(track: &Track, task: &Task) -> bool {
 ///
 /// # Errors
 /// `TrackInvalid` for a bulk task without any documents.
-pub fn used_document_sets(track: &Track, challenge: &Challenge) -> Result<Vec<(usize, usize)>, LoadError> {
+pub fn used_document_sets(
+    track: &Track,
+    challenge: &Challenge,
+    plugin: Option<&Plugin>,
+) -> Result<Vec<(usize, usize)>, LoadError> {
     let mut used = Vec::new();
     let bulks = challenge
         .schedule
         .iter()
         .flat_map(ScheduleElement::tasks)
-        .filter(|task| task.operation.kind == "bulk" && !is_of_plugin(track, task));
+        .filter(|task| task.operation.kind == "bulk" && !is_of_plugin(plugin, task));
     for task in bulks {
         if track.corpora.is_empty() {
             return Err(LoadError::invalid(format!(
@@ -236,7 +257,7 @@ pub fn used_document_sets(track: &Track, challenge: &Challenge) -> Result<Vec<(u
             )));
         }
     }
-    if let Some(plugin) = &track.plugin {
+    if let Some(plugin) = plugin {
         for (name, file) in plugin.used_documents()? {
             for (corpus_index, corpus) in
                 track.corpora.iter().enumerate().filter(|(_, corpus)| corpus.name == name)

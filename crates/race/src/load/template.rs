@@ -17,8 +17,8 @@ use regex::Regex;
 use super::LoadError;
 use super::dates;
 use super::dictionary::Dictionary;
-use super::files::TrackFiles;
 use crate::model::Params;
+use crate::track_files::files::TrackFiles;
 
 /// Names that a user's parameter cannot take (Rally's internal globals).
 pub const RESERVED_NAMES: [&str; 4] = ["build_flavor", "glob", "now", "serverless_operator"];

@@ -22,7 +22,7 @@ fn read_json(track: Value) -> Result<Track, LoadError> {
 
 fn load_json(track: Value) -> Result<Track, LoadError> {
     let folder = tempfile::tempdir().unwrap();
-    load(&write_track(folder.path(), &track), &mut std::io::sink())
+    load(&write_track(folder.path(), &track), &mut std::io::sink()).map(|loaded| loaded.track)
 }
 
 fn check_error(track: Value, expected: &str) {
@@ -184,7 +184,17 @@ fn tasks_can_be_included_and_excluded() {
     check(&[], &[], &["refresh", "force-merge", "second"]);
     check(&["type:refresh"], &[], &["refresh", "second"]);
     check(&[], &["tag:setup", "force-merge"], &["second"]);
-    check(&[], &["type:refresh", "type:force-merge"], &[]);
+    for (include, exclude, option) in [
+        (&[][..], &["type:refresh", "type:force-merge"][..], "--exclude-tasks"),
+        (&["thrid"], &[], "--include-tasks"),
+    ] {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let spec = TrackSpec { include_tasks: owned(include), exclude_tasks: owned(exclude), ..spec.clone() };
+        let error = read(&spec).unwrap_err().to_string();
+        for part in [option, "leaves no task to run", "[force-merge, refresh, second]"] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
 }
 
 fn track_with_corpus(set: Value) -> Value {
@@ -239,7 +249,7 @@ fn archives_are_unpacked_and_checked() {
 
         let mut log = Vec::new();
         let spec = write_track(folder.path(), &set(documents.len(), 1_500));
-        let track = load(&spec, &mut log).unwrap();
+        let track = load(&spec, &mut log).unwrap().track;
         let DocumentSource::File(path) = &track.corpora[0].documents[0].source else { panic!("not a file") };
         assert_eq!(std::fs::read_to_string(path).unwrap(), documents);
         assert!(super::offsets::is_current(path));
@@ -341,7 +351,7 @@ fn test_mode_cuts_documents_and_iterations() {
     track["schedule"][0]["target-throughput"] = json!(5);
     track["schedule"][0]["warmup-iterations"] = json!(1);
     let spec = TrackSpec { test_mode: true, ..write_track(folder.path(), &track) };
-    let track = load(&spec, &mut std::io::sink()).unwrap();
+    let track = load(&spec, &mut std::io::sink()).unwrap().track;
     let set = &track.corpora[0].documents[0];
     assert_eq!(
         (set.number_of_documents, set.file.as_str(), set.archive.as_deref()),
@@ -389,7 +399,7 @@ fn broken_json_shows_the_place() {
 fn the_built_in_track_loads_and_exports() {
     let spec = TrackSpec::new(TrackSource::BuiltIn { name: "log_ingest".to_owned(), corpus: None }, NOW_S);
     let test = TrackSpec { test_mode: true, ..spec.clone() };
-    let track = load(&test, &mut std::io::sink()).unwrap();
+    let track = load(&test, &mut std::io::sink()).unwrap().track;
     let set = &track.corpora[0].documents[0];
     let DocumentSource::Memory(bytes) = &set.source else { panic!("not in memory") };
     assert_eq!(
@@ -409,7 +419,7 @@ fn the_built_in_track_loads_and_exports() {
     crate::builtin::export("log_ingest", Some(&log), &exported).unwrap();
     for test_mode in [false, true] {
         let spec = TrackSpec { test_mode, ..TrackSpec::new(TrackSource::Path(exported.clone()), NOW_S) };
-        let track = load(&spec, &mut std::io::sink()).unwrap();
+        let track = load(&spec, &mut std::io::sink()).unwrap().track;
         let expected = if test_mode { 1_000 } else { 1_200 };
         assert_eq!(
             (track.name.as_str(), track.corpora[0].documents[0].number_of_documents),

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use super::reporting::DatastoreConfig;
 use super::templates::{self, METRICS, RACES, RESULTS};
-use crate::drive::cluster::{Answer, Cluster};
-use crate::drive::http::{HttpError, Method};
 use crate::hosts::connect;
+use crate::http::cluster::{Answer, Cluster};
+use crate::http::{HttpError, Method};
 
 /// A bulk is sent when it has so many documents or bytes.
 const BULK_DOCUMENTS_MAX: usize = 5_000;

@@ -10,7 +10,6 @@ pub mod document;
 pub mod reporting;
 pub mod results;
 pub mod samples;
-pub mod system;
 mod templates;
 #[cfg(test)]
 mod tests;

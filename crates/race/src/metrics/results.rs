@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::model::Params;
-use crate::report::Race;
+use crate::record::Race;
 
 /// A document a figure, for `rally-results-*`; sorted by name. `meta`: of the track and the challenge, merged.
 pub fn documents(race: &Race, meta: &Params) -> Vec<Value> {

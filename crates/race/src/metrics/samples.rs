@@ -12,10 +12,8 @@ use serde_json::Value;
 
 use super::document::RaceContext;
 use super::writer::MetricsSender;
-use crate::drive::operation::{DependentTiming, Details, ErrorNote};
-use crate::drive::sample::Sample;
-use crate::drive::throughput::Note;
 use crate::model::{Params, Task};
+use crate::sample::{DependentTiming, Details, ErrorNote, Note, Sample};
 
 /// Samples handed over at a time.
 const BATCH_SAMPLES: usize = 512;

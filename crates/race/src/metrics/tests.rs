@@ -11,14 +11,12 @@ use super::datastore::Datastore;
 use super::samples::StepLog;
 use super::writer::METRICS_FILE;
 use super::*;
-use crate::drive::operation::{DependentTiming, Details, ErrorNote};
-use crate::drive::sample::Sample;
 use crate::drive::tests::plain_task;
 use crate::drive::tests::stub::{Asked, Stub};
 use crate::drive::tests::whole_race::race_on;
-use crate::drive::throughput::Note;
 use crate::model::{Params, Task};
-use crate::report::Race;
+use crate::record::Race;
+use crate::sample::{DependentTiming, Details, ErrorNote, Note, Sample};
 
 fn fixtures() -> Value {
     serde_json::from_str(include_str!("../../tests/metrics/fixtures.json")).unwrap()

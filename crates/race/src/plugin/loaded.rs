@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 use super::process::Process;
 use super::scripts::Scripts;
 use super::{PluginError, PythonSettings, track_json};
-use crate::drive::protocol::Protocol;
-use crate::load::LoadError;
+use crate::http::protocol::Protocol;
 use crate::model::{DocumentSource, Track};
 
 /// A track's plugin, loaded in at least one process.
@@ -114,7 +113,7 @@ impl Plugin {
     }
 
     /// Lets the track processors change `track`. `challenge`: the one that is raced.
-    pub fn process_track(&self, track: &mut Track, challenge: &str) -> Result<(), LoadError> {
+    pub fn process_track(&self, track: &mut Track, challenge: &str) -> Result<(), PluginError> {
         let image = Image {
             bytes: track_json::to_json(track).to_string().into_bytes(),
             is_pickled: false,
@@ -137,7 +136,7 @@ impl Plugin {
     }
 
     /// (corpus, document file) of what the plugin's parameter sources read.
-    pub fn used_documents(&self) -> Result<Vec<(String, String)>, LoadError> {
+    pub fn used_documents(&self) -> Result<Vec<(String, String)>, PluginError> {
         let running = self.take()?;
         let answer = self.ask(&running.process, json!({"request": "used_corpora"}))?;
         self.put_back(running);
@@ -153,7 +152,7 @@ impl Plugin {
 
     /// Tells where the documents are, lets the track processors do what they want done before the race, and keeps the track
     /// for the processes that race. Takes as long as the plugin takes: it may generate its documents here.
-    pub fn prepare_track(&self, track: &Track, challenge: &str, data_root: &Path) -> Result<(), LoadError> {
+    pub fn prepare_track(&self, track: &Track, challenge: &str, data_root: &Path) -> Result<(), PluginError> {
         let mut running = self.take()?;
         let mut files = Vec::new();
         for corpus in &track.corpora {
@@ -256,11 +255,5 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         self.plugin.put_back(Running { process: Arc::clone(&self.process), is_ready: true });
-    }
-}
-
-impl From<PluginError> for LoadError {
-    fn from(error: PluginError) -> LoadError {
-        LoadError::Plugin(error)
     }
 }

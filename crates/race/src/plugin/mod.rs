@@ -11,12 +11,15 @@
 //! between, which `answer` answers), `close`.
 
 mod interpreter;
+pub mod known_sources;
 mod loaded;
 mod need;
 pub mod process;
 mod scripts;
 mod track_json;
 mod units;
+
+use crate::model::InvalidTask;
 
 pub use interpreter::{Interpreter, PythonSettings};
 pub use loaded::{Lease, Plugin};
@@ -35,6 +38,9 @@ pub enum PluginError {
     /// The plugin raised an exception; with the lines of its own code that led there.
     #[error("{error}{}", shown(traceback))]
     Raised { error: String, traceback: String },
+    /// What a track processor made of the track is none.
+    #[error("{0}")]
+    Track(String),
     /// The process ended or does not answer.
     #[error("{0}")]
     Ended(String),
@@ -44,5 +50,11 @@ fn shown(traceback: &str) -> String {
     match traceback {
         "" => String::new(),
         lines => format!("\n{lines}"),
+    }
+}
+
+impl From<InvalidTask> for PluginError {
+    fn from(error: InvalidTask) -> PluginError {
+        PluginError::Track(error.0)
     }
 }

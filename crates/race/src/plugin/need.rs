@@ -4,13 +4,13 @@
 //! parameter source, an operation type or a scheduler that only the plugin can know, a track processor, or a runner that
 //! takes the place of a built-in one.
 
-use crate::drive::operation::terms_search;
-use crate::load::operations::operation_type;
+use super::known_sources;
+use crate::model::operations::operation_type;
 use crate::model::{Challenge, ScheduleElement, Task};
 
 /// Whether racing `challenge` needs the plugin whose text is `plugin`.
 pub fn needs_python(plugin: &str, challenge: &Challenge) -> bool {
-    let is_known = terms_search::Variant::of_plugin(plugin).is_some();
+    let is_known = known_sources::Variant::of_plugin(plugin).is_some();
     let replaces = |kind: &str| {
         plugin.contains("register_runner")
             && ['"', '\''].iter().any(|quote| plugin.contains(&format!("{quote}{kind}{quote}")))
@@ -19,7 +19,7 @@ pub fn needs_python(plugin: &str, challenge: &Challenge) -> bool {
     let is_quick = |task: &Task| {
         is_known
             && task.operation.kind == "search"
-            && task.operation.param_source.as_deref().is_some_and(terms_search::is_source)
+            && task.operation.param_source.as_deref().is_some_and(known_sources::is_source)
     };
     plugin.contains("register_track_processor")
         || tasks()

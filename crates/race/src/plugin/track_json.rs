@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use crate::load::LoadError;
-use crate::load::challenges::{ignore_response_error_level, target_throughput};
+use super::PluginError;
 use crate::model::{
     Challenge, Corpus, DocumentSet, DocumentSource, Index, Operation, Parallel, Params, ScheduleElement,
-    Task, Template, Track,
+    Task, Template, Track, ignore_response_error_level, target_throughput,
 };
 
 /// The whole track; document files by their absolute names where they are there already.
@@ -109,8 +108,8 @@ fn task_json(task: &Task, completed_by: Option<&str>) -> Value {
 /// Takes what track processors changed into `track`. What the model has beyond Python's objects stays.
 ///
 /// # Errors
-/// [`LoadError::TrackInvalid`] for values of the wrong kind.
-pub fn take_changes(track: &mut Track, changed: &Value) -> Result<(), LoadError> {
+/// [`PluginError::Track`] for values of the wrong kind.
+pub fn take_changes(track: &mut Track, changed: &Value) -> Result<(), PluginError> {
     track.description = text(changed, "description").unwrap_or_default();
     track.meta = object(changed, "meta_data");
     track.indices = each(changed, "indices", |index| {
@@ -127,7 +126,7 @@ pub fn take_changes(track: &mut Track, changed: &Value) -> Result<(), LoadError>
     Ok(())
 }
 
-fn template(given: &Value) -> Result<Template, LoadError> {
+fn template(given: &Value) -> Result<Template, PluginError> {
     Ok(Template {
         name: mandatory(given, "name")?,
         index_pattern: text(given, "pattern").unwrap_or_default(),
@@ -136,7 +135,7 @@ fn template(given: &Value) -> Result<Template, LoadError> {
     })
 }
 
-fn corpus(given: &Value, known: &[Corpus]) -> Result<Corpus, LoadError> {
+fn corpus(given: &Value, known: &[Corpus]) -> Result<Corpus, PluginError> {
     let name = mandatory(given, "name")?;
     let of_name = known.iter().find(|corpus| corpus.name == name);
     let documents = each(given, "documents", |set| {
@@ -162,7 +161,7 @@ fn corpus(given: &Value, known: &[Corpus]) -> Result<Corpus, LoadError> {
     Ok(Corpus { name, documents, meta: object(given, "meta_data") })
 }
 
-fn challenge(given: &Value) -> Result<Challenge, LoadError> {
+fn challenge(given: &Value) -> Result<Challenge, PluginError> {
     Ok(Challenge {
         name: mandatory(given, "name")?,
         description: text(given, "description").unwrap_or_default(),
@@ -192,7 +191,7 @@ fn challenge(given: &Value) -> Result<Challenge, LoadError> {
     })
 }
 
-fn task(given: &Value) -> Result<Task, LoadError> {
+fn task(given: &Value) -> Result<Task, PluginError> {
     let (name, params) = (mandatory(given, "name")?, object(given, "params"));
     let operation = &given["operation"];
     let operation_params = object(operation, "params");
@@ -224,23 +223,23 @@ fn task(given: &Value) -> Result<Task, LoadError> {
     })
 }
 
-fn wrong(name: &str, value: &Value) -> LoadError {
-    LoadError::invalid(format!("a track processor of the plugin left [{value}] as [{name}]"))
+fn wrong(name: &str, value: &Value) -> PluginError {
+    PluginError::Track(format!("a track processor of the plugin left [{value}] as [{name}]"))
 }
 
 fn text(of: &Value, name: &str) -> Option<String> {
     of[name].as_str().map(str::to_owned)
 }
 
-fn as_text(value: &Value, name: &str) -> Result<String, LoadError> {
+fn as_text(value: &Value, name: &str) -> Result<String, PluginError> {
     value.as_str().map(str::to_owned).ok_or_else(|| wrong(name, value))
 }
 
-fn mandatory(of: &Value, name: &str) -> Result<String, LoadError> {
+fn mandatory(of: &Value, name: &str) -> Result<String, PluginError> {
     as_text(&of[name], name)
 }
 
-fn count(of: &Value, name: &str) -> Result<Option<u32>, LoadError> {
+fn count(of: &Value, name: &str) -> Result<Option<u32>, PluginError> {
     match &of[name] {
         Value::Null => Ok(None),
         value => value
@@ -258,8 +257,8 @@ fn object(of: &Value, name: &str) -> Params {
 fn each<T>(
     of: &Value,
     name: &str,
-    read: impl Fn(&Value) -> Result<T, LoadError>,
-) -> Result<Vec<T>, LoadError> {
+    read: impl Fn(&Value) -> Result<T, PluginError>,
+) -> Result<Vec<T>, PluginError> {
     match &of[name] {
         Value::Null => Ok(Vec::new()),
         Value::Array(items) => items.iter().map(read).collect(),

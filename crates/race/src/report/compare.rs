@@ -6,15 +6,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use super::number::Number;
 use super::output::{self, ReportOptions};
-use super::race::Race;
-use super::results::{PERCENTILES, PerShard, Results, TaskResults, TimeStats, TransformResult};
-use super::scope;
 use super::summary::{self, disk_usage_by_field, disk_usage_parts};
 use super::table::{Cell, Row};
-use super::units;
 use crate::model::bare_text;
+use crate::notation::number::Number;
+use crate::notation::units;
+use crate::record::race::Race;
+use crate::record::results::{PERCENTILES, PerShard, Results, TaskResults, TimeStats, TransformResult};
+use crate::record::scope;
 
 pub const HEADERS: [&str; 7] = ["Metric", "Task", "Baseline", "Contender", "Diff", "Unit", "Diff %"];
 

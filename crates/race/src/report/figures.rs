@@ -1,11 +1,11 @@
 //! "Which numbers does a race come down to?": one list of named figures a race, for comparisons and as goals of tuning.
 
-use super::measurements::Measurements;
-use super::number::Number;
-use super::race::Race;
-use super::results::{PERCENTILES, Results, TaskResults, TimeStats};
-use super::store::StoreError;
 use crate::inference::Direction;
+use crate::notation::number::Number;
+use crate::record::measurements::Measurements;
+use crate::record::race::Race;
+use crate::record::results::{PERCENTILES, Results, TaskResults, TimeStats};
+use crate::record::store::StoreError;
 
 /// One number of one race.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,8 +142,8 @@ fn add_task(task: &TaskResults, figures: &mut Vec<Figure>) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::report::race::{Car, Cluster};
-    use crate::report::results::ThroughputStats;
+    use crate::record::race::{Car, Cluster};
+    use crate::record::results::ThroughputStats;
 
     /// A stored race of one closed-loop task `index` with that median throughput and p99.
     pub(crate) fn race(id: &str, docs_per_s: f64, p99_ms: f64) -> Race {

@@ -4,12 +4,13 @@
 
 use std::io::{self, Write};
 
-use super::annotations::Annotation;
-use super::python_json::{self, Characters};
-use super::race::Race;
+use super::narrow;
 use super::table::{self, Cell, Row};
-use super::units::{pretty_count, pretty_size};
 use crate::model::{Challenge, DocumentSet, ScheduleElement, Task, Track};
+use crate::notation::python_json::{self, Characters};
+use crate::notation::units::{pretty_count, pretty_size};
+use crate::record::annotations::Annotation;
+use crate::record::race::Race;
 
 const RACE_HEADERS: [&str; 11] = [
     "Race ID",
@@ -25,8 +26,17 @@ const RACE_HEADERS: [&str; 11] = [
     "User Tags",
 ];
 
-/// `list races --format text`.
-pub fn write_races(races: &[Race], out: &mut dyn Write) -> io::Result<()> {
+/// Rally's table, or, where it is wider than a terminal of `width` columns, a few short lines for each row.
+fn fitting(headers: &[&str], rows: &[Row], width: Option<usize>) -> String {
+    let table = table::simple(headers, rows);
+    match width {
+        Some(width) if !narrow::fits(&table, Some(width)) => narrow::cards(headers, rows, width),
+        _ => table,
+    }
+}
+
+/// `list races --format text`; `width`: columns of the terminal that it goes to.
+pub fn write_races(races: &[Race], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     if races.is_empty() {
         return writeln!(out, "\nNo recent races found.");
     }
@@ -49,7 +59,7 @@ pub fn write_races(races: &[Race], out: &mut dyn Write) -> io::Result<()> {
             ]
         })
         .collect();
-    write!(out, "\nRecent races:\n\n{}", table::simple(&RACE_HEADERS, &rows))
+    write!(out, "\nRecent races:\n\n{}", fitting(&RACE_HEADERS, &rows, width))
 }
 
 /// `list races --format json`.
@@ -63,6 +73,7 @@ pub fn write_races_json(races: &[Race], out: &mut dyn Write) -> io::Result<()> {
 pub fn write_annotations(
     annotations: &[Annotation],
     environment: &str,
+    width: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if annotations.is_empty() {
@@ -82,11 +93,11 @@ pub fn write_annotations(
         })
         .collect();
     let headers = ["Annotation Id", "Timestamp", "Track", "Chart Type", "Chart Name", "Message"];
-    write!(out, "\nAnnotations:\n\n{}", table::simple(&headers, &rows))
+    write!(out, "\nAnnotations:\n\n{}", fitting(&headers, &rows, width))
 }
 
-/// `list tracks`.
-pub fn write_tracks(tracks: &[Track], out: &mut dyn Write) -> io::Result<()> {
+/// `list tracks`; `width`: columns of the terminal that it goes to.
+pub fn write_tracks(tracks: &[Track], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let mut sorted: Vec<&Track> = tracks.iter().collect();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
     // Tracks that only have a schedule have no challenges to name.
@@ -117,7 +128,7 @@ pub fn write_tracks(tracks: &[Track], out: &mut dyn Write) -> io::Result<()> {
             row
         })
         .collect();
-    write!(out, "Available tracks:\n\n{}", table::simple(&headers, &rows))
+    write!(out, "Available tracks:\n\n{}", fitting(&headers, &rows, width))
 }
 
 fn default_challenge(track: &Track) -> Option<&Challenge> {

@@ -1,206 +1,14 @@
-//! "What does a race say beyond Rally's results?": `measurements.json`, beside `race.json`.
-//!
-//! Latency free of coordinated omission, the server's `took`, how late requests were sent, what the load generator, the
-//! server and the machine used, which settings were raced and in which order, and what makes the figures doubtful. Times are
-//! milliseconds, shares are in [0, 1]; what was not measured is absent or `null`.
+//! "How is what a race says beyond Rally's results printed?" Below the summary: latency free of coordinated omission, the server's `took`, how
+//! late requests were sent.
 
 use std::io::{self, Write};
 
-use serde::{Deserialize, Serialize};
-
 use super::narrow;
-use super::number::Number;
 use super::output::{Format, ReportOptions};
-use super::results::TimeStats;
-use super::shown;
 use super::table::{self, Align, Cell, Row};
-use crate::model::Params;
-
-/// Name of the file in a race's folder.
-pub const FILE: &str = "measurements.json";
-/// Of the layout; grows when a reader of an older one would go wrong.
-pub const VERSION: u32 = 1;
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Measurements {
-    pub version: u32,
-    pub race_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<RunPlace>,
-    pub hosts: Vec<String>,
-    /// What the server was started with, where this tool started it.
-    pub engine_settings: Params,
-    pub machine: MachineMeasurements,
-    pub server: ServerMeasurements,
-    /// In the order of the schedule, tasks that reports leave out included.
-    pub tasks: Vec<TaskMeasurements>,
-    pub warnings: Vec<Warning>,
-}
-
-/// Where a race stands among the races of one run (`--repeat`, `--versus`, `limber tune`).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunPlace {
-    pub run_id: String,
-    /// Name of the side that raced.
-    pub side: String,
-    /// From 1; every side races once a round.
-    pub round: u32,
-    /// From 1, over all races of the run in the order in which they were raced.
-    pub position: u32,
-}
-
-/// Of the whole race, all processors together.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MachineMeasurements {
-    pub wall_s: f64,
-    pub processors: usize,
-    /// Processor seconds of everyone, of the load generator, and of everyone else but the server.
-    pub busy_s: Option<f64>,
-    pub generator_cpu_s: Option<f64>,
-    pub others_cpu_s: Option<f64>,
-    pub steal_share: Option<f64>,
-    pub cpu_stall_share: Option<f64>,
-    pub memory_stall_share: Option<f64>,
-    pub io_stall_share: Option<f64>,
-    pub quota_throttled_share: Option<f64>,
-    pub heat_throttle_count: Option<u64>,
-    pub mhz_before: Option<f64>,
-    pub mhz_after: Option<f64>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ServerMeasurements {
-    /// Processor seconds during the race, over all nodes.
-    pub cpu_s: Option<f64>,
-    /// At the end of the race; the peak counts from the server's start. Only of servers on this machine.
-    pub resident_bytes: Option<u64>,
-    pub peak_resident_bytes: Option<u64>,
-    /// Whether the peak is of this race: its server was started for it, or rose above what it had needed before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_peak_of_race: Option<bool>,
-}
-
-impl ServerMeasurements {
-    /// What the server used, in a sentence; `None` where nothing is known.
-    pub fn line(&self) -> Option<String> {
-        let cpu = self.cpu_s.map(|seconds| format!("{} s of processor time", shown::three_digits(seconds)));
-        let peak = self.peak_resident_bytes.map(|bytes| {
-            let since = match self.is_peak_of_race {
-                Some(false) => " (reached before the race)",
-                _ => "",
-            };
-            format!("{} of memory at its peak{since}", shown::bytes(bytes as f64))
-        });
-        let used: Vec<String> = [cpu, peak].into_iter().flatten().collect();
-        (!used.is_empty()).then(|| format!("The server used {}.", used.join(" and ")))
-    }
-}
-
-/// How a latency without coordinated omission came about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LatencyMethod {
-    /// From the time when each request was due, whenever it was sent: Rally's `latency` of throttled tasks.
-    IntendedSendTime,
-    /// Closed loop: corrected for the requests that a long answer kept from being sent, at the client's median pace.
-    #[default]
-    ExpectedInterval,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct HonestLatency {
-    pub method: LatencyMethod,
-    /// The pace that was assumed: ms from request to request of one client.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected_interval_ms: Option<f64>,
-    pub times: TimeStats,
-}
-
-/// In ms.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct DelayMeasurements {
-    pub mean: f64,
-    pub p50: f64,
-    pub p99: f64,
-    pub max: f64,
-}
-
-/// The load generator during the task's step.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GeneratorMeasurements {
-    pub workers: usize,
-    pub cpu_s: f64,
-    pub wall_s: f64,
-    /// Share of one core that its busiest thread used.
-    pub busiest_worker_share: f64,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TaskMeasurements {
-    pub task: String,
-    pub clients: u32,
-    pub sample_count: u64,
-    /// From the start of the first measured request to that of the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub measured_s: Option<f64>,
-    pub error_rate: f64,
-    pub service_time: TimeStats,
-    /// Rally's: service time itself where nothing throttles.
-    pub latency: TimeStats,
-    pub honest_latency: HonestLatency,
-    /// The server's own time; empty where answers do not tell it.
-    pub took: TimeStats,
-    /// From due to sent; only of throttled tasks.
-    pub send_delay: Option<DelayMeasurements>,
-    /// From when a client could and should have sent to when it did.
-    pub own_delay: Option<DelayMeasurements>,
-    pub generator: GeneratorMeasurements,
-    /// Of all processors' time during the step.
-    pub steal_share: Option<f64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Warning {
-    pub kind: WarningKind,
-    /// `None` for the whole race.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<String>,
-    pub text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WarningKind {
-    /// The load generator was the limit, or may have been.
-    Generator,
-    /// The server did not keep up with the schedule.
-    Schedule,
-    /// Something else used the machine.
-    Machine,
-    /// Failed requests are in the figures.
-    Errors,
-    /// Tasks ran too shortly for their figures to mean much.
-    TooShort,
-    /// The user ended the race.
-    Interrupted,
-}
-
-impl Warning {
-    /// The text with its task.
-    pub fn line(&self) -> String {
-        match &self.task {
-            Some(task) => format!("Task [{task}]: {}", self.text),
-            None => self.text.clone(),
-        }
-    }
-}
+use crate::notation::number::Number;
+use crate::record::measurements::{HonestLatency, LatencyMethod, Measurements};
+use crate::record::results::TimeStats;
 
 pub const HEADERS: [&str; 9] = [
     "Task",
@@ -288,6 +96,9 @@ fn rounded(ms: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::measurements::{
+        DelayMeasurements, RunPlace, TaskMeasurements, VERSION, Warning, WarningKind,
+    };
 
     #[test]
     fn kept_and_read_back_and_printed() {

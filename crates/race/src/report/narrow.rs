@@ -1,8 +1,8 @@
 //! "The terminal is narrower than this table; how is it read all the same?" A few short lines a row instead of one that wraps anywhere.
 
-use super::number::Number;
-use super::shown::plain;
 use super::table::{Cell, Row};
+use crate::notation::number::Number;
+use crate::notation::shown::plain;
 
 const INDENT: &str = "    ";
 
@@ -39,14 +39,38 @@ pub fn records(headers: &[&str], rows: &[Row], width: usize) -> String {
             }
             continue;
         }
+        // The unit of all values of the row.
+        let unit = headers.iter().position(|header| *header == "Unit");
+        let title = match unit.map(cell).filter(|unit| !unit.is_empty()) {
+            Some(unit) => format!("{title}, {unit}"),
+            None => title,
+        };
         text.push_str(&title);
         text.push('\n');
-        let pairs = headers.iter().enumerate().skip(2).map(|(place, header)| (header, cell(place)));
-        let parts =
-            pairs.filter(|(_, value)| !value.is_empty()).map(|(header, value)| format!("{header} {value}"));
-        add_wrapped(parts, width, &mut text);
+        let places = (2..headers.len()).filter(|place| Some(*place) != unit);
+        add_wrapped(parts(headers, row, places), width, &mut text);
     }
     text
+}
+
+/// Each row as its first cell, followed by the others; those without a text are left out.
+pub fn cards(headers: &[&str], rows: &[Row], width: usize) -> String {
+    let mut text = String::new();
+    for row in rows {
+        text.push_str(&format!("{}\n", row.first().map(shown).unwrap_or_default()));
+        add_wrapped(parts(headers, row, 1..headers.len()), width, &mut text);
+    }
+    text
+}
+
+/// `Header value` of each place that has a value.
+fn parts<'a>(
+    headers: &'a [&str],
+    row: &'a Row,
+    places: impl Iterator<Item = usize> + 'a,
+) -> impl Iterator<Item = String> + 'a {
+    let pairs = places.filter_map(|place| Some((headers.get(place)?, row.get(place).map(shown)?)));
+    pairs.filter(|(_, value)| !value.is_empty()).map(|(header, value)| format!("{header} {value}"))
 }
 
 fn shown(cell: &Cell) -> String {
@@ -56,18 +80,37 @@ fn shown(cell: &Cell) -> String {
     }
 }
 
-/// Joins `parts` by commas into indented lines of at most `width` characters where the parts allow it.
+/// Characters that take room on a terminal: all but those of its escapes, which begin with ESC and end with `m`.
+fn columns(text: &str) -> usize {
+    let mut is_escape = false;
+    let takes_room = |c: &char| {
+        let was_escape = is_escape;
+        is_escape = *c == '\u{1b}' || (was_escape && *c != 'm');
+        !is_escape && !was_escape
+    };
+    text.chars().filter(takes_room).count()
+}
+
+/// Joins `parts` by commas into indented lines of at most `width` characters; a part that is longer than a line is broken between words.
 fn add_wrapped(parts: impl Iterator<Item = String>, width: usize, text: &mut String) {
     let mut line = String::new();
     for part in parts {
-        if !line.is_empty() && INDENT.len() + line.chars().count() + 2 + part.chars().count() > width {
+        if !line.is_empty() && INDENT.len() + columns(&line) + 2 + columns(&part) > width {
             text.push_str(&format!("{INDENT}{line},\n"));
             line.clear();
         }
         if !line.is_empty() {
             line.push_str(", ");
         }
-        line.push_str(&part);
+        for (place, word) in part.split(' ').enumerate() {
+            if place > 0 && INDENT.len() + columns(&line) + 1 + columns(word) >= width {
+                text.push_str(&format!("{INDENT}{line}\n"));
+                line.clear();
+            } else if place > 0 {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
     }
     if !line.is_empty() {
         text.push_str(&format!("{INDENT}{line}\n"));
@@ -93,6 +136,20 @@ mod tests {
         let headers = ["Metric", "Task", "Baseline", "Contender", "Diff", "Unit"];
         let text = records(&headers, &[row(&["error rate", "bulk", "1", "2", "+1", ""])], 40);
         assert_eq!(text, "error rate  [bulk]\n    Baseline 1, Contender 2, Diff +1\n");
+        let colored = row(&["Latency", "bulk", "1", "2", "\u{1b}[32;1m+1\u{1b}[0m", "ms"]);
+        assert_eq!(
+            records(&headers, &[colored], 40),
+            "Latency  [bulk], ms\n    Baseline 1, Contender 2, Diff \u{1b}[32;1m+1\u{1b}[0m\n"
+        );
+        let long =
+            "Events with keys of high cardinality in several hundred segments: how fast is the term index?";
+        let text =
+            cards(&["Name", "Description", "Documents", "Size"], &[row(&["events", long, "1,000", ""])], 50);
+        assert!(text.lines().all(|line| line.chars().count() <= 50), "{text}");
+        assert!(
+            text.starts_with("events\n    Description Events with") && text.ends_with("Documents 1,000\n"),
+            "{text}"
+        );
         assert!(fits("abc\n", None) && fits("abc\n", Some(3)) && !fits("abcd\n", Some(3)));
     }
 }

@@ -1,9 +1,9 @@
 //! "What came out of these races together?": the races of one side of a comparison, each with all its figures.
 
 use super::figures::{self, Figure};
-use super::race::Race;
-use super::store::{RaceStore, StoreError};
 use crate::inference::estimate::median;
+use crate::record::race::Race;
+use crate::record::store::{RaceStore, StoreError};
 
 #[derive(Debug)]
 pub struct RacedSide {
@@ -97,9 +97,9 @@ impl RacedSide {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::report::Measurements;
+    use crate::record::Measurements;
+    use crate::record::measurements::ServerMeasurements;
     use crate::report::figures::tests::race;
-    use crate::report::measurements::ServerMeasurements;
 
     /// A side of races that were raced at these rates, with the peaks of their servers in bytes.
     pub(crate) fn side(name: &str, docs_per_s: &[f64], p99_ms: f64, peak_bytes: &[u64]) -> RacedSide {

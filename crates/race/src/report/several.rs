@@ -8,14 +8,14 @@ use std::io::{self, Write};
 use super::compare;
 use super::figures::Figure;
 use super::output::{self, ReportOptions};
-use super::race::Race;
 use super::raced_side::RacedSide;
-use super::scope;
-use super::shown;
 use super::table::{Cell, Row};
 use crate::inference::comparison::{INTERVAL_LEVEL, adjust};
 use crate::inference::rank_test::{races_needed, smallest_p};
 use crate::inference::{Comparison, Correction, Verdict};
+use crate::notation::shown;
+use crate::record::race::Race;
+use crate::record::scope;
 
 pub const HEADERS: [&str; 11] = [
     "Metric",
@@ -142,6 +142,11 @@ fn correct(rows: &mut [Judged], rules: &Rules) -> usize {
     largest
 }
 
+/// `1 race`, `2 races`.
+fn counted(races: usize) -> String {
+    format!("{races} race{}", if races == 1 { "" } else { "s" })
+}
+
 fn note_on_races(baseline: &[Race], contender: &[Race]) -> Option<String> {
     let is_contender = |race: &&Race| contender.iter().any(|other| other.race_id == race.race_id);
     let both = baseline.iter().find(is_contender);
@@ -182,8 +187,9 @@ pub fn note_on_counts(
     let significance = rules.significance;
     if alone > significance {
         return Some(format!(
-            "With {baseline} against {contender} races no p-value can be below {}: nothing can be shown, whatever the figures. \
+            "With {baseline} against {} no p-value can be below {}: nothing can be shown, whatever the figures. \
              Race at least {} a side (limber race --repeat).",
+            counted(contender),
             probability(alone),
             races_needed(significance, 1)
         ));
@@ -214,11 +220,11 @@ pub fn write(
     compare::write_unlike(&judgement.unlike, out)?;
     writeln!(
         out,
-        "\nComparing baseline\n  {}: {} races\n\nwith contender\n  {}: {} races",
+        "\nComparing baseline\n  {}: {}\n\nwith contender\n  {}: {}",
         sides[0].described(),
-        judgement.baseline_count,
+        counted(judgement.baseline_count),
         sides[1].described(),
-        judgement.contender_count
+        counted(judgement.contender_count)
     )?;
     output::write_heading(options, out)?;
     let rows = |color: bool| judgement.rows.iter().map(|row| printed_row(row, color)).collect::<Vec<_>>();

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::number::{self, Number};
 use super::output::{self, ReportOptions, Show};
-use super::results::{DiskUsage, PERCENTILES, PerShard, Results, TaskResults, TimeStats};
 use super::table::{Cell, Row};
-use super::units;
+use crate::notation::number::{self, Number};
+use crate::notation::units;
+use crate::record::results::{DiskUsage, PERCENTILES, PerShard, Results, TaskResults, TimeStats};
 
 pub const HEADERS: [&str; 4] = ["Metric", "Task", "Value", "Unit"];
 

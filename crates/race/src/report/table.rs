@@ -4,8 +4,8 @@
 //! read as a number is a number column, also when the cells are texts; with one fraction in it all its cells are printed anew
 //! with six significant digits and aligned at the decimal point; everything else stays as it is.
 
-use super::number::{self, Number};
-use super::shown::plain;
+use crate::notation::number::{self, Number};
+use crate::notation::shown::plain;
 
 /// One cell. Colors are terminal escapes inside of a text; they have no width.
 #[derive(Debug, Clone, PartialEq)]

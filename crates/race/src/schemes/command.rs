@@ -7,7 +7,7 @@ use clap::Args;
 use super::{SchemesConfig, race_schemes, table};
 use crate::cli::{ServerProvider, TrackArguments, cancel_on_interrupt, check_writable, folder, printed};
 use crate::race::RaceError;
-use crate::report::RaceStore;
+use crate::record::RaceStore;
 
 /// Race the two schemes of the term index: all of it resident, or cached under a budget
 ///

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::report::results::TaskResults;
+use crate::record::results::TaskResults;
 
 /// Disk use of all indices.
 #[derive(Debug, Clone, Copy, Default)]

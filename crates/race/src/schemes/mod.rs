@@ -22,14 +22,15 @@ use table::{Round, SweepRow};
 
 use crate::cli::{RunningServer, ServerProvider};
 use crate::drive::client::OnError;
-use crate::drive::cluster::{Answer, Cluster};
 use crate::drive::driver::DriveProgress;
 use crate::drive::error::DriveError;
 use crate::hosts::{ClientOptions, connect};
+use crate::http::cluster::{Answer, Cluster};
+use crate::live::Progress;
 use crate::load::TrackSpec;
 use crate::model::Params;
-use crate::race::{Progress, RaceConfig, RaceError, new_race_id, run};
-use crate::report::RaceStore;
+use crate::race::{RaceConfig, RaceError, new_race_id, run};
+use crate::record::RaceStore;
 
 const TRACK: &str = "segment_memory";
 /// Longest wait for merges to come to rest, and how often they are looked at.

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use super::SchemesOutcome;
 use super::figures::{Figures, Memory, TaskFigures};
 use crate::inference::estimate::median;
+use crate::notation::units::{GB, MB, TB};
 use crate::report::table::{self, Align, Cell, Row};
-use crate::report::units::{GB, MB, TB};
 
 /// Both schemes in one round.
 #[derive(Debug, Clone, Default, PartialEq)]

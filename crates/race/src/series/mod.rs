@@ -7,7 +7,6 @@
 mod order;
 mod run;
 mod side;
-mod spread;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -15,4 +14,3 @@ pub use order::Order;
 pub use run::{Series, SeriesOutcome, race_series};
 pub(crate) use run::{Warnings, race_on};
 pub use side::{EngineChange, Side};
-pub use spread::{Spread, spreads, write as write_spread};

@@ -3,12 +3,14 @@
 use std::time::Instant;
 
 use crate::drive::driver::DriveProgress;
-use crate::drive::sample::Sample;
 use crate::engine::{EngineSpec, RunningServer, ServerProvider};
+use crate::live::{Heading, Progress, TaskNow};
 use crate::model::Task;
-use crate::race::{Progress, RaceConfig, RaceError, RaceOutcome, run};
-use crate::report::measurements::RunPlace;
-use crate::report::{Race, RacedSide, StoreError};
+use crate::race::{RaceConfig, RaceError, RaceOutcome, run};
+use crate::record::measurements::RunPlace;
+use crate::record::{Race, StoreError};
+use crate::report::RacedSide;
+use crate::sample::Sample;
 use crate::watch::add_jvm_options;
 
 use super::{Order, Side};
@@ -194,5 +196,17 @@ impl Progress for Collected<'_> {
 
     fn warn(&mut self, line: &str) {
         self.warnings.add(line);
+    }
+
+    fn race_started(&mut self, race: &Heading) {
+        self.progress.race_started(race);
+    }
+
+    fn measured(&mut self, tasks: &[TaskNow]) {
+        self.progress.measured(tasks);
+    }
+
+    fn running(&mut self, tasks: &[TaskNow]) {
+        self.progress.running(tasks);
     }
 }

@@ -5,9 +5,10 @@ use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::drive::tests::stub::Stub;
 use crate::engine::{EngineSpec, RunningServer, ServerGuard, ServerProvider};
+use crate::live::Progress;
 use crate::load::{TrackSource, TrackSpec};
-use crate::race::{Progress, RaceConfig};
-use crate::report::{RaceFilter, RaceStore};
+use crate::race::RaceConfig;
+use crate::record::{RaceFilter, RaceStore};
 
 /// Hands out the same stub; remembers with what it was asked for.
 pub(crate) struct Stubs {

@@ -7,7 +7,6 @@
 pub mod format;
 pub mod reader;
 pub mod recorder;
-pub mod recording;
 
 /// Name of the file in the race's folder.
 pub const FILE_NAME: &str = "timeline.ndjson";

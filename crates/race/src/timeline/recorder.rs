@@ -12,8 +12,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2Serializer;
 
 use super::format::{Line, SampleType, SliceLine, TICK_NS, TICKS_MAX, TaskLine, VERSION, encoded, histogram};
-use crate::drive::sample::Sample;
 use crate::model::Task;
+use crate::sample::Sample;
 
 /// How long a slice waits for samples that are still under way. Workers hand samples on every 0.1 s while they have any.
 pub const HORIZON: Duration = Duration::from_secs(2);
@@ -54,6 +54,20 @@ impl Slice {
         self.processing_time.clear();
         (self.requests, self.operations, self.errors, self.unit) = (0, 0, 0, "");
         self.has_own_latency = false;
+    }
+
+    fn add(&mut self, other: &Slice) {
+        self.requests += other.requests;
+        self.operations += other.operations;
+        self.errors += other.errors;
+        if !other.unit.is_empty() {
+            self.unit = other.unit;
+        }
+        // A histogram that resizes takes in any other.
+        let _ = self.service_time.add(&other.service_time);
+        let _ = self.latency.add(&other.latency);
+        let _ = self.processing_time.add(&other.processing_time);
+        self.has_own_latency |= other.has_own_latency;
     }
 
     fn record(&mut self, sample: &Sample) {
@@ -106,6 +120,10 @@ pub struct RunningTask {
     /// Since the step's start: when the first of its requests was made ready, and when the last one ended.
     pub first: Option<Duration>,
     pub last_end: Duration,
+    /// Since the step's start: when the first request after the warm-up was made ready.
+    pub measured_from: Option<Duration>,
+    /// What was written already of the requests after the warm-up.
+    written: Slice,
     /// Share done of each client of the step that has reported one.
     shares: Vec<Option<f32>>,
 }
@@ -120,6 +138,8 @@ impl RunningTask {
             is_warmup: false,
             first: None,
             last_end: Duration::ZERO,
+            measured_from: None,
+            written: Slice::new(),
             shares: Vec::new(),
         }
     }
@@ -130,6 +150,14 @@ impl RunningTask {
         let first = index_at(now.saturating_sub(HORIZON));
         let slices = self.open.iter().flat_map(move |open| open.range(first..)).map(|(_, slice)| slice);
         (span(first).0, slices)
+    }
+
+    /// All requests after the warm-up, until now.
+    pub fn measured(&self) -> Slice {
+        let mut whole = Slice::new();
+        whole.add(&self.written);
+        self.open[1].values().for_each(|slice| whole.add(slice));
+        whole
     }
 
     /// Sum of the shares that its clients say they have done; `None` while no client knows.
@@ -213,6 +241,10 @@ impl<W: Write> Recorder<W> {
         task.first =
             Some(task.first.map_or(sample.processing_start, |first| first.min(sample.processing_start)));
         task.last_end = task.last_end.max(end);
+        if !sample.is_warmup {
+            let start = sample.processing_start;
+            task.measured_from = Some(task.measured_from.map_or(start, |first| first.min(start)));
+        }
         task.note_share(sample);
         let spare = &mut self.spare;
         task.open[usize::from(!sample.is_warmup)]
@@ -250,6 +282,9 @@ impl<W: Write> Recorder<W> {
                 while let Some(entry) = open.first_entry().filter(|entry| is_over(*entry.key())) {
                     let (index, mut slice) = entry.remove_entry();
                     self.write_slice(task.number, sample_type, index, &slice);
+                    if sample_type == SampleType::Normal {
+                        task.written.add(&slice);
+                    }
                     slice.clear();
                     self.spare.push(slice);
                 }

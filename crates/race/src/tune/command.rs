@@ -19,10 +19,11 @@ use crate::cli::{
 };
 use crate::engine::{EngineSpec, ServerProvider};
 use crate::hosts::DEFAULT_CLUSTER;
+use crate::live::Progress;
 use crate::load;
-use crate::race::{Progress, RaceConfig, RaceError, WatchConfig, new_race_id};
-use crate::report::RaceStore;
-use crate::report::shown::in_unit;
+use crate::notation::shown::in_unit;
+use crate::race::{RaceConfig, RaceError, WatchConfig, new_race_id};
+use crate::record::RaceStore;
 use crate::series::Warnings;
 
 /// Find the setting that serves a goal best, with evidence

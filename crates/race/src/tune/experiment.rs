@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::goal::{Bound, Goal};
 use super::space::{Knob, Space};
+use crate::notation::units::MB;
 use crate::race::RaceError;
-use crate::report::units::MB;
 
 /// Members of an experiment file.
 const MEMBERS: [&str; 21] = [

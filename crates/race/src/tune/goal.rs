@@ -1,9 +1,9 @@
 //! What is a setting judged by?
 
 use crate::inference::Direction;
+use crate::notation::units::bytes_of;
 use crate::race::RaceError;
 use crate::report::figures::Figure;
-use crate::report::units::bytes_of;
 
 /// A figure of a race: `docs/s`, `p99 of TASK`, `p99`, `peak_memory`, or a figure's own key such as `service_time.p50 of TASK`.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::halving::Outcome;
 use crate::race::RaceError;
-use crate::report::store::is_id;
+use crate::record::store::is_id;
 
 /// One line of `trials.ndjson`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

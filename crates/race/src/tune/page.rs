@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::report::{Findings, shown};
 use super::sensitivity::sensitivity;
 use crate::inference::estimate::median;
+use crate::notation::units::MB;
 use crate::report::html::escape::Text;
 use crate::report::html::plain::{document, put_table};
-use crate::report::units::MB;
 
 /// The page of a finished search.
 pub fn page(findings: &Findings<'_>) -> String {
@@ -101,17 +101,14 @@ fn put_tradeoff(findings: &Findings<'_>, out: &mut String) {
     let Some(picture) = findings.picture() else { return };
     let _ = writeln!(
         out,
-        "<h2>Memory against the goal</h2><p class=\"soft\">Each point is a setting, its medians over all of its races; the line joins those that none other beats in both.</p>\
+        "<h2>Memory against the goal</h2><p class=\"soft\">Each point is a setting, its medians over all of its races; the upright stroke reaches from the least to the most of them; the line joins those that none other beats in both.</p>\
          <div class=\"tradeoff\">{picture}</div>"
     );
-    let search = findings.search;
     let rows: Vec<Vec<String>> = findings
         .points()
         .iter()
         .map(|point| {
-            let values = search.values(point.candidate, |_| true);
-            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let (least, most) = point.goal_range;
             vec![
                 findings.described(point.candidate),
                 format!("{:.1} MB", point.memory_bytes / MB),

@@ -9,10 +9,10 @@ use super::space::Candidate;
 use super::tradeoff::{Point, points};
 use crate::inference::estimate::median;
 use crate::inference::{Comparison, Direction, Verdict};
-use crate::report::Number;
-use crate::report::shown::{significant, table_unit};
+use crate::notation::Number;
+use crate::notation::shown::{significant, table_unit};
+use crate::notation::units::MB;
 use crate::report::table::{self, Align, Cell, Row};
-use crate::report::units::MB;
 
 /// All that is known once a search is over.
 pub struct Findings<'a> {
@@ -88,10 +88,14 @@ impl Findings<'_> {
             (false, false) => "No setting is shown to be the best. The best median, which may be chance",
         };
         let _ = writeln!(text, "{title}: {}", self.described(*best));
+        // A goal such as `docs/s` is its own unit.
+        let goal = match self.experiment.goal.text.as_str() {
+            goal if goal == self.unit => String::new(),
+            goal => format!("{goal}: "),
+        };
         let _ = writeln!(
             text,
-            "{}: {} (median of {} races of the final)\n",
-            self.experiment.goal.text,
+            "{goal}{} (median of {} races of the final)\n",
             shown(median(&values), self.unit),
             values.len()
         );

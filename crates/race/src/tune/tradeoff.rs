@@ -6,8 +6,9 @@ use super::goal::is_better;
 use super::halving::{Outcome, Search};
 use crate::inference::Direction;
 use crate::inference::estimate::median;
+use crate::notation::shown::significant;
+use crate::notation::units::MB;
 use crate::report::html::escape::Text;
-use crate::report::units::MB;
 
 /// One candidate: medians over all of its races.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +16,8 @@ pub struct Point {
     pub candidate: usize,
     pub memory_bytes: f64,
     pub goal: f64,
+    /// Least and most of the goal over its races.
+    pub goal_range: (f64, f64),
     /// No other candidate has both less memory and a better goal.
     pub is_efficient: bool,
 }
@@ -34,11 +37,16 @@ pub fn points(candidates_count: usize, search: &Search, direction: Direction) ->
         median(&known)
     };
     let mut points: Vec<Point> = (0..candidates_count)
-        .map(|candidate| Point {
-            candidate,
-            memory_bytes: memory(candidate),
-            goal: median(&search.values(candidate, |_| true)),
-            is_efficient: false,
+        .map(|candidate| {
+            let values = search.values(candidate, |_| true);
+            let wider = |(low, high): (f64, f64), value: &f64| (low.min(*value), high.max(*value));
+            Point {
+                candidate,
+                memory_bytes: memory(candidate),
+                goal: median(&values),
+                goal_range: values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider),
+                is_efficient: false,
+            }
         })
         .filter(|point| point.memory_bytes.is_finite() && point.goal.is_finite())
         .collect();
@@ -58,10 +66,14 @@ const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 440.0;
 const MARGIN: f64 = 70.0;
 const STYLE: &str = "<style>text{fill:#222}.axis,.grid{stroke:#888}.grid{opacity:.25}.point{fill:#7a8ca5}.efficient{fill:#0b6bcb}.best{fill:#c4380d}\
-     .front{stroke:#0b6bcb;fill:none}@media(prefers-color-scheme:dark){text{fill:#ddd}.efficient{fill:#5aa9f7}.front{stroke:#5aa9f7}.best{fill:#ff8a5c}}</style>";
+     .front{stroke:#0b6bcb;fill:none}.range{stroke:#7a8ca5;stroke-width:1.5}@media(prefers-color-scheme:dark){text{fill:#ddd}.efficient{fill:#5aa9f7}.front{stroke:#5aa9f7}.best{fill:#ff8a5c}}</style>";
 
-/// A picture of the points: memory to the right, the goal upwards, the efficient ones joined by a line. `described` names a
-/// candidate. Readable on light and dark pages; each point has its settings as its title.
+/// Characters of a label; a table below the picture has the whole text.
+const LABEL_LENGTH: usize = 40;
+
+/// A picture of the points: memory to the right, the goal upwards with an upright stroke from the least to the most of each point's races, the
+/// efficient ones joined by a line and labelled. `described` names a candidate. Readable on light and dark pages; each point has its settings
+/// as its title.
 pub fn svg(
     points: &[Point],
     goal: &str,
@@ -71,7 +83,7 @@ pub fn svg(
 ) -> String {
     let (x, y) = (
         Axis::over(points.iter().map(|point| point.memory_bytes / MB)),
-        Axis::over(points.iter().map(|point| point.goal)),
+        Axis::over(points.iter().flat_map(|point| [point.goal_range.0, point.goal_range.1])),
     );
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -90,12 +102,36 @@ pub fn svg(
             (false, true) => "efficient",
             (false, false) => "point",
         };
+        let name = described(point.candidate);
+        let (least, most) = point.goal_range;
         let title = format!(
-            "{}: {:.1} MB, {:.4} {unit}",
-            described(point.candidate),
+            "{name}: {:.1} MB, {} {unit} ({} to {})",
             point.memory_bytes / MB,
-            point.goal
+            significant(point.goal, 5),
+            significant(least, 5),
+            significant(most, 5)
         );
+        let _ = writeln!(
+            svg,
+            "<line class=\"range\" x1=\"{across:.1}\" y1=\"{:.1}\" x2=\"{across:.1}\" y2=\"{:.1}\"/>",
+            y.down(least),
+            y.down(most)
+        );
+        if point.is_efficient || Some(point.candidate) == best {
+            // Towards the middle, where there is room.
+            let (at, anchor) =
+                if across < WIDTH / 2.0 { (across + 9.0, "start") } else { (across - 9.0, "end") };
+            let mut label: String = name.chars().take(LABEL_LENGTH).collect();
+            if label.len() < name.len() {
+                label.push('…');
+            }
+            let _ = writeln!(
+                svg,
+                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+                down - 7.0,
+                Text(&label)
+            );
+        }
         let _ = writeln!(
             svg,
             "<circle class=\"{class}\" cx=\"{across:.1}\" cy=\"{down:.1}\" r=\"5\"><title>{}</title></circle>",
@@ -130,12 +166,13 @@ fn put_axes(x: &Axis, y: &Axis, (goal, unit): (&str, &str), svg: &mut String) {
         svg,
         "<path class=\"axis\" fill=\"none\" d=\"M{MARGIN},{MARGIN} V{bottom} H{right}\"/>\n\
          <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">peak resident memory of the server, MB</text>\n\
-         <text x=\"{MARGIN}\" y=\"{}\">{}, {}</text>",
+         <text x=\"{MARGIN}\" y=\"{}\">{}{}</text>",
         WIDTH / 2.0,
         HEIGHT - 20.0,
         MARGIN - 20.0,
         Text(goal),
-        Text(unit)
+        // A goal such as `docs/s` is its own unit.
+        Text(&if goal == unit { String::new() } else { format!(", {unit}") })
     );
 }
 
@@ -215,10 +252,12 @@ mod tests {
         assert_eq!((points.len(), efficient), (4, vec![0, 1, 3]));
         let svg = svg(&points, "p99 of <search>", "ms", Some(3), |candidate| format!("heap={candidate}"));
         assert_eq!(svg.matches("<circle").count(), 4);
+        assert_eq!(svg.matches("class=\"range\"").count(), 4);
+        assert_eq!(svg.matches(">heap=").count(), 4 + 3, "titles, and labels of the efficient ones");
         assert_eq!(svg.matches("class=\"best\"").count(), 1);
         assert!(
             svg.contains("p99 of &lt;search&gt;")
-                && svg.contains("heap=2: 300.0 MB, 6.0000 ms")
+                && svg.contains("heap=2: 300.0 MB, 6 ms (6 to 6)")
                 && !svg.contains("NaN"),
             "{svg}"
         );

@@ -8,10 +8,11 @@ use super::halving::Outcome;
 use super::space::{Candidate, Target};
 use crate::drive::error::DriveError;
 use crate::engine::{EngineSpec, ServerProvider};
+use crate::live::Progress;
 use crate::model::bare_text;
-use crate::race::{Progress, RaceConfig, RaceError};
+use crate::race::{RaceConfig, RaceError};
+use crate::record::measurements::RunPlace;
 use crate::report::figures::{self, Figure};
-use crate::report::measurements::RunPlace;
 use crate::series::race_on;
 
 /// Races candidates of one experiment.

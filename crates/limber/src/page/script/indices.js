@@ -82,7 +82,7 @@ register("indices", class extends View {
           { title: "Type", value: (row) => row.type },
           { title: "Options", value: (row) => Object.keys(row.options).length ? make("code", {}, JSON.stringify(row.options)) : "" },
         ], fields),
-        Object.keys(rest).length ? make("details", {}, make("summary", {}, "Rest of the mapping"), make("pre", { tabindex: "0", role: "region", "aria-label": "Rest of the mapping" }, pretty(rest))) : undefined,
+        Object.keys(rest).length ? make("details", {}, make("summary", {}, "Rest of the mapping"), make("pre", { tabindex: "0", role: "region", "aria-label": "Rest of the mapping" }, pretty(rest))) : "",
         make("details", {}, make("summary", {}, "Settings"), make("pre", { tabindex: "0", role: "region", "aria-label": "Settings" }, pretty(index.settings ?? {}))));
       heading.focus();
     });

@@ -106,7 +106,7 @@ register("search", class extends View {
     this.showChips();
     const failed = answer._shards.failed ? `${answer._shards.failed} of ${answer._shards.total} shards failed: ${answer._shards.failures?.[0]?.reason?.reason ?? ""}` : "";
     const request = `POST /${this.path}/_search\n${pretty(body)}`;
-    const told = `${count(this.total)} documents in ${duration(answer.took)}`;
+    const told = `${count(this.total)} ${Number(this.total) === 1 ? "document" : "documents"} in ${duration(answer.took)}`;
     this.documents = make("div");
     this.result.replaceChildren(
       failed && make("p", { class: "bad" }, failed),

@@ -5,7 +5,7 @@ use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
-use crate::report::units::bytes_of;
+use crate::notation::units::bytes_of;
 
 pub const RULE: Rule = Rule {
     id: "disk_space",

@@ -6,7 +6,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{bytes_or_share_of, percent, share, size};
 use crate::advise::seen::Seen;
 use crate::advise::server::{Node, at};
-use crate::report::units::{MB, bytes_of};
+use crate::notation::units::{MB, bytes_of};
 
 pub const RULE: Rule = Rule {
     id: "index_buffer",

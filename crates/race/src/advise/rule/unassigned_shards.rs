@@ -69,7 +69,10 @@ fn check(seen: &Seen) -> Checked {
         ),
         evidence,
         advice,
-        seen.experiment().before_and_after("# assign the copies"),
+        seen.experiment().before_and_after(match is_alone {
+            true => "# set index.number_of_replicas to 0 for these indices",
+            false => "# assign the copies",
+        }),
     )
 }
 

@@ -9,7 +9,7 @@ use super::contract::{Answer, Operation, Outcome, Plan, Steady, steady};
 use super::point_in_time::LeaveId;
 use super::retry::retried_until_success;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 
 pub fn plan_submit(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     plan.only_in_composite()?;

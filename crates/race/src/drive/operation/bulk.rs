@@ -19,7 +19,7 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
 use crate::drive::conflicts::ConflictRule;
 use crate::drive::documents::{BulkBody, BulkReader, OpenSet, ReadingRule};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 use crate::load::selection::reads;
 use crate::model::DocumentSet;
 

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::drive::http::Response;
 use crate::drive::operation::Failure;
 use crate::drive::probe::{Found, probe};
+use crate::http::Response;
 
 /// Unpacked bytes in which servers say whether there were errors: it stands before the items.
 const START_BYTES: usize = 256;
@@ -188,7 +188,7 @@ impl ItemDetails {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::http::Encoding;
+    use crate::http::Encoding;
 
     fn response(body: &str) -> Response<'_> {
         Response { status: 200, encoding: Encoding::Identity, body: body.as_bytes() }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::bulk_result::BulkResult;
 use super::contract::{Failure, Outcome};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::Request;
+use crate::http::Request;
 
 /// A bulk request that was answered.
 pub struct Sent<'a> {

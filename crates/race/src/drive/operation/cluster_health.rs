@@ -7,8 +7,8 @@ use serde_json::json;
 use super::contract::{Answer, Operation, Outcome, Plan, Steady, plain};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
 use crate::drive::probe::{Found, probe};
+use crate::http::{Method, Request};
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let path = match plan.names("index")? {

@@ -18,10 +18,11 @@ use std::time::Instant;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::contract::{Answer, DependentTiming, Failure, Operation, Outcome, Plan, Runner};
 use super::planned;
 use crate::drive::exchange::Exchange;
+use crate::drive::operation::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
 use crate::model::{self, Params, Task};
+use crate::sample::DependentTiming;
 
 /// The operations that Rally allows.
 const ALLOWED: [&str; 11] = [

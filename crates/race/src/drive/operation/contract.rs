@@ -4,19 +4,20 @@
 //! each worker the operation then makes one [`Runner`] per client; the clients call [`Runner::prepare`] outside and
 //! [`Runner::run`] inside the measured time.
 
+use crate::sample::{Details, ErrorNote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request, RequestBuilder};
 use crate::drive::plugin::schedule::PluginSchedule;
-use crate::drive::protocol::Protocol;
+use crate::http::protocol::Protocol;
+use crate::http::{Method, Request, RequestBuilder};
 use crate::model::{Params, Task, Track, bare_text};
 
 /// What an operation knows when it is planned.
@@ -123,39 +124,6 @@ impl Outcome {
         }
         self
     }
-}
-
-/// What few operations tell beside their weight.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Details {
-    /// Rally's request meta data without `success` and what an error says. Operations whose requests are many give it only
-    /// when asked to ([`Plan::keeps_meta`], `detailed-results`).
-    pub meta: Params,
-    /// The operation's own throughput in units a second, for which nothing is computed from weights and times then.
-    pub throughput: Option<f64>,
-    /// The timed requests inside of a `composite`, in the order in which Rally lists them.
-    pub dependent: Vec<DependentTiming>,
-    /// Share of the operation's work that is done, in [0, 1]; at 1 its task is over.
-    pub completion: Option<f64>,
-}
-
-/// One request inside of a `composite`: Rally records its service time under its own name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DependentTiming {
-    pub operation: Arc<str>,
-    pub operation_type: Arc<str>,
-    pub request_start: Instant,
-    pub service_time: Duration,
-    pub meta: Params,
-}
-
-/// Why a sample counts as failed; Rally's request meta data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ErrorNote {
-    /// `transport`, `api`, `bulk`, `esql`, or `unmet` for a condition that does not hold.
-    pub kind: &'static str,
-    pub status: Option<u16>,
-    pub description: String,
 }
 
 /// How a run of an operation failed.

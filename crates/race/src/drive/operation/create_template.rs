@@ -6,7 +6,7 @@ use super::contract::{Operation, Plan};
 use super::merge::with_settings;
 use super::requests::Requests;
 use super::retry::retried;
-use crate::drive::http::Method;
+use crate::http::Method;
 use crate::model::Template;
 
 pub fn plan_index_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {

@@ -5,7 +5,7 @@ use super::contract::{Operation, Plan};
 use super::delete_index::{Deletion, Deletions};
 use super::requests::Requests;
 use super::retry::retried;
-use crate::drive::http::Method;
+use crate::http::Method;
 
 pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let named = plan.names("data-stream")?;

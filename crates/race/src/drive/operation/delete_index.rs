@@ -8,7 +8,7 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::destructive::DestructiveSetting;
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let names = plan

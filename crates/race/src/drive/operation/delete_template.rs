@@ -11,7 +11,7 @@ use super::delete_index::Deletion;
 use super::destructive::DestructiveSetting;
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 use crate::model::Template;
 
 pub fn plan_index_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::contract::{Failure, Plan};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 
 const SETTING: &str = "action.destructive_requires_name";
 

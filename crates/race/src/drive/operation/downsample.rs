@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::contract::{Operation, Plan, steady};
 use super::requests::Requests;
-use crate::drive::http::Method;
+use crate::http::Method;
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let interval = plan.text("fixed-interval")?.unwrap_or("1h");

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::contract::{Operation, Plan};
 use super::requests::Requests;
 use super::retry::retried;
-use crate::drive::http::Method;
+use crate::http::Method;
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let policies = plan.mandatory("policies")?.as_object().ok_or("parameter 'policies' must be an object")?;

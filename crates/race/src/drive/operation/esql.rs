@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::contract::{Answer, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
 use crate::drive::probe::{Found, probe};
+use crate::http::{Method, Request};
 
 /// Figures that `detailed-results` adds.
 const DETAILS: [&str; 6] = [

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::contract::{Operation, Plan, plain, steady};
 use super::requests::Requests;
-use crate::drive::http::Method;
-use crate::drive::protocol::Protocol;
+use crate::http::Method;
+use crate::http::protocol::Protocol;
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let target = plan.names("index")?.map_or_else(|| "_all".to_owned(), |names| names.join(","));

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
-use crate::drive::protocol::version_of;
+use crate::http::protocol::version_of;
+use crate::http::{Method, Request};
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let own = plan.names("index")?.or(plan.names("data-stream")?);

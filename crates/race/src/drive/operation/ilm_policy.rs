@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::contract::{Operation, Plan, plain};
 use super::requests::Requests;
 use super::retry::retried;
-use crate::drive::http::{Method, RequestBuilder};
+use crate::http::{Method, RequestBuilder};
 
 /// The `request-params` that Rally hands on.
 const REQUEST_PARAMS: [&str; 4] = ["error_trace", "filter_path", "master_timeout", "timeout"];

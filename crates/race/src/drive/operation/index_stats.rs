@@ -6,7 +6,7 @@ use super::condition::Condition;
 use super::contract::{Answer, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let target = plan.names("index")?.map_or_else(|| "_all".to_owned(), |names| names.join(","));

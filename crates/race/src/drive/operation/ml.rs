@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, plain};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 
 const DATAFEEDS: &str = "datafeeds";
 const JOBS: &str = "anomaly_detectors";

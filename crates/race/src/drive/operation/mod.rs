@@ -54,16 +54,14 @@ mod wait_for_recovery;
 mod wait_for_snapshot;
 mod wait_for_transform;
 
-pub use contract::{
-    Answer, DependentTiming, Details, ErrorNote, Failure, Operation, Outcome, Pending, Plan, Runner,
-};
+pub use contract::{Answer, Failure, Operation, Outcome, Pending, Plan, Runner};
 
 pub use planned::planned;
 
 /// Builds an operation from its task, or says what is wrong with its parameters.
 pub type PlanFn = fn(&Plan<'_>) -> Result<Box<dyn Operation>, String>;
 
-/// Operation types and their planners; which of them reports leave out by default is `load::operations`' knowledge.
+/// Operation types and their planners; which of them reports leave out by default is `model::operations`' knowledge.
 pub const KINDS: &[(&str, PlanFn)] = &[
     ("bulk", bulk::plan),
     ("search", search::plan),

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::contract::{Failure, Outcome, Plan, plain};
 use super::search::{request_to, search_request};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Request, RequestBuilder};
 use crate::drive::probe::{Found, probe};
+use crate::http::{Request, RequestBuilder};
 
 /// Keep-alive that each page gives a point in time anew.
 const KEEP_ALIVE: &str = "1m";

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
 use crate::drive::probe::{Found, probe};
+use crate::http::{Method, Request};
 
 pub fn plan_open(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     plan.only_in_composite()?;

@@ -3,7 +3,7 @@
 use super::contract::{Operation, Plan};
 use super::requests::Requests;
 use super::retry::retried;
-use crate::drive::http::Method;
+use crate::http::Method;
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let body = plan.mandatory("body")?;

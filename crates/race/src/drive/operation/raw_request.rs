@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::contract::{Operation, Plan, steady};
 use super::requests::Requests;
-use crate::drive::http::{Method, RequestBuilder};
+use crate::http::{Method, RequestBuilder};
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     Ok(steady(Requests::one(plan, request(plan)?)?))

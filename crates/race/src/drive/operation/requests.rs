@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::contract::{Answer, Outcome, Plan, Steady};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Request, RequestBuilder};
+use crate::http::{Request, RequestBuilder};
 
 /// Sends requests one after the other and succeeds if all do.
 pub struct Requests {

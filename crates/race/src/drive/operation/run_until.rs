@@ -11,7 +11,7 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::raw_request::request;
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::Request;
+use crate::http::Request;
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let criterion = plan.mandatory("criterion")?;

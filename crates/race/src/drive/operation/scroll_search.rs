@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use super::search::{body_with_size, search_request};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
 use crate::drive::probe::{Found, probe};
+use crate::http::{Method, Request};
 
 const KEEP_ALIVE: &str = "10s";
 
@@ -27,7 +27,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     if let Some(size) = size {
         first = first.query("size", &size.to_string());
     }
-    let with_type = |builder: crate::drive::http::RequestBuilder| {
+    let with_type = |builder: crate::http::RequestBuilder| {
         builder.header("content-type", &plan.protocol.content_json).build()
     };
     Ok(steady(ScrollSearch {

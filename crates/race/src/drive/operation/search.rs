@@ -5,6 +5,7 @@
 //! With the parameter source `limber-searches` (not Rally's; the built-in track `segment_memory` has it in Python for Rally) the
 //! operation has a list `searches` of `{"index": ..., "body": ...}`, which every client takes in turn from a place of its own.
 
+use crate::plugin::known_sources;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner, plain};
 use super::{scroll_search, terms_search};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request, RequestBuilder, Response};
 use crate::drive::probe::{Found, probe};
+use crate::http::{Method, Request, RequestBuilder, Response};
 
 /// `took` is looked for in so many bytes; before it there is at most the id of a scroll or a point in time.
 const TOOK_WITHIN_BYTES: usize = 4096;
@@ -24,7 +25,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         return scroll_search::plan(plan);
     }
     if let Some(source) =
-        plan.task.operation.param_source.as_deref().filter(|name| terms_search::is_source(name))
+        plan.task.operation.param_source.as_deref().filter(|name| known_sources::is_source(name))
     {
         return terms_search::plan(plan, source);
     }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
 use crate::drive::probe::{Found, probe};
+use crate::http::{Method, Request};
 
 /// Rally's pause before it first asks whether shards still move.
 const PAUSE: Duration = if cfg!(test) { Duration::from_millis(1) } else { Duration::from_secs(3) };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::contract::{Operation, Plan, plain, steady};
 use super::requests::Requests;
-use crate::drive::http::Method;
+use crate::http::Method;
 
 pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let body = plan.mandatory("body")?;

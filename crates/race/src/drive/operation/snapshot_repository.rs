@@ -4,7 +4,7 @@
 use super::contract::{Operation, Plan};
 use super::requests::Requests;
 use super::retry::retried;
-use crate::drive::http::Method;
+use crate::http::Method;
 
 pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let path = format!("/_snapshot/{}", plan.mandatory_text("repository")?);

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request, Response};
 use crate::drive::probe::{Found, probe};
+use crate::http::{Method, Request, Response};
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let body = plan.mandatory("body")?;

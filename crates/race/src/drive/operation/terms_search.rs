@@ -2,7 +2,7 @@
 //!
 //! The names are the lines of `terms.txt` in the track's folder. A number that changes from request to request ends the list, so that
 //! no cache knows the request. As in the track, the search goes to `/_search`, whatever index the operation names. The track has
-//! the sources in Python (`track.py`); these are the same requests without it, for the texts of `track.py` in [`KNOWN`]. Any other
+//! the sources in Python (`track.py`); these are the same requests without it, for the texts of `track.py` in [`crate::plugin::known_sources`]. Any other
 //! runs in Python.
 
 use std::path::Path;
@@ -14,40 +14,10 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Operation, Outcome, Plan, Runner};
 use super::search::{took, with_cache};
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 use crate::plugin::PLUGIN_FILE;
+use crate::plugin::known_sources::{FILTERED, PROHIBITED, Variant};
 use crate::random::Random;
-
-/// What differs between versions of the track's plugin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Variant {
-    /// The query on `feature_class.raw`.
-    clause: &'static str,
-    /// The last, changing term is one of 1 to this, in the two sources with such a query.
-    last_term_max: u64,
-}
-
-/// CRC-32 and length of a plugin's text, and what it does. The first two are Rally's own, on its branches 8 and older, and 8.4 to
-/// 9.5; the last is that of this repository's track.
-const KNOWN: [(u32, usize, Variant); 3] = [
-    (0x1a76_a235, 3736, Variant { clause: "match", last_term_max: 1000 }),
-    (0xa669_05f8, 3172, Variant { clause: "match", last_term_max: 1000 }),
-    (0xe2dd_e012, 1455, Variant { clause: "term", last_term_max: 100 }),
-];
-
-impl Variant {
-    /// That of a `track.py`, if its text is known to the letter.
-    pub fn of_plugin(text: &str) -> Option<Variant> {
-        let mut sum = flate2::Crc::new();
-        sum.update(text.as_bytes());
-        let is_same = |(crc, bytes, _): &&(u32, usize, Variant)| *crc == sum.sum() && *bytes == text.len();
-        KNOWN.iter().find(is_same).map(|(_, _, variant)| *variant)
-    }
-}
-
-const PURE: &str = "pure-terms-query-source";
-const FILTERED: &str = "filtered-terms-query-source";
-const PROHIBITED: &str = "prohibited-terms-query-source";
 
 /// The last term of [`PURE`] is one of 1 to this.
 const PURE_LAST_TERM_MAX: u64 = 100;
@@ -69,10 +39,6 @@ const TERMS_URL: &str = "https://github.com/elastic/rally-tracks/raw/master/geon
 
 /// Stands for the last term in the request's template; no line of a file holds it.
 const LAST_TERM: &str = "\n";
-
-pub fn is_source(name: &str) -> bool {
-    [PURE, FILTERED, PROHIBITED].contains(&name)
-}
 
 pub fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, String> {
     let root = plan.track.root.as_ref().ok_or("the parameter source needs a track in a folder")?;
@@ -164,6 +130,7 @@ impl Runner for TermsRunner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin::known_sources::{KNOWN, PURE};
 
     #[test]
     fn the_placeholder_splits_the_body_once() {
@@ -175,13 +142,5 @@ mod tests {
             let whole: Value = serde_json::from_str(&format!("{head}\"7\"{tail}")).unwrap();
             assert_eq!(whole, query(json!(["a\\nb", "c\"d", "7"])));
         }
-    }
-
-    /// A changed text would run in Python, which takes longer than making these large requests here.
-    #[test]
-    fn the_plugin_of_this_repository_is_known() {
-        let text = include_str!("../../../../../tracks/geonames/track.py");
-        assert_eq!(Variant::of_plugin(text), Some(KNOWN[2].2));
-        assert_eq!(Variant::of_plugin(&text.replace("100", "200")), None);
     }
 }

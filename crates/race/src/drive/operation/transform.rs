@@ -9,7 +9,7 @@ use super::contract::{Answer, Operation, Outcome, Plan, Steady, plain};
 use super::requests::Requests;
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request, RequestBuilder};
+use crate::http::{Method, Request, RequestBuilder};
 
 pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let body = plan.mandatory("body")?;

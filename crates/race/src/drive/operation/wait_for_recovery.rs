@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 
 pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     plan.mandatory("index")?;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request, RequestBuilder};
-use crate::drive::protocol::version_of;
+use crate::http::protocol::version_of;
+use crate::http::{Method, Request, RequestBuilder};
 
 /// Seconds between two looks, unless the track says otherwise.
 const WAIT_DEFAULT_S: f64 = 1.0;

@@ -13,7 +13,7 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner, Steady,
 use super::retry::retried;
 use super::transform::flagged;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
+use crate::http::{Method, Request};
 
 /// Seconds that a transform may take.
 const TIMEOUT_DEFAULT_S: f64 = 3600.0;

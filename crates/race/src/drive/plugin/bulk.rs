@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{Method, Request};
 use crate::drive::operation::bulk_result::BulkResult;
 use crate::drive::operation::bulk_retry::{Sent, completed};
 use crate::drive::operation::{Answer, Operation, Plan, Runner};
+use crate::http::{Method, Request};
 use crate::plugin::unit;
 
 /// Parameters: `body` (lines), `bulk-size`, `unit`, `action-metadata-present`; `index` and `type` without action lines;

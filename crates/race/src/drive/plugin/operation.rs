@@ -13,8 +13,8 @@ use super::schedule::PluginSchedule;
 use crate::drive::driver::DriveConfig;
 use crate::drive::exchange::Exchange;
 use crate::drive::operation::{Answer, Operation, PlanFn, Runner};
-use crate::drive::protocol::Protocol;
 use crate::drive::schedule::LoopRule;
+use crate::http::protocol::Protocol;
 use crate::model::{Task, Track};
 use crate::plugin::{Lease, Plugin, PluginError};
 
@@ -82,7 +82,7 @@ pub fn plan(
         _ => Work::Params(None, Body::Within),
     };
     // Operations look at indices and the like, never at the schedule.
-    let track = Track { challenges: Vec::new(), plugin: None, ..track.clone() };
+    let track = Track { challenges: Vec::new(), ..track.clone() };
     Ok(Box::new(PluginOperation {
         shared: Arc::new(Shared {
             plugin: Arc::clone(plugin),

@@ -9,9 +9,10 @@ use super::feed::Feed;
 use super::operation::Shared;
 use super::schedule::PluginSchedule;
 use crate::drive::exchange::Exchange;
-use crate::drive::http::{HttpError, Method, Request};
-use crate::drive::operation::{Answer, Details, ErrorNote, Failure, Outcome, Pending, Runner};
+use crate::drive::operation::{Answer, Failure, Outcome, Pending, Runner};
+use crate::http::{HttpError, Method, Request};
 use crate::plugin::{Lease, PluginError, process, unit};
+use crate::sample::{Details, ErrorNote};
 
 /// Headers of a request that belong to the connection, or to a client that is none here.
 const OWN_HEADERS: [&str; 7] = [

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Environment, GarbageCollection, IndexMetrics, IngestTotals, MlJob};
 use super::{environment, index_stats, ingest, jvm, ml};
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 use crate::metrics::Metric;
 
 /// What all devices found.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::devices::stats;
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 use crate::model::{Params, bare_text};
 
 #[derive(Debug, Clone, Default)]

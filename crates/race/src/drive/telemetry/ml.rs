@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 
 /// Times of one job in ms.
 #[derive(Debug, Clone, PartialEq)]

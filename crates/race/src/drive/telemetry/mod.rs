@@ -19,4 +19,6 @@ pub use ml::MlJob;
 pub mod watch;
 
 mod devices;
+mod documents;
 pub use devices::{SystemMetrics, Telemetry};
+pub use documents::documents;

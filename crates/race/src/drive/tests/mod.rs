@@ -20,9 +20,9 @@ use serde_json::Value;
 use super::client::OnError;
 use super::driver::{DriveConfig, DriveProgress, PlannedSchedule, Target, TaskResult};
 use super::error::DriveError;
-use super::protocol::Protocol;
 pub(crate) use super::schedule::tests::plain_task;
 use crate::hosts::{ClientOptions, Retries, resolve};
+use crate::http::protocol::Protocol;
 use crate::model::{Corpus, DocumentSet, DocumentSource, Index, Params, ScheduleElement, Task, Track};
 use stub::Stub;
 
@@ -71,7 +71,6 @@ pub fn track(documents: usize) -> Track {
         challenges: Vec::new(),
         meta: Params::new(),
         params: Params::new(),
-        plugin: None,
     }
 }
 
@@ -98,6 +97,7 @@ pub fn config(stub: &Stub) -> DriveConfig {
         workers_max: 2,
         seed: 1,
         samples: None,
+        plugin: None,
     }
 }
 

@@ -6,7 +6,7 @@ use super::stub::{Asked, Stub};
 use super::{config, race, task, track};
 use crate::drive::error::DriveError;
 use crate::drive::operation::KINDS;
-use crate::load::operations::{OPERATION_TYPES, operation_type};
+use crate::model::operations::{OPERATION_TYPES, operation_type};
 use crate::model::{Template, Track};
 
 /// Runs one operation once and checks its requests (`METHOD target[ body]`).

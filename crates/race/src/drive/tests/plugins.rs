@@ -10,8 +10,9 @@ use tempfile::TempDir;
 
 use super::stub::{Asked, Stub};
 use super::{config, race};
+use crate::drive::driver::DriveConfig;
+use crate::load::Loaded;
 use crate::load::{TrackSource, TrackSpec, load};
-use crate::model::Track;
 use crate::plugin::{Interpreter, PluginError, PythonSettings};
 
 /// A track's folder with this plugin and schedule.
@@ -45,7 +46,7 @@ impl Folder {
         spec
     }
 
-    fn load(&self) -> Result<Track, String> {
+    fn load(&self) -> Result<Loaded, String> {
         load(&self.spec(), &mut std::io::sink()).map_err(|error| error.to_string())
     }
 }
@@ -72,9 +73,10 @@ fn raced(
     folder: &Folder,
     responder: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static,
 ) -> Result<Vec<Asked>, String> {
-    let track = folder.load()?;
+    let Loaded { track, plugin } = folder.load()?;
     let stub = Stub::start(responder);
-    race(&track, &track.challenges[0].schedule, &config(&stub)).map_err(|error| error.to_string())?;
+    race(&track, &track.challenges[0].schedule, &DriveConfig { plugin: plugin.clone(), ..config(&stub) })
+        .map_err(|error| error.to_string())?;
     Ok(stub.asked())
 }
 
@@ -210,9 +212,11 @@ def register(registry):
         _ => None,
     };
     let Some(folder) = Folder::new(plugin, track_of(schedule)) else { return };
-    let track = folder.load().unwrap();
+    let Loaded { track, plugin } = folder.load().unwrap();
     let stub = Stub::start(answer);
-    let results = race(&track, &track.challenges[0].schedule, &config(&stub)).unwrap();
+    let results =
+        race(&track, &track.challenges[0].schedule, &DriveConfig { plugin: plugin.clone(), ..config(&stub) })
+            .unwrap();
     let lines = stub.lines();
     let expected = [
         "HEAD /there",
@@ -251,14 +255,16 @@ def register(registry):
 "#;
     let schedule = json!([{"operation": {"operation-type": "failing"}}, {"operation": {"operation-type": "unsuccessful"}}]);
     let Some(folder) = Folder::new(plugin, track_of(schedule)) else { return };
-    let track = folder.load().unwrap();
+    let Loaded { track, plugin } = folder.load().unwrap();
     let stub = Stub::start(|asked| {
         asked
             .target
             .starts_with("/missing")
             .then(|| (404, r#"{"error":{"type":"index_not_found"}}"#.to_owned()))
     });
-    let results = race(&track, &track.challenges[0].schedule, &config(&stub)).unwrap();
+    let results =
+        race(&track, &track.challenges[0].schedule, &DriveConfig { plugin: plugin.clone(), ..config(&stub) })
+            .unwrap();
     let lines: Vec<String> = results.iter().flat_map(|result| result.statistics.error_lines()).collect();
     assert!(lines[0].contains("index_not_found") && lines[0].contains("404"), "{lines:?}");
     assert!(lines[1].contains("not yet"), "{lines:?}");
@@ -506,10 +512,13 @@ fn a_plugin_that_hangs_is_ended_with_its_place() {
     let Some(folder) = Folder::new(plugin, track_of(task)) else { return };
     let mut spec = folder.spec();
     spec.python.time_limit = std::time::Duration::from_secs(4);
-    let track = load(&spec, &mut std::io::sink()).unwrap();
+    let Loaded { track, plugin } = load(&spec, &mut std::io::sink()).unwrap();
     let stub = Stub::start(|_| None);
     let error =
-        race(&track, &track.challenges[0].schedule, &config(&stub)).map(drop).unwrap_err().to_string();
+        race(&track, &track.challenges[0].schedule, &DriveConfig { plugin: plugin.clone(), ..config(&stub) })
+            .map(drop)
+            .unwrap_err()
+            .to_string();
     assert!(
         error.contains("has not come to an end within 4 s") && error.contains("line 4, in mine"),
         "{error}"

@@ -12,7 +12,7 @@ use super::stub::{Asked, Stub};
 use super::{config, plain_task, track};
 use crate::drive::exchange::Exchange;
 use crate::drive::operation::{Failure, Outcome, Plan, planned};
-use crate::drive::protocol::Protocol;
+use crate::http::protocol::Protocol;
 use crate::model::{Index, Track};
 
 #[derive(Deserialize)]
@@ -122,7 +122,7 @@ fn shown(result: Result<Outcome, Failure>) -> Value {
         if let Some(throughput) = details.throughput {
             meta.insert("throughput".into(), json!(throughput));
         }
-        let timing = |timing: &crate::drive::operation::DependentTiming| {
+        let timing = |timing: &crate::sample::DependentTiming| {
             let mut one = timing.meta.clone();
             one.insert("success".into(), json!(true));
             let names = json!({ "operation": &*timing.operation, "operation-type": &*timing.operation_type });

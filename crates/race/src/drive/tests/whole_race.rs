@@ -7,9 +7,12 @@ use serde_json::{Value, json};
 use super::stub::{Asked, Stub};
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
-use crate::race::{ClientOptions, Progress, RaceConfig, RaceError, RaceOutcome, run};
-use crate::report::measurements::WarningKind;
-use crate::report::{Number, RaceStore, ReportOptions, summary};
+use crate::live::Progress;
+use crate::notation::Number;
+use crate::race::{ClientOptions, RaceConfig, RaceError, RaceOutcome, run};
+use crate::record::RaceStore;
+use crate::record::measurements::WarningKind;
+use crate::report::{ReportOptions, summary};
 
 #[derive(Default)]
 pub struct Recorded(pub Vec<String>);

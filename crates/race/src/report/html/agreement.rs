@@ -4,9 +4,9 @@ use super::escape::{Text, put};
 use super::material::Material;
 use super::percent_axis::PercentAxis;
 use super::verdicts::put_by_task;
+use crate::notation::shown;
 use crate::report::RacedSide;
-use crate::report::shown;
-use crate::series::{Spread, spreads};
+use crate::report::spread::{Spread, spreads};
 
 /// `materials`: the race that stands for the side.
 pub fn put(side: &RacedSide, materials: &[Material], out: &mut String) {

@@ -1,11 +1,11 @@
 //! What changed between the races: for every task and metric by how much, and whether that is better.
 
 use super::escape::{Text, put};
-use super::material::{Material, distinct};
+use super::material::Material;
 use super::summary;
-use crate::report::Number;
-use crate::report::results::TaskResults;
-use crate::report::shown;
+use crate::notation::shown::distinct;
+use crate::notation::{Number, shown};
+use crate::record::results::TaskResults;
 
 /// A smaller change is called none: runs of the same server differ by as much.
 const SAME_PERCENT: f64 = 1.0;

@@ -39,7 +39,7 @@ impl Axis {
                 let label = |at: f64| match step {
                     step if step < 1.0 => format!("{at:.1} s"),
                     _ if *end_s < 120.0 => format!("{at:.0} s"),
-                    _ => crate::report::shown::clock(at),
+                    _ => crate::notation::shown::clock(at),
                 };
                 (0..8)
                     .map(|index| f64::from(index) * step)

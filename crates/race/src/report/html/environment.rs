@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::escape::{Text, put};
-use super::material::{Material, distinct};
+use super::material::Material;
+use crate::notation::shown::distinct;
 
 const VALUE_CHARS_MAX: usize = 400;
 
@@ -135,7 +136,7 @@ pub fn put_values(materials: &[Material], labels: &[String], out: &mut String) {
         for (node, name, unit, course) in material.telemetry.others() {
             let Some((_, last)) = course.last() else { continue };
             let name = if node.is_empty() { name.to_owned() } else { format!("{name} ({node})") };
-            let value = format!("{} {unit}", crate::report::shown::grouped(*last));
+            let value = format!("{} {unit}", crate::notation::shown::grouped(*last));
             let place = rows.iter().position(|row| row.0 == name).unwrap_or_else(|| {
                 rows.push((name, vec![String::new(); materials.len()]));
                 rows.len() - 1

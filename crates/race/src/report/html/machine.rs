@@ -3,8 +3,8 @@
 use super::environment::{Row, put_rows};
 use super::escape::put;
 use super::material::Material;
-use crate::report::measurements::Measurements;
-use crate::report::shown::{self, percent};
+use crate::notation::shown::{self, percent};
+use crate::record::measurements::Measurements;
 
 type Read = fn(&Measurements) -> Option<String>;
 

@@ -1,13 +1,11 @@
 //! What is known of a race?
 
-use std::collections::HashSet;
-
 use super::telemetry::Telemetry;
 use crate::metrics::writer::TELEMETRY_FILE;
-use crate::report::measurements::{self, Measurements, TaskMeasurements};
-use crate::report::race::Race;
-use crate::report::results::{Results, TaskResults, TimeStats};
-use crate::report::store::{RaceStore, StoreError};
+use crate::record::measurements::{self, Measurements, TaskMeasurements};
+use crate::record::race::Race;
+use crate::record::results::{Results, TaskResults, TimeStats};
+use crate::record::store::{RaceStore, StoreError};
 use crate::timeline::FILE_NAME;
 use crate::timeline::reader::{TaskCourse, Timeline};
 
@@ -22,12 +20,6 @@ pub struct Material {
     pub measurements: Option<Measurements>,
     /// What could not be read, and why.
     pub missing: Vec<String>,
-}
-
-/// Each name once, in the order in which they come.
-pub fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = HashSet::new();
-    names.filter(|name| seen.insert(*name)).collect()
 }
 
 impl Material {

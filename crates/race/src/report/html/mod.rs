@@ -29,5 +29,5 @@ pub mod telemetry;
 mod tests;
 pub mod verdicts;
 
-pub use material::{Material, distinct};
+pub use material::Material;
 pub use page::{comparison_page, page};

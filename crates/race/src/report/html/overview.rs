@@ -68,7 +68,7 @@ pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
 
 /// A bar a task; tasks that ran at the same time stand in lanes of their own.
 fn put_lanes(material: &Material, timeline: &Timeline, end_s: f64, out: &mut String) {
-    out.push_str("<div class=\"lanes\" role=\"list\" aria-label=\"Tasks in the order they ran\">");
+    out.push_str("<div class=\"lanes\" role=\"group\" aria-label=\"Tasks in the order they ran\">");
     let mut lane_ends: Vec<f64> = Vec::new();
     for course in timeline.tasks.iter().filter(|course| !course.bins.is_empty()) {
         let (from, to) = (course.task.start_s, course.end_s);
@@ -87,11 +87,11 @@ fn put_lanes(material: &Material, timeline: &Timeline, end_s: f64, out: &mut Str
         if material.task(&course.task.name).is_some() {
             put!(
                 out,
-                "<a role=\"listitem\" class=\"lane\" href=\"#{}\" {style} title=\"{title}\" aria-label=\"{title}\">{name}</a>",
+                "<a class=\"lane\" href=\"#{}\" {style} title=\"{title}\" aria-label=\"{title}\">{name}</a>",
                 task_id(&course.task.name)
             );
         } else {
-            put!(out, "<span role=\"listitem\" class=\"lane\" {style} title=\"{title}\">{name}</span>");
+            put!(out, "<span class=\"lane\" {style} title=\"{title}\">{name}</span>");
         }
     }
     put!(out, "<span class=\"room\" style=\"height:{:.2}rem\"></span></div>", lane_ends.len() as f64 * 1.6);

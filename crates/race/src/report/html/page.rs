@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 use super::escape::{Text, put};
 use super::material::Material;
 use super::{agreement, change, environment, machine, overview, summary, tasks, verdicts};
+use crate::record::measurements::Warning;
+use crate::record::scope;
 use crate::report::RacedSide;
-use crate::report::measurements::Warning;
-use crate::report::scope;
 use crate::report::several::Rules;
 use crate::report::summary as of_results;
 

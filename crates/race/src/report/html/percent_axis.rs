@@ -1,7 +1,7 @@
 //! An axis of change in percent, with no change in its middle, that all rows of a table share.
 
 use super::escape::put;
-use crate::report::shown;
+use crate::notation::shown;
 
 /// Ends that an axis can have, in percent.
 const REACHES: [f64; 8] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];

@@ -1,6 +1,6 @@
 //! Where on an axis does a value stand, and where are its ticks?
 
-use crate::report::shown;
+use crate::notation::shown;
 
 /// What an axis of values counts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

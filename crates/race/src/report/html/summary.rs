@@ -4,9 +4,9 @@ use super::chart::spark;
 use super::escape::{Text, put};
 use super::material::Material;
 use super::tasks::task_id;
-use crate::report::number::Number;
-use crate::report::results::TimeStats;
-use crate::report::shown;
+use crate::notation::number::Number;
+use crate::notation::shown;
+use crate::record::results::TimeStats;
 
 pub fn put(material: &Material, out: &mut String) {
     out.push_str("<section aria-labelledby=\"results\"><h2 id=\"results\">Results</h2>");

@@ -6,10 +6,10 @@
 use super::chart::{Axis, Band, Chart, Marks, Series, nines};
 use super::escape::{Text, put};
 use super::heat::{Cells, picture};
-use super::material::{Material, distinct};
+use super::material::Material;
 use super::scale::{Scale, Unit};
 use super::table::PlotTable;
-use crate::report::shown;
+use crate::notation::shown::{self, distinct};
 use crate::timeline::reader::{Bin, Counts, TaskCourse};
 
 /// Percentiles of the table beside the curve.

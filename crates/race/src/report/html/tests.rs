@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{Material, comparison_page, page};
-use crate::drive::sample::Sample;
 use crate::drive::schedule::tests::plain_task;
+use crate::record::RaceStore;
+use crate::report::RacedSide;
 use crate::report::several::Rules;
-use crate::report::{RaceStore, RacedSide};
+use crate::sample::Sample;
 use crate::timeline::recorder::Recorder;
 
 const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>&";

@@ -1,14 +1,14 @@
 //! Are these races better than those, and is that more than chance? Every verdict of a comparison, its interval drawn.
 
 use super::escape::{Text, put};
-use super::material::{Material, distinct};
+use super::material::Material;
 use super::percent_axis::{PercentAxis, percent};
 use super::summary;
 use crate::inference::comparison::INTERVAL_LEVEL;
 use crate::inference::{Correction, Verdict};
+use crate::notation::shown::{self, distinct};
 use crate::report::RacedSide;
 use crate::report::several::{Judged, Judgement, Rules, judge, probability};
-use crate::report::shown;
 
 /// `sides[0]` is the baseline; `materials` and `labels`: the race that stands for each side, and the side's name.
 pub fn put(sides: &[RacedSide], rules: &Rules, materials: &[Material], labels: &[String], out: &mut String) {

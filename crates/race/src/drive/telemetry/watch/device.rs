@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::params::Parameters;
-use crate::drive::cluster::Cluster;
-use crate::drive::http::Address;
-use crate::drive::protocol::version_of;
+use crate::http::Address;
+use crate::http::cluster::Cluster;
+use crate::http::protocol::version_of;
 use crate::metrics::{Level, Metric, MetricsSender, RaceContext};
 use crate::model::Params;
 

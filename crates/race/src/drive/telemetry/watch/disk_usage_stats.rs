@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
-use crate::drive::cluster::Cluster;
-use crate::drive::http::HttpError;
+use crate::http::HttpError;
+use crate::http::cluster::Cluster;
 use crate::metrics::{Level, Metric};
 
 pub const DEVICE: Device = Device {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings, nodes};
 use super::params::Parameters;
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 use crate::metrics::{Level, Metric};
 use crate::model::Params;
 

@@ -9,7 +9,7 @@ use std::process::Command;
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
 use super::sampler::WatchPlan;
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 use crate::model::bare_text;
 
 pub const JIT: Device = Device {

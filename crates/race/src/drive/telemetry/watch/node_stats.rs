@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::device::{Device, Output, Planned, Recorder, Surroundings, nodes};
 use super::flatten::flatten_into;
 use super::params::Parameters;
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::local_process::{self, ProcessSample};
 use super::params::Parameters;
-use crate::drive::cluster::Cluster;
 use crate::drive::proc_files::ticks_per_s;
+use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 
@@ -30,7 +30,7 @@ fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<
     let interval = params.interval("process-stats-sample-interval", 1)?;
     let mut planned = Vec::new();
     for (cluster, watched) in surroundings.clusters.iter().enumerate() {
-        let find = |host: &crate::drive::http::Address| {
+        let find = |host: &crate::http::Address| {
             let process = local_process::find(Path::new("/proc"), &host.sockets)?;
             Some(Process { id: process, host: host.authority.clone(), last: None })
         };

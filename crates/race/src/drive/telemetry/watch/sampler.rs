@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::DEVICES;
 use super::device::{Device, Findings, Output, Planned, Recorder, Surroundings, Watched};
 use super::params::Parameters;
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 use crate::metrics::{Metric, MetricsSender, RaceContext};
 use crate::model::Params;
 

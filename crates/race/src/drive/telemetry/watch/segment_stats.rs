@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 
 pub const DEVICE: Device = Device {
     name: "segment-stats",

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
-use crate::drive::cluster::Cluster;
+use crate::http::cluster::Cluster;
 use crate::metrics::{Level, Metric};
 use crate::model::Params;
 

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use super::HttpError;
+use crate::http::HttpError;
 
 /// Heads beyond this are refused (Elasticsearch's own limit for headers is 16 KiB).
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;

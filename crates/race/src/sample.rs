@@ -1,8 +1,9 @@
 //! What is known about one request once it is over?
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use super::operation::{Details, ErrorNote};
+use crate::model::Params;
 
 /// One finished request, as Rally's sampler records it (`driver.py`, `Sample`). All times count from the step's start.
 #[derive(Debug)]
@@ -35,6 +36,49 @@ pub struct Sample {
     pub error: Option<Box<ErrorNote>>,
     /// Meta data, own throughput and inner requests, where the operation tells them.
     pub details: Option<Box<Details>>,
+}
+
+/// What few operations tell beside their weight.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Details {
+    /// Rally's request meta data without `success` and what an error says. Operations whose requests are many give it only
+    /// when asked to (`Plan::keeps_meta`, `detailed-results`).
+    pub meta: Params,
+    /// The operation's own throughput in units a second, for which nothing is computed from weights and times then.
+    pub throughput: Option<f64>,
+    /// The timed requests inside of a `composite`, in the order in which Rally lists them.
+    pub dependent: Vec<DependentTiming>,
+    /// Share of the operation's work that is done, in [0, 1]; at 1 its task is over.
+    pub completion: Option<f64>,
+}
+
+/// One request inside of a `composite`: Rally records its service time under its own name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DependentTiming {
+    pub operation: Arc<str>,
+    pub operation_type: Arc<str>,
+    pub request_start: Instant,
+    pub service_time: Duration,
+    pub meta: Params,
+}
+
+/// Why a sample counts as failed; Rally's request meta data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorNote {
+    /// `transport`, `api`, `bulk`, `esql`, or `unmet` for a condition that does not hold.
+    pub kind: &'static str,
+    pub status: Option<u16>,
+    pub description: String,
+}
+
+/// A reading of the running average.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Note {
+    /// Since the step's start.
+    pub at_s: f64,
+    /// In units a second.
+    pub value: f64,
+    pub is_warmup: bool,
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::model::InvalidTask;
 use crate::plugin::PluginError;
 
 #[derive(Debug, thiserror::Error)]
@@ -39,5 +40,20 @@ impl LoadError {
     pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> LoadError {
         let path = path.to_owned();
         move |source| LoadError::Io { path: path.clone(), source }
+    }
+}
+
+impl From<PluginError> for LoadError {
+    fn from(error: PluginError) -> LoadError {
+        match error {
+            PluginError::Track(reason) => LoadError::TrackInvalid(reason),
+            error => LoadError::Plugin(error),
+        }
+    }
+}
+
+impl From<InvalidTask> for LoadError {
+    fn from(error: InvalidTask) -> LoadError {
+        LoadError::TrackInvalid(error.0)
     }
 }

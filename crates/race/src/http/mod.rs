@@ -7,9 +7,11 @@
 //!
 //! **Invariant**: nothing here allocates per request once a connection's buffers have grown to the largest response.
 
+pub mod cluster;
 mod connection;
 mod discard;
 mod packer;
+pub mod protocol;
 mod request;
 mod response;
 mod static_answers;

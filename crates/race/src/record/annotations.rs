@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::race::is_timestamp;
-use super::store::{StoreError, replace};
+use crate::record::race::is_timestamp;
+use crate::record::store::{StoreError, replace};
 
 /// A note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +79,14 @@ impl AnnotationStore {
             return Ok(false);
         }
         self.write(&all).map(|()| true)
+    }
+
+    /// Whether there is an annotation of this id.
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt`.
+    pub fn has(&self, id: &str) -> Result<bool, StoreError> {
+        Ok(self.read()?.iter().any(|annotation| annotation.id == id))
     }
 
     /// Newest first, then by track and chart; what is for all tracks or charts comes last.

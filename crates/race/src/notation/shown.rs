@@ -1,6 +1,8 @@
 //! How is a figure shown to someone who reads along?
 
-use super::units;
+use std::collections::HashSet;
+
+use crate::notation::units;
 
 /// `1,234,567`; below 10 with two decimals.
 pub fn grouped(value: f64) -> String {
@@ -91,6 +93,12 @@ pub fn clock(seconds: f64) -> String {
         (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
         (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
     }
+}
+
+/// Each name once, in the order in which they come.
+pub fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 #[cfg(test)]

@@ -7,13 +7,12 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::FILE_NAME;
-use super::recorder::Recorder;
 use crate::drive::driver::DriveProgress;
-use crate::drive::sample::Sample;
-use crate::live::TaskNow;
+use crate::live::{Progress, TaskNow};
 use crate::model::Task;
-use crate::race::Progress;
+use crate::sample::Sample;
+use crate::timeline::FILE_NAME;
+use crate::timeline::recorder::Recorder;
 
 /// Watches one race.
 pub struct Recording<'p> {
@@ -102,7 +101,12 @@ impl DriveProgress for Recording<'_> {
 
     fn step_finished(&mut self, error_rate_max: f64) {
         self.tell();
-        self.step = None;
+        if let Some(mut step) = self.step.take() {
+            for (now, running) in step.now.iter_mut().zip(self.recorder.running()) {
+                now.finish(running);
+            }
+            self.progress.measured(&step.now);
+        }
         self.recorder.end_step();
         self.progress.step_finished(error_rate_max);
     }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::race::Race;
-use super::shown;
 use crate::load::{TrackSource, TrackSpec};
 use crate::model::{Corpus, Track};
+use crate::notation::shown;
+use crate::record::race::Race;
 
 /// Of a track, what a race used. Stands in `race.json` beside Rally's own keys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -124,7 +124,7 @@ pub fn differences(one: &Race, other: &Race) -> Vec<String> {
     compare("only tasks", &one.include_tasks.join(", "), &other.include_tasks.join(", "));
     compare("without tasks", &one.exclude_tasks.join(", "), &other.exclude_tasks.join(", "));
     let names = one.corpora.iter().chain(&other.corpora).map(|corpus| corpus.name.as_str());
-    for name in super::html::distinct(names) {
+    for name in shown::distinct(names) {
         let of = |scope: &Scope| {
             scope
                 .corpora

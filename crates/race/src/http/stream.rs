@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-use super::discard;
+use crate::http::discard;
 
 /// Bytes of a body nobody wants, decrypted at a time.
 const UNWANTED_BYTES: usize = 16 * 1024;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter};
 
-use super::number::repr;
+use crate::notation::number::repr;
 
 /// How characters beyond ASCII are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

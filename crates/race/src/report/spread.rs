@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use crate::inference::estimate::median;
+use crate::notation::{Number, shown};
+use crate::report::RacedSide;
 use crate::report::figures::Figure;
 use crate::report::output::{self, ReportOptions};
 use crate::report::table::{Cell, Row};
-use crate::report::{Number, RacedSide, shown};
 
 pub const HEADERS: [&str; 8] = ["Metric", "Task", "Median", "Least", "Most", "Unit", "CV %", "Races"];
 

@@ -1,12 +1,12 @@
 //! What are the bytes of a request?
 //!
 //! A request is made once per operation and sent many times. Its head stops before the `host` header: everything that
-//! belongs to the connection (host, user agent, credentials) is appended by [`super::Connection`], so that the same request
+//! belongs to the connection (host, user agent, credentials) is appended by [`crate::http::Connection`], so that the same request
 //! can go to several hosts.
 
 use bytes::Bytes;
 
-use super::response::Response;
+use crate::http::response::Response;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::results::Results;
-use super::scope::Scope;
-use super::store::StoreError;
 use crate::model::{Params, bare_text};
+use crate::record::results::Results;
+use crate::record::scope::Scope;
+use crate::record::store::StoreError;
 
 /// One race. Written with Rally's keys in Rally's order; races that Rally itself wrote can be read, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,13 +6,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use thiserror::Error;
 
-use super::error::DriveError;
-use super::http::{Address, Connection, HttpError, Method, Request, RequestBuilder, Response};
+use crate::http::{Address, Connection, HttpError, Method, Request, RequestBuilder, Response};
 
 /// Rally waits 40 times 3 s.
 const REST_LAYER_WAIT_MAX: Duration = Duration::from_secs(120);
 const REST_LAYER_PAUSE: Duration = Duration::from_millis(500);
+
+/// Why a call to a cluster outside of a race's tasks brought nothing.
+#[derive(Debug, Error)]
+pub enum ClusterError {
+    /// It does not answer, answers with a status that waiting does not mend, or its address leads nowhere.
+    #[error("{0}")]
+    Failed(String),
+    /// The user ended the wait.
+    #[error("interrupted by the user")]
+    Interrupted,
+    /// Sockets could not be had.
+    #[error("cannot start the HTTP client: {0}")]
+    Start(#[from] std::io::Error),
+}
+
+/// Why an answer to `GET /` is none of a server that can be raced.
+pub const UNKNOWN: &str = "it answers, but not as Limber, Elasticsearch or OpenSearch do (no version): is another server running there?";
+
+/// Whether `info`, an answer to `GET /`, is one of Limber, Elasticsearch or OpenSearch: each tells its version's number, or, serverless, its
+/// flavor.
+pub fn is_known(info: &Value) -> bool {
+    let version = &info["version"];
+    version["number"].is_string() || version["build_flavor"].is_string()
+}
 
 /// An answer with its body as JSON (null if it has none).
 #[derive(Debug, Clone)]
@@ -34,7 +58,7 @@ pub struct Cluster {
 
 impl Cluster {
     /// `headers`: header lines of every request, CR LF each.
-    pub fn new(hosts: &[Address], headers: &str, timeout: Duration) -> Result<Cluster, DriveError> {
+    pub fn new(hosts: &[Address], headers: &str, timeout: Duration) -> Result<Cluster, ClusterError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let connections = hosts.iter().map(|host| Connection::new(host.clone(), headers)).collect();
         Ok(Cluster { runtime, connections, next: 0, timeout })
@@ -142,7 +166,7 @@ impl Cluster {
         &mut self,
         is_cancelled: &AtomicBool,
         waiting: &mut dyn FnMut(&str),
-    ) -> Result<(), DriveError> {
+    ) -> Result<(), ClusterError> {
         let path = format!("/_cluster/health?wait_for_nodes=%3E%3D{}", self.hosts_count());
         let started = Instant::now();
         let mut is_told = false;
@@ -151,24 +175,24 @@ impl Cluster {
                 Ok(answer) if (200..300).contains(&answer.status) => return Ok(()),
                 Ok(answer) if matches!(answer.status, 503 | 401 | 408) => format!("status {}", answer.status),
                 Ok(answer) => {
-                    return Err(DriveError::Cluster(format!(
+                    return Err(ClusterError::Failed(format!(
                         "GET {path} answered with status {}: {}",
                         answer.status, answer.body
                     )));
                 }
                 // Waiting does not make a certificate trusted.
-                Err(HttpError::Tls(reason)) => return Err(DriveError::Cluster(reason)),
+                Err(HttpError::Tls(reason)) => return Err(ClusterError::Failed(reason)),
                 Err(error) => error.to_string(),
             };
             if is_cancelled.load(Ordering::Acquire) {
-                return Err(DriveError::Interrupted);
+                return Err(ClusterError::Interrupted);
             }
             if !is_told {
                 waiting(&reason);
                 is_told = true;
             }
             if started.elapsed() >= REST_LAYER_WAIT_MAX {
-                return Err(DriveError::Cluster(format!(
+                return Err(ClusterError::Failed(format!(
                     "the REST layer did not become available within {} s: {reason}",
                     REST_LAYER_WAIT_MAX.as_secs()
                 )));
@@ -178,7 +202,18 @@ impl Cluster {
     }
 
     /// The answer to `GET /`.
-    pub fn info(&mut self) -> Result<Value, DriveError> {
-        self.fetch("/").map_err(DriveError::Cluster)
+    pub fn info(&mut self) -> Result<Value, ClusterError> {
+        self.fetch("/").map_err(ClusterError::Failed)
+    }
+
+    /// As [`Cluster::info`], of a server that says what it is.
+    ///
+    /// Errors: something else listens there.
+    pub fn known_info(&mut self) -> Result<Value, ClusterError> {
+        let info = self.info()?;
+        match is_known(&info) {
+            true => Ok(info),
+            false => Err(ClusterError::Failed(format!("GET /: {UNKNOWN}"))),
+        }
     }
 }

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::measurements::{self, Measurements};
-use super::python_json::{self, Characters};
-use super::race::{Race, is_timestamp};
 use crate::model::Params;
+use crate::notation::python_json::{self, Characters};
+use crate::record::measurements::{self, Measurements};
+use crate::record::race::{Race, is_timestamp};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -134,6 +134,14 @@ impl RaceStore {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
             Err(source) => Err(StoreError::Io { path: folder, source }),
         }
+    }
+
+    /// Whether there is anything of this race.
+    ///
+    /// # Errors
+    /// `InvalidId`.
+    pub fn has(&self, race_id: &str) -> Result<bool, StoreError> {
+        Ok(self.race_folder(race_id)?.exists())
     }
 
     /// That no race of this id would be overwritten.

@@ -4,7 +4,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::LoadError;
+use crate::track_files::LoadError;
 
 /// Where a track's own files (not its corpora) live.
 #[derive(Debug, Clone)]

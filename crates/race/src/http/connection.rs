@@ -14,11 +14,11 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::request::{Method, Request};
-use super::response::{BODY_BYTES_MAX, BodyLength, ChunkDecoder, Encoding, Head, Response, parse_head};
-use super::static_answers::{StaticAnswers, path};
-use super::stream::{Stream, write_encrypted};
-use super::tls::Tls;
+use crate::http::request::{Method, Request};
+use crate::http::response::{BODY_BYTES_MAX, BodyLength, ChunkDecoder, Encoding, Head, Response, parse_head};
+use crate::http::static_answers::{StaticAnswers, path};
+use crate::http::stream::{Stream, write_encrypted};
+use crate::http::tls::Tls;
 
 /// A read buffer starts with room for most search responses; it grows to the largest response and stays.
 const READ_BYTES_INITIAL: usize = 64 * 1024;

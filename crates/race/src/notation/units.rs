@@ -2,7 +2,7 @@
 //!
 //! Rally goes through whole nanoseconds and whole bytes; the conversions here do the same, so that the last digit agrees.
 
-use super::number::Number;
+use crate::notation::number::Number;
 
 const NS_PER_MS: i64 = 1_000_000;
 pub const KB: f64 = 1024.0;

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::document::{Level, Metric, RaceContext};
 use crate::drive::telemetry::{ShardTime, SystemMetrics};
+use crate::metrics::document::{Level, Metric, RaceContext};
 use crate::model::Params;
 
 /// All documents about the cluster, in Rally's order.

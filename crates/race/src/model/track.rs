@@ -4,11 +4,11 @@
 //! refers back to templates or files other than the corpora's.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::plugin::Plugin;
+/// Documents of a document set in test mode; the file of that many documents is named `<stem>-1k.<extension>`.
+pub const TEST_MODE_DOCUMENTS: u64 = 1_000;
 
 /// JSON object with the author's key order.
 pub type Params = Map<String, Value>;
@@ -37,8 +37,6 @@ pub struct Track {
     pub meta: Params,
     /// The user's `--track-params` as given.
     pub params: Params,
-    /// The track's `track.py`, where the race needs something of it.
-    pub plugin: Option<Arc<Plugin>>,
 }
 
 #[derive(Debug, Clone)]

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::number::Number;
 use crate::model::Params;
+use crate::notation::number::Number;
 
 /// Reported percentiles: label in reports, key in `race.json`, and from how many samples on they mean something.
 pub const PERCENTILES: [(&str, &str, f64); 6] = [
@@ -185,7 +185,7 @@ pub struct TimeStats {
 impl TimeStats {
     /// `percentiles_ms`: (percentile, value in ms) pairs, ascending.
     pub fn new(percentiles_ms: &[(f64, f64)], mean_ms: f64) -> TimeStats {
-        let key = |percentile: f64| super::number::repr(percentile).replace('.', "_");
+        let key = |percentile: f64| crate::notation::number::repr(percentile).replace('.', "_");
         TimeStats {
             percentiles: percentiles_ms
                 .iter()
