@@ -215,7 +215,9 @@ fn analysed(
     let mut terms: Vec<GraphTerm> = Vec::new();
     let mut add = |text: &str, position, length| {
         if terms.len() <= clauses_max {
-            terms.push(GraphTerm { term: text.as_bytes().into(), position, length });
+            // A longer one is in no index, and neither is what is left of it.
+            let text = &text.as_bytes()[..text.len().min(limber_segment::TERM_BYTES_MAX + 1)];
+            terms.push(GraphTerm { term: text.into(), position, length });
         }
     };
     match named {
