@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::bound::BoundQuery;
 use super::convert;
-use super::parse::{Query, QueryLimits};
+use super::parse::Query;
 use crate::context::{SearchContext, ShardSettings, ShardSnapshot};
 use crate::error::{Error, check_request};
 use crate::json;
@@ -305,16 +305,6 @@ impl<'a> Binder<'a> {
             }
             other => Ok(convert::constant(&field, other, boost)),
         }
-    }
-
-    /// Refuses more clauses than a query may have.
-    pub(crate) fn check_clauses(&self, count: usize) -> Result<(), Error> {
-        let clauses_max = QueryLimits::default().clauses_max;
-        if count > clauses_max as usize {
-            let reason = format!("maxClauseCount is set to {clauses_max}");
-            return Err(RequestError::new(400, "too_many_clauses", reason).into());
-        }
-        Ok(())
     }
 
     pub(crate) fn phrase(

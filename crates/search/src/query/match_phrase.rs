@@ -13,7 +13,7 @@ use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, Part, WeightedPart, constant_scorer};
 use super::cached::FREQUENCY_OF_OTHERS;
 use super::constant_score::ConstantNode;
-use super::match_text::{AnalysedTerm, analyse_phrase, any_of, no_terms, too_many_clauses, zero_terms};
+use super::match_text::{AnalysedTerm, analyse_phrase, any_of, no_terms, zero_terms};
 use super::parse::{
     Common, Parser, Query, QueryLimits, QueryNode, does_not_support, parse_query, single_field,
 };
@@ -181,11 +181,6 @@ pub(super) fn bind_way(
     })
 }
 
-/// The most ways through a graph of tokens.
-fn ways_max() -> usize {
-    QueryLimits::default().clauses_max as usize
-}
-
 impl MatchPhrase {
     /// A phrase of nothing but a prefix is one of the terms that begin with it, each scored.
     fn bind_only_prefix(
@@ -233,14 +228,14 @@ impl MatchPhrase {
         binder: &Binder<'_>,
     ) -> Result<BoundQuery, Error> {
         if self.slop > 0 || field.match_only {
-            let ways = all_ways(terms, ways_max()).ok_or_else(too_many_clauses)?;
+            let ways = all_ways(terms)?;
             let mut any = BoolNode { min_should_match: 1, ..BoolNode::default() };
             for way in ways {
                 any.should.push(bind_way(field, way, self.slop, boost, binder)?);
             }
             return Ok(any.simplified());
         }
-        let stretches = stretches(terms, ways_max()).ok_or_else(too_many_clauses)?;
+        let stretches = stretches(terms)?;
         let last = stretches.len().saturating_sub(1);
         let spans = stretches.iter().enumerate().map(|(number, stretch)| {
             self.spans_of(&field.path, stretch, self.expansions_max.is_some() && number == last)

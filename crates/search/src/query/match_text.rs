@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::analysis::{Analyzer, take_failure};
 use limber_mapping::{Field, RequestError};
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -12,7 +13,7 @@ use super::bound::BoundQuery;
 use super::fuzziness::{Fuzziness, Fuzzy};
 use super::match_all::EverythingNode;
 use super::minimum_should_match;
-use super::parse::{Common, Parser, Query, QueryLimits, QueryNode, does_not_support, single_field};
+use super::parse::{Common, Parser, Query, QueryNode, check_clauses, does_not_support, single_field};
 use super::prefix;
 use super::token_graph::{GraphTerm, Step, Stretch, is_graph, stretches};
 use super::{match_phrase, synonym};
@@ -210,15 +211,9 @@ fn analysed(
     text: &str,
     splits: bool,
 ) -> Result<Vec<GraphTerm>, Error> {
-    // Work and memory of every such query grow with the count; Lucene's `BooleanQuery` refuses at the same one.
-    let clauses_max = QueryLimits::default().clauses_max as usize;
     let mut terms: Vec<GraphTerm> = Vec::new();
     let mut add = |text: &str, position, length| {
-        if terms.len() <= clauses_max {
-            // A longer one is in no index, and neither is what is left of it.
-            let text = &text.as_bytes()[..text.len().min(limber_segment::TERM_BYTES_MAX + 1)];
-            terms.push(GraphTerm { term: text.into(), position, length });
-        }
+        terms.push(GraphTerm { term: text.as_bytes().into(), position, length });
     };
     match named {
         Some(analyzer) => {
@@ -227,6 +222,8 @@ fn analysed(
             if let Some(error) = take_failure() {
                 return Err(error.into());
             }
+            // Analysis that was refused ended early: these are not all of the terms.
+            work::check_beyond_deadline()?;
         }
         None if splits && field.splits_queries => {
             (0..).zip(text.split_whitespace()).for_each(|(position, word)| add(word, position, 1));
@@ -238,16 +235,8 @@ fn analysed(
             *term = field.normalize(&String::from_utf8_lossy(term)).as_bytes().into();
         }
     }
-    if terms.len() > clauses_max {
-        return Err(too_many_clauses());
-    }
+    check_clauses(terms.len())?;
     Ok(terms)
-}
-
-/// A query has more clauses than it may have.
-pub(super) fn too_many_clauses() -> Error {
-    let reason = format!("maxClauseCount is set to {}", QueryLimits::default().clauses_max);
-    RequestError::new(400, "too_many_clauses", reason).into()
 }
 
 pub(super) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery {
@@ -335,8 +324,7 @@ impl Match {
         boost: f32,
         binder: &Binder<'_>,
     ) -> Result<BoundQuery, Error> {
-        let ways_max = QueryLimits::default().clauses_max as usize;
-        let stretches = stretches(terms, ways_max).ok_or_else(too_many_clauses)?;
+        let stretches = stretches(terms)?;
         let last = stretches.len().saturating_sub(1);
         let mut bound = Vec::with_capacity(stretches.len());
         for (number, stretch) in stretches.into_iter().enumerate() {

@@ -142,6 +142,19 @@ impl Parser<'_> {
     }
 }
 
+/// Refuses more clauses than a query may have: its work and memory grow with their count (Lucene's `BooleanQuery`).
+///
+/// # Errors
+/// 400 `too_many_clauses`.
+pub(super) fn check_clauses(count: usize) -> Result<(), RequestError> {
+    let clauses_max = QueryLimits::default().clauses_max;
+    if count > clauses_max as usize {
+        let reason = format!("maxClauseCount is set to {clauses_max}");
+        return Err(RequestError::new(400, "too_many_clauses", reason));
+    }
+    Ok(())
+}
+
 pub(super) fn too_many_nested_clauses(clauses_max: u32) -> RequestError {
     RequestError::new(
         400,

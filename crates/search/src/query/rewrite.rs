@@ -11,6 +11,7 @@ use limber_text::automaton::TermAutomaton;
 use super::bind::Binder;
 use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
+use super::parse::check_clauses;
 use crate::automaton::{shown_terms, walk};
 use crate::error::Error;
 use crate::primitives::Docs;
@@ -125,7 +126,7 @@ pub(super) fn collect_terms(
             found.insert(cursor.term().into(), nearness);
             // All terms of a pattern are clauses, of which there may be only so many.
             if rewrite == Rewrite::Scoring {
-                binder.check_clauses(found.len())?;
+                check_clauses(found.len())?;
             } else if found.len() > 2 * TERMS_HELD_MAX {
                 keep_best(&mut found, rewrite.count_max().unwrap_or(TERMS_HELD_MAX).min(TERMS_HELD_MAX));
             }

@@ -12,7 +12,7 @@ use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, only_matching};
 use super::dis_max::any_can_match;
 use super::minimum_should_match;
-use super::parse::{Common, Parser, Query, QueryNode};
+use super::parse::{Common, Parser, Query, QueryNode, check_clauses};
 use super::required_terms::RequiredTerms;
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
@@ -108,7 +108,7 @@ impl QueryNode for TermsSet {
         if count == 0 {
             return Ok(BoundQuery::nothing("No terms supplied for \"terms_set\" query."));
         }
-        binder.check_clauses(count)?;
+        check_clauses(count)?;
         let terms = self.terms.iter().map(|term| binder.term(&self.field, term, boost));
         let queries = terms.collect::<Result<Vec<_>, Error>>()?;
         let needed = match &self.needed {

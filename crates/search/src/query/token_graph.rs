@@ -2,6 +2,11 @@
 //!
 //! Source: Lucene's `GraphTokenStreamFiniteStrings`. States are positions; a token leads from where it stands over as many positions as it is long.
 
+use limber_work as work;
+
+use super::parse::check_clauses;
+use crate::error::Error;
+
 /// A term of an analysed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GraphTerm {
@@ -106,28 +111,33 @@ impl Graph {
         places
     }
 
-    /// All ways from one state to another; `None`: there are more than `ways_max`.
-    fn ways(&self, from: usize, to: usize, ways_max: usize) -> Option<Vec<Vec<Step>>> {
+    /// All ways from one state to another.
+    ///
+    /// # Errors
+    /// There are more than a query may have clauses, or there is no room for their terms, of which each way has its own.
+    fn ways(&self, from: usize, to: usize) -> Result<Vec<Vec<Step>>, Error> {
         let mut found = Vec::new();
         let mut open: Vec<Vec<usize>> = self.leaving[from].iter().rev().map(|arc| vec![*arc]).collect();
         while let Some(way) = open.pop() {
             let state = way.last().map_or(to, |arc| self.arcs[*arc].to);
             if state == to {
+                work::claim(way.iter().map(|arc| self.arcs[*arc].term.len() as u64).sum())?;
                 let step = |arc: &usize| (self.arcs[*arc].term.clone(), self.arcs[*arc].increment);
                 found.push(way.iter().map(step).collect());
             } else {
                 open.extend(self.leaving[state].iter().rev().map(|arc| [&way[..], &[*arc]].concat()));
             }
-            if found.len() + open.len() > ways_max {
-                return None;
-            }
+            check_clauses(found.len() + open.len())?;
         }
-        Some(found)
+        Ok(found)
     }
 }
 
-/// The stretches of a graph, in order; `None`: it has more than `ways_max` ways through one of them.
-pub(super) fn stretches(terms: &[GraphTerm], ways_max: usize) -> Option<Vec<Stretch>> {
+/// The stretches of a graph, in order.
+///
+/// # Errors
+/// It has more ways through one of them than a query may have clauses, or there is no room for these.
+pub(super) fn stretches(terms: &[GraphTerm]) -> Result<Vec<Stretch>, Error> {
     let graph = Graph::of(terms);
     let places = graph.meeting_places();
     let mut found = Vec::with_capacity(places.len());
@@ -135,16 +145,19 @@ pub(super) fn stretches(terms: &[GraphTerm], ways_max: usize) -> Option<Vec<Stre
         let leaving = &graph.leaving[pair[0]];
         found.push(match leaving.iter().all(|arc| graph.arcs[*arc].to == pair[1]) {
             true => Stretch::Terms(leaving.iter().map(|arc| graph.arcs[*arc].term.clone()).collect()),
-            false => Stretch::Ways(graph.ways(pair[0], pair[1], ways_max)?),
+            false => Stretch::Ways(graph.ways(pair[0], pair[1])?),
         });
     }
-    Some(found)
+    Ok(found)
 }
 
-/// All ways through the whole graph; `None`: there are more than `ways_max`.
-pub(super) fn all_ways(terms: &[GraphTerm], ways_max: usize) -> Option<Vec<Vec<Step>>> {
+/// All ways through the whole graph.
+///
+/// # Errors
+/// There are more than a query may have clauses, or there is no room for them.
+pub(super) fn all_ways(terms: &[GraphTerm]) -> Result<Vec<Vec<Step>>, Error> {
     let graph = Graph::of(terms);
-    graph.ways(0, graph.end, ways_max)
+    graph.ways(0, graph.end)
 }
 
 #[cfg(test)]
@@ -159,7 +172,7 @@ mod tests {
                 length: *length,
             })
             .collect();
-        stretches(&terms, 1024).unwrap()
+        stretches(&terms).unwrap()
     }
 
     #[test]

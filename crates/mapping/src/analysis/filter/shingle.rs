@@ -4,15 +4,10 @@
 
 use std::collections::VecDeque;
 
-use limber_work as work;
-
 use super::{Context, Settings};
 use crate::RequestError;
 use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
-
-/// The request is told of parts of so many bytes.
-const LONG_PART_BYTES: usize = 256;
 
 #[derive(Debug)]
 struct Shingle {
@@ -78,11 +73,6 @@ impl Window<'_> {
         let (mut is_filler, mut is_first) = (true, true);
         let mut goes_on = true;
         for (number, (part, fills)) in (1..).zip(&self.tokens) {
-            // A long part is told of before it is copied: shingles of shingles are ten times as long with each filter.
-            goes_on = goes_on && (part.text.len() < LONG_PART_BYTES || work::makes(part.text.len()));
-            if !goes_on {
-                break;
-            }
             if number > 1 {
                 token.text.push_str(&self.own.separator);
             }
@@ -105,7 +95,7 @@ impl Window<'_> {
             }
             is_first = false;
             let text = token.text.clone();
-            goes_on = emit(&mut token);
+            goes_on = goes_on && emit(&mut token);
             (token.text, token.kind) = (text, kind);
         }
         self.tokens.pop_front();
