@@ -335,7 +335,7 @@ pub struct GetResponse {
 }
 
 /// A document that exists.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundDocument {
     /// Its version.
     pub version: u64,
@@ -345,7 +345,7 @@ pub struct FoundDocument {
     pub primary_term: u64,
     /// The routing that it was written with.
     pub routing: Option<String>,
-    /// The document as it was indexed.
+    /// The document as it was indexed; empty where the index keeps no source.
     pub source: Vec<u8>,
     /// What stored fields are read from, where that is not the source; else empty.
     pub stored: Vec<u8>,

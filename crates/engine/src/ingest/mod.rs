@@ -35,12 +35,15 @@ mod script_tests;
 mod tests;
 
 pub use document::Metadata;
+pub(crate) use options::Options;
 pub use pipeline::Pipeline;
 pub use registry::{Entry, Pipelines, Registry};
 pub use resources::Resources;
 pub use run::{ChangedMetadata, Outcome, Runner};
 pub use simulate::simulate;
+pub(crate) use simulate::{Given, given_documents};
 pub use timestamp::timestamp;
+pub(crate) use trace::tree_of;
 
 /// Names of all processors, sorted (`GET _nodes/ingest`).
 pub fn processor_names() -> Vec<&'static str> {

@@ -19,15 +19,34 @@ const DOCUMENT_COUNT_MAX: usize = 10_000;
 const INLINE_ID: &str = "_simulate_pipeline";
 
 /// One document of the request, owned.
-struct Given {
-    index: String,
-    id: String,
-    routing: Option<String>,
+pub(crate) struct Given {
+    pub index: Option<String>,
+    pub id: Option<String>,
+    pub routing: Option<String>,
     version: Option<i64>,
     version_type: Option<String>,
     if_seq_no: Option<i64>,
     if_primary_term: Option<i64>,
-    source: Vec<u8>,
+    pub source: Vec<u8>,
+}
+
+/// `docs` of the body of a simulation.
+///
+/// # Errors
+/// There are none, or too many, or one of them is malformed.
+pub(crate) fn given_documents(options: &mut Options) -> Result<Vec<Given>, RequestError> {
+    let documents = options
+        .optional_list("docs")?
+        .ok_or_else(|| options.error("docs", "required property is missing"))?;
+    if documents.is_empty() {
+        return Err(RequestError::illegal_argument("must specify at least one document in [docs]"));
+    }
+    if documents.len() > DOCUMENT_COUNT_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "[docs] may hold at most {DOCUMENT_COUNT_MAX} documents"
+        )));
+    }
+    documents.into_iter().map(given).collect()
 }
 
 /// Answers the request: `id` is the pipeline in the path, `None` when the body brings its own. `timestamp` as for a runner.
@@ -58,18 +77,7 @@ pub fn simulate(
         }
     };
     let pipelines = with_inline.as_ref().unwrap_or(pipelines);
-    let documents = options
-        .optional_list("docs")?
-        .ok_or_else(|| options.error("docs", "required property is missing"))?;
-    if documents.is_empty() {
-        return Err(RequestError::illegal_argument("must specify at least one document in [docs]"));
-    }
-    if documents.len() > DOCUMENT_COUNT_MAX {
-        return Err(RequestError::illegal_argument(format!(
-            "[docs] may hold at most {DOCUMENT_COUNT_MAX} documents"
-        )));
-    }
-    let documents = documents.into_iter().map(given).collect::<Result<Vec<_>, _>>()?;
+    let documents = given_documents(&mut options)?;
     let mut results = Vec::with_capacity(documents.len());
     let mut runner = Runner::new(pipelines, timestamp);
     for document in &documents {
@@ -96,10 +104,10 @@ pub fn simulate(
 impl Given {
     fn metadata(&self) -> Metadata<'_> {
         Metadata {
-            index: &self.index,
-            id: Some(&self.id),
+            index: self.index.as_deref().unwrap_or("_index"),
+            id: Some(self.id.as_deref().unwrap_or("_id")),
             routing: self.routing.as_deref(),
-            version: self.version,
+            version: Some(self.version.unwrap_or(-3)),
             version_type: self.version_type.as_deref(),
             if_seq_no: self.if_seq_no,
             if_primary_term: self.if_primary_term,
@@ -119,10 +127,10 @@ fn given(document: Value) -> Result<Given, RequestError> {
         .optional_map("_source")?
         .ok_or_else(|| options.error("_source", "required property is missing"))?;
     let given = Given {
-        index: text_or_int(&mut options, "_index")?.unwrap_or_else(|| "_index".to_owned()),
-        id: text_or_int(&mut options, "_id")?.unwrap_or_else(|| "_id".to_owned()),
+        index: text_or_int(&mut options, "_index")?,
+        id: text_or_int(&mut options, "_id")?,
         routing: text_or_int(&mut options, "_routing")?,
-        version: Some(long(&mut options, "_version")?.unwrap_or(-3)),
+        version: long(&mut options, "_version")?,
         version_type: options.optional_string("_version_type")?,
         if_seq_no: long(&mut options, "_if_seq_no")?,
         if_primary_term: long(&mut options, "_if_primary_term")?,

@@ -91,15 +91,19 @@ pub fn error_json(error: &RequestError) -> Value {
     Value::Object(object)
 }
 
+/// The tree of a document's text.
+///
+/// # Errors
+/// There is no room for it, or the text is no JSON.
+pub fn tree_of(json: &[u8]) -> Result<Value, RequestError> {
+    // A tree takes several times the room of its text.
+    work::claim(json.len() as u64 * TREE_FACTOR)?;
+    serde_json::from_slice(json).map_err(|error| RequestError::illegal_argument(error.to_string()))
+}
+
 /// The document with its metadata and `_ingest`, as `_simulate` shows it: metadata first, numbers among them
 /// as strings.
 pub fn document_json(document: &mut IngestDocument<'_>, with_pipeline: bool) -> Result<Value, RequestError> {
-    let parse = |text: String| {
-        // A tree takes several times the room of its text.
-        work::claim(text.len() as u64 * TREE_FACTOR)?;
-        serde_json::from_str::<Value>(&text)
-            .map_err(|error| RequestError::illegal_argument(error.to_string()))
-    };
     let mut object = Map::new();
     let metadata = document.metadata_root()?;
     let members: Vec<_> = document.children(metadata).collect();
@@ -112,9 +116,9 @@ pub fn document_json(document: &mut IngestDocument<'_>, with_pipeline: bool) -> 
         };
         object.insert(key, value);
     }
-    object.insert("_source".into(), parse(document.json(ROOT)?)?);
+    object.insert("_source".into(), tree_of(document.json(ROOT)?.as_bytes())?);
     let ingest = document.ingest_root()?;
-    let mut ingest = parse(document.json(ingest)?)?;
+    let mut ingest = tree_of(document.json(ingest)?.as_bytes())?;
     if !with_pipeline && let Some(ingest) = ingest.as_object_mut() {
         ingest.shift_remove("pipeline");
     }

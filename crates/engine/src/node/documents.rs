@@ -46,23 +46,7 @@ impl Node {
         if let (Some(found), Some(version)) = (&found, request.version) {
             check_version(shard, request.id, found.version, version)?;
         }
-        Ok(GetResponse {
-            index: metadata.name.clone(),
-            id: request.id.into(),
-            found: found.map(|found| FoundDocument {
-                version: found.version,
-                seq_no: found.seq_no,
-                primary_term: found.primary_term,
-                routing: found.routing,
-                source: found.source,
-                stored: found.stored,
-            }),
-        })
-    }
-
-    /// One answer per request, in order.
-    pub fn mget(&self, requests: &[GetRequest<'_>]) -> Vec<Result<GetResponse>> {
-        requests.iter().map(|request| self.get(request)).collect()
+        Ok(GetResponse { index: metadata.name.clone(), id: request.id.into(), found })
     }
 }
 

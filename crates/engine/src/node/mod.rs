@@ -14,6 +14,7 @@ mod by_query;
 mod changes;
 mod cluster;
 mod contexts;
+mod create_from;
 mod create_index;
 mod dangling;
 mod data_stream_changes;

@@ -64,7 +64,11 @@ impl Node {
     }
 
     /// Adds the index that the document was sent to.
-    fn next_index(&self, document: &mut Rerouted, way: &mut Vec<String>) -> Result<(), RequestError> {
+    pub(super) fn next_index(
+        &self,
+        document: &mut Rerouted,
+        way: &mut Vec<String>,
+    ) -> Result<(), RequestError> {
         let from = way[way.len() - 1].clone();
         let to = document.changed.index.clone().unwrap_or_else(|| from.clone());
         let to = date_math::resolve(&to, self.now_millis() as i64)?;

@@ -18,7 +18,7 @@ use super::by_query::{ByQueryRequest, Change, CopyDestination, CopyRouting, Slic
 use crate::api::{CreateIndexResponse, IndexInfo, IndicesOptions, OperationKind, Result, VersionType};
 use crate::catalog::IndexMetadata;
 use crate::catalog::names::index_not_found;
-use crate::settings::{flatten, normalize_index_keys};
+use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 
 /// Documents that are copied at a time.
 const BATCH_SIZE: u32 = 1000;
@@ -61,17 +61,18 @@ pub enum Resize {
     Split,
 }
 
-/// Settings that are the source's own, or are set after the documents are there.
-const NOT_COPIED: &[&str] = &[
+/// Settings of one index alone, which no other index gets from it.
+pub(super) const OWN_SETTINGS: &[&str] = &[
     "index.creation_date",
     "index.provided_name",
     "index.uuid",
     "index.version.created",
     "index.version.upgraded",
-    "index.number_of_shards",
-    "index.number_of_routing_shards",
-    "index.lifecycle.rollover_alias",
 ];
+
+/// Further settings that the target of a resize does not get, or gets anew.
+const NOT_COPIED: &[&str] =
+    &["index.number_of_shards", "index.number_of_routing_shards", "index.lifecycle.rollover_alias"];
 
 /// Settings of the target that see no document of the source.
 const PIPELINES: [&str; 2] = ["index.default_pipeline", "index.final_pipeline"];
@@ -88,7 +89,7 @@ impl Node {
         body: &Value,
         cancelled: Arc<AtomicBool>,
     ) -> Result<CreateIndexResponse> {
-        let info = self.source_of_resize(source)?;
+        let info = self.only_index(source)?;
         let (mut given, aliases) = parse(body)?;
         let number = shard_number(kind, &info, &given)?;
         if info.settings.get("index.blocks.write") != Some(&"true".into()) {
@@ -99,14 +100,10 @@ impl Node {
             return Err(RequestError::new(500, "illegal_state_exception", reason));
         }
         let mut settings: Map<String, Value> = info.settings.clone();
-        settings.retain(|key, _| !NOT_COPIED.contains(&key.as_str()));
+        let is_copied = |key: &str| !OWN_SETTINGS.contains(&key) && !NOT_COPIED.contains(&key);
+        settings.retain(|key, _| is_copied(key));
         given.insert("index.number_of_shards".to_owned(), number.into());
-        for (key, value) in given {
-            match value {
-                Value::Null => drop(settings.shift_remove(&key)),
-                value => drop(settings.insert(key, value)),
-            }
-        }
+        lay_over(&mut settings, given);
         // Blocks would keep the documents out, and pipelines would change them.
         let is_late = |key: &str| key.starts_with("index.blocks.") || PIPELINES.contains(&key);
         let late: Map<String, Value> = settings
@@ -170,7 +167,8 @@ impl Node {
         }
     }
 
-    fn source_of_resize(&self, source: &str) -> Result<IndexInfo> {
+    /// The only index that an expression means.
+    pub(super) fn only_index(&self, source: &str) -> Result<IndexInfo> {
         let mut found = self.get_index(source, IndicesOptions::METADATA)?;
         match (found.pop(), found.is_empty()) {
             (Some(info), true) => Ok(info),
@@ -221,6 +219,16 @@ impl Node {
             self.put_settings(&created.index, options, &Value::Object(late), false)?;
         }
         Ok(())
+    }
+}
+
+/// Settings of a request over those of an index; `null` removes one.
+pub(super) fn lay_over(settings: &mut FlatSettings, given: FlatSettings) {
+    for (key, value) in given {
+        match value {
+            Value::Null => drop(settings.shift_remove(&key)),
+            value => drop(settings.insert(key, value)),
+        }
     }
 }
 

@@ -7,17 +7,18 @@ use std::sync::Arc;
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Field, FieldSink, Mapping, Nested, RequestError, SpaceId};
 use limber_work as work;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Node;
 use super::bulk::{ANY_VERSION, IndexPipelines, pipelines_in, runner_over};
+use super::reroute::Rerouted;
 use crate::api::Result;
 use crate::catalog::{Catalog, WriteTarget};
-use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines};
+use crate::ingest::{
+    ChangedMetadata, Given, Metadata, Options, Outcome, Pipelines, given_documents, tree_of,
+};
 use crate::settings::IndexSettings;
 
-/// Documents of one simulation.
-const DOCUMENT_COUNT_MAX: usize = 10_000;
 /// A document may ask for mapping updates this often.
 const MAPPING_UPDATES_MAX: usize = 100;
 
@@ -34,14 +35,7 @@ struct Simulation {
     mapping_addition: Value,
 }
 
-struct Given {
-    index: String,
-    id: Option<String>,
-    routing: Option<String>,
-    source: String,
-}
-
-/// Where a document is after the pipelines of its indices.
+/// A document after the pipelines of its indices have run.
 struct Ingested {
     index: String,
     id: Option<String>,
@@ -81,7 +75,6 @@ impl Node {
                 }),
                 Err(error) => json!({"_id": given.id, "_index": given.index, "error": error.to_json()}),
             };
-            work::claim(document["_source"].as_str().map_or(0, str::len) as u64)?;
             shown.push(json!({"doc": document}));
         }
         Ok(json!({"docs": shown}))
@@ -91,11 +84,8 @@ impl Node {
         let Value::Object(body) = body else {
             return Err(RequestError::new(400, "parse_exception", "the request body must be an object"));
         };
-        let substitutes = |key: &str| match body.get(key) {
-            None | Some(Value::Null) => Ok(Map::new()),
-            Some(Value::Object(members)) => Ok(members.clone()),
-            Some(_) => Err(wrong_type(key)),
-        };
+        let mut options = Options::new(body.clone(), "");
+        let mut substitutes = |key: &str| options.optional_map(key).map(Option::unwrap_or_default);
         let mut pipelines = (*self.pipelines.snapshot()).clone();
         // A pipeline may call another one that stands further down.
         for (id, body) in substitutes("pipeline_substitutions")? {
@@ -112,7 +102,13 @@ impl Node {
             catalog.templates.put_composable(&name, &body, false)?;
         }
         let mapping_addition = Value::Object(substitutes("mapping_addition")?);
-        let documents = documents(index, body.get("docs"))?;
+        let mut documents = given_documents(&mut options)?;
+        for document in &mut documents {
+            if document.index.is_none() {
+                let index = index.ok_or_else(|| RequestError::validation(["index is missing"]))?;
+                document.index = Some(index.to_owned());
+            }
+        }
         Ok(Simulation { documents, pipelines, catalog, ignores_indices, mapping_addition })
     }
 
@@ -124,14 +120,11 @@ impl Node {
         pipeline: Option<&str>,
         timestamp: &str,
     ) -> Result<Option<Ingested>> {
-        let mut document = Ingested {
-            index: given.index.clone(),
-            id: given.id.clone(),
-            source: given.source.clone().into_bytes(),
-            executed: Vec::new(),
-        };
+        let index = given.index.clone().unwrap_or_default();
+        let mut way = vec![index.clone()];
+        let mut document =
+            Ingested { index, id: given.id.clone(), source: given.source.clone(), executed: Vec::new() };
         let mut routing = given.routing.clone();
-        let mut way = vec![given.index.clone()];
         let mut asked = pipeline;
         loop {
             simulation.catalog.check_may_touch(&document.index)?;
@@ -141,6 +134,7 @@ impl Node {
                 Some(name) => Some(name.to_owned()),
                 None => of_index.default,
             };
+            let has_last = of_index.last.is_some();
             let ids: Vec<String> = first.into_iter().chain(of_index.last).collect();
             if ids.is_empty() {
                 return Ok(Some(document));
@@ -163,7 +157,13 @@ impl Node {
             drop(runner);
             let (changed, ran, is_rerouted) = match outcome {
                 Outcome::Changed(changed) => (changed, ids.len(), false),
-                Outcome::Rerouted { by, changed } => (Some(changed), by + 1, true),
+                Outcome::Rerouted { by, changed } => {
+                    let is_by_last = has_last && by + 1 == ids.len();
+                    let mut rerouted = Rerouted { changed, source, by: ids[by].to_owned(), is_by_last };
+                    self.next_index(&mut rerouted, &mut way)?;
+                    source = rerouted.source;
+                    (Some(rerouted.changed), by + 1, true)
+                }
                 Outcome::Dropped => return Ok(None),
                 Outcome::Failed(error) => return Err(*error),
             };
@@ -178,24 +178,16 @@ impl Node {
             if !is_rerouted {
                 return Ok(Some(document));
             }
-            if way.contains(&document.index) {
-                way.push(document.index);
-                let reason = format!("index cycle detected while processing pipelines: [{}]", way.join(", "));
-                return Err(RequestError::new(500, "illegal_state_exception", reason));
-            }
-            way.push(document.index.clone());
         }
     }
 
     /// The document with what its index would say of it.
     fn validated(&self, simulation: &Simulation, document: &Ingested) -> Result<Value> {
-        let source: Value = serde_json::from_slice(&document.source)
-            .map_err(|error| RequestError::new(500, "illegal_state_exception", error.to_string()))?;
         let mut shown = json!({
             "_id": document.id.as_deref().unwrap_or("<n/a>"),
             "_index": document.index,
             "_version": -3,
-            "_source": source,
+            "_source": tree_of(&document.source)?,
             "executed_pipelines": document.executed,
         });
         match self.ignored_fields(simulation, document) {
@@ -261,55 +253,6 @@ impl Simulation {
     fn pipelines_of(&self, index: &str) -> IndexPipelines {
         pipelines_in(&self.catalog, index, self.ignores_indices)
     }
-}
-
-fn documents(index: Option<&str>, given: Option<&Value>) -> Result<Vec<Given>> {
-    let Some(given) = given else { return Err(missing("docs")) };
-    let documents = given.as_array().ok_or_else(|| wrong_type("docs"))?;
-    if documents.is_empty() {
-        return Err(RequestError::illegal_argument("must specify at least one document in [docs]"));
-    }
-    if documents.len() > DOCUMENT_COUNT_MAX {
-        let reason = format!("[docs] may hold at most {DOCUMENT_COUNT_MAX} documents");
-        return Err(RequestError::illegal_argument(reason));
-    }
-    let one = |document: &Value| {
-        let Value::Object(members) = document else {
-            let reason = "malformed [docs] section, should include an inner object";
-            return Err(RequestError::illegal_argument(reason));
-        };
-        let text = |key: &str| match members.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(Value::Number(number)) if number.is_i64() => Ok(Some(number.to_string())),
-            Some(_) => Err(wrong_type(key)),
-        };
-        let source = match members.get("_source") {
-            None | Some(Value::Null) => return Err(missing("_source")),
-            Some(source @ Value::Object(_)) => source.to_string(),
-            Some(_) => return Err(wrong_type("_source")),
-        };
-        let index = text("_index")?.or_else(|| index.map(str::to_owned));
-        Ok(Given {
-            index: index.ok_or_else(|| RequestError::validation(["index is missing"]))?,
-            id: text("_id")?,
-            routing: text("_routing")?,
-            source,
-        })
-    };
-    documents.iter().map(one).collect()
-}
-
-fn missing(property: &str) -> RequestError {
-    let error =
-        RequestError::new(400, "parse_exception", format!("[{property}] required property is missing"));
-    error.with("property_name", property)
-}
-
-fn wrong_type(property: &str) -> RequestError {
-    let error =
-        RequestError::new(400, "parse_exception", format!("[{property}] has a value of the wrong type"));
-    error.with("property_name", property)
 }
 
 /// Takes values to nowhere and notes the fields of which some were left out.

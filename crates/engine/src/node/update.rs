@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Node;
 use super::bulk_step::outcome_of;
 use crate::api::*;
-use crate::shard::{Condition, Found, Shard, ShardOperation, ShardOperationKind, Unsynced, store_error};
+use crate::shard::{Condition, Shard, ShardOperation, ShardOperationKind, Unsynced, store_error};
 
 /// Nesting of an update's documents.
 const DEPTH_MAX: usize = 1000;
@@ -125,21 +125,20 @@ enum Plan {
     Noop,
 }
 
+/// Who holds the memory of an update.
+const LABEL: &str = "<update>";
+/// A new document is there as it is written, and as the log frames it.
+const COPIES_WRITTEN: u64 = 2;
+
+/// What the tree of a JSON text takes at most: a text of `[[],[],...]` takes fifty times its size.
+fn tree_bytes(json: &[u8]) -> u64 {
+    const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
+    json.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() as u64 * BYTES_A_VALUE
+}
+
 impl Node {
-    /// Charges what the tree of a JSON text takes at most: a text of `[[],[],...]` takes fifty times its size.
-    fn charge_tree(&self, json: &[u8]) -> Result<Charge> {
-        const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
-        let values = json.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() as u64;
-        self.charge_update(values * BYTES_A_VALUE)
-    }
-
-    /// Charges what a document of so many bytes takes as text: once as it is written, once as the log frames it.
-    fn charge_source(&self, bytes: usize) -> Result<Charge> {
-        self.charge_update(2 * bytes as u64)
-    }
-
     fn charge_update(&self, bytes: u64) -> Result<Charge> {
-        self.ledger().request.charge(bytes, "<update>").map_err(|error| store_error(&error))
+        self.ledger().request.charge(bytes, LABEL).map_err(|error| store_error(&error))
     }
 
     pub(super) fn update(
@@ -150,17 +149,17 @@ impl Node {
         id: &str,
         routing: Option<&str>,
     ) -> Result<(WriteOutcome, Option<Unsynced>)> {
-        let _body_charge = self.charge_tree(body)?;
+        let _body_charge = self.charge_update(tree_bytes(body))?;
         let body_bytes = body.len();
         let body = UpdateBody::parse(body)?;
         let mut retries_left = operation.retry_on_conflict;
         loop {
             let found = shard.get(id, true)?;
             let stored = found.as_ref().map_or(&[][..], |found| &found.source);
-            let _stored_charge = self.charge_tree(stored)?;
-            // What comes of it is seldom longer than both; what is longer is charged when its length is known.
-            let foreseen_bytes = stored.len() + body_bytes;
-            let _source_charge = self.charge_source(stored.len() / 2 + foreseen_bytes)?;
+            // The new document is seldom longer than both; what is longer is charged when its length is known.
+            let foreseen_bytes = (stored.len() + body_bytes) as u64;
+            let held_bytes = stored.len() as u64 + tree_bytes(stored);
+            let mut charge = self.charge_update(held_bytes + COPIES_WRITTEN * foreseen_bytes)?;
             let plan = plan(&self.scripts, shard, operation, id, &body, found.as_ref())?;
             let (kind, source, condition) = match plan {
                 Plan::Noop => {
@@ -172,7 +171,8 @@ impl Node {
                 Plan::Create { source } => (ShardOperationKind::Create, source, Condition::None),
                 Plan::Delete { condition } => (ShardOperationKind::Delete, Vec::new(), condition),
             };
-            let _more_charge = self.charge_source(source.len().saturating_sub(foreseen_bytes))?;
+            let more_bytes = COPIES_WRITTEN * (source.len() as u64).saturating_sub(foreseen_bytes);
+            charge.grow(more_bytes, LABEL).map_err(|error| store_error(&error))?;
             let routing = routing.or(found.as_ref().and_then(|found| found.routing.as_deref()));
             let write = ShardOperation { kind, id, is_generated: false, routing, source: &source, condition };
             let mut results = Vec::with_capacity(1);
@@ -206,7 +206,7 @@ fn plan(
     operation: &BulkOperation<'_>,
     id: &str,
     body: &UpdateBody,
-    found: Option<&Found>,
+    found: Option<&FoundDocument>,
 ) -> Result<Plan> {
     let expected =
         match (operation.if_seq_no.or(body.if_seq_no), operation.if_primary_term.or(body.if_primary_term)) {
@@ -291,7 +291,7 @@ struct Metadata<'a> {
     shard: &'a Shard,
     id: &'a str,
     /// `None`: it is about to be created.
-    found: Option<&'a Found>,
+    found: Option<&'a FoundDocument>,
 }
 
 /// Runs a script over `ctx`: what is to be done (`ctx.op`) and the source that it left.
@@ -327,7 +327,7 @@ fn to_bytes(document: &Map<String, Value>) -> Result<Vec<u8>> {
 }
 
 /// Lays `changes` over `source`; objects merge, everything else is replaced. Whether anything changed.
-fn merge(
+pub(super) fn merge(
     source: &mut Map<String, Value>,
     changes: &Map<String, Value>,
     compares: bool,
@@ -357,7 +357,7 @@ fn merge(
     Ok(changed)
 }
 
-fn noop(found: Option<Found>, wants_source: bool) -> WriteOutcome {
+fn noop(found: Option<FoundDocument>, wants_source: bool) -> WriteOutcome {
     let (version, seq_no, primary_term) =
         found.as_ref().map_or((0, 0, 0), |found| (found.version, found.seq_no, found.primary_term));
     WriteOutcome {

@@ -11,21 +11,8 @@ use super::core::{Core, Shard};
 use super::error::{segment_error, store_error};
 use super::segments::{locate, number_of};
 use super::versions::VersionEntry;
-use crate::api::Result;
+use crate::api::{FoundDocument, Result};
 use crate::translog::Operation;
-
-/// A document that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub version: u64,
-    pub seq_no: u64,
-    pub primary_term: u64,
-    pub routing: Option<String>,
-    /// Empty where the index keeps none.
-    pub source: Vec<u8>,
-    /// What stored fields are read from, where that is not the source; else empty.
-    pub stored: Vec<u8>,
-}
 
 enum Newest {
     Entry(VersionEntry),
@@ -35,7 +22,7 @@ enum Newest {
 
 impl Shard {
     /// The document under `id`. `realtime`: with everything written so far, else what a search sees.
-    pub(crate) fn get(&self, id: &str, realtime: bool) -> Result<Option<Found>> {
+    pub(crate) fn get(&self, id: &str, realtime: bool) -> Result<Option<FoundDocument>> {
         if let Some(limits) = self.limits()? {
             return self.get_limited(&limits, id, realtime);
         }
@@ -56,7 +43,7 @@ impl Shard {
 
     /// Also answers from a shard that failed, as long as its records can be read: what was acknowledged stays readable on a full disk. An id whose
     /// last write never reached the log answers with the shard's failure, as its memory is ahead of the disk.
-    fn get_newest(&self, core: &Arc<Core>, id: &str) -> Result<Option<Found>> {
+    fn get_newest(&self, core: &Arc<Core>, id: &str) -> Result<Option<FoundDocument>> {
         loop {
             match self.newest(core, id.as_bytes())? {
                 Newest::Absent => return Ok(None),
@@ -95,7 +82,7 @@ impl Shard {
         }
     }
 
-    fn read_record(&self, core: &Core, entry: &VersionEntry) -> Result<Option<Found>> {
+    fn read_record(&self, core: &Core, entry: &VersionEntry) -> Result<Option<FoundDocument>> {
         let Some(record) = &entry.record else { return Ok(None) };
         let Some(location) = record.location() else {
             core.check()?;
@@ -114,7 +101,7 @@ impl Shard {
         let mapping = self.index.mapping.load();
         let kept = stored_source(&mapping, operation.source).unwrap_or_default().into_owned();
         let (shown, stored) = split(&mapping, kept);
-        Ok(Some(Found {
+        Ok(Some(FoundDocument {
             version: operation.version,
             seq_no: operation.seq_no,
             primary_term: operation.primary_term,
@@ -124,7 +111,7 @@ impl Shard {
         }))
     }
 
-    fn get_published(&self, core: &Core, id: &str) -> Result<Option<Found>> {
+    fn get_published(&self, core: &Core, id: &str) -> Result<Option<FoundDocument>> {
         let published = core.snapshot.load();
         for view in published.segments.iter().rev() {
             if let Some(doc) = view.segment.find_id(id.as_bytes()).map_err(|error| segment_error(&error))?
@@ -136,7 +123,7 @@ impl Shard {
         Ok(None)
     }
 
-    fn read_document(&self, segment: &Segment, doc: DocId) -> Result<Found> {
+    fn read_document(&self, segment: &Segment, doc: DocId) -> Result<FoundDocument> {
         let found = read_stored(segment, doc)?;
         let mapping = self.index.mapping.load();
         let source =
@@ -145,7 +132,7 @@ impl Shard {
         segment.intact().map_err(|error| segment_error(&error))?;
         let is_apart = !mapping.stored_beside_source().is_empty();
         let stored = if is_apart { found.source.clone() } else { Vec::new() };
-        Ok(Found { source, stored, ..found })
+        Ok(FoundDocument { source, stored, ..found })
     }
 }
 
@@ -159,15 +146,15 @@ fn split(mapping: &Mapping, kept: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// With what the segment stores as the source.
-pub(super) fn read_stored(segment: &Segment, doc: DocId) -> Result<Found> {
-    let read = || -> limber_segment::Result<Found> {
+pub(super) fn read_stored(segment: &Segment, doc: DocId) -> Result<FoundDocument> {
+    let read = || -> limber_segment::Result<FoundDocument> {
         let mut reader = StoredReader::new();
         let (version, seq_no) = (number_of(segment, "_version", doc)?, number_of(segment, "_seq_no", doc)?);
         let primary_term = number_of(segment, "_primary_term", doc)?;
         let document = segment.document(doc, &mut reader)?;
         let routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
         let source = document.source.to_vec();
-        Ok(Found { version, seq_no, primary_term, routing, source, stored: Vec::new() })
+        Ok(FoundDocument { version, seq_no, primary_term, routing, source, stored: Vec::new() })
     };
     read().map_err(|error| segment_error(&error))
 }

@@ -11,8 +11,8 @@ use limber_store::sync::Mutex;
 
 use super::core::Shard;
 use super::error::segment_error;
-use super::get::{Found, read_stored};
-use crate::api::Result;
+use super::get::read_stored;
+use crate::api::{FoundDocument, Result};
 
 /// Mappings that are kept: roles that hide fields are few.
 const SEEN_MAX: usize = 8;
@@ -76,7 +76,12 @@ impl Shard {
 
     /// The newest version under `id`, if it may be seen, with what of it may be. Everything written is made searchable first, because
     /// whether it may be seen is a search.
-    pub(super) fn get_limited(&self, limits: &Limits, id: &str, realtime: bool) -> Result<Option<Found>> {
+    pub(super) fn get_limited(
+        &self,
+        limits: &Limits,
+        id: &str,
+        realtime: bool,
+    ) -> Result<Option<FoundDocument>> {
         if realtime {
             self.refresh()?;
         }
@@ -89,7 +94,7 @@ impl Shard {
                 .map_err(|error| error.to_request_error())?
                 .map(|source| source.into_owned());
             view.segment.intact().map_err(|error| segment_error(&error))?;
-            return Ok(Some(Found { source: source.unwrap_or_default(), ..found }));
+            return Ok(Some(FoundDocument { source: source.unwrap_or_default(), ..found }));
         }
         Ok(None)
     }

@@ -1,6 +1,6 @@
 //! Indices as a whole: create, delete, get, exists, open, close, blocks, resolve.
 
-use limber_engine::{IndexInfo, IndicesOptions, Result};
+use limber_engine::{CreateIndexResponse, IndexInfo, IndicesOptions, Result};
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
@@ -30,12 +30,16 @@ pub const ROUTES: &[Route] = &[
 
 fn create(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
-    let created = app.node.create_index(request.path("index"), &body)?;
-    Ok(Response::ok(json!({
+    Ok(created(&app.node.create_index(request.path("index"), &body)?))
+}
+
+/// The answer to whoever made an index.
+pub(super) fn created(created: &CreateIndexResponse) -> Response {
+    Response::ok(json!({
         "acknowledged": true,
         "shards_acknowledged": created.shards_acknowledged,
         "index": &*created.index,
-    })))
+    }))
 }
 
 fn delete(app: &App, request: &Request) -> Result<Response> {

@@ -2,6 +2,8 @@
 
 use limber_engine::{GetRequest, Result, VersionType};
 use limber_mapping::RequestError;
+use limber_search::SourceFilter;
+use limber_work as work;
 use serde_json::Value;
 
 use super::document::{StoredFields, error_item, push_get};
@@ -9,11 +11,8 @@ use super::search::placement;
 use super::source_filter;
 use super::{App, Route};
 use crate::http::pools::PoolName;
-use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
-use limber_search::SourceFilter;
-use limber_store::Charge;
 
 const PARAMETERS: &[&str] = &[
     "routing",
@@ -63,7 +62,6 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
     let (realtime, refresh) = (request.flag_or("realtime", true)?, request.flag_or("refresh", false)?);
     let mut out = Vec::with_capacity(64 + items.len() * 256);
     out.extend_from_slice(b"{\"docs\":[");
-    let mut charge = app.node.ledger().request.charge(0, "<mget>").map_err(|e| circuit_breaking(&e))?;
     for (number, item) in items.iter().enumerate() {
         if number > 0 {
             out.push(b',');
@@ -78,7 +76,7 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
         });
         let source_bytes = outcome.as_ref().ok().and_then(|response| response.found.as_ref());
         let source_bytes = source_bytes.map_or(0, |found| found.source.len());
-        make_room(&mut out, source_bytes + ITEM_BYTES, &mut charge)?;
+        work::check_growth(out.len(), out.capacity(), source_bytes + ITEM_BYTES)?;
         let outcome = match outcome {
             Ok(response) => StoredFields::of(app, &response, item.stored_fields.as_deref())
                 .map(|stored| push_get(&mut out, &response, item.filter.as_ref(), stored.as_ref())),
@@ -93,29 +91,11 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
         }
     }
     out.extend_from_slice(b"]}");
-    // What is charged from here on is the whole answer.
-    drop(charge);
     Ok(Response::raw(200, out))
 }
 
 /// Of an item, beside its source.
 const ITEM_BYTES: usize = 1 << 10;
-
-/// Room for `more` bytes, which are charged with what growing takes: the text is copied, and until then there are two of it.
-fn make_room(out: &mut Vec<u8>, more: usize, charge: &mut Charge) -> Result<()> {
-    if out.capacity() - out.len() >= more {
-        return Ok(());
-    }
-    // In steps: to grow for every document would cost more than many of them.
-    let more = more.max(out.len() / 4).max(64 << 10);
-    let wanted_bytes = (2 * out.len() + more) as u64;
-    if wanted_bytes > charge.bytes() {
-        charge.grow(wanted_bytes - charge.bytes(), "<mget>").map_err(|error| circuit_breaking(&error))?;
-    }
-    out.reserve_exact(more);
-    charge.shrink_to(out.capacity() as u64);
-    Ok(())
-}
 
 fn parse(request: &Request) -> Result<Vec<Item>> {
     let body = request.json_required()?;

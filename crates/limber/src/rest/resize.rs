@@ -32,9 +32,5 @@ fn resize(app: &App, request: &Request, kind: Resize) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
     let names = (request.path("index"), request.path("target"));
     let created = app.node.resize(kind, names, &body, request.cancelled.clone())?;
-    Ok(Response::ok(json!({
-        "acknowledged": true,
-        "shards_acknowledged": created.shards_acknowledged,
-        "index": &*created.index,
-    })))
+    Ok(super::index::created(&created))
 }
