@@ -140,7 +140,7 @@ const TRANSFORM: &[&str] = &[
     "cluster:monitor/transform/*",
 ];
 
-/// Actions by which users ask about themselves; every authenticated user may take them.
+/// Actions with which users ask about themselves. Every authenticated user may carry them out.
 const OWN: [&str; 3] = [
     "cluster:admin/xpack/security/user/authenticate",
     "cluster:admin/xpack/security/user/has_privileges",

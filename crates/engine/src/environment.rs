@@ -23,7 +23,7 @@ pub trait Clock: Send + Sync {
     }
 }
 
-/// Where ids and jitter come from.
+/// The source of random bytes, for ids and jitter.
 pub trait Randomness: Send + Sync {
     /// Fills `bytes` with unpredictable ones.
     fn fill(&self, bytes: &mut [u8]);

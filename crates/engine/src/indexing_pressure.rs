@@ -36,7 +36,7 @@ pub struct IndexingPressureStats {
 }
 
 impl IndexingPressure {
-    /// Nothing is under way; writes may have `limit_bytes` together.
+    /// Starts with no writes in progress. All writes together may hold `limit_bytes`.
     pub fn new(limit_bytes: u64) -> Arc<IndexingPressure> {
         let zero = || AtomicU64::new(0);
         Arc::new(IndexingPressure {

@@ -62,8 +62,8 @@ impl StatsRequest {
     }
 }
 
-/// Sections as Elasticsearch names them in the URL; the key in the answer is the same but for `query_cache`,
-/// `merge` (`merges`) and `segments`.
+/// The names of the sections, as Elasticsearch has them in the URL. A section has the same key in the answer,
+/// except `query_cache`, `merge` (which becomes `merges`) and `segments`.
 pub const STATS_SECTIONS: &[&str] = &[
     "docs",
     "store",

@@ -267,9 +267,9 @@ impl Config {
 }
 
 impl Config {
-    /// Where to listen, if that is allowed: without users and TLS whoever reaches the address may read,
-    /// change and delete everything, so that only this machine reaches it unless somebody says by name that
-    /// the network is safe.
+    /// Returns the address to listen on, if it is allowed. Without users and TLS, whoever reaches the address
+    /// may read, change and delete everything; so it must be a loopback address, unless a setting says by
+    /// name that the network is safe.
     ///
     /// # Errors
     /// The address has another host than this machine's own, there are no users or no TLS, and

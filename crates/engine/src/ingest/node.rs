@@ -32,7 +32,7 @@ pub enum Kind {
 /// A range of text: positions below the source's length are in the source, others in the arena.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Where it begins: in the source, or in the arena after the source's length.
+    /// The offset of its first byte. Offsets from the length of the source on count in the arena.
     pub start: u32,
     /// Bytes.
     pub len: u32,
@@ -47,8 +47,8 @@ pub struct Key {
     pub tag: u32,
 }
 
-/// A number by which nearly all different names of one object differ: of length and ends, so that names are
-/// seldom compared.
+/// Computes a number from the length and the ends of a name. Different names of one object nearly always have
+/// different numbers, so that the names themselves are seldom compared.
 #[inline(always)]
 pub fn key_tag(name: &[u8]) -> u32 {
     let ends = match (name.first_chunk(), name.last_chunk()) {

@@ -22,7 +22,7 @@ pub use salvage::{Cut, Described, describe, is_file_of_log};
 pub struct Location {
     /// Number of the file's generation.
     pub generation: u64,
-    /// Where the record begins in the file.
+    /// The offset of the record in the file, in bytes.
     pub offset: u64,
     /// Bytes of the record.
     pub len: u32,

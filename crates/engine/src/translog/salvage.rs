@@ -8,8 +8,8 @@ use super::checkpoint::{self, Checkpoint, CheckpointFile, DurableGeneration};
 use super::format::{self, HEADER_BYTES, Header, MARKER, Operation, PREFIX_BYTES, Payload, VERSION_PADDED};
 use super::recover::Scan;
 
-/// Where a log is to be cut: the generations before `generation` stay, and of that one the bytes before
-/// `offset`.
+/// The place at which a log is cut. The generations before `generation` stay; so do the bytes of that
+/// generation before `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     first_generation: u64,

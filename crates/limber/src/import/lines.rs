@@ -25,7 +25,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Where bytes come from: a file, standard input, or what unpacks them.
+/// A reader of bytes: a file, standard input, or a decompressor of one of them.
 pub type Input = Box<dyn BufRead + Send>;
 
 /// A file's text, `-` for standard input; gzip, zstd and bzip2 are recognized by their first bytes. `read`:

@@ -37,7 +37,7 @@ pub struct Named<'d> {
     pub confidence: Option<Number>,
 }
 
-/// Where the address is.
+/// The geographic location of the address.
 #[derive(Debug, Default, Deserialize)]
 pub struct Location<'d> {
     pub latitude: Option<Number>,
