@@ -133,7 +133,13 @@ fn promised(checkpoint: Option<&Checkpoint>, number: u64) -> u64 {
 
 /// A file that was created, and perhaps filled with zeros, before its header was written.
 fn is_unwritten(bytes: &[u8]) -> bool {
-    bytes.len() <= HEADER_BYTES || bytes.iter().all(|byte| *byte == 0)
+    bytes.len() <= HEADER_BYTES || are_zeros(bytes)
+}
+
+/// Whether there is nothing but zeros, as in the part of a file that is not written yet.
+fn are_zeros(bytes: &[u8]) -> bool {
+    const ZEROS: [u8; 512] = [0; 512];
+    bytes.chunks(ZEROS.len()).all(|chunk| *chunk == ZEROS[..chunk.len()])
 }
 
 /// A walk over the records of one generation.
@@ -219,7 +225,7 @@ impl<'b> Scan<'b> {
     fn after_padding(&self) -> Option<usize> {
         let next = (self.offset as u64).next_multiple_of(BLOCK_BYTES) as usize;
         let rest = &self.bytes[self.offset..next.min(self.bytes.len())];
-        let is_padding = self.is_padded && next > self.offset && rest.iter().all(|byte| *byte == 0);
+        let is_padding = self.is_padded && next > self.offset && are_zeros(rest);
         is_padding.then_some(next.min(self.bytes.len()))
     }
 
@@ -232,7 +238,7 @@ impl<'b> Scan<'b> {
         }
         let rest = &self.bytes[offset..];
         // Zeros fill the last block of a log.
-        if rest.iter().any(|byte| *byte != 0) {
+        if !are_zeros(rest) {
             self.torn_bytes += rest.len() as u64;
         }
         self.offset = offset;
