@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use limber_codec::checksum::crc32;
+use limber_engine::WriteIdentity;
 use limber_engine::translog::{
-    self, FileTranslog, Operation, OperationType, RecordBatch, Recovered, Translog,
+    self, FileTranslog, Operation, OperationType, Record, RecordBatch, Recovered, Translog,
 };
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::testing::RecordingSink;
@@ -73,14 +74,13 @@ static LOG: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
         {
             let operation = Operation {
                 kind,
-                seq_no: batch_number * 3 + number as u64,
-                primary_term: 1,
-                version: 1,
-                id: b"document",
+                id: "document",
                 routing: (number == 0).then_some("r"),
                 source: if number == 0 { br#"{"a": 1}"# } else { b"" },
             };
-            batch.push(&operation);
+            let seq_no = batch_number * 3 + number as u64;
+            batch
+                .push(&Record { operation, identity: WriteIdentity { seq_no, primary_term: 1, version: 1 } });
         }
         let appended = log.append(batch).expect("the batch is appended");
         log.sync(appended.end).expect("the batch is durable");
@@ -107,7 +107,7 @@ pub fn translog(bytes: &[u8]) {
     if let Ok(recovered) = outcome {
         assert_eq!(recovered.operations, replayed);
     }
-    let _ = Operation::parse(bytes);
+    let _ = Record::parse(bytes);
 }
 
 fn changed_log(changes: &[u8], with_right_checksums: bool) -> Vec<u8> {

@@ -8,6 +8,7 @@ use limber_segment::columns::Batch;
 use limber_segment::postings::Want;
 use limber_segment::{
     Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId, SegmentMeta, StoredCodec, StoredReader,
+    WriteIdentity,
 };
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory};
@@ -30,7 +31,11 @@ static SEGMENT: LazyLock<(SegmentMeta, Files)> = LazyLock::new(|| {
             source["n"] = json!(n * n % 1009);
         }
         let (source, id) = (source.to_string(), n.to_string());
-        let meta = DocumentMeta { id: id.as_bytes(), routing: None, seq_no: n, primary_term: 1, version: 1 };
+        let meta = DocumentMeta {
+            id: id.as_bytes(),
+            routing: None,
+            identity: WriteIdentity { seq_no: n, primary_term: 1, version: 1 },
+        };
         buffer.begin(&meta, source.as_bytes());
         document::parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer)
             .expect("the document is valid");

@@ -110,7 +110,7 @@ fn only_new_documents_go_into_a_stream() {
     // What is there may be changed by the index that has it.
     let mut changed = index(&backing, "1", br#"{"@timestamp": 3}"#);
     (changed.if_seq_no, changed.if_primary_term) = (Some(0), Some(1));
-    assert_eq!(write(&node, changed).expect("written").outcome.version, 2);
+    assert_eq!(write(&node, changed).expect("written").outcome.identity.version, 2);
     let mut routed = create("logs-a", "3", br#"{"@timestamp": 1}"#);
     routed.routing = Some("r".into());
     let error = write(&node, routed).expect_err("no routing");

@@ -16,7 +16,7 @@ fn a_document_is_written_found_changed_and_deleted() {
     let node = open(folder.path());
     let first = write(&node, index("t", "1", br#"{"a": "x", "n": 1}"#)).expect("created");
     assert_eq!(
-        (first.outcome.result, first.outcome.version, first.outcome.seq_no),
+        (first.outcome.result, first.outcome.identity.version, first.outcome.identity.seq_no),
         (WriteResult::Created, 1, 0)
     );
     assert_eq!((first.outcome.shards_total, first.outcome.shards_successful), (2, 1));
@@ -26,21 +26,21 @@ fn a_document_is_written_found_changed_and_deleted() {
     assert_eq!(search(&node, "t", json!({"term": {"a.keyword": "x"}})).len(), 1);
 
     let second = write(&node, index("t", "1", br#"{"a": "y", "n": 2}"#)).expect("updated");
-    assert_eq!((second.outcome.result, second.outcome.version), (WriteResult::Updated, 2));
+    assert_eq!((second.outcome.result, second.outcome.identity.version), (WriteResult::Updated, 2));
     assert_eq!(
         search(&node, "t", json!({"match_all": {}}))[0].1,
         json!({"a": "x", "n": 1}),
         "the old one until refresh"
     );
     let third = write(&node, update("t", "1", br#"{"doc": {"n": 3}}"#)).expect("merged");
-    assert_eq!((third.outcome.result, third.outcome.version), (WriteResult::Updated, 3));
+    assert_eq!((third.outcome.result, third.outcome.identity.version), (WriteResult::Updated, 3));
     let noop = write(&node, update("t", "1", br#"{"doc": {"n": 3}}"#)).expect("noop");
-    assert_eq!((noop.outcome.result, noop.outcome.version), (WriteResult::Noop, 3));
+    assert_eq!((noop.outcome.result, noop.outcome.identity.version), (WriteResult::Noop, 3));
     node.refresh("t", IndicesOptions::BROADCAST).expect("refreshes");
     assert_eq!(search(&node, "t", json!({"match_all": {}})), [("1".to_owned(), json!({"a": "y", "n": 3}))]);
 
     let gone = write(&node, delete("t", "1")).expect("deleted");
-    assert_eq!((gone.outcome.result, gone.outcome.version), (WriteResult::Deleted, 4));
+    assert_eq!((gone.outcome.result, gone.outcome.identity.version), (WriteResult::Deleted, 4));
     assert_eq!(get(&node, "t", "1"), None);
     node.refresh("t", IndicesOptions::BROADCAST).expect("refreshes");
     assert!(search(&node, "t", json!({"match_all": {}})).is_empty());
@@ -48,7 +48,7 @@ fn a_document_is_written_found_changed_and_deleted() {
     assert_eq!((missing.outcome.result, missing.outcome.status()), (WriteResult::NotFound, 404));
     let again = write(&node, index("t", "1", b"{}")).expect("created");
     assert_eq!(
-        (again.outcome.result, again.outcome.version),
+        (again.outcome.result, again.outcome.identity.version),
         (WriteResult::Created, 6),
         "the tombstone counts on"
     );
@@ -91,10 +91,10 @@ fn conditions_are_checked_in_elasticsearchs_words() {
         check(older, "[1]: version conflict, current version [1] is higher than the one provided [0]");
     }
     let same = BulkOperation { if_seq_no: Some(0), if_primary_term: Some(1), ..index("t", "1", b"{}") };
-    assert_eq!(write(&node, same).expect("holds").outcome.version, 2);
+    assert_eq!(write(&node, same).expect("holds").outcome.identity.version, 2);
     let external =
         BulkOperation { version: Some(17), version_type: VersionType::External, ..index("t", "1", b"{}") };
-    assert_eq!(write(&node, external).expect("holds").outcome.version, 17);
+    assert_eq!(write(&node, external).expect("holds").outcome.identity.version, 17);
     let missing = write(&node, update("t", "9", br#"{"doc": {}}"#)).expect_err("missing");
     assert_eq!(
         (missing.status, missing.kind, missing.reason.as_str()),
@@ -132,7 +132,7 @@ fn a_bulk_answers_each_item_in_order() {
     assert_eq!(response.items[1].id.len(), 20);
     assert_eq!(response.items[6].outcome.as_ref().expect_err("name").kind, "invalid_index_name_exception");
     assert_eq!(response.items[9].outcome.as_ref().expect_err("absent").kind, "index_not_found_exception");
-    assert_eq!(response.items[4].outcome.as_ref().expect("updated").version, 3);
+    assert_eq!(response.items[4].outcome.as_ref().expect("updated").identity.version, 3);
     assert!(response.items[0].outcome.as_ref().expect("written").forced_refresh);
     assert_eq!(search(&node, "t", json!({"match_all": {}})).len(), 2);
     assert_eq!(get(&node, "t", "1"), Some((3, json!({"n": 3, "m": 4}))));
@@ -161,7 +161,7 @@ fn everything_is_there_after_an_end_without_warning() {
     assert_eq!(get(&node, "t", "4"), Some((2, json!({"n": 400}))));
     assert_eq!(get(&node, "t", "3"), None);
     let next = write(&node, index("t", "50", b"{}")).expect("written");
-    assert_eq!((next.outcome.seq_no, next.outcome.primary_term), (52, 2));
+    assert_eq!((next.outcome.identity.seq_no, next.outcome.identity.primary_term), (52, 2));
     node.close();
     drop(node);
     let node = open(folder.path());

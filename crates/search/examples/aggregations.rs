@@ -8,7 +8,7 @@ use std::time::Instant;
 use limber_mapping::document::{self, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
 use limber_search::{IndexRef, SearchContext, SearchRequest, ShardSettings, ShardSnapshot, UrlParameters};
-use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec};
+use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec, WriteIdentity};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory, Ledger};
 use serde_json::{Value, json};
@@ -42,8 +42,11 @@ fn main() {
             next(100_000),
         );
         let id = number.to_string();
-        let meta =
-            DocumentMeta { id: id.as_bytes(), routing: None, seq_no: number, primary_term: 1, version: 1 };
+        let meta = DocumentMeta {
+            id: id.as_bytes(),
+            routing: None,
+            identity: WriteIdentity { seq_no: number, primary_term: 1, version: 1 },
+        };
         buffer.begin(&meta, source.as_bytes());
         document::parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer).expect("a sound document");
         buffer.commit().expect("commits");

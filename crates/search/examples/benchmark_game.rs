@@ -23,7 +23,7 @@ use limber_search::{
     UrlParameters,
 };
 use limber_segment::{
-    Buffer, DocumentMeta, Segment, SegmentId, SegmentMeta, SegmentView, StoredCodec, merge,
+    Buffer, DocumentMeta, Segment, SegmentId, SegmentMeta, SegmentView, StoredCodec, WriteIdentity, merge,
 };
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory, Ledger};
@@ -75,8 +75,11 @@ fn index(folder: &Path) {
         let corpus: Value = serde_json::from_str(&line).expect("lines of JSON");
         let id = corpus["id"].as_str().expect("an id");
         let source = json!({ "text": corpus["text"], "sort_field": corpus["sort_field"] }).to_string();
-        let meta =
-            DocumentMeta { id: id.as_bytes(), routing: None, seq_no: number, primary_term: 1, version: 1 };
+        let meta = DocumentMeta {
+            id: id.as_bytes(),
+            routing: None,
+            identity: WriteIdentity { seq_no: number, primary_term: 1, version: 1 },
+        };
         buffer.begin(&meta, b"");
         document::parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer).expect("a sound document");
         buffer.commit().expect("commits");

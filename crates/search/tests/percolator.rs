@@ -7,7 +7,7 @@ use std::sync::Arc;
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Mapping, MappingSettings};
 use limber_search::{SearchContext, SearchRequest, ShardSnapshot, UrlParameters, index_queries};
-use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec};
+use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec, WriteIdentity};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, Ledger, MemoryDirectory};
 use serde_json::{Value, json};
@@ -111,9 +111,7 @@ fn queries_shard(queries: &[Value]) -> ShardSnapshot {
         let meta = DocumentMeta {
             id: id.as_bytes(),
             routing: None,
-            seq_no: number as u64,
-            primary_term: 1,
-            version: 1,
+            identity: WriteIdentity { seq_no: number as u64, primary_term: 1, version: 1 },
         };
         buffer.begin(&meta, source.as_bytes());
         let parsed = document::parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer).expect("parses");

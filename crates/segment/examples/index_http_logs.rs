@@ -19,7 +19,7 @@ use limber_mapping::{Mapping, MappingSettings};
 use limber_segment::file::SegmentFile;
 use limber_segment::postings::{WINDOW_DOCS, Want};
 use limber_segment::stored::StoredCodec;
-use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId};
+use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId, WriteIdentity};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory};
 use support::{MAPPING, auto_id, cpu_time};
@@ -52,7 +52,14 @@ fn index(lines: &[&[u8]], mapping: &Mapping, count: usize, folder: &Path) -> Res
         let source = lines[seq_no % lines.len()];
         let id = auto_id(seq_no as u64);
         let (seq_no, primary_term, version) = (seq_no as u64, 1, 1);
-        buffer.begin(&DocumentMeta { id: &id, routing: None, seq_no, primary_term, version }, source);
+        buffer.begin(
+            &DocumentMeta {
+                id: &id,
+                routing: None,
+                identity: WriteIdentity { seq_no, primary_term, version },
+            },
+            source,
+        );
         match document::parse(mapping, source, &mut scratch, &mut buffer)? {
             Parsed::Done => buffer.commit()?,
             Parsed::NeedsMapping => return Err("a field that the mapping does not know".into()),

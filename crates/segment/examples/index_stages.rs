@@ -20,7 +20,7 @@ use std::time::Duration;
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Field, FieldSink, Mapping, MappingSettings, Nested, SpaceId};
 use limber_segment::stored::StoredCodec;
-use limber_segment::{Buffer, DocumentMeta, SegmentId};
+use limber_segment::{Buffer, DocumentMeta, SegmentId, WriteIdentity};
 use limber_store::FsDirectory;
 use support::{MAPPING, auto_id, cpu_time};
 
@@ -111,7 +111,14 @@ fn feed(
 ) -> Result<(), Box<dyn Error>> {
     for (seq_no, source) in (0u64..).zip(lines) {
         let id = auto_id(seq_no);
-        buffer.begin(&DocumentMeta { id: &id, routing: None, seq_no, primary_term: 1, version: 1 }, source);
+        buffer.begin(
+            &DocumentMeta {
+                id: &id,
+                routing: None,
+                identity: WriteIdentity { seq_no, primary_term: 1, version: 1 },
+            },
+            source,
+        );
         match walk(source, buffer)? {
             Parsed::Done => buffer.commit()?,
             Parsed::NeedsMapping => return Err("a field that the mapping does not know".into()),

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use limber_mapping::{FieldSink, Mapping, MappingSettings};
 use limber_segment::postings::Want;
 use limber_segment::{
-    Buffer, DocumentMeta, Error, Segment, SegmentId, SegmentView, StoredCodec, TERM_BYTES_MAX, merge,
+    Buffer, DocumentMeta, Error, Segment, SegmentId, SegmentView, StoredCodec, TERM_BYTES_MAX, WriteIdentity,
+    merge,
 };
 use limber_store::random::SplitMix64;
 use model::{Document, NUMBERS, TERMS, TEXTS, assert_holds, documents, memory, open};
@@ -35,7 +36,7 @@ fn mapping() -> Mapping {
 fn feed(buffer: &mut Buffer, mapping: &Mapping, document: &Document) -> u32 {
     let seq_no = document.numbers["_seq_no"][0] as u64;
     let (id, routing) = (document.id.as_bytes(), document.routing.as_deref());
-    let meta = DocumentMeta { id, routing, seq_no, primary_term: 1, version: 3 };
+    let meta = DocumentMeta { id, routing, identity: WriteIdentity { seq_no, primary_term: 1, version: 3 } };
     let doc = buffer.begin(&meta, document.source.as_bytes());
     let field = |path: &str| mapping.field(path).expect("mapped").clone();
     for (path, values) in document.numbers.iter().filter(|(path, _)| !path.starts_with('_')) {
@@ -138,7 +139,14 @@ fn values_of_one_text_field_lie_a_gap_apart() {
     let mut buffer = Buffer::new(StoredCodec::Lz4);
     let body = mapping.field("body").expect("mapped").clone();
     for (id, values) in [(b"a", &["one two", "", "three one"][..]), (b"b", &["two"]), (b"c", &[" "])] {
-        buffer.begin(&DocumentMeta { id, routing: None, seq_no: 0, primary_term: 1, version: 1 }, b"{}");
+        buffer.begin(
+            &DocumentMeta {
+                id,
+                routing: None,
+                identity: WriteIdentity { seq_no: 0, primary_term: 1, version: 1 },
+            },
+            b"{}",
+        );
         values.iter().for_each(|value| buffer.text(&body, value));
         buffer.commit().expect("a sound document");
     }
@@ -173,7 +181,11 @@ fn an_immense_term_refuses_its_document_alone() {
     let (mapping, directory) = (mapping(), memory());
     let mut buffer = Buffer::new(StoredCodec::Lz4);
     let host = mapping.field("host").expect("mapped").clone();
-    let meta = |id| DocumentMeta { id, routing: Some("r"), seq_no: 5, primary_term: 1, version: 1 };
+    let meta = |id| DocumentMeta {
+        id,
+        routing: Some("r"),
+        identity: WriteIdentity { seq_no: 5, primary_term: 1, version: 1 },
+    };
     buffer.begin(&meta(b"kept"), b"{}");
     buffer.term(&host, &[b'x'; TERM_BYTES_MAX]);
     buffer.commit().expect("just short enough");
@@ -203,7 +215,11 @@ fn a_buffer_tells_what_it_frees_while_it_is_written() {
         .take(2000)
         .collect();
         let id = number.to_be_bytes();
-        let meta = DocumentMeta { id: &id, routing: None, seq_no: number, primary_term: 1, version: 1 };
+        let meta = DocumentMeta {
+            id: &id,
+            routing: None,
+            identity: WriteIdentity { seq_no: number, primary_term: 1, version: 1 },
+        };
         buffer.begin(&meta, noise.as_bytes());
         buffer.term(&host, &noise.as_bytes()[..20]);
         buffer.commit().expect("a sound document");
@@ -240,7 +256,14 @@ fn a_field_is_indexed_as_its_mapping_says() {
     let mut buffer = Buffer::new(StoredCodec::Lz4);
     let field = |path: &str| mapping.field(path).expect("mapped").clone();
     for (id, text) in [(b"a", "x y x"), (b"b", "y"), (b"c", "x")] {
-        buffer.begin(&DocumentMeta { id, routing: None, seq_no: 0, primary_term: 1, version: 1 }, b"{}");
+        buffer.begin(
+            &DocumentMeta {
+                id,
+                routing: None,
+                identity: WriteIdentity { seq_no: 0, primary_term: 1, version: 1 },
+            },
+            b"{}",
+        );
         ["docs", "freqs", "unsearchable"].iter().for_each(|path| buffer.text(&field(path), text));
         text.split(' ').for_each(|word| buffer.term(&field("tags"), word.as_bytes()));
         buffer.term(&field("hidden"), text.as_bytes());

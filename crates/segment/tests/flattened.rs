@@ -8,7 +8,9 @@ use limber_mapping::document::{Parsed, Scratch, parse};
 use limber_mapping::{Mapping, MappingSettings};
 use limber_segment::columns::Batch;
 use limber_segment::postings::Want;
-use limber_segment::{Buffer, DocumentMeta, KEYS_KEPT_MAX, Segment, SegmentId, SegmentView, StoredCodec};
+use limber_segment::{
+    Buffer, DocumentMeta, KEYS_KEPT_MAX, Segment, SegmentId, SegmentView, StoredCodec, WriteIdentity,
+};
 use limber_store::Pool;
 use model::{memory, open};
 use serde_json::json;
@@ -30,7 +32,11 @@ fn segment(document_count: usize, pool: &Arc<Pool>) -> SegmentView {
             json!({"f": {key: format!("v{number}"), "other": "x"}, "outer": {"inner": {"f": {"k": "x"}}}})
                 .to_string();
         let seq_no = number as u64;
-        let meta = DocumentMeta { id: id.as_bytes(), routing: None, seq_no, primary_term: 1, version: 1 };
+        let meta = DocumentMeta {
+            id: id.as_bytes(),
+            routing: None,
+            identity: WriteIdentity { seq_no, primary_term: 1, version: 1 },
+        };
         buffer.begin(&meta, source.as_bytes());
         match parse(&mapping, source.as_bytes(), &mut scratch, &mut buffer).expect("a sound document") {
             Parsed::Done => buffer.commit().expect("commits"),

@@ -10,7 +10,7 @@ use limber_segment::file::SectionKind;
 use limber_segment::postings::Want;
 use limber_segment::{
     Buffer, DocumentMeta, LiveDocs, NO_MORE_DOCS, Segment, SegmentId, SegmentView, SortField, StoredCodec,
-    merge_sorted,
+    WriteIdentity, merge_sorted,
 };
 use limber_store::Directory;
 use limber_store::random::SplitMix64;
@@ -71,8 +71,11 @@ fn written(
     let (mut buffer, mut scratch) = (Buffer::sorted(StoredCodec::Lz4, sort.clone()), Scratch::new());
     for (number, document) in (0u64..).zip(documents) {
         let name = format!("{id}-{number}");
-        let meta =
-            DocumentMeta { id: name.as_bytes(), routing: None, seq_no: number, primary_term: 1, version: 1 };
+        let meta = DocumentMeta {
+            id: name.as_bytes(),
+            routing: None,
+            identity: WriteIdentity { seq_no: number, primary_term: 1, version: 1 },
+        };
         if random.below(4) == 0 {
             let mut stranger = self::document(random).to_string();
             stranger.truncate(stranger.len() - 1);

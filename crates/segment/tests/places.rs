@@ -7,7 +7,9 @@ use std::sync::Arc;
 use limber_mapping::geo::GeoPoint;
 use limber_mapping::{FieldSink, Mapping, MappingSettings};
 use limber_segment::points::{Cell, Overlap};
-use limber_segment::{Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, merge};
+use limber_segment::{
+    Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, WriteIdentity, merge,
+};
 use limber_store::Directory;
 use limber_store::random::SplitMix64;
 use model::{memory, open};
@@ -39,9 +41,7 @@ fn segment(directory: &Arc<dyn Directory>, id: u64, docs: &[Vec<i64>]) -> Segmen
         let meta = DocumentMeta {
             id: id.as_bytes(),
             routing: None,
-            seq_no: doc as u64,
-            primary_term: 1,
-            version: 1,
+            identity: WriteIdentity { seq_no: doc as u64, primary_term: 1, version: 1 },
         };
         buffer.begin(&meta, b"{}");
         for path in ["place", "bare", "column"] {

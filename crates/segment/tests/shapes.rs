@@ -8,7 +8,9 @@ use limber_mapping::geo::{GridBounds, GridPoint, GridShape, Part, PartKind, cell
 use limber_mapping::{FieldSink, Mapping, MappingSettings};
 use limber_segment::columns::Batch;
 use limber_segment::points::{Cell, Overlap};
-use limber_segment::{Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, merge};
+use limber_segment::{
+    Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, WriteIdentity, merge,
+};
 use limber_store::Directory;
 use limber_store::random::SplitMix64;
 use model::{memory, open};
@@ -52,9 +54,7 @@ fn segment(directory: &Arc<dyn Directory>, id: u64, docs: &[Vec<GridShape>]) -> 
             let meta = DocumentMeta {
                 id: id.as_bytes(),
                 routing: None,
-                seq_no: doc as u64,
-                primary_term: 1,
-                version: 1,
+                identity: WriteIdentity { seq_no: doc as u64, primary_term: 1, version: 1 },
             };
             buffer.begin(&meta, b"{}");
             for path in ["shape", "bare", "column"] {

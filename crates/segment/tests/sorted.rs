@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use limber_mapping::{FieldSink, Mapping, MappingSettings};
 use limber_segment::{
-    Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, SortField, StoredCodec, merge_sorted,
+    Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, SortField, StoredCodec, WriteIdentity,
+    merge_sorted,
 };
 use limber_store::Directory;
 use limber_store::random::SplitMix64;
@@ -76,7 +77,7 @@ fn compare_values<T: Ord>(by: &SortField, a: Option<&Vec<T>>, b: Option<&Vec<T>>
 fn feed(buffer: &mut Buffer, mapping: &Mapping, document: &Document) {
     let seq_no = document.numbers["_seq_no"][0] as u64;
     let (id, routing) = (document.id.as_bytes(), document.routing.as_deref());
-    let meta = DocumentMeta { id, routing, seq_no, primary_term: 1, version: 3 };
+    let meta = DocumentMeta { id, routing, identity: WriteIdentity { seq_no, primary_term: 1, version: 3 } };
     buffer.begin(&meta, document.source.as_bytes());
     let field = |path: &str| mapping.field(path).expect("mapped").clone();
     for (path, values) in document.numbers.iter().filter(|(path, _)| !path.starts_with('_')) {

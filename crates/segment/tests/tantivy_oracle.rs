@@ -5,7 +5,7 @@ mod model;
 
 use limber_mapping::{FieldSink, Mapping, MappingSettings};
 use limber_segment::postings::Want;
-use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId, StoredCodec};
+use limber_segment::{Buffer, DocumentMeta, NO_MORE_DOCS, Segment, SegmentId, StoredCodec, WriteIdentity};
 use limber_store::random::SplitMix64;
 use model::{memory, open};
 use tantivy::postings::Postings;
@@ -34,7 +34,11 @@ fn ours(texts: &[String]) -> Segment {
     for (number, text) in texts.iter().enumerate() {
         let id = format!("{number:06}");
         let seq_no = number as u64;
-        let meta = DocumentMeta { id: id.as_bytes(), routing: None, seq_no, primary_term: 1, version: 1 };
+        let meta = DocumentMeta {
+            id: id.as_bytes(),
+            routing: None,
+            identity: WriteIdentity { seq_no, primary_term: 1, version: 1 },
+        };
         buffer.begin(&meta, b"{}");
         buffer.text(&field, text);
         buffer.commit().expect("a sound document");

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_segment::WriteIdentity;
 
 use super::Result;
 
@@ -251,12 +252,8 @@ impl WriteResult {
 pub struct WriteOutcome {
     /// What became of the document.
     pub result: WriteResult,
-    /// The document's version after the write.
-    pub version: u64,
-    /// The write's number within the shard.
-    pub seq_no: u64,
-    /// The life of the shard that made the write.
-    pub primary_term: u64,
+    /// The write's numbers; those of the document where nothing was changed.
+    pub identity: WriteIdentity,
     /// `_shards`: `total` copies (1 + replicas), of which the primary was written.
     pub shards_total: u32,
     /// Copies that were written: 1, or 0 for an update that changed nothing.
@@ -268,6 +265,18 @@ pub struct WriteOutcome {
 }
 
 impl WriteOutcome {
+    /// An outcome of which no copies are counted yet.
+    pub fn new(result: WriteResult, identity: WriteIdentity) -> WriteOutcome {
+        WriteOutcome {
+            result,
+            identity,
+            shards_total: 0,
+            shards_successful: 0,
+            forced_refresh: false,
+            source: None,
+        }
+    }
+
     /// HTTP status of the answer.
     pub fn status(&self) -> u16 {
         match self.result {
@@ -337,12 +346,8 @@ pub struct GetResponse {
 /// A document that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundDocument {
-    /// Its version.
-    pub version: u64,
-    /// The number of its last write within the shard.
-    pub seq_no: u64,
-    /// The life of the shard that made its last write.
-    pub primary_term: u64,
+    /// Its last write.
+    pub identity: WriteIdentity,
     /// The routing that it was written with.
     pub routing: Option<String>,
     /// The document as it was indexed; empty where the index keeps no source.

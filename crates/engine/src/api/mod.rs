@@ -15,6 +15,7 @@ pub use indices::{
     status_name,
 };
 use limber_mapping::RequestError;
+pub use limber_segment::WriteIdentity;
 pub use options::IndicesOptions;
 
 /// What calls of the node return. The error is Elasticsearch's, ready to be rendered.

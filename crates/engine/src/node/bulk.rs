@@ -7,14 +7,14 @@ use limber_work as work;
 
 use super::Node;
 use super::bulk_step::{
-    Destination, Group, NO_TARGET, Step, Target, check, check_reach, condition_of, dropped, id_of,
-    into_items, outcome_of, routing_of, version_of,
+    Destination, Group, NO_TARGET, Step, Target, check, check_reach, dropped, id_of, into_items, outcome_of,
+    routing_of, version_of, write_of,
 };
 use super::reroute::{Arrival, Rerouted};
 use crate::api::*;
 use crate::catalog::{Catalog, WriteTarget, date_math};
 use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines, Runner};
-use crate::shard::{GeneratedIds, ShardOperation, ShardOperationKind, Timer, Unsynced, routing};
+use crate::shard::{GeneratedIds, Timer, Unsynced, Write, routing};
 
 impl Node {
     /// Carries out the operations, in the order of each document's shard; never fails as a whole but for a cluster block.
@@ -397,31 +397,12 @@ impl Node {
         ids: &GeneratedIds,
         arena: &[u8],
     ) {
-        let operations: Vec<ShardOperation<'_>> = run
-            .iter()
-            .map(|number| {
-                let step = &steps[*number];
-                ShardOperation {
-                    kind: match step.operation.kind {
-                        OperationKind::Create => ShardOperationKind::Create,
-                        OperationKind::Delete => ShardOperationKind::Delete,
-                        _ => ShardOperationKind::Index,
-                    },
-                    id: id_of(step, ids),
-                    is_generated: step.generated.is_some(),
-                    routing: routing_of(step, destination),
-                    source: match &step.ingested {
-                        Some(range) => &arena[range.clone()],
-                        None => step.operation.source,
-                    },
-                    condition: condition_of(step),
-                }
-            })
-            .collect();
-        let mut results = Vec::with_capacity(operations.len());
+        let writes: Vec<Write<'_>> =
+            run.iter().map(|number| write_of(&steps[*number], destination, ids, arena)).collect();
+        let mut results = Vec::with_capacity(writes.len());
         // Buffers and the translog are charged where they grow.
-        let outcome = work::aside(|| group.shard.write(&operations, &mut results));
-        drop(operations);
+        let outcome = work::aside(|| group.shard.write(&writes, &mut results));
+        drop(writes);
         match outcome {
             Ok(unsynced) => {
                 Unsynced::add(&mut group.unsynced, unsynced);

@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_segment::WriteIdentity;
 
 use super::live::LiveIndex;
 use crate::api::*;
 use crate::catalog::{DataStream, IndexMetadata};
 use crate::ingest::ChangedMetadata;
 use crate::settings::IndexSettings;
-use crate::shard::{Condition, GeneratedIds, Shard, Unsynced, Written};
+use crate::shard::{Condition, GeneratedIds, Shard, Unsynced, Write, Written};
+use crate::translog::{Operation, OperationType};
 
 /// Longest `_id` in bytes.
 pub(super) const ID_BYTES_MAX: usize = 512;
@@ -256,31 +258,37 @@ pub(super) fn condition_of(step: &Step<'_>) -> Condition {
     }
 }
 
-pub(super) fn outcome_of(written: Written) -> WriteOutcome {
-    WriteOutcome {
-        result: written.result,
-        version: written.version,
-        seq_no: written.seq_no,
-        primary_term: written.primary_term,
-        shards_total: 0,
-        shards_successful: 0,
-        forced_refresh: false,
-        source: None,
+/// What the shard of an operation other than an update is to carry out.
+pub(super) fn write_of<'a>(
+    step: &'a Step<'_>,
+    destination: &'a Destination,
+    ids: &'a GeneratedIds,
+    arena: &'a [u8],
+) -> Write<'a> {
+    let kind = match step.operation.kind {
+        OperationKind::Delete => OperationType::Delete,
+        OperationKind::Index | OperationKind::Create | OperationKind::Update => OperationType::Index,
+    };
+    let source = match &step.ingested {
+        Some(range) => &arena[range.clone()],
+        None => step.operation.source,
+    };
+    let operation = Operation { kind, id: id_of(step, ids), routing: routing_of(step, destination), source };
+    Write {
+        operation,
+        condition: condition_of(step),
+        must_create: step.operation.kind == OperationKind::Create,
+        is_generated: step.generated.is_some(),
     }
+}
+
+pub(super) fn outcome_of(written: Written) -> WriteOutcome {
+    WriteOutcome::new(written.result, written.identity)
 }
 
 /// What a document answers that a pipeline dropped.
 pub(super) fn dropped() -> WriteOutcome {
-    WriteOutcome {
-        result: WriteResult::Noop,
-        version: 0,
-        seq_no: 0,
-        primary_term: 0,
-        shards_total: 0,
-        shards_successful: 0,
-        forced_refresh: false,
-        source: None,
-    }
+    WriteOutcome::new(WriteResult::Noop, WriteIdentity::default())
 }
 
 /// The answers, with the names of the indices they speak of.

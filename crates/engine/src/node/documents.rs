@@ -44,7 +44,7 @@ impl Node {
         }
         let found = shard.get(request.id, request.realtime)?;
         if let (Some(found), Some(version)) = (&found, request.version) {
-            check_version(shard, request.id, found.version, version)?;
+            check_version(shard, request.id, found.identity.version, version)?;
         }
         Ok(GetResponse { index: metadata.name.clone(), id: request.id.into(), found })
     }

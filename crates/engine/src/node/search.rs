@@ -396,7 +396,7 @@ impl Node {
         let request =
             GetRequest { routing: name.routing.as_deref(), ..GetRequest::new(&name.index, &name.id) };
         let found = self.get(&request)?.found;
-        let place = found.map(|found| (found.primary_term, found.seq_no));
+        let place = found.map(|found| (found.identity.primary_term, found.identity.seq_no));
         Ok(format!("{} {} {:?} {place:?}", metadata.uuid, name.id, name.routing))
     }
 }

@@ -53,7 +53,7 @@ impl Node {
                 (get.routing, get.realtime, get.version) =
                     (request.routing.as_deref(), realtime, request.version);
                 let Some(found) = self.get(&get)?.found else { return Ok(answer) };
-                answer.version = found.version;
+                answer.version = found.identity.version;
                 serde_json::from_slice(&found.source).unwrap_or_default()
             }
         };

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 use super::Node;
 use super::bulk_step::outcome_of;
 use crate::api::*;
-use crate::shard::{Condition, Shard, ShardOperation, ShardOperationKind, Unsynced, store_error};
+use crate::shard::{Condition, Shard, Unsynced, Write, store_error};
+use crate::translog::{Operation, OperationType};
 
 /// Nesting of an update's documents.
 const DEPTH_MAX: usize = 1000;
@@ -161,20 +162,25 @@ impl Node {
             let held_bytes = stored.len() as u64 + tree_bytes(stored);
             let mut charge = self.charge_update(held_bytes + COPIES_WRITTEN * foreseen_bytes)?;
             let plan = plan(&self.scripts, shard, operation, id, &body, found.as_ref())?;
-            let (kind, source, condition) = match plan {
+            let (kind, source, condition, must_create) = match plan {
                 Plan::Noop => {
                     use std::sync::atomic::Ordering;
                     shard.counters.noop_updates.fetch_add(1, Ordering::Relaxed);
                     return Ok((noop(found, body.wants_source || operation.wants_source), None));
                 }
-                Plan::Index { source, condition } => (ShardOperationKind::Index, source, condition),
-                Plan::Create { source } => (ShardOperationKind::Create, source, Condition::None),
-                Plan::Delete { condition } => (ShardOperationKind::Delete, Vec::new(), condition),
+                Plan::Index { source, condition } => (OperationType::Index, source, condition, false),
+                Plan::Create { source } => (OperationType::Index, source, Condition::None, true),
+                Plan::Delete { condition } => (OperationType::Delete, Vec::new(), condition, false),
             };
             let more_bytes = COPIES_WRITTEN * (source.len() as u64).saturating_sub(foreseen_bytes);
             charge.grow(more_bytes, LABEL).map_err(|error| store_error(&error))?;
             let routing = routing.or(found.as_ref().and_then(|found| found.routing.as_deref()));
-            let write = ShardOperation { kind, id, is_generated: false, routing, source: &source, condition };
+            let write = Write {
+                operation: Operation { kind, id, routing, source: &source },
+                condition,
+                must_create,
+                is_generated: false,
+            };
             let mut results = Vec::with_capacity(1);
             // Buffers and the translog are charged where they grow.
             let unsynced = work::aside(|| shard.write(&[write], &mut results))?;
@@ -243,11 +249,11 @@ fn plan(
         };
     };
     if let Some((seq_no, primary_term)) =
-        expected.filter(|expected| *expected != (found.seq_no, found.primary_term))
+        expected.filter(|expected| *expected != (found.identity.seq_no, found.identity.primary_term))
     {
         let why = format!(
             "required seqNo [{seq_no}], primary term [{primary_term}]. current document has seqNo [{}] and primary term [{}]",
-            found.seq_no, found.primary_term
+            found.identity.seq_no, found.identity.primary_term
         );
         return Err(shard.conflict(id, why));
     }
@@ -268,7 +274,7 @@ fn plan(
     if let Some(script) = &body.script {
         let document = Metadata { shard, id, found: Some(found) };
         let (op, source) = scripted(scripts, script, &document, source, "index")?;
-        let condition = Condition::SeqNo { seq_no: found.seq_no, primary_term: found.primary_term };
+        let condition = Condition::unchanged_since(found.identity);
         return Ok(match op.as_str() {
             "index" | "update" => Plan::Index { source: to_bytes(&source)?, condition },
             "delete" => Plan::Delete { condition },
@@ -282,7 +288,7 @@ fn plan(
     if !changed && body.detect_noop {
         return Ok(Plan::Noop);
     }
-    let condition = Condition::SeqNo { seq_no: found.seq_no, primary_term: found.primary_term };
+    let condition = Condition::unchanged_since(found.identity);
     Ok(Plan::Index { source: to_bytes(&source)?, condition })
 }
 
@@ -305,7 +311,7 @@ fn scripted(
     let mut ctx = json!({"op": op, "_now": document.shard.now_millis()});
     if let Some(found) = document.found {
         ctx["_index"] = document.shard.index.reference.name.as_str().into();
-        ctx["_version"] = found.version.into();
+        ctx["_version"] = found.identity.version.into();
         ctx["_routing"] = found.routing.as_deref().into();
     }
     ctx["_id"] = document.id.into();
@@ -358,18 +364,9 @@ pub(super) fn merge(
 }
 
 fn noop(found: Option<FoundDocument>, wants_source: bool) -> WriteOutcome {
-    let (version, seq_no, primary_term) =
-        found.as_ref().map_or((0, 0, 0), |found| (found.version, found.seq_no, found.primary_term));
-    WriteOutcome {
-        result: WriteResult::Noop,
-        version,
-        seq_no,
-        primary_term,
-        shards_total: 0,
-        shards_successful: 0,
-        forced_refresh: false,
-        source: found.filter(|_| wants_source).map(|found| found.source.into()),
-    }
+    let identity = found.as_ref().map(|found| found.identity).unwrap_or_default();
+    let source = found.filter(|_| wants_source).map(|found| found.source.into());
+    WriteOutcome { source, ..WriteOutcome::new(WriteResult::Noop, identity) }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use limber_store::{Directory, Error as StoreError};
 
 use super::aside::{Aside, Saved, SavedFile};
 use super::conduct::Lines;
-use crate::translog::{self, Operation, OperationType};
+use crate::translog::{self, OperationType, Record};
 
 /// Where a log is damaged, and what is whole before.
 pub(super) struct DamagedLog {
@@ -48,9 +48,7 @@ pub(super) fn repair(
 ) -> limber_store::Result<()> {
     let mut file = aside.saved_file(folder, "translog");
     let mut seq_nos = Vec::new();
-    damaged
-        .cut
-        .beyond(&**directory, &mut |operation| save(operation, index, &mut file, &mut seq_nos, aside))?;
+    damaged.cut.beyond(&**directory, &mut |record| save(record, index, &mut file, &mut seq_nos, aside))?;
     let saved = file.count;
     let place = file.finish(aside)?;
     lines.plan(format!(
@@ -71,7 +69,7 @@ pub(super) fn repair(
 }
 
 fn save(
-    operation: &Operation<'_>,
+    Record { operation, identity }: &Record<'_>,
     index: &str,
     file: &mut SavedFile,
     seq_nos: &mut Vec<u64>,
@@ -82,7 +80,9 @@ fn save(
         OperationType::Delete => None,
         OperationType::NoOp => return Ok(()),
     };
-    let Ok(id) = std::str::from_utf8(operation.id) else { return Ok(()) };
-    seq_nos.push(operation.seq_no);
-    file.save(aside, &Saved { index, id, routing: operation.routing, source, only_if_absent: false })
+    seq_nos.push(identity.seq_no);
+    file.save(
+        aside,
+        &Saved { index, id: operation.id, routing: operation.routing, source, only_if_absent: false },
+    )
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
 use limber_search::{shown_source, source_of_stored, stored_source};
-use limber_segment::{DocId, Segment, StoredReader};
+use limber_segment::{DocId, Segment, StoredReader, WriteIdentity};
 
 use super::core::{Core, Shard};
 use super::error::{segment_error, store_error};
 use super::segments::{locate, number_of};
 use super::versions::VersionEntry;
 use crate::api::{FoundDocument, Result};
-use crate::translog::Operation;
+use crate::translog::Record;
 
 enum Newest {
     Entry(VersionEntry),
@@ -91,7 +91,7 @@ impl Shard {
         let Some(payload) = core.translog.read(location).map_err(|error| store_error(&error))? else {
             return Ok(None);
         };
-        let operation = Operation::parse(&payload).map_err(|error| {
+        let Record { operation, identity } = Record::parse(&payload).map_err(|error| {
             RequestError::new(
                 500,
                 "corrupt_index_exception",
@@ -102,9 +102,7 @@ impl Shard {
         let kept = stored_source(&mapping, operation.source).unwrap_or_default().into_owned();
         let (shown, stored) = split(&mapping, kept);
         Ok(Some(FoundDocument {
-            version: operation.version,
-            seq_no: operation.seq_no,
-            primary_term: operation.primary_term,
+            identity,
             routing: operation.routing.map(str::to_owned),
             source: shown,
             stored,
@@ -149,12 +147,15 @@ fn split(mapping: &Mapping, kept: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
 pub(super) fn read_stored(segment: &Segment, doc: DocId) -> Result<FoundDocument> {
     let read = || -> limber_segment::Result<FoundDocument> {
         let mut reader = StoredReader::new();
-        let (version, seq_no) = (number_of(segment, "_version", doc)?, number_of(segment, "_seq_no", doc)?);
-        let primary_term = number_of(segment, "_primary_term", doc)?;
+        let identity = WriteIdentity {
+            seq_no: number_of(segment, "_seq_no", doc)?,
+            primary_term: number_of(segment, "_primary_term", doc)?,
+            version: number_of(segment, "_version", doc)?,
+        };
         let document = segment.document(doc, &mut reader)?;
         let routing = document.routing.map(|routing| String::from_utf8_lossy(routing).into_owned());
         let source = document.source.to_vec();
-        Ok(FoundDocument { version, seq_no, primary_term, routing, source, stored: Vec::new() })
+        Ok(FoundDocument { identity, routing, source, stored: Vec::new() })
     };
     read().map_err(|error| segment_error(&error))
 }

@@ -40,4 +40,4 @@ pub use segment_memory::SegmentMemory;
 pub(crate) use slow_log::{Searched, tell_search};
 pub(crate) use snapshot::{CommitFile, CommitPoint, PinnedCommit, commit_of_closed, restore_commit};
 pub(crate) use stats::{Counters, ShardStats, Timer};
-pub(crate) use write::{Condition, ShardOperation, ShardOperationKind, Unsynced, Written};
+pub(crate) use write::{Condition, Unsynced, Write, Written};

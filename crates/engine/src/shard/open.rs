@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use limber_mapping::RequestError;
-use limber_segment::{LiveDocs, SegmentId};
+use limber_segment::{LiveDocs, SegmentId, WriteIdentity};
 use limber_store::directory::TEMPORARY_SUFFIX;
 use limber_store::sync::{Mutex, RwLock};
 use limber_store::{Directory, Error as StoreError};
@@ -17,10 +17,10 @@ use super::error::{segment_error, store_error};
 use super::search_idle::SearchIdle;
 use super::segments::SegmentEntry;
 use super::seq_nos::SeqNos;
-use super::write::{Condition, Replayed};
+use super::write::{Condition, Write};
 use crate::api::Result;
 use crate::environment::Environment;
-use crate::translog::{self, FileTranslog, GENERATIONS_MAX, Operation, OperationType, RecordBatch};
+use crate::translog::{self, FileTranslog, GENERATIONS_MAX, Operation, OperationType, Record, RecordBatch};
 
 /// Writes the first commit of a shard that is being created. Until then the shard does not exist, so that a missing commit
 /// later is damage and never "new".
@@ -224,13 +224,13 @@ impl Shard {
             &self.directory,
             commit.translog_generation,
             &commit.history_bytes(),
-            |operation| {
-                if operation.seq_no < floor {
+            |record| {
+                if record.identity.seq_no < floor {
                     return Ok(());
                 }
-                seen.add(operation.seq_no);
-                if operation.kind != OperationType::NoOp {
-                    self.replay_one(core, operation).map_err(OpenError::Request)?;
+                seen.add(record.identity.seq_no);
+                if record.operation.kind != OperationType::NoOp {
+                    self.replay_one(core, record).map_err(OpenError::Request)?;
                 }
                 since_check += 1;
                 if since_check >= 1024 {
@@ -276,15 +276,8 @@ impl Shard {
     fn fill_holes(&self, core: &Core, holes: impl Iterator<Item = u64>) -> limber_store::Result<()> {
         let mut batch = RecordBatch::default();
         for seq_no in holes {
-            batch.push(&Operation {
-                kind: OperationType::NoOp,
-                seq_no,
-                primary_term: core.primary_term,
-                version: 0,
-                id: b"",
-                routing: None,
-                source: b"",
-            });
+            let identity = WriteIdentity { seq_no, primary_term: core.primary_term, version: 0 };
+            batch.push(&Record { operation: Operation::NO_OP, identity });
         }
         if !batch.is_empty() {
             core.translog.append(batch)?;
@@ -292,27 +285,12 @@ impl Shard {
         Ok(())
     }
 
-    fn replay_one(&self, core: &Arc<Core>, operation: &Operation<'_>) -> Result<()> {
-        let id = std::str::from_utf8(operation.id).map_err(|_| {
-            RequestError::new(500, "corrupt_index_exception", "an id in the translog is not UTF-8")
-        })?;
-        let operation = super::write::ShardOperation {
-            kind: match operation.kind {
-                OperationType::Delete => super::write::ShardOperationKind::Delete,
-                _ => super::write::ShardOperationKind::Index,
-            },
-            id,
-            is_generated: false,
-            routing: operation.routing,
-            source: operation.source,
-            condition: Condition::Replay(Replayed {
-                seq_no: operation.seq_no,
-                primary_term: operation.primary_term,
-                version: operation.version,
-            }),
-        };
+    fn replay_one(&self, core: &Arc<Core>, record: &Record<'_>) -> Result<()> {
+        let Record { operation, identity } = *record;
+        let condition = Condition::Replay(identity);
+        let write = Write { operation, condition, must_create: false, is_generated: false };
         let mut results = Vec::with_capacity(1);
-        self.write_to(core, &[operation], &mut results)?;
+        self.write_to(core, &[write], &mut results)?;
         match results.pop() {
             Some(Err(error)) => Err(error),
             _ => Ok(()),

@@ -10,8 +10,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Shard, ShardOperation};
+use super::Shard;
 use crate::settings::SlowLog;
+use crate::translog::Operation;
 
 /// One search that has ended.
 pub(crate) struct Searched<'a> {
@@ -80,7 +81,7 @@ pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
 }
 
 /// Tells of a document that took `took` to index, if that is too long.
-pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &ShardOperation<'_>, took: Duration) {
+pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>, took: Duration) {
     let Some(level) = log.indexing.reached(took) else { return };
     let (id, routing) = (operation.id, operation.routing);
     let shown: String =

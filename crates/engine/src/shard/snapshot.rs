@@ -107,8 +107,8 @@ impl Shard {
 pub(crate) fn commit_of_closed(directory: Arc<dyn Directory>) -> Result<PinnedCommit> {
     let commit = Commit::read(&*directory).map_err(|error| store_error(&error))?;
     let mut missing = 0u64;
-    let count = |operation: &translog::Operation<'_>| {
-        missing += u64::from(commit.max_seq_no.is_none_or(|committed| operation.seq_no > committed));
+    let count = |record: &translog::Record<'_>| {
+        missing += u64::from(commit.max_seq_no.is_none_or(|committed| record.identity.seq_no > committed));
         Ok::<(), limber_store::Error>(())
     };
     translog::recover(&directory, commit.translog_generation, &commit.history_bytes(), count)

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use foldhash::fast::{FixedState, RandomState};
 use hashbrown::HashMap;
-use limber_segment::DocId;
+use limber_segment::{DocId, WriteIdentity};
 use limber_store::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::translog::Location;
@@ -50,9 +50,7 @@ pub(crate) struct BufferPlace {
 
 #[derive(Debug, Clone)]
 pub(crate) struct VersionEntry {
-    pub seq_no: u64,
-    pub primary_term: u64,
-    pub version: u64,
+    pub identity: WriteIdentity,
     /// `None`: deleted.
     pub place: Option<BufferPlace>,
     /// `None` for operations replayed at recovery.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use limber_codec::prefetch::prefetch_start;
 use limber_mapping::{Mapping, RequestError, document};
+use limber_segment::WriteIdentity;
 use limber_store::sync::RwLockReadGuard;
 
 use super::core::{BUFFER_BYTES_LARGE, BUFFER_BYTES_MAX, Core, Shard, is_filling};
@@ -17,16 +18,8 @@ use super::versions::BatchPlace;
 use super::writer::{Attempt, Writer};
 use crate::api::{Result, WriteResult};
 use crate::settings::Durability;
-use crate::translog::{LogPosition, RecordBatch};
+use crate::translog::{LogPosition, Operation, OperationType, RecordBatch};
 use crate::waiting::waiting;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ShardOperationKind {
-    Index,
-    /// Fails when the document exists.
-    Create,
-    Delete,
-}
 
 /// What must hold for the operation to be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,26 +32,26 @@ pub(crate) enum Condition {
     External(u64),
     ExternalGte(u64),
     /// Recovery: the operation has its numbers, and is skipped when a later one was applied.
-    Replay(Replayed),
+    Replay(WriteIdentity),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Replayed {
-    pub seq_no: u64,
-    pub primary_term: u64,
-    pub version: u64,
+impl Condition {
+    /// Nothing was written to the document since `identity`.
+    pub(crate) fn unchanged_since(identity: WriteIdentity) -> Condition {
+        Condition::SeqNo { seq_no: identity.seq_no, primary_term: identity.primary_term }
+    }
 }
 
-/// One operation on one document of this shard, borrowed from the request.
+/// An operation that this shard is to carry out, and when it may.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ShardOperation<'a> {
-    pub kind: ShardOperationKind,
-    pub id: &'a str,
+pub(crate) struct Write<'a> {
+    /// An `Index` or a `Delete`.
+    pub operation: Operation<'a>,
+    pub condition: Condition,
+    /// Fails when the document exists.
+    pub must_create: bool,
     /// The id was generated for this request: no document can have it.
     pub is_generated: bool,
-    pub routing: Option<&'a str>,
-    pub source: &'a [u8],
-    pub condition: Condition,
 }
 
 /// Operations that were carried out and may not be durable yet: the life of the shard that holds them, and where its log has them. Only
@@ -82,9 +75,7 @@ impl Unsynced {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Written {
     pub result: WriteResult,
-    pub version: u64,
-    pub seq_no: u64,
-    pub primary_term: u64,
+    pub identity: WriteIdentity,
 }
 
 /// Operations between two looks at the gate and the clock: below a millisecond for log lines.
@@ -95,8 +86,8 @@ const MAPPING_UPDATES_MAX: usize = 8;
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
 /// About what an operation takes in a batch of records, and once more in a buffer.
-fn record_bytes(operation: &ShardOperation<'_>) -> usize {
-    RecordBatch::record_bytes(operation.id.as_bytes(), operation.routing, operation.source)
+fn record_bytes(write: &Write<'_>) -> usize {
+    RecordBatch::record_bytes(&write.operation)
 }
 
 /// The records of a request on their way to the log: one batch at a time, and where it will be.
@@ -162,11 +153,11 @@ impl Shard {
     /// Carries out operations in order; one result each. Returns what [`Shard::sync`] must reach before they are acknowledged.
     pub(crate) fn write(
         &self,
-        operations: &[ShardOperation<'_>],
+        writes: &[Write<'_>],
         results: &mut Vec<Result<Written>>,
     ) -> Result<Option<Unsynced>> {
         let core = self.core()?;
-        let position = self.write_to(&core, operations, results)?;
+        let position = self.write_to(&core, writes, results)?;
         Ok(position.map(|position| Unsynced { core, position }))
     }
 
@@ -241,13 +232,13 @@ impl Shard {
     pub(super) fn write_to(
         &self,
         core: &Arc<Core>,
-        operations: &[ShardOperation<'_>],
+        writes: &[Write<'_>],
         results: &mut Vec<Result<Written>>,
     ) -> Result<Option<LogPosition>> {
         let first_result = results.len();
         let mut records = Records::begin(self, core);
-        let mut bytes_left: usize = operations.iter().map(record_bytes).sum();
-        for chunk in operations.chunks(CHUNK_OPERATIONS) {
+        let mut bytes_left: usize = writes.iter().map(record_bytes).sum();
+        for chunk in writes.chunks(CHUNK_OPERATIONS) {
             core.check()?;
             let chunk_bytes: usize = chunk.iter().map(record_bytes).sum();
             records.make_room(chunk_bytes, bytes_left)?;
@@ -268,7 +259,7 @@ impl Shard {
     fn write_chunk(
         &self,
         core: &Arc<Core>,
-        chunk: &[ShardOperation<'_>],
+        chunk: &[Write<'_>],
         records: &mut Records<'_>,
         results: &mut Vec<Result<Written>>,
     ) -> Result<()> {
@@ -281,7 +272,7 @@ impl Shard {
             let Some(mapping) = needs_mapping else { continue };
             records.append()?;
             updates = if done == 0 { updates + 1 } else { 1 };
-            if let Err(error) = self.update_mapping(&mapping, rest[0].source, updates) {
+            if let Err(error) = self.update_mapping(&mapping, rest[0].operation.source, updates) {
                 self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
                 results.push(Err(error));
                 rest = &rest[1..];
@@ -307,7 +298,7 @@ impl Shard {
     fn write_inside_gate(
         &self,
         core: &Arc<Core>,
-        chunk: &[ShardOperation<'_>],
+        chunk: &[Write<'_>],
         records: &mut Records<'_>,
         results: &mut Vec<Result<Written>>,
     ) -> Result<(usize, Option<Arc<Mapping>>)> {
@@ -330,19 +321,19 @@ impl Shard {
         let mut needs_mapping = None;
         let slow_log = self.index.settings.load().slow_log;
         let mut slow: Vec<(usize, Duration)> = Vec::new();
-        for operation in chunk {
+        for write in chunk {
             let begun = slow_log.is_about_writes().then(Instant::now);
             if let Some(next) = chunk.get(done + 1) {
-                prefetch_start(next.source);
+                prefetch_start(next.operation.source);
             }
-            let outcome = match writer.attempt(operation) {
+            let outcome = match writer.attempt(write) {
                 Attempt::Finished(outcome) => outcome,
                 Attempt::NeedsMapping => {
                     needs_mapping = Some(writer.mapping.clone());
                     break;
                 }
             };
-            if outcome.is_err() && operation.kind != ShardOperationKind::Delete {
+            if outcome.is_err() && write.operation.kind != OperationType::Delete {
                 self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
             }
             results.push(outcome);
@@ -360,7 +351,7 @@ impl Shard {
         let bytes = core.check_in(slot);
         drop(gate);
         for (number, took) in slow {
-            tell_write(self, &slow_log, &chunk[number], took);
+            tell_write(self, &slow_log, &chunk[number].operation, took);
         }
         if bytes > BUFFER_BYTES_MAX {
             self.refresh_core(core)?;
@@ -372,12 +363,8 @@ impl Shard {
     }
 
     /// The gate, once versions are kept of what the chunk may write again.
-    fn enter_gate<'c>(
-        &self,
-        core: &'c Arc<Core>,
-        chunk: &[ShardOperation<'_>],
-    ) -> Result<RwLockReadGuard<'c, ()>> {
-        let needs_entries = chunk.iter().any(|operation| !operation.is_generated);
+    fn enter_gate<'c>(&self, core: &'c Arc<Core>, chunk: &[Write<'_>]) -> Result<RwLockReadGuard<'c, ()>> {
+        let needs_entries = chunk.iter().any(|write| !write.is_generated);
         loop {
             let gate = core.gate.read();
             if !needs_entries || core.versions.require_entries() {
@@ -388,8 +375,8 @@ impl Shard {
         }
     }
 
-    fn count_chunk(&self, chunk: &[ShardOperation<'_>]) -> [Option<Timer<'_>>; 2] {
-        let is_delete = |operation: &&ShardOperation<'_>| operation.kind == ShardOperationKind::Delete;
+    fn count_chunk(&self, chunk: &[Write<'_>]) -> [Option<Timer<'_>>; 2] {
+        let is_delete = |write: &&Write<'_>| write.operation.kind == OperationType::Delete;
         let deletes = chunk.iter().filter(is_delete).count() as u64;
         let indexed = chunk.len() as u64 - deletes;
         let clock = &*self.services.environment.clock;

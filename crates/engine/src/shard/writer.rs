@@ -7,22 +7,20 @@ use std::sync::atomic::Ordering;
 use limber_mapping::document::{self, Parsed};
 use limber_mapping::{Mapping, RequestError};
 use limber_search::{index_queries, index_scripts, stored_source};
-use limber_segment::{DocId, DocumentMeta};
+use limber_segment::{DocId, DocumentMeta, WriteIdentity};
 use limber_work as work;
 
 use super::core::{Core, Shard, Slot};
 use super::error::segment_error;
 use super::segments::{SegmentEntry, SegmentList, locate, number_of};
 use super::versions::{BatchPlace, BufferPlace, RecordPlace, VersionEntry};
-use super::write::{Condition, Replayed, ShardOperation, ShardOperationKind, Written};
+use super::write::{Condition, Write, Written};
 use crate::api::{Result, WriteResult};
-use crate::translog::{Operation, OperationType, RecordBatch};
+use crate::translog::{Operation, OperationType, Record, RecordBatch};
 
 /// What is there under an id.
 struct Existing {
-    seq_no: u64,
-    primary_term: u64,
-    version: u64,
+    identity: WriteIdentity,
     place: Place,
 }
 
@@ -70,73 +68,68 @@ pub(super) struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    pub(super) fn attempt(&mut self, operation: &ShardOperation<'_>) -> Attempt {
-        match self.carry_out(operation) {
+    pub(super) fn attempt(&mut self, write: &Write<'_>) -> Attempt {
+        match self.carry_out(write) {
             Ok(written) => Attempt::Finished(Ok(written)),
             Err(Refused::Request(error)) => Attempt::Finished(Err(error)),
             Err(Refused::NeedsMapping) => Attempt::NeedsMapping,
         }
     }
 
-    fn carry_out(&mut self, operation: &ShardOperation<'_>) -> std::result::Result<Written, Refused> {
-        if operation.is_generated && !self.core.versions.append_needs_entry() {
-            let seq_no = self.take_seq_no(operation);
-            let numbers = Replayed { seq_no, primary_term: self.core.primary_term, version: 1 };
-            self.add_document(operation, numbers)?;
-            self.record(operation, OperationType::Index, numbers);
-            return Ok(written(WriteResult::Created, numbers));
+    fn carry_out(&mut self, write: &Write<'_>) -> std::result::Result<Written, Refused> {
+        if write.is_generated && !self.core.versions.append_needs_entry() {
+            let seq_no = self.take_seq_no(write);
+            let identity = WriteIdentity { seq_no, primary_term: self.core.primary_term, version: 1 };
+            self.add_document(write, identity)?;
+            self.record(write, identity);
+            return Ok(Written { result: WriteResult::Created, identity });
         }
         let core = self.core;
-        let id = operation.id.as_bytes();
+        let id = write.operation.id.as_bytes();
         let mut stripe = core.versions.stripe(id);
         let existing = match stripe.get(id) {
             Some(entry) => Some(Existing {
-                seq_no: entry.seq_no,
-                primary_term: entry.primary_term,
-                version: entry.version,
+                identity: entry.identity,
                 place: entry.place.map_or(Place::Deleted, Place::Buffer),
             }),
-            None if operation.is_generated => None,
-            None => self.in_segments(id, operation.condition)?,
+            None if write.is_generated => None,
+            None => self.in_segments(id, write.condition)?,
         };
-        let version = match self.check(operation, existing.as_ref())? {
+        let version = match self.check(write, existing.as_ref())? {
             Verdict::Write { version } => version,
             Verdict::Skip(written) => return Ok(written),
         };
-        let numbers = match operation.condition {
-            Condition::Replay(replayed) => replayed,
-            _ => Replayed { seq_no: self.take_seq_no(operation), primary_term: core.primary_term, version },
+        let identity = match write.condition {
+            Condition::Replay(identity) => identity,
+            _ => WriteIdentity { seq_no: self.take_seq_no(write), primary_term: core.primary_term, version },
         };
         let is_live = existing.as_ref().is_some_and(|existing| !matches!(existing.place, Place::Deleted));
-        let is_delete = operation.kind == ShardOperationKind::Delete;
+        let is_delete = write.operation.kind == OperationType::Delete;
         let (result, place) = if is_delete {
             (if is_live { WriteResult::Deleted } else { WriteResult::NotFound }, None)
         } else {
-            let doc = self.add_document(operation, numbers)?;
+            let doc = self.add_document(write, identity)?;
             let result = if is_live { WriteResult::Updated } else { WriteResult::Created };
             (result, Some(BufferPlace { buffer: self.slot.number, doc }))
         };
         if let Some(existing) = existing {
             self.delete_existing(existing.place);
         }
-        let kind = if is_delete { OperationType::Delete } else { OperationType::Index };
-        let record = self.record(operation, kind, numbers);
+        let record = self.record(write, identity);
         let entry = VersionEntry {
-            seq_no: numbers.seq_no,
-            primary_term: numbers.primary_term,
-            version: numbers.version,
+            identity,
             place,
             record,
             deleted_millis: if is_delete { self.interval_millis } else { 0 },
         };
         stripe.put(id, entry, core.versions.bytes());
-        Ok(written(result, numbers))
+        Ok(Written { result, identity })
     }
 
     /// Takes a sequence number for each document of `chunk` with a generated id, so that writers do not contend for the
     /// counter. Only for those: nothing was written under their ids before, so that nothing later can have a lower number.
-    pub(super) fn reserve_seq_nos(&mut self, chunk: &[ShardOperation<'_>]) {
-        let count = chunk.iter().filter(|operation| operation.is_generated).count() as u64;
+    pub(super) fn reserve_seq_nos(&mut self, chunk: &[Write<'_>]) {
+        let count = chunk.iter().filter(|write| write.is_generated).count() as u64;
         let start = self.core.next_seq_no.fetch_add(count, Ordering::AcqRel);
         self.reserved = start..start + count;
     }
@@ -149,8 +142,8 @@ impl Writer<'_> {
         }
     }
 
-    fn take_seq_no(&mut self, operation: &ShardOperation<'_>) -> u64 {
-        let reserved = if operation.is_generated { self.reserved.next() } else { None };
+    fn take_seq_no(&mut self, write: &Write<'_>) -> u64 {
+        let reserved = if write.is_generated { self.reserved.next() } else { None };
         reserved.unwrap_or_else(|| self.core.next_seq_no.fetch_add(1, Ordering::AcqRel))
     }
 
@@ -163,28 +156,30 @@ impl Writer<'_> {
                 true => number_of(&entry.segment, column, doc),
                 false => Ok(0),
             };
-            Ok(Some(Existing {
+            let identity = WriteIdentity {
                 seq_no: number("_seq_no", needs_seq_no)?,
                 primary_term: number("_primary_term", needs_seq_no)?,
                 version: number("_version", true)?,
-                place: Place::Segment(entry.clone(), doc),
-            }))
+            };
+            Ok(Some(Existing { identity, place: Place::Segment(entry.clone(), doc) }))
         };
         read().map_err(|error| segment_error(&error))
     }
 
-    fn check(&self, operation: &ShardOperation<'_>, existing: Option<&Existing>) -> Result<Verdict> {
+    fn check(&self, write: &Write<'_>, existing: Option<&Existing>) -> Result<Verdict> {
         let live = existing.filter(|existing| !matches!(existing.place, Place::Deleted));
-        let conflict = |why: String| Err(self.shard.conflict(operation.id, why));
+        let live = live.map(|existing| existing.identity);
+        let existing = existing.map(|existing| existing.identity);
+        let conflict = |why: String| Err(self.shard.conflict(write.operation.id, why));
         // A tombstone's version counts on, so that a document that was deleted and comes back does not start at 1.
         let next = existing.map_or(1, |existing| existing.version + 1);
-        match operation.condition {
-            Condition::Replay(replayed) => {
+        match write.condition {
+            Condition::Replay(identity) => {
                 return Ok(match existing {
-                    Some(existing) if existing.seq_no >= replayed.seq_no => {
-                        Verdict::Skip(written(WriteResult::Noop, replayed))
+                    Some(existing) if existing.seq_no >= identity.seq_no => {
+                        Verdict::Skip(Written { result: WriteResult::Noop, identity })
                     }
-                    _ => Verdict::Write { version: replayed.version },
+                    _ => Verdict::Write { version: identity.version },
                 });
             }
             Condition::SeqNo { seq_no, primary_term } => match live {
@@ -209,7 +204,7 @@ impl Writer<'_> {
                         "current version [{current}] is higher or equal to the one provided [{version}]"
                     ));
                 }
-                return self.check_create(operation, live).map(|()| Verdict::Write { version });
+                return self.check_create(write, live).map(|()| Verdict::Write { version });
             }
             Condition::ExternalGte(version) => {
                 if let Some(current) =
@@ -219,18 +214,18 @@ impl Writer<'_> {
                         "current version [{current}] is higher than the one provided [{version}]"
                     ));
                 }
-                return self.check_create(operation, live).map(|()| Verdict::Write { version });
+                return self.check_create(write, live).map(|()| Verdict::Write { version });
             }
             Condition::None => {}
         }
-        self.check_create(operation, live)?;
+        self.check_create(write, live)?;
         Ok(Verdict::Write { version: next })
     }
 
-    fn check_create(&self, operation: &ShardOperation<'_>, live: Option<&Existing>) -> Result<()> {
+    fn check_create(&self, write: &Write<'_>, live: Option<WriteIdentity>) -> Result<()> {
         match live {
-            Some(live) if operation.kind == ShardOperationKind::Create => Err(self.shard.conflict(
-                operation.id,
+            Some(live) if write.must_create => Err(self.shard.conflict(
+                write.operation.id,
                 format!("document already exists (current version [{}])", live.version),
             )),
             _ => Ok(()),
@@ -240,18 +235,13 @@ impl Writer<'_> {
     /// Parses the document into the buffer.
     fn add_document(
         &mut self,
-        operation: &ShardOperation<'_>,
-        numbers: Replayed,
+        write: &Write<'_>,
+        identity: WriteIdentity,
     ) -> std::result::Result<DocId, Refused> {
+        let operation = &write.operation;
         let Slot { buffer, scratch, .. } = &mut self.slot;
-        let meta = DocumentMeta {
-            id: operation.id.as_bytes(),
-            routing: operation.routing,
-            seq_no: numbers.seq_no,
-            primary_term: numbers.primary_term,
-            version: numbers.version,
-        };
-        if matches!(operation.condition, Condition::Replay(_)) {
+        let meta = DocumentMeta { id: operation.id.as_bytes(), routing: operation.routing, identity };
+        if matches!(write.condition, Condition::Replay(_)) {
             return work::suspended(|| self.replay_document(operation, &meta)).map_err(Refused::Request);
         }
         let stored = stored_source(&self.mapping, operation.source);
@@ -282,7 +272,7 @@ impl Writer<'_> {
                 Refused::Request(error)
             }
         };
-        self.give_back(numbers.seq_no);
+        self.give_back(identity.seq_no);
         Err(refused)
     }
 
@@ -304,7 +294,7 @@ impl Writer<'_> {
 
     /// A document that was acknowledged is never refused: what the mapping of today does not take is left out of the index. Where not
     /// even the rest can be indexed, the document keeps its id, its numbers and its source.
-    fn replay_document(&mut self, operation: &ShardOperation<'_>, meta: &DocumentMeta<'_>) -> Result<DocId> {
+    fn replay_document(&mut self, operation: &Operation<'_>, meta: &DocumentMeta<'_>) -> Result<DocId> {
         let stored = stored_source(&self.mapping, operation.source);
         let stored = stored.as_deref().unwrap_or(operation.source);
         let Slot { buffer, scratch, .. } = &mut self.slot;
@@ -342,15 +332,8 @@ impl Writer<'_> {
     }
 
     fn record_unused(&mut self, seq_no: u64) {
-        self.batch.push(&Operation {
-            kind: OperationType::NoOp,
-            seq_no,
-            primary_term: self.core.primary_term,
-            version: 0,
-            id: b"",
-            routing: None,
-            source: b"",
-        });
+        let identity = WriteIdentity { seq_no, primary_term: self.core.primary_term, version: 0 };
+        self.batch.push(&Record { operation: Operation::NO_OP, identity });
     }
 
     fn delete_existing(&mut self, place: Place) {
@@ -363,24 +346,11 @@ impl Writer<'_> {
     }
 
     /// Adds the operation's record to the batch; `None` at recovery, where it is in the log already.
-    fn record(
-        &mut self,
-        operation: &ShardOperation<'_>,
-        kind: OperationType,
-        numbers: Replayed,
-    ) -> Option<RecordPlace> {
-        if matches!(operation.condition, Condition::Replay(_)) {
+    fn record(&mut self, write: &Write<'_>, identity: WriteIdentity) -> Option<RecordPlace> {
+        if matches!(write.condition, Condition::Replay(_)) {
             return None;
         }
-        let (offset, len) = self.batch.push(&Operation {
-            kind,
-            seq_no: numbers.seq_no,
-            primary_term: numbers.primary_term,
-            version: numbers.version,
-            id: operation.id.as_bytes(),
-            routing: operation.routing,
-            source: operation.source,
-        });
+        let (offset, len) = self.batch.push(&Record { operation: write.operation, identity });
         Some(RecordPlace { batch: self.place.clone(), offset, len })
     }
 }
@@ -388,8 +358,4 @@ impl Writer<'_> {
 enum Verdict {
     Write { version: u64 },
     Skip(Written),
-}
-
-fn written(result: WriteResult, numbers: Replayed) -> Written {
-    Written { result, version: numbers.version, seq_no: numbers.seq_no, primary_term: numbers.primary_term }
 }

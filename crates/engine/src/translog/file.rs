@@ -534,20 +534,21 @@ impl Translog for FileTranslog {
 mod tests {
     use super::*;
     use crate::translog::format::HEADER_BYTES;
-    use crate::translog::{Operation, OperationType, recover};
+    use crate::translog::{Operation, OperationType, Record, recover};
+    use limber_segment::WriteIdentity;
     use limber_store::FsDirectory;
 
     const HISTORY: [u8; 16] = [7; 16];
 
-    fn operation(seq_no: u64) -> Operation<'static> {
-        Operation {
-            kind: OperationType::Index,
-            seq_no,
-            primary_term: 1,
-            version: 1,
-            id: b"id",
-            routing: None,
-            source: b"{\"a\":1}",
+    fn record(seq_no: u64) -> Record<'static> {
+        Record {
+            operation: Operation {
+                kind: OperationType::Index,
+                id: "id",
+                routing: None,
+                source: b"{\"a\":1}",
+            },
+            identity: WriteIdentity { seq_no, primary_term: 1, version: 1 },
         }
     }
 
@@ -559,8 +560,8 @@ mod tests {
 
     fn replayed(directory: &Arc<dyn Directory>, from: u64) -> std::result::Result<Vec<u64>, Error> {
         let mut found = Vec::new();
-        recover(directory, from, &HISTORY, |operation| {
-            found.push(operation.seq_no);
+        recover(directory, from, &HISTORY, |record| {
+            found.push(record.identity.seq_no);
             Ok::<(), Error>(())
         })
         .map(|_| found)
@@ -572,18 +573,18 @@ mod tests {
         let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5, &Recovered::default())
             .expect("creates");
         let mut batch = RecordBatch::default();
-        batch.push(&operation(0));
-        let (offset, len) = batch.push(&operation(1));
+        batch.push(&record(0));
+        let (offset, len) = batch.push(&record(1));
         let appended = log.append(batch).expect("appends");
         log.sync(appended.end).expect("syncs");
         let location =
             Location { generation: appended.generation, offset: appended.offset + offset as u64, len };
         let payload = log.read(location).expect("reads").expect("there");
-        assert_eq!(Operation::parse(&payload).expect("sound").seq_no, 1);
+        assert_eq!(Record::parse(&payload).expect("sound").identity.seq_no, 1);
 
         log.prepare_roll(6).expect("prepares");
         assert_eq!(log.roll(), 2);
-        let appended = log.append(RecordBatch::from_operations([operation(2)])).expect("appends");
+        let appended = log.append(RecordBatch::from_records([record(2)])).expect("appends");
         log.sync(appended.end).expect("syncs");
         assert_eq!(log.stats().operations, 3);
         assert_eq!(replayed(&directory, 1).expect("sound"), [0, 1, 2]);
@@ -607,7 +608,9 @@ mod tests {
         let mut places = Vec::new();
         for (seq_no, source) in (0..).zip(&sources) {
             let mut batch = RecordBatch::with_capacity(0);
-            let records = [(); 2].map(|()| batch.push(&Operation { source, ..operation(seq_no) }));
+            let written =
+                Record { operation: Operation { source, ..record(seq_no).operation }, ..record(seq_no) };
+            let records = [(); 2].map(|()| batch.push(&written));
             let appended = log.append(batch).expect("appends");
             places.extend(records.map(|(offset, len)| {
                 let offset = appended.offset + u64::from(offset);
@@ -617,8 +620,11 @@ mod tests {
         let check = || {
             for (seq_no, location) in &places {
                 let payload = log.read(*location).expect("reads").expect("there");
-                let found = Operation::parse(&payload).expect("sound");
-                assert_eq!((found.seq_no, found.source), (*seq_no, &sources[*seq_no as usize][..]));
+                let found = Record::parse(&payload).expect("sound");
+                assert_eq!(
+                    (found.identity.seq_no, found.operation.source),
+                    (*seq_no, &sources[*seq_no as usize][..])
+                );
             }
         };
         check();
@@ -626,7 +632,7 @@ mod tests {
         log.sync(log.end()).expect("syncs");
         assert_eq!(log.pending_bytes(), 0);
         check();
-        log.append(RecordBatch::from_operations([operation(9)])).expect("appends");
+        log.append(RecordBatch::from_records([record(9)])).expect("appends");
         log.prepare_roll(6).expect("prepares");
         log.roll();
         assert!(log.pending_bytes() > 0);
@@ -642,11 +648,11 @@ mod tests {
         let log = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5, &Recovered::default())
             .expect("creates");
         for seq_no in 0..3 {
-            let appended = log.append(RecordBatch::from_operations([operation(seq_no)])).expect("appends");
+            let appended = log.append(RecordBatch::from_records([record(seq_no)])).expect("appends");
             log.sync(appended.end).expect("syncs");
         }
         // Not promised: torn at any place.
-        log.append(RecordBatch::from_operations([operation(3)])).expect("appends");
+        log.append(RecordBatch::from_records([record(3)])).expect("appends");
         log.close();
         let path = guard.path().join(format::file_name(1));
         let mut whole = std::fs::read(&path).expect("reads");
@@ -699,17 +705,17 @@ mod tests {
         let (_guard, directory) = folder();
         let before = FileTranslog::create(directory.clone(), 1, 1, HISTORY, 5, &Recovered::default())
             .expect("creates");
-        let appended = before.append(RecordBatch::from_operations([operation(0)])).expect("appends");
+        let appended = before.append(RecordBatch::from_records([record(0)])).expect("appends");
         before.close();
         let found = recover(&directory, 1, &HISTORY, |_| Ok::<(), Error>(())).expect("sound");
         let after = FileTranslog::create(directory.clone(), 2, 2, HISTORY, 5, &found).expect("creates");
-        let later = after.append(RecordBatch::from_operations([operation(1)])).expect("appends");
+        let later = after.append(RecordBatch::from_records([record(1)])).expect("appends");
         assert!(after.sync(appended.end).is_err());
         assert!(before.sync(appended.end).is_err());
         after.sync(later.end).expect("its own");
         let beyond = LogPosition { bytes: later.end.bytes + BLOCK_BYTES + 1, ..later.end };
         assert!(after.sync(beyond).is_err(), "nobody waits for what was never appended");
-        assert!(after.append(RecordBatch::from_operations([operation(2)])).is_err(), "the log has failed");
+        assert!(after.append(RecordBatch::from_records([record(2)])).is_err(), "the log has failed");
     }
 
     /// What an earlier life made durable stays promised until a commit holds it.
@@ -720,8 +726,7 @@ mod tests {
         for generation in 1..=3 {
             let log = FileTranslog::create(directory.clone(), generation, generation, HISTORY, 5, &recovered)
                 .expect("creates");
-            let appended =
-                log.append(RecordBatch::from_operations([operation(generation)])).expect("appends");
+            let appended = log.append(RecordBatch::from_records([record(generation)])).expect("appends");
             log.sync(appended.end).expect("syncs");
             log.sync_checkpoint().expect("syncs");
             drop(log);
@@ -750,7 +755,7 @@ mod tests {
                 let log = &log;
                 scope.spawn(move || {
                     for n in 0..20 {
-                        let batch = RecordBatch::from_operations([operation(thread * 100 + n)]);
+                        let batch = RecordBatch::from_records([record(thread * 100 + n)]);
                         let appended = log.append(batch).expect("appends");
                         log.sync(appended.end).expect("syncs");
                     }

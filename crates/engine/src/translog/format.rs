@@ -39,6 +39,7 @@
 use limber_codec::checksum::crc32;
 use limber_codec::varint::{write_bytes, write_u64};
 use limber_codec::{Corrupt, Reader};
+use limber_segment::WriteIdentity;
 
 pub(super) const MAGIC: &[u8; 8] = b"LMBRTLOG";
 pub(super) const VERSION: u32 = 2;
@@ -137,27 +138,36 @@ impl Header {
     }
 }
 
-/// One operation, borrowed.
+/// One operation on one document, borrowed: what a shard carries out, and what its log keeps of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation<'a> {
     /// What it does.
     pub kind: OperationType,
-    /// Its number within the shard.
-    pub seq_no: u64,
-    /// Life of the shard that made it.
-    pub primary_term: u64,
-    /// The document's version after it.
-    pub version: u64,
-    /// The document's id, UTF-8; empty for a `NoOp`.
-    pub id: &'a [u8],
+    /// The document's id; empty for a `NoOp`.
+    pub id: &'a str,
     /// The routing that the document was sent with.
     pub routing: Option<&'a str>,
     /// The document; empty unless it writes one.
     pub source: &'a [u8],
 }
 
+impl Operation<'_> {
+    /// Nothing is done: a sequence number is used up.
+    pub const NO_OP: Operation<'static> =
+        Operation { kind: OperationType::NoOp, id: "", routing: None, source: b"" };
+}
+
+/// An operation that was carried out, with the numbers that the shard gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// What was done.
+    pub operation: Operation<'a>,
+    /// Its numbers.
+    pub identity: WriteIdentity,
+}
+
 pub(super) enum Payload<'a> {
-    Operation(Operation<'a>),
+    Record(Record<'a>),
     /// `operations`: of the file before the mark; `None` in version 1.
     Mark {
         durable_len: u64,
@@ -165,11 +175,11 @@ pub(super) enum Payload<'a> {
     },
 }
 
-impl<'a> Operation<'a> {
+impl<'a> Record<'a> {
     /// Parses a record's payload (what [`super::Translog::read`] answers).
-    pub fn parse(payload: &'a [u8]) -> Result<Operation<'a>, Corrupt> {
+    pub fn parse(payload: &'a [u8]) -> Result<Record<'a>, Corrupt> {
         match parse_payload(payload)? {
-            Payload::Operation(operation) => Ok(operation),
+            Payload::Record(record) => Ok(record),
             Payload::Mark { .. } => Err(Reader::new(payload).corrupt("an operation")),
         }
     }
@@ -192,17 +202,11 @@ pub(super) fn parse_payload(payload: &[u8]) -> Result<Payload<'_>, Corrupt> {
         _ => return Err(read.corrupt("a translog operation type")),
     };
     let (seq_no, primary_term, version) = (read.varint()?, read.varint()?, read.varint()?);
-    let id = read.prefixed_bytes()?;
+    let identity = WriteIdentity { seq_no, primary_term, version };
+    let id = read.prefixed_str()?;
     let routing = if tag & HAS_ROUTING != 0 { Some(read.prefixed_str()?) } else { None };
-    Ok(Payload::Operation(Operation {
-        kind,
-        seq_no,
-        primary_term,
-        version,
-        id,
-        routing,
-        source: read.rest(),
-    }))
+    let operation = Operation { kind, id, routing, source: read.rest() };
+    Ok(Payload::Record(Record { operation, identity }))
 }
 
 pub(super) fn mark(durable_len: u64, operations: u64) -> [u8; MARK_BYTES] {
@@ -227,9 +231,9 @@ pub struct RecordBatch {
 
 impl RecordBatch {
     /// What a record takes at most.
-    pub fn record_bytes(id: &[u8], routing: Option<&str>, source: &[u8]) -> usize {
+    pub fn record_bytes(operation: &Operation<'_>) -> usize {
         const NUMBERS: usize = 64;
-        source.len() + id.len() + routing.map_or(0, str::len) + NUMBERS
+        operation.source.len() + operation.id.len() + operation.routing.map_or(0, str::len) + NUMBERS
     }
 
     /// With room for records of `bytes`.
@@ -237,19 +241,20 @@ impl RecordBatch {
         RecordBatch { bytes: Vec::with_capacity(MARK_BYTES + bytes), count: 0 }
     }
 
-    /// Encodes one operation; answers offset, from the first record on, and length of its record.
-    pub fn push(&mut self, operation: &Operation<'_>) -> (u32, u32) {
+    /// Encodes one record; answers its offset, from the first record on, and its length.
+    pub fn push(&mut self, record: &Record<'_>) -> (u32, u32) {
+        let Record { operation, identity } = record;
         if self.bytes.is_empty() {
             self.bytes.extend_from_slice(&[0; MARK_BYTES]);
         }
         let start = self.bytes.len();
-        self.bytes.reserve(RecordBatch::record_bytes(operation.id, operation.routing, operation.source));
+        self.bytes.reserve(RecordBatch::record_bytes(operation));
         self.bytes.extend_from_slice(&[0; PREFIX_BYTES]);
         self.bytes.push(operation.kind as u8 | if operation.routing.is_some() { HAS_ROUTING } else { 0 });
-        write_u64(&mut self.bytes, operation.seq_no);
-        write_u64(&mut self.bytes, operation.primary_term);
-        write_u64(&mut self.bytes, operation.version);
-        write_bytes(&mut self.bytes, operation.id);
+        write_u64(&mut self.bytes, identity.seq_no);
+        write_u64(&mut self.bytes, identity.primary_term);
+        write_u64(&mut self.bytes, identity.version);
+        write_bytes(&mut self.bytes, operation.id.as_bytes());
         if let Some(routing) = operation.routing {
             write_bytes(&mut self.bytes, routing.as_bytes());
         }
@@ -318,16 +323,10 @@ mod tests {
     #[test]
     fn bytes_of_a_tiny_example() {
         let mut batch = RecordBatch::default();
-        let operation = Operation {
-            kind: OperationType::Index,
-            seq_no: 300,
-            primary_term: 1,
-            version: 2,
-            id: b"a",
-            routing: Some("r"),
-            source: b"{}",
-        };
-        assert_eq!((batch.push(&operation), batch.push(&operation)), ((0, 19), (19, 19)));
+        let operation = Operation { kind: OperationType::Index, id: "a", routing: Some("r"), source: b"{}" };
+        let record =
+            Record { operation, identity: WriteIdentity { seq_no: 300, primary_term: 1, version: 2 } };
+        assert_eq!((batch.push(&record), batch.push(&record)), ((0, 19), (19, 19)));
         let bytes = batch.into_bytes(700, 9);
         let (head, records) = bytes.split_at(MARK_BYTES);
         assert_eq!(head, mark(700, 9));
@@ -336,22 +335,14 @@ mod tests {
         assert_eq!(records[..19], records[19..]);
         let (payload, next) = record_at(records, 0).expect("sound");
         assert_eq!(next, 19);
-        assert_eq!(Operation::parse(payload).expect("sound"), operation);
+        assert_eq!(Record::parse(payload).expect("sound"), record);
     }
 
     #[test]
     fn every_flipped_bit_of_a_record_is_noticed() {
         let mut batch = RecordBatch::default();
-        let operation = Operation {
-            kind: OperationType::Delete,
-            seq_no: 1,
-            primary_term: 1,
-            version: 1,
-            id: b"id",
-            routing: None,
-            source: b"",
-        };
-        batch.push(&operation);
+        let operation = Operation { kind: OperationType::Delete, id: "id", routing: None, source: b"" };
+        batch.push(&Record { operation, identity: WriteIdentity { seq_no: 1, primary_term: 1, version: 1 } });
         let record = batch.into_bytes(0, 0).split_off(MARK_BYTES);
         for bit in 0..record.len() * 8 {
             let mut damaged = record.clone();

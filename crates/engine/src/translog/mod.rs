@@ -13,7 +13,7 @@ use limber_store::Result;
 pub use checkpoint::DurableGeneration;
 pub(crate) use checkpoint::GENERATIONS_MAX;
 pub use file::FileTranslog;
-pub use format::{Header, Operation, OperationType, RecordBatch};
+pub use format::{Header, Operation, OperationType, Record, RecordBatch};
 pub use recover::{Recovered, recover};
 pub use salvage::{Cut, Described, describe, is_file_of_log};
 

@@ -8,7 +8,7 @@ use super::checkpoint::{self, Checkpoint, DurableGeneration};
 #[cfg(test)]
 use super::format::RecordBatch;
 use super::format::{
-    self, BLOCK_BYTES, HEADER_BYTES, Header, MARKER, Operation, PREFIX_BYTES, Payload, VERSION_PADDED,
+    self, BLOCK_BYTES, HEADER_BYTES, Header, MARKER, PREFIX_BYTES, Payload, Record, VERSION_PADDED,
 };
 
 /// The generations that were found.
@@ -47,7 +47,7 @@ pub fn recover<E: From<Error>>(
     directory: &Arc<dyn Directory>,
     first_generation: u64,
     history: &[u8; 16],
-    mut replay: impl FnMut(&Operation<'_>) -> std::result::Result<(), E>,
+    mut replay: impl FnMut(&Record<'_>) -> std::result::Result<(), E>,
 ) -> std::result::Result<Recovered, E> {
     let mut numbers: Vec<u64> =
         directory.list()?.iter().filter_map(|name| format::generation_of(name)).collect();
@@ -92,9 +92,9 @@ pub fn recover<E: From<Error>>(
         }
         recovered.max_primary_term = recovered.max_primary_term.max(header.primary_term);
         let mut scan = Scan::new(&name, &bytes, header.version, promised);
-        while let Some(operation) = scan.next_operation()? {
-            recovered.max_primary_term = recovered.max_primary_term.max(operation.primary_term);
-            replay(&operation)?;
+        while let Some(record) = scan.next_record()? {
+            recovered.max_primary_term = recovered.max_primary_term.max(record.identity.primary_term);
+            replay(&record)?;
         }
         scan.check_count(recovered.checkpoint.as_ref(), number)?;
         recovered.operations += scan.operations;
@@ -179,7 +179,7 @@ impl<'b> Scan<'b> {
     /// The next operation; `None` at the end of the whole part.
     ///
     /// Errors: [`Error::Corrupt`] when what is not whole was durable once.
-    pub(super) fn next_operation(&mut self) -> Result<Option<Operation<'b>>, Error> {
+    pub(super) fn next_record(&mut self) -> Result<Option<Record<'b>>, Error> {
         while self.offset < self.bytes.len() {
             if let Some(next) = self.after_padding() {
                 self.padding_from = Some(self.offset);
@@ -203,18 +203,18 @@ impl<'b> Scan<'b> {
                     self.padding_from = None;
                     self.offset = next;
                 }
-                Payload::Operation(_) if self.padding_from.is_some() => {
+                Payload::Record(_) if self.padding_from.is_some() => {
                     let from = self.padding_from.unwrap_or(self.offset);
                     return self.end(from, "a mark after zeros");
                 }
-                Payload::Operation(operation) => {
+                Payload::Record(record) => {
                     self.operations += 1;
                     self.record_bytes += (next - self.offset) as u64;
                     self.offset = next;
                     if next as u64 <= self.promised {
                         self.promised_operations += 1;
                     }
-                    return Ok(Some(operation));
+                    return Ok(Some(record));
                 }
             }
         }
@@ -230,7 +230,7 @@ impl<'b> Scan<'b> {
     }
 
     /// Nothing whole follows `offset`: the torn tail of writes that nobody was promised, or corruption.
-    fn end(&mut self, offset: usize, expected: &str) -> Result<Option<Operation<'b>>, Error> {
+    fn end(&mut self, offset: usize, expected: &str) -> Result<Option<Record<'b>>, Error> {
         // Zeros are as whole after what was durable as before.
         let is_promised = self.promised > offset as u64;
         if is_promised || durable_beyond(self.bytes, offset) {
@@ -280,10 +280,10 @@ fn durable_beyond(bytes: &[u8], offset: usize) -> bool {
 #[cfg(test)]
 impl RecordBatch {
     /// A batch whose bytes are a fuzzer's or a test's.
-    pub(crate) fn from_operations<'a>(operations: impl IntoIterator<Item = Operation<'a>>) -> RecordBatch {
+    pub(crate) fn from_records<'a>(records: impl IntoIterator<Item = Record<'a>>) -> RecordBatch {
         let mut batch = RecordBatch::default();
-        for operation in operations {
-            batch.push(&operation);
+        for record in records {
+            batch.push(&record);
         }
         batch
     }

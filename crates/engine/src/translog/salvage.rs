@@ -5,7 +5,7 @@ use limber_store::directory::write_atomically;
 use limber_store::{Directory, Error, Result};
 
 use super::checkpoint::{self, Checkpoint, CheckpointFile, DurableGeneration};
-use super::format::{self, HEADER_BYTES, Header, MARKER, Operation, PREFIX_BYTES, Payload, VERSION_PADDED};
+use super::format::{self, HEADER_BYTES, Header, MARKER, PREFIX_BYTES, Payload, Record, VERSION_PADDED};
 use super::recover::Scan;
 
 /// The place at which a log is cut. The generations before `generation` stay; so do the bytes of that
@@ -54,7 +54,7 @@ impl Cut {
     pub fn beyond(
         &self,
         directory: &dyn Directory,
-        found: &mut dyn FnMut(&Operation<'_>) -> Result<()>,
+        found: &mut dyn FnMut(&Record<'_>) -> Result<()>,
     ) -> Result<()> {
         for number in generations(directory, self.generation)? {
             let bytes = directory.open(&format::file_name(number))?;
@@ -62,8 +62,8 @@ impl Cut {
             let mut at = damaged_at.max(HEADER_BYTES);
             while at < bytes.len() {
                 match whole_record(&bytes, at) {
-                    Some((Payload::Operation(operation), next)) => {
-                        found(&operation)?;
+                    Some((Payload::Record(record), next)) => {
+                        found(&record)?;
                         at = next;
                     }
                     Some((Payload::Mark { .. }, next)) => at = next,
@@ -99,7 +99,7 @@ impl Cut {
             let version = Header::parse(&bytes).map_or(0, |header| header.version);
             needs_checkpoint |= version >= VERSION_PADDED;
             let mut scan = Scan::new(&name, &bytes[..len], version, 0);
-            while scan.next_operation()?.is_some() {}
+            while scan.next_record()?.is_some() {}
             let durable_len = scan.offset as u64;
             kept.push(DurableGeneration { number, durable_len, operations: scan.operations });
         }
@@ -164,9 +164,9 @@ pub fn describe(directory: &dyn Directory) -> Result<Described> {
         }
     }
     let whole = Cut { first_generation: log.first_generation, generation: log.first_generation, offset: 0 };
-    whole.beyond(directory, &mut |operation| {
-        log.max_primary_term = log.max_primary_term.max(operation.primary_term);
-        log.min_seq_no = Some(log.min_seq_no.map_or(operation.seq_no, |least| least.min(operation.seq_no)));
+    whole.beyond(directory, &mut |Record { identity, .. }| {
+        log.max_primary_term = log.max_primary_term.max(identity.primary_term);
+        log.min_seq_no = Some(log.min_seq_no.map_or(identity.seq_no, |least| least.min(identity.seq_no)));
         Ok(())
     })?;
     Ok(log)

@@ -96,5 +96,5 @@ pub fn search(node: &Node, expression: &str, query: Value) -> Vec<(String, Value
 
 pub fn get(node: &Node, name: &str, id: &str) -> Option<(u64, Value)> {
     let response = node.get(&GetRequest::new(name, id)).expect("gets");
-    response.found.map(|found| (found.version, serde_json::from_slice(&found.source).expect("JSON")))
+    response.found.map(|found| (found.identity.version, serde_json::from_slice(&found.source).expect("JSON")))
 }

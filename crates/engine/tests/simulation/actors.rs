@@ -120,7 +120,7 @@ pub fn rest(random: &mut SplitMix64, ms_max: u64) {
 }
 
 fn written(outcome: &WriteOutcome) -> Written {
-    (outcome.seq_no, outcome.version, outcome.primary_term)
+    (outcome.identity.seq_no, outcome.identity.version, outcome.identity.primary_term)
 }
 
 /// A write with a known id; returns what became of it.
@@ -225,7 +225,7 @@ pub fn state_of(response: GetResponse) -> State {
     match response.found {
         Some(found) => State {
             source: serde_json::from_slice(&found.source).ok(),
-            written: Some((found.seq_no, found.version, found.primary_term)),
+            written: Some((found.identity.seq_no, found.identity.version, found.identity.primary_term)),
         },
         None => State { source: None, written: None },
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use limber_engine::{
     BulkItem, BulkOperation, BulkRequest, BulkResponse, ItemId, OperationKind, Result, VersionType,
-    WriteOutcome,
+    WriteIdentity, WriteOutcome,
 };
 use limber_mapping::RequestError;
 use limber_store::Charge;
@@ -462,8 +462,9 @@ impl Model<'_> {
     fn copy_as(&self, out: &mut Vec<u8>, item: &BulkItem<'_>) -> bool {
         let Ok(outcome) = &item.outcome else { return false };
         let same_for_all = |outcome: &WriteOutcome| {
-            let WriteOutcome { result, version, primary_term, forced_refresh, .. } = *outcome;
-            (result, version, primary_term, forced_refresh, outcome.shards_total, outcome.shards_successful)
+            let WriteOutcome { result, identity, forced_refresh, .. } = *outcome;
+            let identity = WriteIdentity { seq_no: 0, ..identity };
+            (result, identity, forced_refresh, outcome.shards_total, outcome.shards_successful)
         };
         let id = item.id.as_bytes();
         let is_alike = (item.kind, item.index) == (self.item.kind, self.item.index)
@@ -471,12 +472,15 @@ impl Model<'_> {
             && same_for_all(outcome) == same_for_all(self.outcome)
             && id.len() == self.item.id.as_bytes().len()
             && is_plain(&item.id)
-            && digit_count(outcome.seq_no) == self.seq_no.len();
+            && digit_count(outcome.identity.seq_no) == self.seq_no.len();
         if is_alike {
             let shift = out.len() - self.place.start;
             out.extend_from_within(self.place.clone());
             out[self.id + shift..][..id.len()].copy_from_slice(id);
-            write_digits(&mut out[self.seq_no.start + shift..self.seq_no.end + shift], outcome.seq_no);
+            write_digits(
+                &mut out[self.seq_no.start + shift..self.seq_no.end + shift],
+                outcome.identity.seq_no,
+            );
         }
         is_alike
     }
@@ -535,7 +539,7 @@ fn render_item<'r>(
 /// `,"_version":..,"result":..,"_shards":{..},"_seq_no":..,"_primary_term":..`: the common part of every
 /// write's answer. Answers where the digits of the sequence number stand.
 pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) -> Range<usize> {
-    push_field(out, ",\"_version\":", outcome.version);
+    push_field(out, ",\"_version\":", outcome.identity.version);
     out.extend_from_slice(b",\"result\":\"");
     out.extend_from_slice(outcome.result.as_str().as_bytes());
     out.push(b'"');
@@ -545,9 +549,9 @@ pub fn push_outcome(out: &mut Vec<u8>, outcome: &WriteOutcome) -> Range<usize> {
     push_field(out, ",\"_shards\":{\"total\":", u64::from(outcome.shards_total));
     push_field(out, ",\"successful\":", u64::from(outcome.shards_successful));
     out.extend_from_slice(b",\"failed\":0}");
-    push_field(out, ",\"_seq_no\":", outcome.seq_no);
-    let seq_no = out.len() - digit_count(outcome.seq_no)..out.len();
-    push_field(out, ",\"_primary_term\":", outcome.primary_term);
+    push_field(out, ",\"_seq_no\":", outcome.identity.seq_no);
+    let seq_no = out.len() - digit_count(outcome.identity.seq_no)..out.len();
+    push_field(out, ",\"_primary_term\":", outcome.identity.primary_term);
     seq_no
 }
 
@@ -558,8 +562,8 @@ pub fn push_update_get(
     source: &[u8],
     filter: Option<&SourceFilter>,
 ) {
-    push_field(out, "{\"_seq_no\":", outcome.seq_no);
-    push_field(out, ",\"_primary_term\":", outcome.primary_term);
+    push_field(out, "{\"_seq_no\":", outcome.identity.seq_no);
+    push_field(out, ",\"_primary_term\":", outcome.identity.primary_term);
     out.extend_from_slice(b",\"found\":true,\"_source\":");
     match source_filter::apply(filter, source) {
         Some(filtered) => out.extend_from_slice(&filtered),
@@ -640,16 +644,12 @@ mod tests {
     }
 
     fn created(seq_no: u64) -> WriteOutcome {
-        WriteOutcome {
-            result: limber_engine::WriteResult::Created,
-            version: 1,
-            seq_no,
-            primary_term: 1,
-            shards_total: 2,
-            shards_successful: 1,
-            forced_refresh: false,
-            source: None,
-        }
+        written(WriteIdentity { seq_no, primary_term: 1, version: 1 })
+    }
+
+    fn written(identity: WriteIdentity) -> WriteOutcome {
+        let outcome = WriteOutcome::new(limber_engine::WriteResult::Created, identity);
+        WriteOutcome { shards_total: 2, shards_successful: 1, ..outcome }
     }
 
     fn given(id: &str) -> ItemId<'_> {
@@ -667,7 +667,7 @@ mod tests {
             item(given("twenty characters it"), Ok(created(11))),
             item(given("twenty characters \n\""), Ok(created(12))),
             item(given("1"), Ok(created(0))),
-            item(given("2"), Ok(WriteOutcome { version: 2, ..created(7) })),
+            item(given("2"), Ok(written(WriteIdentity { seq_no: 7, primary_term: 1, version: 2 }))),
             item(given("\""), Ok(created(7))),
             item(given("3"), Ok(WriteOutcome { forced_refresh: true, ..created(7) })),
             item(given(""), Err(RequestError::illegal_argument("no"))),
@@ -694,7 +694,7 @@ mod tests {
         for (number, (id, item)) in ids.iter().zip(&response.items).enumerate() {
             let rendered = &parsed["items"][number][item.kind.as_str()];
             assert_eq!(rendered["_id"].as_str().unwrap_or(""), id);
-            let seq_no = item.outcome.as_ref().ok().map(|outcome| outcome.seq_no);
+            let seq_no = item.outcome.as_ref().ok().map(|outcome| outcome.identity.seq_no);
             assert_eq!(rendered["_seq_no"].as_u64(), seq_no);
         }
     }

@@ -274,7 +274,7 @@ pub fn push_get(
         Some(found) => {
             let text = format!(
                 ",\"_version\":{},\"_seq_no\":{},\"_primary_term\":{}",
-                found.version, found.seq_no, found.primary_term
+                found.identity.version, found.identity.seq_no, found.identity.primary_term
             );
             out.extend_from_slice(text.as_bytes());
             if let Some(routing) = &found.routing {

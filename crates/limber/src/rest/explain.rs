@@ -86,8 +86,8 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
         answer.insert(
             "get".into(),
             json!({
-                "_seq_no": present.seq_no,
-                "_primary_term": present.primary_term,
+                "_seq_no": present.identity.seq_no,
+                "_primary_term": present.identity.primary_term,
                 "found": true,
                 "_source": parse_json(&shown)?,
             }),

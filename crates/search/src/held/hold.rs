@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::document::{self, Parsed, Scratch};
 use limber_mapping::{Mapping, RequestError};
-use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec};
+use limber_segment::{Buffer, DocumentMeta, Segment, SegmentId, SegmentView, StoredCodec, WriteIdentity};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Charge, Directory, MemoryDirectory};
 
@@ -94,7 +94,11 @@ fn add(
     (id, source): (&[u8], &[u8]),
     add_values: &mut impl FnMut(&Arc<Mapping>, &[u8], &mut Buffer) -> std::result::Result<(), RequestError>,
 ) -> Result<()> {
-    let meta = DocumentMeta { id, routing: None, seq_no: 0, primary_term: 1, version: 1 };
+    let meta = DocumentMeta {
+        id,
+        routing: None,
+        identity: WriteIdentity { seq_no: 0, primary_term: 1, version: 1 },
+    };
     for _ in 0..UPDATES_MAX {
         buffer.begin(&meta, source);
         let parsed = document::parse(mapping, source, scratch, buffer);

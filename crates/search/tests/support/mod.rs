@@ -8,7 +8,9 @@ use limber_mapping::{Mapping, MappingSettings};
 use limber_search::{
     IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot, UrlParameters,
 };
-use limber_segment::{Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec};
+use limber_segment::{
+    Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, WriteIdentity,
+};
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory, Ledger};
 use serde_json::Value;
@@ -43,9 +45,7 @@ impl Shards {
             let meta = DocumentMeta {
                 id: id.as_bytes(),
                 routing: None,
-                seq_no: self.seq_no,
-                primary_term: 1,
-                version: 1,
+                identity: WriteIdentity { seq_no: self.seq_no, primary_term: 1, version: 1 },
             };
             self.seq_no += 1;
             buffer.begin(&meta, bytes.as_bytes());

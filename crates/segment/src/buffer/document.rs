@@ -13,7 +13,7 @@ use super::sources::Sources;
 use super::text::Twin;
 use crate::file::COMPOUND_BYTES_MAX;
 use crate::stored::StoredCodec;
-use crate::{DocId, Error, Result, SortField, TERM_BYTES_MAX};
+use crate::{DocId, Error, Result, SortField, TERM_BYTES_MAX, WriteIdentity};
 
 /// Logs hold offsets of 32 bits; a buffer that has grown beyond this refuses further documents. Engines write buffers out
 /// long before, at 64 to 128 MB.
@@ -26,12 +26,8 @@ pub struct DocumentMeta<'a> {
     pub id: &'a [u8],
     /// `_routing`.
     pub routing: Option<&'a str>,
-    /// `_seq_no`.
-    pub seq_no: u64,
-    /// `_primary_term`.
-    pub primary_term: u64,
-    /// `_version`.
-    pub version: u64,
+    /// The write that brings the document.
+    pub identity: WriteIdentity,
 }
 
 /// Documents in memory, until [`Buffer::write`] makes them a segment.
@@ -111,7 +107,7 @@ impl Buffer {
         }
         self.current = Some(Current {
             has_routing: meta.routing.is_some(),
-            seq_no: meta.seq_no,
+            seq_no: meta.identity.seq_no,
             source_bytes: source.len(),
             id_bytes: meta.id.len(),
             immense,
@@ -121,9 +117,9 @@ impl Buffer {
             self.add_term(reserved::ROUTING, "_routing", routing.as_bytes());
         }
         for (field, value) in [
-            (reserved::SEQ_NO, meta.seq_no),
-            (reserved::PRIMARY_TERM, meta.primary_term),
-            (reserved::VERSION, meta.version),
+            (reserved::SEQ_NO, meta.identity.seq_no),
+            (reserved::PRIMARY_TERM, meta.identity.primary_term),
+            (reserved::VERSION, meta.identity.version),
         ] {
             self.add_number(field, value as i64);
         }
@@ -394,9 +390,7 @@ mod tests {
             let meta = DocumentMeta {
                 id: value.as_bytes(),
                 routing: None,
-                seq_no: round,
-                primary_term: 1,
-                version: 1,
+                identity: WriteIdentity { seq_no: round, primary_term: 1, version: 1 },
             };
             buffer.begin(&meta, b"{}");
             if round % 3 == 0 {
@@ -459,8 +453,11 @@ mod tests {
         };
         for round in 0..rounds {
             let id = format!("{round}");
-            let meta =
-                DocumentMeta { id: id.as_bytes(), routing: None, seq_no: round, primary_term: 1, version: 1 };
+            let meta = DocumentMeta {
+                id: id.as_bytes(),
+                routing: None,
+                identity: WriteIdentity { seq_no: round, primary_term: 1, version: 1 },
+            };
             buffer.begin(&meta, b"{}");
             let value = |number: u64| match number {
                 0 => String::new(),
@@ -527,8 +524,11 @@ mod tests {
         let mut buffer = Buffer::sorted(StoredCodec::Lz4, sort);
         for round in 0..9000u64 {
             let id = format!("{round}");
-            let meta =
-                DocumentMeta { id: id.as_bytes(), routing: None, seq_no: round, primary_term: 1, version: 1 };
+            let meta = DocumentMeta {
+                id: id.as_bytes(),
+                routing: None,
+                identity: WriteIdentity { seq_no: round, primary_term: 1, version: 1 },
+            };
             buffer.begin(&meta, b"{}");
             for field in &fields {
                 for value in 0..1 + round % 3 {
