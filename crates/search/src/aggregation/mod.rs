@@ -23,6 +23,7 @@ mod findings;
 mod format;
 mod frequent;
 mod hit_reader;
+mod in_request;
 mod kahan;
 mod key_reader;
 mod keyed_buckets;

@@ -85,11 +85,6 @@ pub struct Aggregations {
 }
 
 impl Aggregations {
-    /// Whether an answer shows documents, or terms of documents, that the query does not match.
-    pub(crate) fn must_visit_all_docs(&self) -> bool {
-        self.list.iter().filter_map(Aggregation::definition).any(|definition| definition.sees_all_docs())
-    }
-
     /// Parses the body of `aggs`. Errors are `parsing_exception`s and `x_content_parse_exception`s, worded as Elasticsearch words them.
     pub fn parse(body: &Value) -> Result<Aggregations, RequestError> {
         json::check_depth(body)?;

@@ -9,10 +9,10 @@ use limber_segment::{DocId, Segment};
 
 use super::reader::KeyReader;
 use super::sort::BoundSort;
-use crate::context::ShardSnapshot;
+use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits, WINDOW};
-use crate::query::{self, BoundQuery, Occasion, no_nested_object};
+use crate::query::{self, BoundQuery, no_nested_object};
 use crate::request::NestedSort;
 use crate::sort_key::SortKey;
 
@@ -34,7 +34,7 @@ impl BoundNested {
     pub fn bind(
         sort: &NestedSort,
         shard: &ShardSnapshot,
-        occasion: Occasion<'_>,
+        context: &SearchContext,
     ) -> Result<Option<(BoundNested, ShardSnapshot)>> {
         let mut scope = shard.clone();
         let mut levels = Vec::new();
@@ -45,7 +45,7 @@ impl BoundNested {
             let nested = shard.mapping.nested(path).ok_or_else(|| no_nested_object(shard, path))?;
             scope = scope.within(nested);
             let filter = match &sort.filter {
-                Some((_, filter)) => Some(query::bind_on(filter, &scope, occasion)?),
+                Some((_, filter)) => Some(query::bind_in(filter, &scope, context)?),
                 None => None,
             };
             levels.push(Level { path: nested.path.clone(), filter });

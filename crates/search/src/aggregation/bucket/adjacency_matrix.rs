@@ -20,7 +20,8 @@ use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
 use super::filter_marks::FilterMarks;
 use crate::error::Result;
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::Query;
+use crate::request::read_query;
 
 /// Filters of one aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
@@ -40,7 +41,7 @@ impl AdjacencyMatrix {
             None => {}
             Some(Value::Object(named)) => {
                 for (name, query) in named {
-                    let query = parse_query(&query, &QueryLimits::default());
+                    let query = read_query(&query);
                     filters.push((name, query.map_err(|cause| options.failed("filters", cause))?));
                 }
             }

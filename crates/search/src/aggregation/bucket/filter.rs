@@ -20,7 +20,8 @@ use super::super::tree::{Aggregation, Kind};
 use super::filter_marks::{Docs, FilterMarks};
 use crate::error::Result;
 use crate::json;
-use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
+use crate::query::{BoundQuery, MatchingDocs, Query};
+use crate::request::read_query;
 
 /// Filters of one `filters` aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
@@ -34,7 +35,7 @@ impl Filter {
     /// The body of `filter` is the query itself.
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let query = Value::Object(options.take_all());
-        Ok(Kind::own(Filter { query: parse_query(&query, &QueryLimits::default())? }))
+        Ok(Kind::own(Filter { query: read_query(&query)? }))
     }
 }
 
@@ -89,7 +90,6 @@ pub struct Filters {
 
 impl Filters {
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        let limits = QueryLimits::default();
         // The one aggregation whose options Elasticsearch reads by hand.
         for (option, value) in options.entries() {
             let fits = match option {
@@ -107,12 +107,11 @@ impl Filters {
         }
         let (is_named, filters) = match options.take("filters") {
             Some(Value::Object(named)) => {
-                let parsed =
-                    named.iter().map(|(name, query)| Ok((name.clone(), parse_query(query, &limits)?)));
+                let parsed = named.iter().map(|(name, query)| Ok((name.clone(), read_query(query)?)));
                 (true, parsed.collect::<std::result::Result<Vec<_>, RequestError>>()?)
             }
             Some(Value::Array(list)) => {
-                let parsed = list.iter().map(|query| Ok((String::new(), parse_query(query, &limits)?)));
+                let parsed = list.iter().map(|query| Ok((String::new(), read_query(query)?)));
                 (false, parsed.collect::<std::result::Result<Vec<_>, RequestError>>()?)
             }
             Some(other) => {

@@ -27,7 +27,8 @@ use super::miner::{ItemSet, Wanted, Watch, closed_sets};
 use super::transactions::{Item, Transactions};
 use crate::context::SearchContext;
 use crate::error::{Error, Result};
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::Query;
+use crate::request::read_query;
 
 const NAME: &str = "frequent_item_sets";
 
@@ -105,7 +106,7 @@ impl FrequentItemSets {
         let filter = match options.object("filter")? {
             None => None,
             Some(query) => {
-                let query = parse_query(&Value::Object(query), &QueryLimits::default());
+                let query = read_query(&Value::Object(query));
                 Some(query.map_err(|cause| options.failed("filter", cause))?)
             }
         };

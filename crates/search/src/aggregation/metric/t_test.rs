@@ -19,7 +19,8 @@ use super::super::tree::{Aggregation, Kind};
 use super::numeric::single;
 use super::student::two_sided;
 use crate::error::Result;
-use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
+use crate::query::{BoundQuery, MatchingDocs, Query};
+use crate::request::read_query;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum TestType {
@@ -56,7 +57,7 @@ impl TTest {
             let mut own = Options::new("t_test", &options.name, map);
             let filter = match own.take("filter") {
                 None => None,
-                Some(query) => Some(parse_query(&query, &QueryLimits::default())?),
+                Some(query) => Some(read_query(&query)?),
             };
             let values = ValuesOptions::parse(&mut own).and_then(|values| own.finish().map(|()| values));
             Ok((values.map_err(|cause| options.failed(name, cause))?, filter))

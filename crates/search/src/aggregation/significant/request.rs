@@ -16,7 +16,8 @@ use super::super::terms::{Include, count, positive};
 use super::super::tree::Aggregation;
 use super::heuristic::{Frequencies, Heuristic};
 use crate::error::Result;
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::Query;
+use crate::request::read_query;
 
 const SIZE: i32 = 10;
 const MIN_DOC_COUNT: i64 = 3;
@@ -55,7 +56,7 @@ impl Significance {
         let exclude = Include::parse(options, "exclude")?;
         let background_filter = match options.take("background_filter") {
             None => None,
-            Some(query) => Some(parse_query(&query, &QueryLimits::default())?),
+            Some(query) => Some(read_query(&query)?),
         };
         let heuristic = Heuristic::parse(options)?;
         Ok(Significance {
