@@ -35,6 +35,7 @@ impl Kind {
         Kind::Pipeline(Arc::new(pipeline))
     }
 
+    /// What [`AGGREGATIONS`] is given for an aggregation that collects documents.
     pub fn own(definition: impl Definition + 'static) -> Kind {
         Kind::Own(Arc::new(definition))
     }
@@ -98,10 +99,12 @@ impl Aggregations {
         Ok(Aggregations { list })
     }
 
+    /// Whether one of them, on whatever level, looks at scores.
     pub fn needs_scores(&self) -> bool {
         needs_scores(&self.list)
     }
 
+    /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -75,6 +75,7 @@ pub(crate) struct NestedReader<'a> {
 }
 
 impl<'a> NestedReader<'a> {
+    /// Opens the keys of `sort` on a segment of the documents around the nested ones.
     pub fn open(sort: &BoundSort, nested: &BoundNested, segment: &'a Segment) -> Result<NestedReader<'a>> {
         let path = &nested.levels.last().expect("a level at least").path;
         let space = segment.nested(path).map(|space| &*space.segment);
@@ -112,6 +113,7 @@ impl<'a> NestedReader<'a> {
         })
     }
 
+    /// Fills `out`, which is empty, with one key for each of `docs`, which ascend.
     pub fn read(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<()> {
         self.children.clear();
         self.owners.clear();
@@ -128,10 +130,12 @@ impl<'a> NestedReader<'a> {
         self.inner.read_together(&self.children, &self.owners, docs.len(), out)
     }
 
+    /// A key of the shard as one of this segment.
     pub fn local(&self, key: &SortKey) -> Result<i64> {
         self.inner.local(key)
     }
 
+    /// A key of this segment as one of the shard.
     pub fn global(&self, key: i64) -> Result<SortKey> {
         self.inner.global(key)
     }

@@ -66,6 +66,7 @@ pub(crate) enum Transform {
 }
 
 impl Transform {
+    /// The key for a value of the column.
     #[inline]
     pub fn apply(self, value: i64) -> i64 {
         match self {
@@ -390,6 +391,7 @@ impl BoundSort {
         self.kind == KeyKind::Term && (self.script.is_some() || self.runtime.is_some())
     }
 
+    /// Whether documents without a term come before all others.
     pub fn missing_terms_first(&self) -> bool {
         self.missing_terms == MissingTerms::First
     }

@@ -59,14 +59,16 @@ pub trait QueryNode: Debug + Send + Sync {
 /// A parsed query. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Query {
-    pub boost: f32,
+    /// By what its scores are multiplied.
+    pub(crate) boost: f32,
     /// `_name`, reported in `matched_queries`.
-    pub name: Option<Arc<str>>,
-    pub node: Arc<dyn QueryNode>,
+    pub(crate) name: Option<Arc<str>>,
+    /// What it is.
+    pub(crate) node: Arc<dyn QueryNode>,
 }
 
 impl Query {
-    pub fn new(node: impl QueryNode + 'static) -> Query {
+    pub(crate) fn new(node: impl QueryNode + 'static) -> Query {
         Query { boost: 1.0, name: None, node: Arc::new(node) }
     }
 
@@ -74,6 +76,7 @@ impl Query {
         Query::new(super::match_all::MatchNone)
     }
 
+    /// Finds every document, all with the score of its boost.
     pub fn match_all() -> Query {
         Query::new(super::match_all::MatchAll)
     }
@@ -221,6 +224,7 @@ impl Common {
         self.boost.is_some()
     }
 
+    /// `node` with the boost and the name that were taken.
     pub fn query(self, node: impl QueryNode + 'static) -> Query {
         Query { boost: self.boost.unwrap_or(1.0), name: self.name, node: Arc::new(node) }
     }

@@ -146,10 +146,13 @@ pub(crate) type ReadAggregations = fn(&Value) -> Result<Arc<dyn AggregationsRequ
 pub struct SearchRequest {
     /// The body, or the beginning of it, for slow logs.
     pub text: Option<Arc<str>>,
-    /// Absent: `match_all`.
+    /// The query that hits match. Absent: `match_all`.
     pub query: Option<Query>,
+    /// A query that hits match and that aggregations do not know of.
     pub post_filter: Option<Query>,
+    /// How many of the best hits are left out before the first that is shown; see [`SearchRequest::from`].
     pub from: Option<u32>,
+    /// How many hits are shown at most; see [`SearchRequest::size`].
     pub size: Option<u32>,
     /// Empty: by score.
     pub sort: Vec<Sort>,
@@ -159,20 +162,33 @@ pub struct SearchRequest {
     pub collapse: Option<Arc<Collapse>>,
     /// What the best hits go through, one after the other.
     pub rescores: Vec<Rescore>,
+    /// Up to which number hits are counted.
     pub track_total_hits: TrackTotalHits,
+    /// Whether hits have scores although they are sorted by something else.
     pub track_scores: bool,
+    /// Hits with a lower score are left out, and not counted.
     pub min_score: Option<f32>,
+    /// What of `_source` is shown; `None`: all of it, unless stored fields alone are asked for.
     pub source: Option<SourceFilter>,
+    /// Which of the fields that hits have beside `_source` are shown.
     pub stored_fields: Option<StoredFields>,
+    /// Fields that are shown as columns have them.
     pub docvalue_fields: Vec<FieldFormat>,
+    /// Fields that are shown as their mapping reads the source.
     pub fields: Vec<FieldFormat>,
+    /// Values that scripts make of each hit.
     pub script_fields: Vec<ScriptField>,
+    /// How what the query matches is shown in the texts of a hit.
     pub highlight: Option<Highlight>,
     /// `runtime_mappings`: a section `runtime` for this search alone. Empty: none.
     pub runtime_mappings: Map<String, Value>,
+    /// Whether each hit tells how its score was computed.
     pub explain: bool,
+    /// Whether each hit tells its version.
     pub version: bool,
+    /// Whether each hit tells the number of its last write.
     pub seq_no_primary_term: bool,
+    /// After how many milliseconds the search stops and answers with what it has found.
     pub timeout_millis: Option<u64>,
     /// `allow_partial_search_results`. `None`: as the node's settings say.
     pub allows_partial: Option<bool>,
@@ -184,6 +200,7 @@ pub struct SearchRequest {
     pub typed_keys: bool,
     /// `stats`: groups under which the search is counted.
     pub stats_groups: Vec<String>,
+    /// Corrections and completions that are wanted beside the hits.
     pub suggest: Option<Arc<Suggest>>,
     /// Of several rankings; the query is whatever one of them finds.
     pub fusion: Option<Arc<Fusion>>,
@@ -284,10 +301,12 @@ impl SearchRequest {
             && self.suggest.as_ref().is_some_and(|suggest| !suggest.is_empty())
     }
 
+    /// How many of the best hits are left out before the first that is shown.
     pub fn from(&self) -> u32 {
         self.from.unwrap_or(0)
     }
 
+    /// How many hits are shown at most.
     pub fn size(&self) -> u32 {
         self.size.unwrap_or(SearchRequest::SIZE_DEFAULT)
     }
@@ -470,7 +489,9 @@ fn runtime_mappings(value: &Value) -> Result<Map<String, Value>, RequestError> {
 /// A parsed `_count`.
 #[derive(Debug, Clone, Default)]
 pub struct CountRequest {
+    /// The query whose documents are counted. Absent: `match_all`.
     pub query: Option<Query>,
+    /// Documents with a lower score are not counted.
     pub min_score: Option<f32>,
     /// 0: never.
     pub terminate_after: u32,

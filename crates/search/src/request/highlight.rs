@@ -150,10 +150,12 @@ pub(crate) struct HighlightField {
 }
 
 impl HighlightField {
+    /// What is written before what is highlighted.
     pub fn pre_tag(&self) -> &str {
         self.pre_tags.first().map_or("", String::as_str)
     }
 
+    /// What is written after what is highlighted.
     pub fn post_tag(&self) -> &str {
         self.post_tags.first().map_or("", String::as_str)
     }

@@ -27,6 +27,7 @@ pub(crate) struct InnerHits {
 const INNER_HITS_SIZE: u32 = 3;
 
 impl InnerHits {
+    /// Reads the object of an `inner_hits`, in which aggregations, for one, are unknown.
     pub fn parse(body: &Map<String, Value>) -> Result<InnerHits, RequestError> {
         let (mut name, mut ignore_unmapped, mut collapse) = (None, false, None);
         let mut options = Map::new();

@@ -43,6 +43,7 @@ impl RescoreMode {
         })
     }
 
+    /// The score that follows from that of the search and that of the rescoring query.
     pub fn combine(self, first: f32, second: f32) -> f32 {
         match self {
             RescoreMode::Avg => (first + second) / 2.0,

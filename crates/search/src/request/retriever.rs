@@ -12,6 +12,7 @@ use crate::json;
 /// `rrf`: several rankings as one, by places instead of scores (reciprocal rank fusion).
 #[derive(Debug, Clone)]
 pub struct Fusion {
+    /// The searches whose hits are fused, each with a query of its own.
     pub rankings: Vec<SearchRequest>,
     /// How much less later places count.
     pub rank_constant: u32,

@@ -26,6 +26,7 @@ use crate::request::read_query;
 /// Filters of one aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
 
+/// The options of an `adjacency_matrix`: named filters, of which each and each pair is a bucket.
 #[derive(Debug, Clone)]
 pub struct AdjacencyMatrix {
     /// By ascending name.
@@ -34,7 +35,7 @@ pub struct AdjacencyMatrix {
 }
 
 impl AdjacencyMatrix {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let separator = options.text("separator")?.unwrap_or_else(|| "&".to_owned());
         let mut filters = Vec::new();
         match options.take("filters") {

@@ -26,6 +26,7 @@ use crate::request::read_query;
 /// Filters of one `filters` aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
 
+/// The options of a `filter`: one query, whose documents are the only bucket.
 #[derive(Debug, Clone)]
 pub struct Filter {
     query: Query,
@@ -77,6 +78,7 @@ impl Render for Filter {
     }
 }
 
+/// The options of a `filters`: several queries, each of which is a bucket.
 #[derive(Debug, Clone)]
 pub struct Filters {
     /// Names are empty for a list of filters.
@@ -89,7 +91,7 @@ pub struct Filters {
 }
 
 impl Filters {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         // The one aggregation whose options Elasticsearch reads by hand.
         for (option, value) in options.entries() {
             let fits = match option {
@@ -218,6 +220,7 @@ impl Render for Filters {
     }
 }
 
+/// Collects the documents that match the filter, in one bucket for each bucket of the parent.
 #[derive(Debug)]
 pub struct FilterCollector<'s> {
     query: &'s BoundQuery,
@@ -230,7 +233,7 @@ pub struct FilterCollector<'s> {
 }
 
 impl<'s> FilterCollector<'s> {
-    pub fn new(query: &'s BoundQuery, subs: Subs<'s>, budget: &'s Budget) -> FilterCollector<'s> {
+    pub(crate) fn new(query: &'s BoundQuery, subs: Subs<'s>, budget: &'s Budget) -> FilterCollector<'s> {
         FilterCollector {
             query,
             docs: Docs(None),
@@ -319,6 +322,8 @@ pub fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> 
     Ok(partials.collect())
 }
 
+/// Collects documents in a bucket for each filter that they match, and those that match none where they are
+/// wanted.
 #[derive(Debug)]
 pub struct FiltersCollector<'s> {
     marks: FilterMarks<'s>,
@@ -331,7 +336,7 @@ pub struct FiltersCollector<'s> {
 }
 
 impl<'s> FiltersCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         queries: &'s [BoundQuery],
         has_other: bool,
         subs: Subs<'s>,

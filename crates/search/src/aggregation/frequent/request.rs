@@ -46,6 +46,7 @@ const STEP_BYTES: u64 = 64 << 10;
 
 const LABEL: &str = "<frequent item sets>";
 
+/// The options of a `frequent_item_sets`: fields, and how frequent and how large a set must be.
 #[derive(Debug, Clone)]
 pub struct FrequentItemSets {
     name: String,
@@ -84,7 +85,7 @@ impl ItemField {
 }
 
 impl FrequentItemSets {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         // The name before 8.7, `frequent_items`, means the same.
         options.kind = NAME;
         let fields = match options.take_typed("fields")? {

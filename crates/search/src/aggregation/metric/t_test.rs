@@ -29,6 +29,7 @@ enum TestType {
     Heteroscedastic,
 }
 
+/// The options of a `t_test`: two populations and the kind of test.
 #[derive(Debug, Clone)]
 pub struct TTest {
     populations: [ValuesOptions; 2],
@@ -37,7 +38,7 @@ pub struct TTest {
 }
 
 impl TTest {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let format = options.text("format")?;
         let kind = match options.text("type")?.as_deref() {
             None | Some("heteroscedastic") => TestType::Heteroscedastic,

@@ -37,6 +37,7 @@ const SIZE: u32 = 3;
 /// Elasticsearch's default of `index.max_inner_result_window`.
 const WINDOW_MAX: u64 = 100;
 
+/// The options of a `top_hits`: a search request for the hits of each bucket.
 #[derive(Debug, Clone)]
 pub struct TopHits {
     pub(super) name: String,
@@ -44,7 +45,7 @@ pub struct TopHits {
 }
 
 impl TopHits {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let body = options.take_all();
         if let Some((option, value)) = body.iter().find(|(option, _)| !HIT_OPTIONS.contains(&option.as_str()))
         {
@@ -204,6 +205,7 @@ pub(super) struct FoundHit {
     score: f32,
 }
 
+/// The best hits of a bucket, as they were read.
 #[derive(Debug, Clone)]
 pub struct TopHitsFound {
     total: u64,
