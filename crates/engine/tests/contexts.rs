@@ -106,7 +106,7 @@ fn points_in_time_are_limited_and_expire() {
     assert_eq!(node.close_point_in_time(&id).expect("an id"), 1);
     let filter = |from: &str| {
         let query = json!({"range": {"day": {"gte": from}}});
-        let query = limber_search::query::parse_query(&query, &Default::default()).expect("a query");
+        let query = limber_search::request::read_query(&query).expect("a query");
         let wanted = OpenPointInTime {
             expression: "t",
             options: IndicesOptions::SEARCH,

@@ -12,10 +12,12 @@ const WORDS: usize = WINDOW as usize / 64;
 pub(crate) struct SegmentBits(Vec<u64>);
 
 impl SegmentBits {
+    /// No document of a segment of this size.
     pub fn none_of(doc_count: u32) -> SegmentBits {
         SegmentBits(vec![0; doc_count.div_ceil(WINDOW) as usize * WORDS])
     }
 
+    /// All documents of a segment of this size. Bits beyond its last document are set too.
     pub fn all_of(doc_count: u32) -> SegmentBits {
         SegmentBits(vec![u64::MAX; doc_count.div_ceil(WINDOW) as usize * WORDS])
     }
@@ -25,11 +27,13 @@ impl SegmentBits {
         u64::from(doc_count.div_ceil(WINDOW)) * u64::from(WINDOW / 8)
     }
 
+    /// Whether a document of the segment is in the set. Panics beyond the segment.
     #[inline]
     pub fn contains(&self, doc: DocId) -> bool {
         self.0[doc as usize / 64] >> (doc % 64) & 1 != 0
     }
 
+    /// Takes a document out of the set.
     #[inline]
     pub fn clear(&mut self, doc: DocId) {
         self.0[doc as usize / 64] &= !(1 << (doc % 64));
@@ -45,6 +49,7 @@ impl SegmentBits {
         &self.0[start as usize / 64..][..WORDS]
     }
 
+    /// The words of each window of [`WINDOW`] documents, in order.
     pub fn windows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
         self.0.chunks_exact_mut(WORDS)
     }
@@ -63,11 +68,13 @@ impl Default for Bits {
 const RUNS_FROM: u32 = 56;
 
 impl Bits {
+    /// Adds a document by its place in the window, which is less than [`WINDOW`].
     #[inline]
     pub fn set(&mut self, index: u32) {
         self.0[index as usize / 64] |= 1 << (index % 64);
     }
 
+    /// Whether the document at this place of the window is in the set.
     #[inline]
     pub fn contains(&self, index: u32) -> bool {
         self.0[index as usize / 64] >> (index % 64) & 1 != 0
@@ -85,26 +92,32 @@ impl Bits {
         Some(at as u32 * 64 + word.trailing_zeros())
     }
 
+    /// Takes all documents out of the set.
     pub fn clear(&mut self) {
         self.0 = [0; WORDS];
     }
 
+    /// Whether no document is in the set.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
+    /// How many documents are in the set.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
+    /// Keeps the bits that `other` has too.
     pub fn and(&mut self, other: &Bits) {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
     }
 
+    /// Clears the bits that `other` has.
     pub fn and_not(&mut self, other: &Bits) {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= !other);
     }
 
+    /// Adds the bits of `other`.
     pub fn or(&mut self, other: &Bits) {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
     }

@@ -3,8 +3,8 @@
 use crate::collect::{BoundSort, bind_sorts};
 use crate::context::{SearchContext, ShardPlace, ShardSnapshot};
 use crate::error::Result;
-use crate::query::{self, BoundQuery, Query};
-use crate::request::{SearchRequest, Sort};
+use crate::query::{self, BoundQuery, NestedHits, NestedNode, Query};
+use crate::request::{InnerHits, SearchRequest, Sort};
 
 pub(crate) fn bind_post_filter(
     shard: &ShardSnapshot,
@@ -45,7 +45,50 @@ pub(crate) fn sorts_of(
         false if request.is_by_score() && !by_score_needs_keys && request.collapse.is_none() => &[],
         false => &request.sort,
     };
-    let mut sorts = bind_sorts(sorts, shard, context.into())?;
+    let mut sorts = bind_sorts(sorts, shard, context)?;
     sorts.iter_mut().for_each(|sort| sort.place_shard(place.index));
     Ok(sorts)
+}
+
+/// A search for the nested documents that are shown with each hit, bound to their shard.
+#[derive(Debug)]
+pub(crate) struct InnerSearch<'q> {
+    /// The query that finds them.
+    pub node: &'q NestedNode,
+    /// Their name and their shard.
+    pub hits: &'q NestedHits,
+    /// What is shown of them.
+    pub request: &'q SearchRequest,
+    /// How they are sorted. Empty: by score.
+    pub sorts: Vec<BoundSort>,
+    /// The searches for what is shown with each of them in turn.
+    pub inside: Vec<InnerSearch<'q>>,
+}
+
+/// The searches for what `queries` show with each hit.
+///
+/// # Errors
+/// Two of the same name; more hits than the index allows; sorts that cannot be bound.
+pub(crate) fn bind_inner_hits<'q>(
+    queries: impl IntoIterator<Item = &'q BoundQuery>,
+    context: &SearchContext,
+) -> Result<Vec<InnerSearch<'q>>> {
+    let mut nodes = Vec::new();
+    queries.into_iter().try_for_each(|query| query.inner_hits(&mut nodes))?;
+    let bind = |node: &'q NestedNode| {
+        let hits = node.inner_hits.as_ref()?;
+        Some(InnerSearch::bind(node, hits, context))
+    };
+    nodes.into_iter().filter_map(bind).collect()
+}
+
+impl<'q> InnerSearch<'q> {
+    fn bind(node: &'q NestedNode, hits: &'q NestedHits, context: &SearchContext) -> Result<InnerSearch<'q>> {
+        let request = &InnerHits::kept_in(&*hits.request).request;
+        let sorts = match request.is_by_score() {
+            true => Vec::new(),
+            false => bind_sorts(&request.sort, &hits.shard, context)?,
+        };
+        Ok(InnerSearch { node, hits, request, sorts, inside: bind_inner_hits([&node.query], context)? })
+    }
 }

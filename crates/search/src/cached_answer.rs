@@ -73,12 +73,14 @@ impl<'s> RequestUse<'s> {
         Some(RequestUse { shard, caches, key })
     }
 
+    /// The answer of the shard to this request, if it is kept.
     pub fn get(&self) -> Option<Arc<CachedAnswer>> {
         let found = self.caches.requests.get(&self.key);
         self.caches.counters.requests.looked_up(found.is_some());
         found.and_then(|answer| answer.downcast().ok())
     }
 
+    /// Keeps an answer of the shard to this request, if there is room for it.
     pub fn put(self, answer: CachedAnswer) {
         let bytes = size_of::<CachedAnswer>() as u64 + answer.bytes;
         let mapping: Weak<Mapping> = Arc::downgrade(&self.shard.mapping);

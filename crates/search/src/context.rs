@@ -19,7 +19,9 @@ use crate::workers::Workers;
 /// Name and identity of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRef {
+    /// The name that it is addressed by.
     pub name: String,
+    /// What tells it from an index that had the name before.
     pub uuid: String,
 }
 
@@ -65,11 +67,15 @@ impl Default for ShardSettings {
 /// One shard at one instant. Cheap to clone; holding it keeps its segments open.
 #[derive(Clone)]
 pub struct ShardSnapshot {
+    /// The index that the shard is a part of.
     pub index: Arc<IndexRef>,
+    /// The number of the shard in its index, from 0.
     pub shard: u32,
+    /// What the fields of the index mean; fields that the request may not see are not in it.
     pub mapping: Arc<Mapping>,
     /// In index order; document numbers of a shard count through them.
     pub segments: Vec<SegmentView>,
+    /// The settings of its index.
     pub settings: Arc<ShardSettings>,
     /// The node's scripts.
     pub scripts: Arc<Scripts>,
@@ -86,6 +92,7 @@ pub struct ShardSnapshot {
 /// Whose documents a snapshot has, where they are nested in others.
 #[derive(Clone)]
 pub struct NestedScope {
+    /// The nested object whose documents they are.
     pub nested: Arc<Nested>,
     /// The segments of the documents around all of them; the snapshot's own are their parts, in the same order.
     pub whole: Arc<[SegmentView]>,
@@ -171,6 +178,7 @@ pub(crate) struct ShardPlace {
 /// What one request may use, and when it has to stop.
 #[derive(Debug, Clone)]
 pub struct SearchContext {
+    /// What the request's memory is charged to.
     pub ledger: Ledger,
     /// The request's `now`.
     pub now_millis: i64,
@@ -197,6 +205,8 @@ pub struct SearchContext {
 }
 
 impl SearchContext {
+    /// A search that starts now, has no deadline and no helpers, and obeys Elasticsearch's default settings.
+    /// `now_millis`: what `now` means in it, in milliseconds since 1970.
     pub fn new(ledger: Ledger, now_millis: i64) -> SearchContext {
         SearchContext {
             ledger,

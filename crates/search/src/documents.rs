@@ -7,8 +7,11 @@ use limber_mapping::{Mapping, RequestError};
 /// Which document is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentName {
+    /// The name of its index.
     pub index: String,
+    /// Its `_id`.
     pub id: String,
+    /// The routing that it was indexed with, where it has one.
     pub routing: Option<String>,
     /// The only version that is wanted; `None`: any.
     pub version: Option<u64>,

@@ -4,8 +4,10 @@ use limber_mapping::RequestError;
 use limber_work::Stop;
 use serde_json::{Map, Value, json};
 
+/// What a search comes to.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Why a search has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The caller's fault.
@@ -19,10 +21,20 @@ pub enum Error {
     Store(#[from] limber_store::Error),
     /// Every shard failed; Elasticsearch's `search_phase_execution_exception`.
     #[error("all shards failed")]
-    AllShardsFailed { phase: &'static str, failures: Vec<ShardFailure> },
+    AllShardsFailed {
+        /// The phase in which they failed: `query` or `fetch`.
+        phase: &'static str,
+        /// What went wrong on each of them.
+        failures: Vec<ShardFailure>,
+    },
     /// Some shards failed, and the request wants no part of an answer (`allow_partial_search_results`).
     #[error("Partial shards failure")]
-    SomeShardsFailed { phase: &'static str, failures: Vec<ShardFailure> },
+    SomeShardsFailed {
+        /// The phase in which they failed: `query` or `fetch`.
+        phase: &'static str,
+        /// What went wrong on each of them.
+        failures: Vec<ShardFailure>,
+    },
     /// A document that a query names cannot be had: the fault of the request as a whole, whichever shard was the first to need it.
     #[error(transparent)]
     Lookup(RequestError),
@@ -43,9 +55,13 @@ impl From<limber_text::Error> for Error {
 /// One entry of `_shards.failures`.
 #[derive(Debug, Clone)]
 pub struct ShardFailure {
+    /// The name of the shard's index.
     pub index: String,
+    /// The number of the shard in its index.
     pub shard: u32,
+    /// The id of the node; empty: it is not shown.
     pub node: String,
+    /// What went wrong.
     pub reason: RequestError,
 }
 

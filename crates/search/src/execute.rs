@@ -12,6 +12,7 @@ use limber_work as work;
 use limber_work::Work;
 use serde_json::Value;
 
+use crate::aggregation::{self, Aggregations};
 use crate::collect::{Hit, KeyKind, TopScores};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
@@ -23,7 +24,7 @@ use crate::response::{CountResponse, Cursor, SearchResponse, ShardsSummary, Tota
 use crate::script::check_scripts;
 use crate::shard_hits::ShardHits;
 use crate::sort_key::SortKey;
-use crate::{aggregation, fetch, fusion, profile, suggest};
+use crate::{fetch, fusion, profile, suggest};
 
 /// Searches all shards and fetches the winners.
 ///
@@ -154,7 +155,7 @@ fn run(
     }
     let request = &*request;
     // A scroll aggregates on its first page.
-    let aggregations = request.aggregations.as_ref().filter(|list| cursor.is_none() && !list.is_empty());
+    let aggregations = Aggregations::in_request(request).filter(|_| cursor.is_none());
     let _charge = charge_hits(shards, request, is_scroll, context)?;
 
     // The pages of a scroll after the first are not asked for all or nothing.

@@ -12,6 +12,7 @@ use crate::error::{Error, Result, ShardFailure};
 pub(crate) struct Failures(Vec<(usize, ShardFailure)>);
 
 impl Failures {
+    /// Notes that the shard of this number has failed.
     pub fn add(&mut self, number: usize, failure: ShardFailure) {
         self.0.push((number, failure));
     }
@@ -21,6 +22,7 @@ impl Failures {
         self.0.iter().any(|(failed, _)| *failed == number)
     }
 
+    /// How many shards have failed.
     pub fn len(&self) -> usize {
         self.0.len()
     }

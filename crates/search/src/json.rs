@@ -33,6 +33,7 @@ pub fn check_depth(value: &Value) -> Result<(), RequestError> {
     Ok(())
 }
 
+/// Java's `NumberFormatException` for a text that is no number.
 pub fn number_format(text: impl std::fmt::Display) -> RequestError {
     RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
 }

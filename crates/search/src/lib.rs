@@ -8,6 +8,8 @@
 //! **Invariant**: with `mapping`, the only place that parses user JSON; knows nothing of files or HTTP, and of threads only what `workers`
 //! lends. A snapshot never changes while it is searched.
 
+#![deny(missing_docs)]
+
 pub mod aggregation;
 mod automaton;
 mod bits;
@@ -16,7 +18,7 @@ mod cache;
 mod cached_answer;
 mod collect;
 mod columns;
-pub mod context;
+mod context;
 mod documents;
 mod error;
 mod execute;

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::query::{BoundQuery, QueryLimits, bind, parse_query};
+use crate::query::{BoundQuery, bind};
+use crate::request::read_query;
 
 /// Documents that are looked at together, between two looks whether anybody still waits.
 const DOCS_AT_ONCE: u32 = 64 << 10;
@@ -18,7 +19,7 @@ const DOCS_AT_ONCE: u32 = 64 << 10;
 /// # Errors
 /// The query does not parse, or cannot be bound to the shard: nothing is shown then.
 pub fn only_matching(shard: ShardSnapshot, query: &Value, now_millis: i64) -> Result<ShardSnapshot> {
-    let query = parse_query(query, &QueryLimits::default())?;
+    let query = read_query(query)?;
     let bound = bind(&query, &shard, now_millis)?;
     let segments = shard.segments.iter().map(|view| limited(view, &bound)).collect::<Result<_>>()?;
     Ok(ShardSnapshot { segments, caches: None, hides_documents: true, ..shard })

@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::percolate::{CANDIDATE, IN_SOURCE, MATCHES, QUERY, UNKNOWN, key, queries_at};
-use crate::query::{QueryLimits, RequiredTerms, bind_to_mapped, parse_query};
+use crate::query::{RequiredTerms, bind_to_mapped};
+use crate::request::read_query;
 
 /// Feeds what the queries of a document are found by. `shard`: mapping and scripts alone are asked. `source`: JSON that the mapping took.
 ///
@@ -50,7 +51,7 @@ fn index_query<S: FieldSink>(
     now_millis: i64,
     sink: &mut S,
 ) -> Result<()> {
-    let parsed = parse_query(query, &QueryLimits::default())?;
+    let parsed = read_query(query)?;
     let (kind, terms) = match bind_to_mapped(&parsed, shard, now_millis)?.node.required_terms() {
         RequiredTerms::AnyOf { terms, is_exact: true } => (MATCHES, terms),
         RequiredTerms::AnyOf { terms, is_exact: false } => (CANDIDATE, terms),

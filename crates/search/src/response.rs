@@ -28,6 +28,7 @@ pub struct Cursor {
 /// `hits.total`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TotalHits {
+    /// How many hits there are, or at least are.
     pub value: u64,
     /// `gte` instead of `eq`.
     pub is_lower_bound: bool,
@@ -49,9 +50,13 @@ impl TotalHits {
 /// `_shards`.
 #[derive(Debug, Clone, Default)]
 pub struct ShardsSummary {
+    /// How many shards the search was for.
     pub total: u32,
+    /// How many of them answered, those that were skipped included.
     pub successful: u32,
+    /// How many of them were not searched, because nothing in them could match.
     pub skipped: u32,
+    /// What went wrong on each of the others.
     pub failures: Vec<ShardFailure>,
 }
 
@@ -74,15 +79,19 @@ impl ShardsSummary {
 /// One hit, fetched.
 #[derive(Debug, Clone, Default)]
 pub struct SearchHit {
+    /// The name of the index that has the document.
     pub index: String,
+    /// The number of the shard that has it.
     pub shard: u32,
     /// `None` under `stored_fields: _none_`.
     pub id: Option<String>,
+    /// Its version, where the request asks for it.
     pub version: Option<u64>,
     /// `_seq_no`, `_primary_term`.
     pub seq_no: Option<(u64, u64)>,
     /// `None`: shown as null.
     pub score: Option<f32>,
+    /// The routing that it was indexed with, where it has one.
     pub routing: Option<String>,
     /// `_ignored`.
     pub ignored: Vec<String>,
@@ -92,11 +101,15 @@ pub struct SearchHit {
     pub fields: Option<Value>,
     /// Fragments by field.
     pub highlight: Option<Value>,
+    /// Its values of the request's sorts, one for each.
     pub sort: Option<Vec<Value>>,
+    /// The names of the named queries that it matches.
     pub matched_queries: Vec<String>,
+    /// How its score was computed, where the request asks for it.
     pub explanation: Option<Explanation>,
     /// `_nested`: which part of the document it is.
     pub nested: Option<Value>,
+    /// What is shown of its nested documents, of the other side of a join, or of its group.
     pub inner_hits: Vec<InnerHits>,
     /// What of the other sides of joins is still to be shown, and the parent that the hit names.
     pub joined: PendingJoins,
@@ -120,19 +133,27 @@ pub struct InnerHits {
 /// The answer of [`crate::execute`].
 #[derive(Debug, Clone)]
 pub struct SearchResponse {
+    /// How long the search took.
     pub took_millis: u64,
     /// The part of it after the search for documents.
     pub fetch_time: Duration,
+    /// Whether the time was over before every document had been looked at.
     pub timed_out: bool,
     /// Shown when `terminate_after` was given.
     pub terminated_early: Option<bool>,
+    /// How the shards of the search fared.
     pub shards: ShardsSummary,
     /// `None` under `track_total_hits: false`.
     pub total: Option<TotalHits>,
+    /// The best score of all hits; `None`: they have no scores, or there are none.
     pub max_score: Option<f32>,
+    /// The page of hits that the request asked for, best first.
     pub hits: Vec<SearchHit>,
+    /// The object `aggregations` of the answer.
     pub aggregations: Option<Value>,
+    /// The object `suggest` of the answer.
     pub suggest: Option<Value>,
+    /// The object `profile` of the answer.
     pub profile: Option<Value>,
     /// For [`crate::execute_page`]: where the next page starts.
     pub cursor: Option<Cursor>,
@@ -145,7 +166,9 @@ pub struct SearchResponse {
 pub struct Rendering<'a> {
     /// `rest_total_hits_as_int`.
     pub total_as_int: bool,
+    /// The id of the scroll, by which the next page is asked for.
     pub scroll_id: Option<&'a str>,
+    /// The id of the point in time that was searched.
     pub pit_id: Option<&'a str>,
     /// The node's id, shown beside explanations.
     pub node_id: &'a str,
@@ -388,8 +411,11 @@ fn member(out: &mut Vec<u8>, name: &str, value: &Value) {
 /// The answer of [`crate::count`].
 #[derive(Debug, Clone)]
 pub struct CountResponse {
+    /// How many documents match.
     pub count: u64,
+    /// Whether counting stopped at `terminate_after`; `None`: it was not given.
     pub terminated_early: Option<bool>,
+    /// How the shards fared.
     pub shards: ShardsSummary,
 }
 

@@ -12,8 +12,10 @@ use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::query::Query;
 
+/// What a `_terms_enum` asks for.
 #[derive(Debug, Clone)]
 pub struct TermsEnumRequest {
+    /// The path of the field whose terms are wanted.
     pub field: String,
     /// Empty: every term.
     pub prefix: String,
@@ -27,6 +29,7 @@ pub struct TermsEnumRequest {
     pub index_filter: Option<Query>,
 }
 
+/// The answer of [`terms_enum`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TermsEnumResponse {
     /// Ascending by their UTF-8.

@@ -406,7 +406,7 @@ fn filtered(
     query: Option<limber_search::query::Query>,
     filter: &Value,
 ) -> Result<limber_search::query::Query> {
-    limber_search::query::within(query, filter)
+    Ok(limber_search::query::within(query, limber_search::request::read_query(filter)?))
 }
 
 /// The filter of the aliases an expression names, when all indices are reached through the same one.

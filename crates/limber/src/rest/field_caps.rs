@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::{Mapping, RequestError, reserved};
-use limber_search::query::{QueryLimits, parse_query};
+use limber_search::request::read_query;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
@@ -76,7 +76,7 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
                 patterns.extend(items.iter().filter_map(Value::as_str).map(str::to_owned));
             }
             ("fields", Value::String(one)) => patterns.push(one.clone()),
-            ("index_filter", value) => filter = Some(parse_query(value, &QueryLimits::default())?),
+            ("index_filter", value) => filter = Some(read_query(value)?),
             ("runtime_mappings", _) => {
                 return Err(RequestError::unsupported(format!("[{name}] in [_field_caps]")));
             }

@@ -3,7 +3,8 @@
 use limber_engine::{IndicesOptions, OpenPointInTime, Result};
 use limber_mapping::RequestError;
 use limber_search::SearchRequest;
-use limber_search::query::{Query, QueryLimits, parse_query};
+use limber_search::query::Query;
+use limber_search::request::read_query;
 use serde_json::{Value, json};
 
 use super::options::{indices_options, with_indices_options};
@@ -75,7 +76,7 @@ fn index_filter(request: &Request) -> Result<Option<Query>> {
     for (name, value) in members {
         match (name.as_str(), &value) {
             ("index_filter", Value::Object(_)) => {
-                let parsed = parse_query(&value, &QueryLimits::default()).map_err(|cause| {
+                let parsed = read_query(&value).map_err(|cause| {
                     refused("failed to parse field [index_filter]".to_owned()).caused_by(cause)
                 })?;
                 filter = Some(parsed);

@@ -3,7 +3,7 @@
 use limber_engine::{IndicesOptions, Result};
 use limber_mapping::RequestError;
 use limber_search::TermsEnumRequest;
-use limber_search::query::{QueryLimits, parse_query};
+use limber_search::request::read_query;
 use serde_json::{Value, json};
 
 use super::options::{indices_options, with_indices_options};
@@ -49,7 +49,7 @@ fn terms_enum(app: &App, request: &Request) -> Result<Response> {
             ("timeout", Value::String(text)) => timeout_ms = parse_time_ms("timeout", text)?,
             ("size", Value::Number(number)) if number.is_i64() => wanted.size = size(number.as_i64())?,
             ("index_filter", _) => {
-                let parsed = parse_query(value, &QueryLimits::default()).map_err(|cause| {
+                let parsed = read_query(value).map_err(|cause| {
                     malformed("failed to parse field [index_filter]".to_owned()).caused_by(cause)
                 })?;
                 wanted.index_filter = Some(parsed);

@@ -91,6 +91,7 @@ pub struct Binding<'b> {
     pub around: Option<(&'b Width, bool)>,
 }
 
+/// Binds each aggregation of a level, with those below it.
 pub fn bind_all(list: &[Aggregation], binding: &Binding<'_>) -> Result<Vec<Bound>> {
     list.iter().map(|aggregation| bind(aggregation, binding)).collect()
 }

@@ -107,10 +107,12 @@ impl BucketTable {
         Ok(table)
     }
 
+    /// The number of buckets.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
+    /// The key of a bucket. Panics where there is no such bucket.
     pub fn key(&self, bucket: u32) -> i64 {
         self.keys[bucket as usize]
     }

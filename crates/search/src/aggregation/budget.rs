@@ -22,7 +22,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    pub fn new(context: &SearchContext) -> Result<Budget> {
+    pub(crate) fn new(context: &SearchContext) -> Result<Budget> {
         let charge = context.ledger.request.charge(STEP_BYTES, LABEL)?;
         Ok(Budget { charge: RefCell::new(charge), uncharged_bytes: Cell::new(0), context: context.clone() })
     }

@@ -136,18 +136,22 @@ pub struct Subs<'s> {
 }
 
 impl<'s> Subs<'s> {
+    /// The collectors of the aggregations below one, with the names of those aggregations.
     pub fn new(list: Vec<(String, Box<dyn Collector<'s> + 's>)>) -> Subs<'s> {
         Subs { list }
     }
 
+    /// Whether no aggregation is below.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
+    /// See [`Collector::begin_segment`], asked of each of them; the methods below do likewise.
     pub fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.begin_segment(view))
     }
 
+    /// See [`Collector::collect`].
     pub fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.collect(entries))
     }
@@ -181,10 +185,12 @@ impl<'s> Subs<'s> {
         places.iter().try_for_each(|&place| self.list[place].1.collect(entries))
     }
 
+    /// See [`Collector::can_split`]: true where all of them can.
     pub fn can_split(&self) -> bool {
         self.list.iter().all(|(_, sub)| sub.can_split())
     }
 
+    /// See [`Collector::takes_windows_again`]: true where all of them do.
     pub fn takes_windows_again(&self) -> bool {
         self.list.iter().all(|(_, sub)| sub.takes_windows_again())
     }
@@ -194,22 +200,27 @@ impl<'s> Subs<'s> {
         self.list.iter_mut().map(|(_, sub)| sub.take_findings()).collect()
     }
 
+    /// See [`Collector::absorb`]. `findings`: one for each of them.
     pub fn absorb(&mut self, findings: Vec<Findings>, bucket_of: &[u32]) -> Result<()> {
         self.list.iter_mut().zip(findings).try_for_each(|((_, sub), found)| sub.absorb(found, bucket_of))
     }
 
+    /// See [`Collector::end_segment`].
     pub fn end_segment(&mut self) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.end_segment())
     }
 
+    /// See [`Collector::settle`].
     pub fn settle(&mut self) -> Result<()> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.settle())
     }
 
+    /// The number that buckets are ordered by, from the aggregation that the path names.
     pub fn order_value(&self, path: &OrderPath, bucket: u32) -> f64 {
         self.order_value_below(&path.names, path.value.as_deref(), bucket)
     }
 
+    /// As [`Subs::order_value`], of an aggregation further down. `names`: the rest of the path.
     pub fn order_value_below(&self, names: &[String], value: Option<&str>, bucket: u32) -> f64 {
         let Some((first, rest)) = names.split_first() else { return f64::NAN };
         let sub = self.list.iter().find(|(name, _)| name == first);
@@ -289,7 +300,7 @@ pub struct ShardAggregations {
 }
 
 impl<'s> ShardCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         shard: &'s ShardSnapshot,
         bound: &'s BoundAggregations,
         budget: &'s Budget,
@@ -402,6 +413,7 @@ impl<'s> ShardCollector<'s> {
         Ok(())
     }
 
+    /// What the shard answers, once all segments were collected.
     pub fn finish(mut self) -> Result<ShardAggregations> {
         self.end_segment()?;
         let partials = self.subs.finish(&[0])?.pop().unwrap_or_default();

@@ -20,6 +20,7 @@ pub struct DecimalFormat {
 const DIGIT_COUNT_MAX: usize = 340;
 
 impl DecimalFormat {
+    /// Reads a pattern such as `#,##0.00`.
     pub fn parse(pattern: &str) -> Result<DecimalFormat, RequestError> {
         let malformed = || RequestError::illegal_argument(format!("Malformed pattern \"{pattern}\""));
         let positive = pattern.split(';').next().unwrap_or_default();

@@ -38,6 +38,7 @@ pub struct Deferred<'s> {
 }
 
 impl<'s> Deferred<'s> {
+    /// The next batches are of this segment.
     pub fn begin_segment(&mut self, view: &'s SegmentView) {
         self.segments.push(Noted { view, docs: Vec::new(), buckets: Vec::new(), scores: Vec::new() });
     }

@@ -42,10 +42,12 @@ impl<'e> Entries<'e> {
         self.scores.get(position).copied().unwrap_or(0.0)
     }
 
+    /// The number of entries; a document that is in two buckets has two.
     pub fn len(&self) -> usize {
         self.positions.map_or(self.docs.len(), <[u32]>::len)
     }
 
+    /// The bucket of an entry.
     #[inline]
     pub fn bucket(&self, entry: usize) -> u32 {
         self.buckets.map_or(self.bucket, |buckets| buckets[entry])
@@ -167,12 +169,13 @@ pub struct Emitted {
 }
 
 impl Emitted {
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.buckets.clear();
         self.is_each = false;
     }
 
+    /// Adds that the document of `entry` goes into `bucket`.
     #[inline]
     pub fn push(&mut self, entry: usize, bucket: u32) {
         self.entries.push(entry as u32);

@@ -71,6 +71,7 @@ impl Format {
         Ok(Format::Date { format, zone: zone(options)? })
     }
 
+    /// Whether values are shown as they are, without `key_as_string` or `value_as_string`.
     pub fn is_raw(&self) -> bool {
         matches!(self, Format::Raw | Format::Unsigned)
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use crate::bound_search::InnerSearch;
 use crate::collect::{BoundSort, Hit};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -11,9 +12,15 @@ use crate::response::SearchHit;
 
 /// Hits of a shard that are to be shown, and how they were found.
 pub(crate) struct WantedHits<'h> {
+    /// The shard that they are of.
     pub shard: &'h ShardSnapshot,
+    /// The query of the search around the aggregation.
     pub query: &'h BoundQuery,
+    /// How they were sorted. Empty: by score.
     pub sorts: &'h [BoundSort],
+    /// What is shown of the nested documents of each.
+    pub inner: &'h [InnerSearch<'h>],
+    /// The hits, in the order in which they are shown.
     pub hits: &'h [Hit],
     /// What of each document is shown.
     pub request: &'h SearchRequest,

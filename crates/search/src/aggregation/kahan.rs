@@ -9,7 +9,7 @@ pub struct KahanSum {
 
 impl KahanSum {
     #[inline]
-    pub fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         if !value.is_finite() {
             self.value += value;
         }

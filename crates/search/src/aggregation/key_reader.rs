@@ -90,7 +90,7 @@ pub struct KeyReader<'s> {
 }
 
 impl<'s> KeyReader<'s> {
-    pub fn new(source: &'s Source, filter: Option<&'s TermFilter>) -> Result<KeyReader<'s>> {
+    pub(crate) fn new(source: &'s Source, filter: Option<&'s TermFilter>) -> Result<KeyReader<'s>> {
         let path = source.path();
         let reader = if source.is_numeric() {
             Reader::Numbers(Box::new(NumberReader::new(source)?))
@@ -114,6 +114,7 @@ impl<'s> KeyReader<'s> {
         Ok(KeyReader { source, reader, filter, ids: Vec::new(), positions: Vec::new() })
     }
 
+    /// The next documents are of this segment. What it keeps of the segment's terms is charged.
     pub fn begin(&mut self, view: &'s SegmentView, budget: &Budget) -> Result<()> {
         let is_mapped = self.source.is_mapped();
         match &mut self.reader {
@@ -244,6 +245,7 @@ impl<'s> KeyReader<'s> {
         Ok(Values { values: &self.ids, positions: Some(&self.positions) })
     }
 
+    /// The key that stands behind a number that it gave out.
     pub fn key(&self, id: i64) -> Key {
         match &self.reader {
             Reader::Numbers(_) if self.source.is_floating() => Key::Double(self.source.decode(id)),

@@ -22,7 +22,7 @@ pub struct KeyedBuckets<'s> {
 }
 
 impl<'s> KeyedBuckets<'s> {
-    pub fn new(table: BucketTable, subs: Subs<'s>, budget: &'s Budget) -> KeyedBuckets<'s> {
+    pub(crate) fn new(table: BucketTable, subs: Subs<'s>, budget: &'s Budget) -> KeyedBuckets<'s> {
         let has_subs = !subs.is_empty();
         let (known, emitted) = (KnownBuckets::default(), Emitted::default());
         KeyedBuckets { table, subs, has_subs, known, emitted, starts: Vec::new(), budget }
@@ -119,6 +119,7 @@ impl<'s> KeyedBuckets<'s> {
         self.emitted.clear();
     }
 
+    /// Puts the document of `entry` into `bucket`.
     #[inline]
     pub fn add(&mut self, entry: usize, bucket: u32) {
         self.table.counts[bucket as usize] += 1;

@@ -29,7 +29,7 @@ pub struct Loaded<'l> {
 }
 
 impl<'s> MadeTerms<'s> {
-    pub fn new(source: &'s Source) -> Result<MadeTerms<'s>> {
+    pub(crate) fn new(source: &'s Source) -> Result<MadeTerms<'s>> {
         Ok(MadeTerms {
             source,
             missing: source.missing_term()?,
@@ -41,6 +41,7 @@ impl<'s> MadeTerms<'s> {
         })
     }
 
+    /// The next documents are of this segment.
     pub fn begin(&mut self, segment: &'s Segment) -> Result<()> {
         self.segment = Some(segment);
         self.reader = match &self.source.runtime {

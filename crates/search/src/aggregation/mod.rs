@@ -23,6 +23,7 @@ mod findings;
 mod format;
 mod frequent;
 mod hit_reader;
+mod in_request;
 mod kahan;
 mod key_reader;
 mod keyed_buckets;
@@ -51,11 +52,11 @@ mod tests;
 use limber_mapping::RequestError;
 
 pub(crate) use budget::Budget;
-pub use collector::{BoundAggregations, ShardAggregations, ShardCollector, ShardPart};
+pub(crate) use collector::{BoundAggregations, ShardAggregations, ShardCollector, ShardPart};
 pub(crate) use hit_reader::{HitReader, WantedHits};
-pub use profiled::AggregationTimes;
-pub use reduce::{ReducedAggregations, reduce};
-pub use tree::Aggregations;
+pub(crate) use profiled::AggregationTimes;
+pub(crate) use reduce::reduce;
+pub(crate) use tree::Aggregations;
 
 type Parse = fn(&mut options::Options) -> Result<tree::Kind, RequestError>;
 

@@ -27,6 +27,7 @@ pub struct Options {
 }
 
 impl Options {
+    /// The options `map` of the aggregation `name` of type `kind`.
     pub fn new(kind: &'static str, name: &str, map: Map<String, Value>) -> Options {
         Options { kind, name: name.to_owned(), map, has_no_field: None, known: Vec::new() }
     }
@@ -77,10 +78,12 @@ impl Options {
         self.map.keys().map(String::as_str)
     }
 
+    /// Whether an option is there and is a number.
     pub fn is_number(&self, option: &str) -> bool {
         self.map.get(option).is_some_and(Value::is_number)
     }
 
+    /// Whether an option is there. It is not taken.
     pub fn has(&self, option: &str) -> bool {
         self.map.contains_key(option)
     }
@@ -92,6 +95,7 @@ impl Options {
         RequestError::new(400, "x_content_parse_exception", reason)
     }
 
+    /// Takes an option that is a text.
     pub fn text(&mut self, option: &str) -> Result<Option<String>> {
         match self.take_typed(option)? {
             None => Ok(None),
@@ -100,6 +104,7 @@ impl Options {
         }
     }
 
+    /// Takes an option that is true or false; `None`: it is not there.
     pub fn boolean(&mut self, option: &str) -> Result<Option<bool>> {
         match self.take_typed(option)? {
             None => Ok(None),
@@ -108,6 +113,7 @@ impl Options {
         }
     }
 
+    /// Takes an option that is a whole number of 32 bits, or a text of one.
     pub fn int(&mut self, option: &str) -> Result<Option<i32>> {
         match self.take_typed(option)? {
             None => Ok(None),
@@ -116,6 +122,7 @@ impl Options {
         }
     }
 
+    /// Takes an option that is a whole number of 64 bits, or a text of one.
     pub fn long(&mut self, option: &str) -> Result<Option<i64>> {
         let Some(value) = self.take_typed(option)? else { return Ok(None) };
         let number = value.as_i64().or_else(|| value.as_f64().map(|double| double as i64));
@@ -125,6 +132,7 @@ impl Options {
         number.map(Some).ok_or_else(wrong)
     }
 
+    /// Takes an option that is a number, or a text of one.
     pub fn double(&mut self, option: &str) -> Result<Option<f64>> {
         let Some(value) = self.take_typed(option)? else { return Ok(None) };
         let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
@@ -133,6 +141,7 @@ impl Options {
         number.map(Some).ok_or_else(wrong)
     }
 
+    /// Takes an option that is an object.
     pub fn object(&mut self, option: &str) -> Result<Option<Map<String, Value>>> {
         match self.take(option) {
             None => Ok(None),

@@ -26,6 +26,7 @@ pub struct OrderPath {
     pub value: Option<String>,
 }
 
+/// One of the keys by which buckets are ordered, and its direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderKey {
     pub by: OrderBy,
@@ -39,14 +40,17 @@ pub struct BucketOrder {
 }
 
 impl BucketOrder {
+    /// The buckets with most documents first, and ties by ascending key: the default of `terms`.
     pub fn count_descending() -> BucketOrder {
         BucketOrder { keys: vec![OrderKey { by: OrderBy::Count, ascending: false }] }
     }
 
+    /// By ascending key: the default of histograms.
     pub fn key_ascending() -> BucketOrder {
         BucketOrder { keys: vec![OrderKey { by: OrderBy::Key, ascending: true }] }
     }
 
+    /// Whether keys alone decide, the least first.
     pub fn is_key_ascending(&self) -> bool {
         matches!(self.keys.first(), Some(OrderKey { by: OrderBy::Key, ascending: true }))
     }
@@ -56,10 +60,12 @@ impl BucketOrder {
         matches!(self.keys.first(), Some(OrderKey { by: OrderBy::Key, .. }))
     }
 
+    /// Whether the buckets with most documents come first, and ties by ascending key.
     pub fn is_count_descending(&self) -> bool {
         matches!(self.keys.first(), Some(OrderKey { by: OrderBy::Count, ascending: false }))
     }
 
+    /// The paths of the aggregations below whose numbers decide.
     pub fn paths(&self) -> impl Iterator<Item = &OrderPath> {
         self.keys.iter().filter_map(|key| match &key.by {
             OrderBy::Path(path) => Some(path),

@@ -27,6 +27,7 @@ impl TermKey {
         }
     }
 
+    /// The number that pipelines and orders go on with.
     pub fn as_double(&self) -> f64 {
         match self {
             TermKey::Long(value) => *value as f64,
@@ -46,6 +47,7 @@ pub struct TermBucket {
     pub subs: Vec<Partial>,
 }
 
+/// What a shard, or all of them, found of `terms`: buckets, and what is not in them.
 #[derive(Debug, Clone, Default)]
 pub struct TermsPartial {
     /// In the order of the request.
@@ -79,6 +81,7 @@ pub struct ListBucket {
 }
 
 impl ListBucket {
+    /// A bucket without background and error.
     pub fn new(keys: Box<[Key]>, doc_count: u64, subs: Vec<Partial>) -> ListBucket {
         ListBucket { keys, doc_count, background: 0, score: 0.0, error: 0, subs }
     }
@@ -94,6 +97,7 @@ pub enum Key {
 }
 
 impl Key {
+    /// The order of keys: missing ones first, numbers by value, terms by bytes.
     pub fn compare(&self, other: &Key) -> std::cmp::Ordering {
         match (self, other) {
             (Key::Missing, Key::Missing) => std::cmp::Ordering::Equal,
@@ -105,7 +109,7 @@ impl Key {
         }
     }
 
-    pub fn as_double(&self) -> f64 {
+    pub(crate) fn as_double(&self) -> f64 {
         match self {
             Key::Long(value) => *value as f64,
             Key::Double(value) => *value,

@@ -179,6 +179,7 @@ impl Source {
         self.field.as_ref().map_or(&self.name, |field| &field.path)
     }
 
+    /// Whether the index maps the field.
     pub fn is_mapped(&self) -> bool {
         self.field.is_some() || self.script.is_some()
     }
@@ -312,7 +313,7 @@ pub struct NumberReader<'s> {
 }
 
 impl<'s> NumberReader<'s> {
-    pub fn new(source: &'s Source) -> Result<NumberReader<'s>> {
+    pub(crate) fn new(source: &'s Source) -> Result<NumberReader<'s>> {
         Ok(NumberReader {
             path: source.path().to_owned(),
             missing: source.missing_number()?,
@@ -327,6 +328,7 @@ impl<'s> NumberReader<'s> {
         })
     }
 
+    /// The next documents are of this segment.
     pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<()> {
         self.segment = Some(segment);
         if self.source.runtime.is_some() {
@@ -524,7 +526,7 @@ pub struct OrdinalReader<'s> {
 }
 
 impl<'s> OrdinalReader<'s> {
-    pub fn new(path: &str, has_missing: bool) -> OrdinalReader<'s> {
+    pub(crate) fn new(path: &str, has_missing: bool) -> OrdinalReader<'s> {
         OrdinalReader {
             path: path.to_owned(),
             has_missing,
@@ -545,10 +547,13 @@ impl<'s> OrdinalReader<'s> {
         Ok(terms as usize + usize::from(self.has_missing))
     }
 
+    /// The ordinal that documents without a value get: one more than the last of the segment's terms. `None`:
+    /// they get none.
     pub fn missing_ordinal(&self) -> Option<u32> {
         self.has_missing.then_some(self.missing_ordinal)
     }
 
+    /// The column of the segment that is read; `None`: no document of it has a value.
     pub fn column(&self) -> Option<&OrdinalColumn<'s>> {
         self.column.as_ref()
     }

@@ -35,6 +35,7 @@ impl Kind {
         Kind::Pipeline(Arc::new(pipeline))
     }
 
+    /// What [`AGGREGATIONS`] is given for an aggregation that collects documents.
     pub fn own(definition: impl Definition + 'static) -> Kind {
         Kind::Own(Arc::new(definition))
     }
@@ -85,11 +86,6 @@ pub struct Aggregations {
 }
 
 impl Aggregations {
-    /// Whether an answer shows documents, or terms of documents, that the query does not match.
-    pub(crate) fn must_visit_all_docs(&self) -> bool {
-        self.list.iter().filter_map(Aggregation::definition).any(|definition| definition.sees_all_docs())
-    }
-
     /// Parses the body of `aggs`. Errors are `parsing_exception`s and `x_content_parse_exception`s, worded as Elasticsearch words them.
     pub fn parse(body: &Value) -> Result<Aggregations, RequestError> {
         json::check_depth(body)?;
@@ -103,10 +99,12 @@ impl Aggregations {
         Ok(Aggregations { list })
     }
 
+    /// Whether one of them, on whatever level, looks at scores.
     pub fn needs_scores(&self) -> bool {
         needs_scores(&self.list)
     }
 
+    /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Counters of one shard, as `_stats` shows them.
 #[derive(Debug, Default)]
 pub struct CacheCounters {
+    /// Those of the request cache.
     pub requests: CacheCounter,
+    /// Those of the query cache.
     pub queries: CacheCounter,
 }
 
@@ -22,10 +24,12 @@ pub struct CacheCounter {
 }
 
 impl CacheCounter {
+    /// How many questions the cache has answered.
     pub fn hits(&self) -> u64 {
         self.hits.load(Ordering::Relaxed)
     }
 
+    /// How many questions it could not answer.
     pub fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
@@ -35,6 +39,7 @@ impl CacheCounter {
         self.added.load(Ordering::Relaxed)
     }
 
+    /// Entries that went again to make room.
     pub fn evictions(&self) -> u64 {
         self.evicted.load(Ordering::Relaxed)
     }
@@ -44,6 +49,7 @@ impl CacheCounter {
         self.entries.load(Ordering::Relaxed)
     }
 
+    /// What the entries hold now, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }

@@ -35,6 +35,7 @@ impl FilterSet {
         FilterSet::Sparse(docs.into())
     }
 
+    /// What it holds, in bytes, to be charged.
     pub fn bytes(&self) -> u64 {
         match self {
             FilterSet::Sparse(docs) => size_of_val(&**docs) as u64,

@@ -10,6 +10,7 @@ impl KeyWriter {
         self.0.push(tag);
     }
 
+    /// Adds a number to the key.
     pub fn number(&mut self, value: u64) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }

@@ -27,7 +27,9 @@ pub struct ShardCaches {
     pub shard_uid: u64,
     /// Of the snapshot: another one where other documents are seen.
     pub version: u64,
+    /// What the shard has in the caches, and how often it was of use.
     pub counters: Arc<CacheCounters>,
+    /// The answers of shards that the node keeps.
     pub requests: Arc<RequestCache>,
     /// `index.requests.cache.enable`: searches without hits are kept unless they say otherwise.
     pub keeps_requests: bool,

@@ -48,6 +48,7 @@ impl QueryCache {
         QueryCache { pool, usage: Mutex::default(), entries: Mutex::new(LruCache::unbounded()) }
     }
 
+    /// Whether it keeps nothing.
     pub fn is_empty(&self) -> bool {
         self.entries.lock().is_empty()
     }

@@ -56,6 +56,7 @@ impl RequestCache {
         RequestCache { pool, entries: Mutex::new(LruCache::unbounded()) }
     }
 
+    /// Whether it keeps nothing.
     pub fn is_empty(&self) -> bool {
         self.entries.lock().is_empty()
     }

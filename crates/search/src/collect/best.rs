@@ -25,7 +25,7 @@ pub(crate) struct Bar {
 }
 
 impl Best {
-    pub fn new(count_max: usize) -> Best {
+    pub(crate) fn new(count_max: usize) -> Best {
         Best { count_max, hits: Vec::new() }
     }
 
@@ -68,6 +68,7 @@ impl Best {
         }
     }
 
+    /// The best hit so far.
     pub fn first(&self) -> Option<&Hit> {
         self.hits.first().map(|(_, hit)| hit)
     }

@@ -102,7 +102,7 @@ pub(crate) struct DistanceReader<'a> {
 }
 
 impl<'a> DistanceReader<'a> {
-    pub fn new(
+    pub(crate) fn new(
         column: Option<NumberSource<'a>>,
         origins: Arc<Origins>,
         mode: Mode,
@@ -120,6 +120,7 @@ impl<'a> DistanceReader<'a> {
         }
     }
 
+    /// Whether the farthest documents come first.
     pub fn descending(&self) -> bool {
         self.descending
     }

@@ -9,10 +9,10 @@ use limber_segment::{DocId, Segment};
 
 use super::reader::KeyReader;
 use super::sort::BoundSort;
-use crate::context::ShardSnapshot;
+use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits, WINDOW};
-use crate::query::{self, BoundQuery, Occasion, no_nested_object};
+use crate::query::{self, BoundQuery, no_nested_object};
 use crate::request::NestedSort;
 use crate::sort_key::SortKey;
 
@@ -34,7 +34,7 @@ impl BoundNested {
     pub fn bind(
         sort: &NestedSort,
         shard: &ShardSnapshot,
-        occasion: Occasion<'_>,
+        context: &SearchContext,
     ) -> Result<Option<(BoundNested, ShardSnapshot)>> {
         let mut scope = shard.clone();
         let mut levels = Vec::new();
@@ -45,7 +45,7 @@ impl BoundNested {
             let nested = shard.mapping.nested(path).ok_or_else(|| no_nested_object(shard, path))?;
             scope = scope.within(nested);
             let filter = match &sort.filter {
-                Some((_, filter)) => Some(query::bind_on(filter, &scope, occasion)?),
+                Some((_, filter)) => Some(query::bind_in(filter, &scope, context)?),
                 None => None,
             };
             levels.push(Level { path: nested.path.clone(), filter });
@@ -75,6 +75,7 @@ pub(crate) struct NestedReader<'a> {
 }
 
 impl<'a> NestedReader<'a> {
+    /// Opens the keys of `sort` on a segment of the documents around the nested ones.
     pub fn open(sort: &BoundSort, nested: &BoundNested, segment: &'a Segment) -> Result<NestedReader<'a>> {
         let path = &nested.levels.last().expect("a level at least").path;
         let space = segment.nested(path).map(|space| &*space.segment);
@@ -112,6 +113,7 @@ impl<'a> NestedReader<'a> {
         })
     }
 
+    /// Fills `out`, which is empty, with one key for each of `docs`, which ascend.
     pub fn read(&mut self, docs: &[DocId], out: &mut Vec<i64>) -> Result<()> {
         self.children.clear();
         self.owners.clear();
@@ -128,10 +130,12 @@ impl<'a> NestedReader<'a> {
         self.inner.read_together(&self.children, &self.owners, docs.len(), out)
     }
 
+    /// A key of the shard as one of this segment.
     pub fn local(&self, key: &SortKey) -> Result<i64> {
         self.inner.local(key)
     }
 
+    /// A key of this segment as one of the shard.
     pub fn global(&self, key: i64) -> Result<SortKey> {
         self.inner.global(key)
     }

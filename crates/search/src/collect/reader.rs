@@ -160,6 +160,7 @@ pub(super) fn ordered(key: i64, descending: bool) -> i64 {
 }
 
 impl<'a> KeyReader<'a> {
+    /// Opens the keys of `sort` on a segment. `base`: the shard's number of its first document.
     pub fn open(sort: &BoundSort, segment: &'a Segment, base: u64) -> Result<KeyReader<'a>> {
         match &sort.nested {
             Some(nested) => Ok(KeyReader::Nested(Box::new(NestedReader::open(sort, nested, segment)?))),
@@ -244,6 +245,7 @@ impl<'a> KeyReader<'a> {
         })
     }
 
+    /// Replaces `out` by one key for each of `docs`, which ascend; `scores` are theirs.
     pub fn read(&mut self, docs: &[DocId], scores: &[f32], out: &mut Vec<i64>) -> Result<()> {
         out.clear();
         match self {

@@ -11,11 +11,10 @@ use serde_json::Value;
 use super::distance::Origins;
 use super::nested::BoundNested;
 use crate::columns::check_sortable;
-use crate::context::ShardSnapshot;
+use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::json;
 use crate::mode::Mode;
-use crate::query::Occasion;
 use crate::request::{Missing, NumericType, Order, SHARD_DOC, Sort};
 use crate::score::float_to_json;
 use crate::script::{BoundScript, RuntimeField};
@@ -67,6 +66,7 @@ pub(crate) enum Transform {
 }
 
 impl Transform {
+    /// The key for a value of the column.
     #[inline]
     pub fn apply(self, value: i64) -> i64 {
         match self {
@@ -140,13 +140,13 @@ pub(crate) enum MissingTerms {
 pub(crate) fn bind_sorts(
     sorts: &[Sort],
     shard: &ShardSnapshot,
-    occasion: Occasion<'_>,
+    context: &SearchContext,
 ) -> Result<Vec<BoundSort>> {
-    sorts.iter().map(|sort| BoundSort::bind(sort, shard, occasion)).collect()
+    sorts.iter().map(|sort| BoundSort::bind(sort, shard, context)).collect()
 }
 
 impl BoundSort {
-    fn bind(sort: &Sort, shard: &ShardSnapshot, occasion: Occasion<'_>) -> Result<BoundSort> {
+    fn bind(sort: &Sort, shard: &ShardSnapshot, context: &SearchContext) -> Result<BoundSort> {
         let descending = sort.order == Order::Descending;
         let mut bound = BoundSort {
             name: sort.field.clone(),
@@ -169,7 +169,7 @@ impl BoundSort {
         let inner;
         let mut values_of = shard;
         if let Some(nested) = &sort.nested
-            && let Some((nested, scope)) = BoundNested::bind(nested, shard, occasion)?
+            && let Some((nested, scope)) = BoundNested::bind(nested, shard, context)?
         {
             if sort.mode == Some(Mode::Median) {
                 return Err(RequestError::illegal_argument("Unsupported sort mode: MEDIAN").into());
@@ -391,6 +391,7 @@ impl BoundSort {
         self.kind == KeyKind::Term && (self.script.is_some() || self.runtime.is_some())
     }
 
+    /// Whether documents without a term come before all others.
     pub fn missing_terms_first(&self) -> bool {
         self.missing_terms == MissingTerms::First
     }

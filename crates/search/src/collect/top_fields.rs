@@ -40,7 +40,7 @@ pub(crate) struct TopFields {
 }
 
 impl TopFields {
-    pub fn new(
+    pub(crate) fn new(
         sorts: Vec<BoundSort>,
         count_max: usize,
         after: Option<(Box<[SortKey]>, Tie)>,
@@ -118,6 +118,7 @@ impl TopFields {
         Ok(order.into_iter().map(|(_, number)| number).collect())
     }
 
+    /// Takes in what was found in a segment.
     pub fn absorb(&mut self, segment: SegmentTop<'_>) -> Result<()> {
         let SegmentTop { readers, number, base, heap, made, .. } = segment;
         for (keys, doc, score) in made.map(|made| made.hits).unwrap_or_default() {
@@ -319,6 +320,7 @@ impl SegmentTop<'_> {
         Ok(Some([first, rest]))
     }
 
+    /// Takes in matching documents of the segment, which ascend, and their scores.
     pub fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         if self.count_max == 0 {
             return Ok(());

@@ -30,7 +30,7 @@ pub(crate) struct TopGroups<'a> {
 }
 
 impl<'a> TopGroups<'a> {
-    pub fn new(
+    pub(crate) fn new(
         sorts: Vec<BoundSort>,
         collapse: BoundCollapse,
         count_max: usize,
@@ -46,6 +46,8 @@ impl<'a> TopGroups<'a> {
         nested.map(|nested| nested.filter_bytes(segment)).sum()
     }
 
+    /// The next documents are of this segment: the `number`th of the shard, whose first document is the
+    /// `base`th of the shard.
     pub fn begin_segment(&mut self, segment: &'a Segment, number: u32, base: u64) -> Result<()> {
         let worst = self.hits.last().filter(|_| self.hits.len() >= self.count_max);
         let bounds = [self.after.as_deref(), worst.map(|worst| &*worst.keys)];
@@ -89,6 +91,7 @@ impl<'a> TopGroups<'a> {
         }
     }
 
+    /// Makes the best of the segment comparable with those of others.
     pub fn end_segment(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         open.finish(&mut self.hits)?;

@@ -21,7 +21,7 @@ impl TopScores {
     /// Bytes a hit takes while it is collected and returned; charged by the caller.
     pub const HIT_BYTES: u64 = 128;
 
-    pub fn new(count_max: usize, bar: Option<&Bar>) -> TopScores {
+    pub(crate) fn new(count_max: usize, bar: Option<&Bar>) -> TopScores {
         let floor = bar.map(Bar::threshold);
         TopScores { count_max, floor, heap: BinaryHeap::with_capacity(count_max.min(10_000) + 1) }
     }

@@ -10,7 +10,7 @@ use super::execute;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
 use crate::query::{JoinedHits, Query, within};
-use crate::request::SearchRequest;
+use crate::request::{self, SearchRequest, read_query};
 use crate::response::{InnerHits, SearchHit, SearchResponse};
 
 /// Adds the inner hits of `collapse` to the hits of the response.
@@ -64,7 +64,8 @@ pub(crate) fn add_joined(response: &mut SearchResponse, context: &SearchContext)
             let Ok(wanted) = wanted.downcast::<JoinedHits>() else { continue };
             let mut inner = InnerHits { name: wanted.name.clone(), ..InnerHits::default() };
             if let Some(parent) = parent {
-                let request = wanted.search(&parent)?;
+                let shown = &request::InnerHits::kept_in(&*wanted.request).request;
+                let request = SearchRequest { query: Some(wanted.query_of(&parent)?), ..shown.clone() };
                 let found = execute(std::slice::from_ref(&wanted.shard), &request, context)?;
                 response.timed_out |= found.timed_out;
                 response.charges.extend(found.charges);
@@ -86,8 +87,8 @@ fn of_group(query: Option<Query>, field: &str, hit: &SearchHit) -> Result<Query>
         None => json!({"bool": {"must_not": {"exists": {"field": field}}}}),
     };
     Ok(match query {
-        Some(query) => within(Some(query), &filter)?,
-        None => crate::query::parse_query(&json!({"bool": {"filter": filter}}), &Default::default())?,
+        Some(query) => within(Some(query), read_query(&filter)?),
+        None => read_query(&json!({"bool": {"filter": filter}}))?,
     })
 }
 

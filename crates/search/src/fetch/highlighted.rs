@@ -48,6 +48,7 @@ struct Document<'d> {
 }
 
 impl<'r> BoundHighlight<'r> {
+    /// Binds the queries and fields of a request's `highlight` to a shard.
     pub fn bind(
         request: &'r Highlight,
         shard: &'r ShardSnapshot,

@@ -14,6 +14,7 @@ use super::plan::Plan;
 use super::script_fields::ScriptFields;
 use super::timed::{FetchStep, FetchTimes};
 use super::{fields, inner_hits, rescored};
+use crate::bound_search::InnerSearch;
 use crate::collect::{BoundSort, Hit};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -27,10 +28,16 @@ use crate::source::{filter_below, filter_source, shown_source};
 /// How hits of a shard were found.
 #[derive(Clone, Copy)]
 pub(crate) struct Searched<'s> {
+    /// The query that found them.
     pub query: &'s BoundQuery,
+    /// The filter that they passed after they had been counted.
     pub post_filter: Option<&'s BoundQuery>,
+    /// How they were sorted. Empty: by score.
     pub sorts: &'s [BoundSort],
+    /// What their scores went through afterwards.
     pub rescores: &'s [BoundRescore],
+    /// What is shown of the nested documents of each.
+    pub inner: &'s [InnerSearch<'s>],
 }
 
 impl<'s> Searched<'s> {
@@ -251,12 +258,9 @@ impl<'a> Fetcher<'a> {
     }
 
     fn collect_inner_hits(&mut self, segment: &Segment, hit: &Hit, fetched: &mut SearchHit) -> Result<()> {
-        let mut inner = Vec::new();
-        self.searched.query.inner_hits(&mut inner)?;
-        self.searched.post_filter.map_or(Ok(()), |filter| filter.inner_hits(&mut inner))?;
-        for node in inner {
-            let found = inner_hits::collect(node, segment, hit.segment, hit.doc, self.reader)?;
-            fetched.inner_hits.extend(found);
+        for search in self.searched.inner {
+            let found = inner_hits::collect(search, segment, hit.segment, hit.doc, self.reader)?;
+            fetched.inner_hits.push(found);
         }
         let mut joined = Vec::new();
         self.searched.query.joined_hits(&mut joined)?;

@@ -7,40 +7,35 @@ use limber_work as work;
 
 use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
+use crate::bound_search::InnerSearch;
 use crate::collect::{Hit, KeyReader, compare_keys};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
-use crate::query::NestedNode;
 use crate::response::{InnerHits, TotalHits};
 
 /// The nested documents of `doc` that match; `segment`: its own, `number`: that segment's place.
 pub(super) fn collect(
-    node: &NestedNode,
+    search: &InnerSearch<'_>,
     segment: &Segment,
     number: u32,
     doc: DocId,
     reader: &mut StoredReader,
-) -> Result<Option<InnerHits>> {
-    let Some(wanted) = &node.inner_hits else { return Ok(None) };
-    let request = &wanted.definition.request;
+) -> Result<InnerHits> {
+    let &InnerSearch { node, hits: wanted, request, ref sorts, ref inside } = search;
     let mut found = InnerHits { name: wanted.name.clone(), ..InnerHits::default() };
     let Some((space, lineage)) = segment.nested(&node.path).zip(segment.lineage(&node.path)) else {
-        return Ok(Some(found));
+        return Ok(found);
     };
     let children = lineage.children(doc);
-    let is_by_score = wanted.sorts.is_empty();
-    let is_scored =
-        is_by_score || request.track_scores || wanted.sorts.iter().any(|sort| sort.needs_scores());
+    let is_by_score = sorts.is_empty();
+    let is_scored = is_by_score || request.track_scores || sorts.iter().any(|sort| sort.needs_scores());
     let mut matches = node.query.matcher(&space.segment)?;
     let mut scorer = match is_scored && !children.is_empty() {
         true => Some(node.query.scorer(&space.segment, true)?),
         false => None,
     };
-    let mut keys = wanted
-        .sorts
-        .iter()
-        .map(|sort| KeyReader::open(sort, &space.segment, 0))
-        .collect::<Result<Vec<_>>>()?;
+    let mut keys =
+        sorts.iter().map(|sort| KeyReader::open(sort, &space.segment, 0)).collect::<Result<Vec<_>>>()?;
     let mut hits: Vec<Hit> = Vec::new();
     let (mut docs, mut sums, mut columns) = (Vec::new(), Vec::new(), vec![Vec::new(); keys.len()]);
     for start in (children.start / WINDOW * WINDOW..children.end).step_by(WINDOW as usize) {
@@ -72,9 +67,9 @@ pub(super) fn collect(
     // Stable: equal hits stay in the order of the documents.
     hits.sort_by(|left, right| match is_by_score {
         true => right.score.total_cmp(&left.score),
-        false => compare_keys(&wanted.sorts, &left.keys, &right.keys),
+        false => compare_keys(sorts, &left.keys, &right.keys),
     });
-    let searched = Searched { query: &node.query, post_filter: None, sorts: &wanted.sorts, rescores: &[] };
+    let searched = Searched { query: &node.query, post_filter: None, sorts, rescores: &[], inner: inside };
     let mut plan = Plan::of(request);
     plan.id = true;
     let mut fetcher = Fetcher::new(&wanted.shard, searched, request, &plan, !is_by_score, reader)?;
@@ -88,5 +83,5 @@ pub(super) fn collect(
         fetcher.hit(hit)
     };
     found.hits = page.iter().map(fetch).collect::<Result<_>>()?;
-    Ok(Some(found))
+    Ok(found)
 }

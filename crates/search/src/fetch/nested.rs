@@ -26,6 +26,7 @@ pub(super) struct Step {
 }
 
 impl<'a> Around<'a> {
+    /// The documents around the one of this number in a segment of the shard.
     pub fn of(shard: &'a ShardSnapshot, segment: u32, doc: DocId) -> Result<Around<'a>> {
         let Some(scope) = &shard.nested else {
             return Ok(Around { segment: &shard.segments[segment as usize].segment, doc, steps: Vec::new() });

@@ -22,6 +22,7 @@ pub(super) struct Opened<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// What is to be opened of the queries by which hits were found.
     pub fn of(searched: Searched<'a>) -> Parts<'a> {
         let (mut named, mut percolations) = (Vec::new(), Vec::new());
         searched.queries().for_each(|query| query.named(&mut named));

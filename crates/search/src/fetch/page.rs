@@ -9,6 +9,7 @@ use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
 use super::script_fields::ScriptFields;
 use super::timed::FetchTimes;
+use crate::bound_search::bind_inner_hits;
 use crate::collect::Hit;
 use crate::columns::check_column;
 use crate::context::{SearchContext, ShardSnapshot};
@@ -81,12 +82,6 @@ pub(crate) fn fetch(
         let number = winners[of_shard[0]].0;
         let shard_hits = found.iter().find(|(shard, _)| *shard == number).map(|(_, hits)| hits);
         let shard_hits = shard_hits.expect("a winner's shard was searched");
-        let searched = Searched {
-            query: &shard_hits.query,
-            post_filter: shard_hits.post_filter.as_ref(),
-            sorts: &shard_hits.sorts,
-            rescores: &shard_hits.rescores,
-        };
         let shard = &shards[number];
         let times = context.profiles.then(FetchTimes::start);
         let bound = request.highlight.as_ref().map(|wanted| BoundHighlight::bind(wanted, shard, context));
@@ -96,6 +91,10 @@ pub(crate) fn fetch(
                     check_column(&field, shard)?;
                 }
             }
+            let (query, post_filter) = (&shard_hits.query, shard_hits.post_filter.as_ref());
+            let inner = bind_inner_hits(std::iter::once(query).chain(post_filter), context)?;
+            let (sorts, rescores) = (&shard_hits.sorts, &shard_hits.rescores);
+            let searched = Searched { query, post_filter, sorts, rescores, inner: &inner };
             let mut fetcher = Fetcher::new(shard, searched, request, &plan, shows_sort, &mut reader)?;
             fetcher.highlight = highlight.as_ref();
             fetcher.times = times;

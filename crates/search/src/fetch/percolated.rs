@@ -12,6 +12,7 @@ use crate::query::{PercolateNode, StoredQueries, matching_slots};
 pub(super) struct Percolations<'a>(Vec<(&'a PercolateNode, StoredQueries<'a>)>);
 
 impl<'a> Percolations<'a> {
+    /// Opens the percolating queries on a segment whose documents are stored queries.
     pub fn open(nodes: &[&'a PercolateNode], segment: &'a Segment) -> Result<Percolations<'a>> {
         let open = |node: &&'a PercolateNode| Ok((*node, StoredQueries::open(node, segment)?));
         Ok(Percolations(nodes.iter().map(open).collect::<Result<_>>()?))

@@ -9,6 +9,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// What of each hit the request wants to be shown.
     pub fn of(request: &SearchRequest) -> Plan {
         let source = match (&request.source, &request.stored_fields) {
             (Some(filter), _) => filter.clone(),

@@ -33,6 +33,7 @@ pub(crate) struct FetchTimes {
 }
 
 impl FetchTimes {
+    /// Starts to measure: no step has taken any time yet.
     pub fn start() -> FetchTimes {
         FetchTimes { started: Instant::now(), nanos: 0, steps: [(0, 0); STEP_COUNT] }
     }

@@ -144,6 +144,7 @@ pub(crate) enum GridCell {
 }
 
 impl GridCell {
+    /// Reads a geohash of 1 to 12 characters.
     pub fn geohash(name: &str) -> Result<GridCell, RequestError> {
         let cell = geohash_bounds(name)?;
         let chars = name.len().min(limber_mapping::geo::GEOHASH_CHARS_MAX) as u32;
@@ -154,6 +155,7 @@ impl GridCell {
         Ok(GridCell::Rectangle(Cell { x: (x, last(x, x_bits)), y: (y, last(y, y_bits)) }))
     }
 
+    /// Reads a tile of a map as `zoom/x/y`.
     pub fn geotile(name: &str) -> Result<GridCell, RequestError> {
         let (zoom, x, y) = tile_parts(tile_of(name)?);
         let x_ends = ends(|stored| tile_x(decode_longitude(stored), zoom).cmp(&x));
@@ -161,6 +163,7 @@ impl GridCell {
         Ok(GridCell::Rectangle(Cell { x: x_ends, y: y_ends }))
     }
 
+    /// Reads the address of a cell of Uber's H3 in hexadecimal digits.
     pub fn geohex(name: &str) -> Result<GridCell, RequestError> {
         name.parse()
             .map(GridCell::Hexagon)
@@ -211,7 +214,7 @@ pub(crate) struct Hexagon {
 }
 
 impl Hexagon {
-    pub fn new(cell: CellIndex) -> Hexagon {
+    pub(crate) fn new(cell: CellIndex) -> Hexagon {
         let center = LatLng::from(cell);
         let from = limber_mapping::geo::ArcFrom::new(center.lat(), center.lng());
         let distances =
@@ -225,6 +228,7 @@ impl Hexagon {
         }
     }
 
+    /// Whether a point lies in it. `stored`: the point as columns have it.
     pub fn contains(&self, stored: i64) -> bool {
         Grid::Geohex(u32::from(u8::from(self.cell.resolution()))).cell_of(stored) == u64::from(self.cell)
     }

@@ -7,7 +7,7 @@ mod shape;
 mod target;
 mod validation;
 
-pub use grid::{Grid, TileRows};
+pub(crate) use grid::{Grid, TileRows};
 pub(crate) use grid::{GridCell, Hexagon, ZOOM_MAX, cell_touches, geohash_chars_of, tile_of};
 pub(crate) use polygon::Polygon;
 pub use regular_polygon::{polygon_on_earth, polygon_on_plane, read_any_shape};

@@ -76,6 +76,7 @@ impl Polygon {
         ((share * self.bands.len() as f64) as usize).min(self.bands.len() - 1)
     }
 
+    /// Whether a point in degrees lies in it; holes are outside.
     pub fn contains(&self, longitude: f64, latitude: f64) -> bool {
         if longitude < self.west || longitude > self.east || latitude < self.south || latitude > self.north {
             return false;

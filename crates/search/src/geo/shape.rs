@@ -101,6 +101,7 @@ impl Shape {
         }
     }
 
+    /// How the shape and a cell of points lie to each other.
     pub fn overlap(&self, cell: &Cell) -> Overlap {
         match self {
             Shape::Cell(own) => {
@@ -266,7 +267,7 @@ const DEGREE_METERS_MAX: f64 = 111_200.0;
 const SLACK_METERS: f64 = 0.5;
 
 impl Circle {
-    pub fn new(center: GeoPoint, radius_meters: f64) -> Circle {
+    pub(crate) fn new(center: GeoPoint, radius_meters: f64) -> Circle {
         let angle = (radius_meters + SLACK_METERS) / EARTH_RADIUS_METERS;
         let latitude = center.latitude.to_radians();
         let (south, north) = (latitude - angle, latitude + angle);
@@ -328,6 +329,7 @@ impl Circle {
         GridBounds { x: (x - reach, x + reach), y: (end(self.south) - 1, end(self.north) + 1) }
     }
 
+    /// How the circle and a cell of points lie to each other.
     pub fn overlap_of(&self, cell: &Cell) -> Overlap {
         let (x, y) = degrees(cell);
         self.overlap(x, y)
@@ -374,19 +376,20 @@ pub(crate) struct Ring {
 const EDGE_SHARE: f64 = 1.0 - 1e-9;
 
 impl Ring {
-    pub fn new(center: ArcFrom, from: f64, to: f64, unit: Unit) -> Ring {
+    pub(crate) fn new(center: ArcFrom, from: f64, to: f64, unit: Unit) -> Ring {
         let point = GeoPoint { latitude: center.latitude(), longitude: center.longitude() };
         let circle = |distance: f64| Circle::new(point, distance.max(0.0) * unit.meters * EDGE_SHARE);
         Ring { center, from, to, unit, inner: circle(from), outer: circle(to) }
     }
 
+    /// Whether a point lies between the two distances. `stored`: the point as columns have it.
     pub fn contains(&self, stored: i64) -> bool {
         let point = GeoPoint::decode(stored);
         let distance = self.center.meters(point.latitude, point.longitude) / self.unit.meters;
         self.from <= distance && distance < self.to
     }
 
-    pub fn overlap(&self, cell: &Cell) -> Overlap {
+    pub(crate) fn overlap(&self, cell: &Cell) -> Overlap {
         let (x, y) = degrees(cell);
         let inner = if self.from > 0.0 { self.inner.overlap(x, y) } else { Overlap::None };
         let outer = if self.to.is_finite() { self.outer.overlap(x, y) } else { Overlap::All };
@@ -407,7 +410,7 @@ pub(crate) struct HexagonShape {
 }
 
 impl HexagonShape {
-    pub fn new(hexagon: Hexagon) -> HexagonShape {
+    pub(crate) fn new(hexagon: Hexagon) -> HexagonShape {
         let (outer, inner) = (
             Circle::new(hexagon.center, hexagon.outer_meters),
             Circle::new(hexagon.center, hexagon.inner_meters),

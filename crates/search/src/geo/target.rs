@@ -53,6 +53,7 @@ impl Target {
         Ok(target)
     }
 
+    /// A rectangle as a shape that others are compared with; it may cross the date line.
     pub fn rectangle(rectangle: &Rectangle) -> Target {
         Target::of(&Geometry::Envelope(*rectangle), false).expect("a rectangle is on the map")
     }
@@ -88,10 +89,12 @@ impl Target {
         Target { parts: vec![TargetPart::Polygon { outer, holes: Vec::new() }] }
     }
 
+    /// A circle as a shape that others are compared with.
     pub fn circle(circle: Circle) -> Target {
         Target { parts: vec![TargetPart::Circle(circle)] }
     }
 
+    /// Whether nothing can meet it.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }

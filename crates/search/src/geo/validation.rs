@@ -17,6 +17,7 @@ pub(crate) enum Validation {
 }
 
 impl Validation {
+    /// Reads `validation_method`: `STRICT`, `IGNORE_MALFORMED` or `COERCE`.
     pub fn parse(value: &Value) -> Result<Validation, RequestError> {
         let name = json::scalar_text(value).unwrap_or_default();
         match name.to_uppercase().as_str() {

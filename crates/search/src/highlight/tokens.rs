@@ -61,10 +61,12 @@ impl Tokens {
         self.list.push(token);
     }
 
+    /// How many tokens there are.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
+    /// The token at a place, from 0. Panics beyond the last.
     pub fn get(&self, place: u32) -> Token {
         self.list[place as usize]
     }
@@ -74,6 +76,7 @@ impl Tokens {
         self.places.get(term).map_or(&[], Vec::as_slice)
     }
 
+    /// All tokens, in the order of the text.
     pub fn list(&self) -> &[Token] {
         &self.list
     }

@@ -13,6 +13,7 @@ pub(super) struct Units<'t> {
 }
 
 impl<'t> Units<'t> {
+    /// Counts the UTF-16 units of a text, in which Elasticsearch gives offsets.
     pub fn of(text: &'t str) -> Units<'t> {
         Units { text, byte: 0, unit: 0 }
     }

@@ -18,7 +18,7 @@ pub(crate) struct AskedDocs<A> {
 }
 
 impl<A: Ask> AskedDocs<A> {
-    pub fn new(ask: A, doc_count: u32) -> AskedDocs<A> {
+    pub(crate) fn new(ask: A, doc_count: u32) -> AskedDocs<A> {
         AskedDocs { ask, doc_count, docs: Vec::new() }
     }
 }

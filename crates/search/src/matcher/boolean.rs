@@ -21,7 +21,7 @@ enum Optional<'a> {
 }
 
 impl<'a> BoolDocs<'a> {
-    pub fn new(
+    pub(crate) fn new(
         mut required: Vec<BoxedMatcher<'a>>,
         mut should: Vec<BoxedMatcher<'a>>,
         min_should_match: usize,
@@ -178,6 +178,7 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
+    /// Counts one more clause for each of these documents.
     pub fn add(&mut self, bits: &Bits) {
         let mut carry = bits.clone();
         for plane in &mut self.planes {

@@ -40,7 +40,7 @@ pub(super) struct ColumnDocs<'a, T> {
 }
 
 impl<'a, T: ColumnValue> ColumnDocs<'a, T> {
-    pub fn new(column: Column<'a, T>, wanted: Wanted<T>) -> ColumnDocs<'a, T> {
+    pub(crate) fn new(column: Column<'a, T>, wanted: Wanted<T>) -> ColumnDocs<'a, T> {
         let cost = u64::from(column.doc_count_with_value());
         ColumnDocs { column, wanted, cost, docs: Vec::new(), batch: Batch::default() }
     }

@@ -13,7 +13,7 @@ pub(super) struct ExactPhrase {
 }
 
 impl ExactPhrase {
-    pub fn new(places: Vec<u32>) -> ExactPhrase {
+    pub(crate) fn new(places: Vec<u32>) -> ExactPhrase {
         ExactPhrase { places, order: Vec::new(), starts: Vec::new(), positions: Vec::new() }
     }
 

@@ -20,10 +20,11 @@ pub(crate) struct MatchingChildren<'a> {
 }
 
 impl<'a> MatchingChildren<'a> {
-    pub fn new(matcher: BoxedMatcher<'a>) -> MatchingChildren<'a> {
+    pub(crate) fn new(matcher: BoxedMatcher<'a>) -> MatchingChildren<'a> {
         MatchingChildren { matcher, start: NO_MORE_DOCS, bits: Bits::default() }
     }
 
+    /// About how many documents the matcher looks at.
     pub fn cost(&self) -> u64 {
         self.matcher.cost()
     }

@@ -306,7 +306,7 @@ pub(super) struct AnyPostings {
 }
 
 impl AnyPostings {
-    pub fn new(doc_count: u32) -> AnyPostings {
+    pub(crate) fn new(doc_count: u32) -> AnyPostings {
         AnyPostings { doc_count, few: Vec::new(), bits: None }
     }
 
@@ -326,6 +326,7 @@ impl AnyPostings {
         }
     }
 
+    /// Adds the documents of a term.
     pub fn add(&mut self, postings: Postings) -> Result<()> {
         self.few.push(postings);
         if self.few.len() <= POSTINGS_SIDE_BY_SIDE && self.bits.is_none() {
@@ -342,6 +343,7 @@ impl AnyPostings {
         Ok(())
     }
 
+    /// A matcher of the documents that have one of the terms.
     pub fn finish<'a>(self) -> BoxedMatcher<'a> {
         let doc_count = self.doc_count;
         if let Some(bits) = self.bits {

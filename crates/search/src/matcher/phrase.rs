@@ -27,7 +27,7 @@ pub(crate) struct Slot {
 }
 
 impl PhraseCursor {
-    pub fn new(slots: Vec<Slot>, slop: u32) -> PhraseCursor {
+    pub(crate) fn new(slots: Vec<Slot>, slop: u32) -> PhraseCursor {
         let positions = slots.iter().map(|_| Vec::new()).collect();
         let offsets = slots.iter().map(|slot| slot.offset).collect();
         let groups = slots.iter().map(|slot| slot.group).collect();

@@ -23,7 +23,7 @@ pub(super) struct NumberDocs<'a> {
 }
 
 impl<'a> NumberDocs<'a> {
-    pub fn new(
+    pub(crate) fn new(
         points: Points<'a>,
         range: std::ops::RangeInclusive<i64>,
         column: Option<ColumnDocs<'a, i64>>,

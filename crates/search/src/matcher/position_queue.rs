@@ -9,15 +9,16 @@ pub(crate) struct PositionQueue {
 }
 
 impl PositionQueue {
-    pub fn new(capacity: usize, precedes: fn((i64, i64), (i64, i64)) -> bool) -> PositionQueue {
+    pub(crate) fn new(capacity: usize, precedes: fn((i64, i64), (i64, i64)) -> bool) -> PositionQueue {
         PositionQueue { heap: Vec::with_capacity(capacity), precedes }
     }
 
+    /// How many parts wait in it.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.heap.clear();
     }
 
@@ -26,6 +27,7 @@ impl PositionQueue {
         self.heap.first().copied()
     }
 
+    /// Adds a part that stands at this start and end.
     pub fn push(&mut self, key: (i64, i64), part: usize) {
         self.heap.push((key, part));
         let mut at = self.heap.len() - 1;
@@ -39,6 +41,7 @@ impl PositionQueue {
         }
     }
 
+    /// Takes out the part that comes first, with its start and end.
     pub fn pop(&mut self) -> Option<((i64, i64), usize)> {
         let first = self.first()?;
         self.heap.swap_remove(0);

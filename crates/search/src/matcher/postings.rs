@@ -12,7 +12,7 @@ pub(super) struct TermDocs {
 }
 
 impl TermDocs {
-    pub fn new(postings: Postings, doc_count: u32) -> TermDocs {
+    pub(crate) fn new(postings: Postings, doc_count: u32) -> TermDocs {
         TermDocs { postings, doc_count }
     }
 }

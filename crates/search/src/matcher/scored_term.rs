@@ -116,6 +116,7 @@ impl Rounding {
     const TERMS_MAX: usize = 64;
     const WEIGHTS_RATIO_MAX: f32 = (1 << 20) as f32;
 
+    /// How far sums of these terms' scores may be off, whatever order they are added in.
     pub fn of(terms: &[ScoredTerm<'_>]) -> Rounding {
         let weights = || terms.iter().map(|term| term.bm25.max_score());
         let (least, most) = (weights().fold(f32::INFINITY, f32::min), weights().fold(0.0, f32::max));

@@ -56,7 +56,7 @@ pub(crate) struct DocList {
 }
 
 impl DocList {
-    pub fn new(mut docs: Vec<DocId>) -> DocList {
+    pub(crate) fn new(mut docs: Vec<DocId>) -> DocList {
         docs.sort_unstable();
         docs.dedup();
         DocList { docs, at: 0 }
@@ -90,15 +90,17 @@ pub(crate) struct DocBits {
 }
 
 impl DocBits {
-    pub fn new(doc_count: u32) -> DocBits {
+    pub(crate) fn new(doc_count: u32) -> DocBits {
         DocBits { words: vec![0; (doc_count as usize).div_ceil(64)], count: 0 }
     }
 
+    /// Adds a document of the segment, in any order.
     #[inline]
     pub fn set(&mut self, doc: DocId) {
         self.words[doc as usize / 64] |= 1 << (doc % 64);
     }
 
+    /// A matcher of the documents that were set.
     pub fn finish(mut self) -> DocBits {
         self.count = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
         self
@@ -139,7 +141,7 @@ pub(crate) struct HasField<'a> {
 }
 
 impl<'a> HasField<'a> {
-    pub fn new(presence: Presence<'a>, doc_count: u32) -> Result<HasField<'a>> {
+    pub(crate) fn new(presence: Presence<'a>, doc_count: u32) -> Result<HasField<'a>> {
         let count = presence.count()?;
         Ok(HasField { presence, count, doc_count })
     }

@@ -34,6 +34,7 @@ pub(crate) enum OpenNeeded<'a> {
 }
 
 impl<'a> OpenNeeded<'a> {
+    /// Opens on a segment how many clauses each document needs.
     pub fn open(needed: &'a BoundNeeded, segment: &'a Segment) -> Result<OpenNeeded<'a>> {
         Ok(match needed {
             BoundNeeded::Field { field, runtime } => OpenNeeded::Field {
@@ -83,7 +84,7 @@ fn whole(field: &Field, stored: i64) -> i64 {
 }
 
 impl<'a> CoveredDocs<'a> {
-    pub fn new(any: Union<'a>, needed: OpenNeeded<'a>) -> CoveredDocs<'a> {
+    pub(crate) fn new(any: Union<'a>, needed: OpenNeeded<'a>) -> CoveredDocs<'a> {
         CoveredDocs { any, needed, docs: Vec::new(), counts: Vec::new() }
     }
 

@@ -90,6 +90,7 @@ pub(crate) enum Docs {
 }
 
 impl Docs {
+    /// Documents with a term between two ends.
     pub fn term_range(field: &Arc<Field>, lower: TermEnd, upper: TermEnd) -> Docs {
         Docs::TermRange { field: field.clone(), lower, upper }
     }

@@ -23,6 +23,7 @@ pub(crate) enum Relation {
 }
 
 impl Relation {
+    /// Whether it lets intervals through that have none of the other source near them.
     pub fn is_negative(self) -> bool {
         matches!(self, Relation::NotContaining | Relation::NotContainedBy | Relation::NotOverlapping)
     }
@@ -186,6 +187,7 @@ impl Source {
         only(distinct.sources).unwrap_or_else(Source::Any)
     }
 
+    /// Intervals of all sources, one after the other.
     pub fn ordered(sources: Vec<Source>) -> Source {
         let mut runs: Vec<(Source, Vec<u8>, usize)> = Vec::new();
         for source in sources {
@@ -200,6 +202,7 @@ impl Source {
         only(parts.collect()).unwrap_or_else(Source::Ordered)
     }
 
+    /// Intervals of all sources, in any order, which may overlap.
     pub fn unordered(sources: Vec<Source>) -> Source {
         let mut counts: Vec<(Source, usize)> = Vec::new();
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
@@ -283,6 +286,7 @@ impl Source {
         Source::related(source, Relation::ContainedBy, rest)
     }
 
+    /// Intervals that begin `before` positions earlier than those of `source`.
     pub fn extended(source: Source, before: u32) -> Source {
         match before {
             0 => source,

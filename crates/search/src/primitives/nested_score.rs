@@ -19,12 +19,14 @@ pub(crate) struct ChildScores {
 }
 
 impl NestedScore {
+    /// The score of a document before any nested document was seen.
     pub fn start(self) -> ChildScores {
         ChildScores { mode: self, value: 0.0, count: 0 }
     }
 }
 
 impl ChildScores {
+    /// Takes in the score of a nested document.
     #[inline]
     pub fn add(&mut self, score: f32) {
         let score = f64::from(score);
@@ -38,6 +40,7 @@ impl ChildScores {
         self.count += 1;
     }
 
+    /// The score that follows from those of all nested documents; 0 where there were none.
     pub fn finish(&self) -> f32 {
         match self.mode {
             NestedScore::Avg if self.count > 0 => (self.value / f64::from(self.count)) as f32,

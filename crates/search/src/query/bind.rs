@@ -25,36 +25,13 @@ pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<Bou
     bind_with(query, &Binder::new(shard, now_millis))
 }
 
-/// What a query is bound for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Occasion<'c> {
-    pub now_millis: i64,
-    /// The search that is charged and whose deadline holds; `None`: it is no search.
-    pub search: Option<&'c SearchContext>,
-}
-
-impl<'c> From<&'c SearchContext> for Occasion<'c> {
-    fn from(search: &'c SearchContext) -> Occasion<'c> {
-        Occasion { now_millis: search.now_millis, search: Some(search) }
-    }
-}
-
-/// As [`bind`], for part of what is bound on an occasion.
-pub(crate) fn bind_on(
-    query: &Query,
-    shard: &ShardSnapshot,
-    occasion: Occasion<'_>,
-) -> Result<BoundQuery, Error> {
-    bind_with(query, &Binder { context: occasion.search, ..Binder::new(shard, occasion.now_millis) })
-}
-
 /// As [`bind`], for a search: it is charged for what the query holds, and its deadline is looked at by what takes long.
 pub(crate) fn bind_in(
     query: &Query,
     shard: &ShardSnapshot,
     context: &SearchContext,
 ) -> Result<BoundQuery, Error> {
-    bind_on(query, shard, context.into())
+    bind_with(query, &Binder { context: Some(context), ..Binder::new(shard, context.now_millis) })
 }
 
 /// As [`bind`], for a query that is going to be kept and run over other documents than the shard's: it may name no field that is not mapped,
@@ -131,10 +108,6 @@ impl<'a> Binder<'a> {
     /// The search that the query is bound for, if it is one.
     pub(crate) fn context(&self) -> Option<&SearchContext> {
         self.context
-    }
-
-    pub(crate) fn occasion(&self) -> Occasion<'_> {
-        Occasion { now_millis: self.now_millis, search: self.context }
     }
 
     /// For a query on the nested documents of this one's; `shard` is [`ShardSnapshot::within`] of this one's.

@@ -31,6 +31,7 @@ pub(crate) enum DocsName {
 }
 
 impl DocsName {
+    /// The documents as Lucene prints the query that finds them.
     pub fn of(&self, docs: &Docs) -> String {
         match (self, docs) {
             (DocsName::Text(text), _) => text.clone(),

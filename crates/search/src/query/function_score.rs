@@ -36,6 +36,7 @@ impl ScoreMode {
         })
     }
 
+    /// The name of the mode as explanations print it.
     pub fn name(self) -> &'static str {
         match self {
             ScoreMode::Multiply => "multiply",

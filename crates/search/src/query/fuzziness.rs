@@ -26,6 +26,7 @@ pub(crate) enum Fuzziness {
 }
 
 impl Fuzziness {
+    /// `AUTO`: no edit up to two letters, one up to five, two beyond.
     pub const AUTO: Fuzziness = Fuzziness::Auto(3, 6);
 
     /// Errors as Elasticsearch words them.
@@ -61,6 +62,7 @@ impl Fuzziness {
         }
     }
 
+    /// How many edits a word may be away.
     pub fn distance(self, word: &str) -> u8 {
         match self {
             Fuzziness::Edits(edits) => edits,

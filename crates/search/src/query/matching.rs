@@ -13,6 +13,7 @@ pub struct MatchingDocs<'a> {
 }
 
 impl<'a> MatchingDocs<'a> {
+    /// Opens a query on a segment, whose documents are asked about in windows that ascend.
     pub fn open(query: &'a BoundQuery, segment: &'a Segment) -> Result<MatchingDocs<'a>> {
         Ok(MatchingDocs { matcher: query.matcher(segment)? })
     }

@@ -25,6 +25,7 @@ mod geo_grid;
 mod geo_polygon;
 mod geo_shape;
 mod ids;
+mod inner_hits;
 mod intervals;
 mod join;
 mod lenient;
@@ -80,23 +81,25 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     table::QUERIES.iter().map(|(name, _)| *name)
 }
 
-pub use bind::{Binder, bind};
-pub(crate) use bind::{Occasion, bind_in, bind_on, bind_to_mapped};
-pub use bound::BoundQuery;
+pub(crate) use bind::{bind, bind_in, bind_to_mapped};
+pub(crate) use bound::BoundQuery;
 pub(crate) use bound_node::{Part, WeightedPart, Whole};
 pub(crate) use cached::cache_filters;
 pub use can_match::can_match;
 pub(crate) use fuzziness::Fuzziness;
 pub(crate) use geo_bounding_box::parse_corners;
+pub(crate) use inner_hits::InnerHitsRequest;
 pub(crate) use join::JoinedHits;
-pub use matching::MatchingDocs;
+pub(crate) use matching::MatchingDocs;
 pub(crate) use more_like_this::Likeness;
-pub(crate) use nested::{NestedNode, no_nested_object};
-pub use parse::{Query, QueryLimits, QueryNode, parse_query};
+pub(crate) use nested::{NestedHits, NestedNode, no_nested_object};
+pub use parse::Query;
+pub(crate) use parse::{QueryLimits, parse_query};
 pub(crate) use percolate::PercolateNode;
 pub(crate) use percolate::{StoredQueries, matching_slots};
 pub(crate) use profiled::{QueryTimes, profiled};
-pub use query_string::from_url;
+pub(crate) use query_string::from_url;
 pub(crate) use required_terms::RequiredTerms;
+pub(crate) use slice::Slice;
 pub(crate) use slice::within_slice;
 pub use within::within;

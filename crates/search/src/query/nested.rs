@@ -8,17 +8,16 @@ use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment};
 use serde_json::{Map, Value};
 
-use super::bind::{Binder, Occasion};
+use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::bound_node::{BoundNode, constant_scorer, score_of};
+use super::inner_hits::{InnerHitsRequest, check_window};
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support};
-use crate::collect::{BoundSort, bind_sorts};
 use crate::context::ShardSnapshot;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::matcher::{BoxedMatcher, BoxedScorer, NestedDocs, NestedScorer, NoDocs, ScoredWindow};
 use crate::primitives::NestedScore;
-use crate::request::InnerHits;
 use crate::score::Explanation;
 
 #[derive(Debug)]
@@ -27,26 +26,31 @@ struct NestedQuery {
     query: Query,
     score_mode: NestedScore,
     ignore_unmapped: bool,
-    inner_hits: Option<Arc<InnerHits>>,
+    inner_hits: Option<Arc<dyn InnerHitsRequest>>,
 }
 
-/// Bound.
+/// A `nested` query that is bound to a shard.
 #[derive(Debug)]
 pub(crate) struct NestedNode {
+    /// The path of the nested documents.
     pub path: Arc<str>,
+    /// Finds the nested documents.
     pub query: BoundQuery,
+    /// How their scores become that of the document around them.
     pub score_mode: NestedScore,
-    pub inner_hits: Option<BoundInnerHits>,
+    /// `None`: the nested documents that match are not shown.
+    pub inner_hits: Option<NestedHits>,
 }
 
+/// What is shown of the nested documents that match.
 #[derive(Debug)]
-pub(crate) struct BoundInnerHits {
+pub(crate) struct NestedHits {
+    /// The name under which they are shown.
     pub name: String,
-    pub definition: Arc<InnerHits>,
-    /// Of the nested documents.
+    /// What is shown of which of them.
+    pub request: Arc<dyn InnerHitsRequest>,
+    /// The shard of the nested documents: [`ShardSnapshot::within`] of that of the documents around them.
     pub shard: ShardSnapshot,
-    /// Empty: by score.
-    pub sorts: Vec<BoundSort>,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -57,11 +61,10 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
         match (key.as_str(), value) {
             ("query", Value::Object(_)) => query = Some(parser.query(value)?),
             ("inner_hits", Value::Object(body)) => {
-                let definition = InnerHits::parse(body)?;
-                if definition.request.highlight.is_some() {
+                inner_hits = parser.inner_hits(body)?;
+                if inner_hits.as_ref().is_some_and(|hits| hits.has_highlight()) {
                     return Err(RequestError::unsupported("[highlight] in [inner_hits]"));
                 }
-                inner_hits = Some(Arc::new(definition));
             }
             (key, Value::Object(_)) => return Err(does_not_support("nested", key)),
             ("query", Value::Array(_)) | (_, Value::Null) => {}
@@ -101,21 +104,6 @@ fn parse_score_mode(text: &str) -> Result<NestedScore, RequestError> {
     })
 }
 
-impl BoundInnerHits {
-    fn bind(
-        definition: &Arc<InnerHits>,
-        path: &str,
-        shard: ShardSnapshot,
-        occasion: Occasion<'_>,
-    ) -> Result<BoundInnerHits, Error> {
-        let name = definition.name.clone().unwrap_or_else(|| path.to_owned());
-        let is_by_score = definition.request.is_by_score();
-        let sorts =
-            if is_by_score { Vec::new() } else { bind_sorts(&definition.request.sort, &shard, occasion)? };
-        Ok(BoundInnerHits { name, definition: definition.clone(), shard, sorts })
-    }
-}
-
 /// A path that no nested object has.
 pub(crate) fn no_nested_object(shard: &ShardSnapshot, path: &str) -> RequestError {
     shard.query_shard_exception(format!("[nested] failed to find nested object under path [{path}]"))
@@ -127,7 +115,7 @@ impl QueryNode for NestedQuery {
         let mapping = &binder.shard().mapping;
         let Some(nested) = mapping.nested(&self.path) else {
             let is_ignored =
-                self.ignore_unmapped || self.inner_hits.as_ref().is_some_and(|hits| hits.ignore_unmapped);
+                self.ignore_unmapped || self.inner_hits.as_ref().is_some_and(|hits| hits.ignores_unmapped());
             if is_ignored {
                 return Ok(BoundQuery::nothing("the nested path is not mapped"));
             }
@@ -136,10 +124,11 @@ impl QueryNode for NestedQuery {
         let shard = binder.shard().within(nested);
         let mut query = binder.inside(&shard).query(&self.query, boost)?;
         super::runtime::attach(&mut query, &shard)?;
-        let inner_hits = match &self.inner_hits {
-            Some(definition) => Some(BoundInnerHits::bind(definition, &self.path, shard, binder.occasion())?),
-            None => None,
-        };
+        let inner_hits = self.inner_hits.clone().map(|request| NestedHits {
+            name: request.name().unwrap_or(&self.path).to_owned(),
+            request,
+            shard,
+        });
         if query.is_nothing() && inner_hits.is_none() {
             return Ok(query);
         }
@@ -147,37 +136,23 @@ impl QueryNode for NestedQuery {
     }
 }
 
-impl BoundInnerHits {
+impl NestedHits {
     /// What is wrong with them on their shard.
     fn check(&self) -> Result<(), RequestError> {
-        if self.definition.request.seq_no_primary_term {
+        if self.request.shows_sequence_numbers() {
             return Err(RequestError::new(
                 400,
                 "unsupported_operation_exception",
                 "nested documents are not assigned sequence numbers",
             ));
         }
-        check_inner_window(&self.definition, &self.shard)
+        check_window(&*self.request, &self.shard)
     }
-}
-
-/// `index.max_inner_result_window`.
-pub(super) fn check_inner_window(definition: &InnerHits, shard: &ShardSnapshot) -> Result<(), RequestError> {
-    let name = definition.name.as_deref().unwrap_or("null");
-    let wanted = u64::from(definition.request.from()) + u64::from(definition.request.size());
-    let window_max = u64::from(shard.settings.max_inner_result_window);
-    if wanted > window_max {
-        return Err(RequestError::illegal_argument(format!(
-            "Inner result window is too large, the inner hit definition's [{name}]'s from + size must be less than or equal to: \
-                 [{window_max}] but was [{wanted}]. This limit can be set by changing the [index.max_inner_result_window] index level \
-                 setting."
-        )));
-    }
-    Ok(())
 }
 
 impl BoundQuery {
-    /// Nested queries whose matches are shown with hits, of this query and of those inside it but not inside of nested ones.
+    /// The nested queries whose matches are shown with hits: this query or those inside of it. Those inside of one that is found are not
+    /// among them: they are shown with its hits.
     ///
     /// # Errors
     /// Two of the same name; more than the index's limit.
@@ -194,8 +169,7 @@ impl BoundQuery {
             }
             hits.check()?;
             out.push(node);
-            // Those inside are shown with its hits.
-            return node.query.inner_hits(&mut Vec::new());
+            return Ok(());
         }
         self.node.parts().into_iter().try_for_each(|part| part.inner_hits(out))
     }

@@ -9,23 +9,26 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
+use super::inner_hits::{InnerHitsRequest, ReadInnerHits};
 use super::spans::{MultiTermQuery, SpanQuery};
 use super::table::{QUERIES, UNSUPPORTED};
 use crate::error::Error;
 use crate::json;
 
-/// Limits on a query tree.
+/// Limits on a query tree, and how what is no query in it is read.
 #[derive(Debug, Clone)]
-pub struct QueryLimits {
+pub(crate) struct QueryLimits {
     /// `indices.query.bool.max_nested_depth`.
     pub depth_max: u32,
     /// `indices.query.bool.max_clause_count`: leaves of one tree. Elasticsearch computes it from heap and threads.
     pub clauses_max: u32,
+    /// Reads `inner_hits`. `None`: nobody shows the hits of this query, and it is read without them.
+    pub inner_hits: Option<ReadInnerHits>,
 }
 
 impl Default for QueryLimits {
     fn default() -> QueryLimits {
-        QueryLimits { depth_max: 30, clauses_max: 4096 }
+        QueryLimits { depth_max: 30, clauses_max: 4096, inner_hits: None }
     }
 }
 
@@ -56,14 +59,16 @@ pub trait QueryNode: Debug + Send + Sync {
 /// A parsed query. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Query {
-    pub boost: f32,
+    /// By what its scores are multiplied.
+    pub(crate) boost: f32,
     /// `_name`, reported in `matched_queries`.
-    pub name: Option<Arc<str>>,
-    pub node: Arc<dyn QueryNode>,
+    pub(crate) name: Option<Arc<str>>,
+    /// What it is.
+    pub(crate) node: Arc<dyn QueryNode>,
 }
 
 impl Query {
-    pub fn new(node: impl QueryNode + 'static) -> Query {
+    pub(crate) fn new(node: impl QueryNode + 'static) -> Query {
         Query { boost: 1.0, name: None, node: Arc::new(node) }
     }
 
@@ -71,6 +76,7 @@ impl Query {
         Query::new(super::match_all::MatchNone)
     }
 
+    /// Finds every document, all with the score of its boost.
     pub fn match_all() -> Query {
         Query::new(super::match_all::MatchAll)
     }
@@ -85,7 +91,7 @@ impl Query {
 ///
 /// # Errors
 /// `parsing_exception` and friends, worded as Elasticsearch words them.
-pub fn parse_query(value: &Value, limits: &QueryLimits) -> Result<Query, RequestError> {
+pub(crate) fn parse_query(value: &Value, limits: &QueryLimits) -> Result<Query, RequestError> {
     Parser { limits, depth: 0, clauses: 0 }.query(value)
 }
 
@@ -131,6 +137,17 @@ impl Parser<'_> {
             )));
         }
         Ok(query)
+    }
+
+    /// Reads the `inner_hits` of a query; `None` where nobody shows its hits.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words.
+    pub(super) fn inner_hits(
+        &self,
+        body: &Map<String, Value>,
+    ) -> Result<Option<Arc<dyn InnerHitsRequest>>, RequestError> {
+        self.limits.inner_hits.map(|read| read(body)).transpose()
     }
 
     pub(super) fn count_clause(&mut self) -> Result<(), RequestError> {
@@ -207,6 +224,7 @@ impl Common {
         self.boost.is_some()
     }
 
+    /// `node` with the boost and the name that were taken.
     pub fn query(self, node: impl QueryNode + 'static) -> Query {
         Query { boost: self.boost.unwrap_or(1.0), name: self.name, node: Arc::new(node) }
     }

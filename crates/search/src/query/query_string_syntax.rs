@@ -22,6 +22,7 @@ pub(super) struct Before {
 }
 
 impl Before {
+    /// Whether the clause must not match.
     pub fn is_prohibited(self) -> bool {
         self.modifier == Some(Modifier::Prohibited)
     }
@@ -86,6 +87,7 @@ pub(super) enum Leaf {
 }
 
 impl Leaf {
+    /// Its text, without quotes and escapes.
     pub fn text(&self) -> &str {
         match self {
             Leaf::Word(text)

@@ -53,6 +53,7 @@ impl Rewrite {
         }
     }
 
+    /// How many terms are taken; `None`: all.
     pub fn count_max(self) -> Option<usize> {
         match self {
             Rewrite::Constant | Rewrite::Scoring => None,

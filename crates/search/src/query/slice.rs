@@ -13,7 +13,18 @@ use super::bound::BoundQuery;
 use crate::context::{ShardPlace, ShardSnapshot};
 use crate::error::Result;
 use crate::primitives::Docs;
-use crate::request::Slice;
+
+/// Part `id` of `max`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    /// `_id` or a field of numbers by whose hash documents are dealt out; `None`: `_id` in a scroll, the place in the
+    /// shard in a point in time.
+    pub field: Option<String>,
+    /// Below `max`.
+    pub id: u32,
+    /// At least 2.
+    pub max: u32,
+}
 
 /// `query` within a slice. `place` is the shard's among those that are searched. Slices of a scroll
 /// have a limit and go by id unless they name a field, those of a point in time by place.

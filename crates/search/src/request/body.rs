@@ -1,23 +1,25 @@
 //! The body of `_search` and `_count`: one table of keys, each refused or understood.
 
+use std::any::Any;
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value};
 
+use super::read_query::read_query;
+use super::slice::parse_slice;
 use super::suggest::Suggest;
 use super::{
-    Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Slice, Sort, UrlParameters,
+    Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Sort, UrlParameters,
 };
-use crate::aggregation::Aggregations;
 use crate::documents::DocumentName;
 use crate::json;
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::{Query, Slice};
 use crate::source::SourceFilter;
 
-/// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
 /// Keys of a search's body, for those who propose them.
 pub const KEYS: &[&str] = &[
     "query",
@@ -49,6 +51,7 @@ pub const KEYS: &[&str] = &[
     "terminate_after",
 ];
 
+/// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
 pub(crate) const HIT_OPTIONS: &[&str] = &[
     "_source",
     "docvalue_fields",
@@ -126,15 +129,30 @@ impl StoredFields {
     }
 }
 
+/// The aggregations of a request, as far as the search for its documents needs to know them.
+pub trait AggregationsRequest: Any + Debug + Send + Sync {
+    /// Whether an answer shows documents, or terms of documents, that the query does not match.
+    fn must_visit_all_docs(&self) -> bool;
+}
+
+/// Reads the object of `aggs`.
+///
+/// # Errors
+/// In Elasticsearch's words.
+pub(crate) type ReadAggregations = fn(&Value) -> Result<Arc<dyn AggregationsRequest>, RequestError>;
+
 /// A parsed `_search`. Defaults that depend on nothing are filled in by the accessors.
 #[derive(Debug, Clone)]
 pub struct SearchRequest {
     /// The body, or the beginning of it, for slow logs.
     pub text: Option<Arc<str>>,
-    /// Absent: `match_all`.
+    /// The query that hits match. Absent: `match_all`.
     pub query: Option<Query>,
+    /// A query that hits match and that aggregations do not know of.
     pub post_filter: Option<Query>,
+    /// How many of the best hits are left out before the first that is shown; see [`SearchRequest::from`].
     pub from: Option<u32>,
+    /// How many hits are shown at most; see [`SearchRequest::size`].
     pub size: Option<u32>,
     /// Empty: by score.
     pub sort: Vec<Sort>,
@@ -144,30 +162,45 @@ pub struct SearchRequest {
     pub collapse: Option<Arc<Collapse>>,
     /// What the best hits go through, one after the other.
     pub rescores: Vec<Rescore>,
+    /// Up to which number hits are counted.
     pub track_total_hits: TrackTotalHits,
+    /// Whether hits have scores although they are sorted by something else.
     pub track_scores: bool,
+    /// Hits with a lower score are left out, and not counted.
     pub min_score: Option<f32>,
+    /// What of `_source` is shown; `None`: all of it, unless stored fields alone are asked for.
     pub source: Option<SourceFilter>,
+    /// Which of the fields that hits have beside `_source` are shown.
     pub stored_fields: Option<StoredFields>,
+    /// Fields that are shown as columns have them.
     pub docvalue_fields: Vec<FieldFormat>,
+    /// Fields that are shown as their mapping reads the source.
     pub fields: Vec<FieldFormat>,
+    /// Values that scripts make of each hit.
     pub script_fields: Vec<ScriptField>,
+    /// How what the query matches is shown in the texts of a hit.
     pub highlight: Option<Highlight>,
     /// `runtime_mappings`: a section `runtime` for this search alone. Empty: none.
     pub runtime_mappings: Map<String, Value>,
+    /// Whether each hit tells how its score was computed.
     pub explain: bool,
+    /// Whether each hit tells its version.
     pub version: bool,
+    /// Whether each hit tells the number of its last write.
     pub seq_no_primary_term: bool,
+    /// After how many milliseconds the search stops and answers with what it has found.
     pub timeout_millis: Option<u64>,
     /// `allow_partial_search_results`. `None`: as the node's settings say.
     pub allows_partial: Option<bool>,
     /// 0: never.
     pub terminate_after: u32,
-    pub aggregations: Option<Aggregations>,
+    /// What is asked of all matching documents together.
+    pub aggregations: Option<Arc<dyn AggregationsRequest>>,
     /// `typed_keys`: aggregations are named with their type.
     pub typed_keys: bool,
     /// `stats`: groups under which the search is counted.
     pub stats_groups: Vec<String>,
+    /// Corrections and completions that are wanted beside the hits.
     pub suggest: Option<Arc<Suggest>>,
     /// Of several rankings; the query is whatever one of them finds.
     pub fusion: Option<Arc<Fusion>>,
@@ -268,10 +301,12 @@ impl SearchRequest {
             && self.suggest.as_ref().is_some_and(|suggest| !suggest.is_empty())
     }
 
+    /// How many of the best hits are left out before the first that is shown.
     pub fn from(&self) -> u32 {
         self.from.unwrap_or(0)
     }
 
+    /// How many hits are shown at most.
     pub fn size(&self) -> u32 {
         self.size.unwrap_or(SearchRequest::SIZE_DEFAULT)
     }
@@ -290,11 +325,17 @@ impl SearchRequest {
         self.collapse.is_none() && self.rescores.is_empty()
     }
 
-    /// Parses a body (`{}` or `null` when there is none) and the URL's parameters over it.
+    /// Reads a body (`{}` or `null` when there is none) and the URL's parameters over it. `read_aggregations`: `None` where there are none
+    /// to ask for.
     ///
-    /// Errors are Elasticsearch's: `parsing_exception` for unknown keys, `illegal_argument_exception` for values out of range and for
-    /// features that do not exist here yet, by name.
-    pub fn parse(body: &Value, url: &UrlParameters) -> Result<SearchRequest, RequestError> {
+    /// # Errors
+    /// Those of Elasticsearch: `parsing_exception` for unknown keys, `illegal_argument_exception` for values out of range and for features
+    /// that do not exist here yet, by name.
+    pub(crate) fn read(
+        body: &Value,
+        url: &UrlParameters,
+        read_aggregations: Option<ReadAggregations>,
+    ) -> Result<SearchRequest, RequestError> {
         let before_bytes = work::allocated_bytes();
         let mut request = SearchRequest::default();
         json::check_depth(body)?;
@@ -302,7 +343,12 @@ impl SearchRequest {
             Value::Null => {}
             Value::Object(members) => {
                 for (key, value) in members {
-                    request.parse_key(key, value)?;
+                    match (key.as_str(), read_aggregations) {
+                        ("aggs" | "aggregations", Some(read)) if value.is_object() => {
+                            request.aggregations = Some(read(value)?);
+                        }
+                        _ => request.parse_key(key, value)?,
+                    }
                 }
                 if let Some(retriever) = members.get("retriever") {
                     if let Some(other) = NOT_BESIDE_RETRIEVER.iter().find(|key| members.contains_key(**key)) {
@@ -339,14 +385,8 @@ impl SearchRequest {
                 if !value.is_object() {
                     return Err(unknown());
                 }
-                let query = Some(parse_query(value, &QueryLimits::default())?);
+                let query = Some(read_query(value)?);
                 if key == "query" { self.query = query } else { self.post_filter = query }
-            }
-            "aggs" | "aggregations" => {
-                if !value.is_object() {
-                    return Err(unknown());
-                }
-                self.aggregations = Some(Aggregations::parse(value)?);
             }
             "from" if is_scalar => self.from = Some(from(json::int(value)?)?),
             "size" if is_scalar => self.size = Some(size(json::int(value)?)?),
@@ -379,7 +419,7 @@ impl SearchRequest {
             "stats" => self.stats_groups = stats_groups(value)?,
             "profile" if is_scalar => self.profile = json::boolean(value)?,
             "indices_boost" => self.indices_boost = indices_boost(value)?,
-            "slice" => self.slice = Some(Slice::parse(value)?),
+            "slice" => self.slice = Some(parse_slice(value)?),
             "pit" => self.pit = Some(PointInTime::parse(value)?),
             "runtime_mappings" => self.runtime_mappings = runtime_mappings(value)?,
             "highlight" => self.highlight = Some(Highlight::parse(value)?),
@@ -449,7 +489,9 @@ fn runtime_mappings(value: &Value) -> Result<Map<String, Value>, RequestError> {
 /// A parsed `_count`.
 #[derive(Debug, Clone, Default)]
 pub struct CountRequest {
+    /// The query whose documents are counted. Absent: `match_all`.
     pub query: Option<Query>,
+    /// Documents with a lower score are not counted.
     pub min_score: Option<f32>,
     /// 0: never.
     pub terminate_after: u32,
@@ -467,7 +509,7 @@ impl CountRequest {
                     if key != "query" {
                         return Err(RequestError::parsing(format!("request does not support [{key}]")));
                     }
-                    request.query = Some(parse_query(value, &QueryLimits::default())?);
+                    request.query = Some(read_query(value)?);
                 }
             }
             other => {
@@ -577,7 +619,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                SearchRequest::parse(&body, &UrlParameters::default()).unwrap_err().reason,
+                SearchRequest::read(&body, &UrlParameters::default(), None).unwrap_err().reason,
                 reason,
                 "{body}"
             );
@@ -589,7 +631,7 @@ mod tests {
         let url = [("size", "3"), ("track_total_hits", "true"), ("sort", "n:desc"), ("_source", "false")]
             .into_iter()
             .collect();
-        let request = SearchRequest::parse(&json!({"size": 7}), &url).unwrap();
+        let request = SearchRequest::read(&json!({"size": 7}), &url, None).unwrap();
         assert_eq!((request.size(), request.track_total_hits), (3, TrackTotalHits::Exact));
         assert_eq!((request.sort[0].field.as_str(), request.source.unwrap().fetch), ("n", false));
     }
@@ -597,7 +639,7 @@ mod tests {
     #[test]
     fn a_scroll_has_its_own_rules() {
         let request =
-            SearchRequest::parse(&json!({"size": 0, "from": 1}), &UrlParameters::default()).unwrap();
+            SearchRequest::read(&json!({"size": 0, "from": 1}), &UrlParameters::default(), None).unwrap();
         assert_eq!(
             request.validate_scroll().unwrap_err().reason,
             "Validation Failed: 1: using [from] is not allowed in a scroll context;2: [size] cannot be [0] in a scroll context;"

@@ -11,7 +11,9 @@ const FIELDS_COUNT_MAX: usize = 100;
 /// A field or pattern, and the date or number format it is wanted in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldFormat {
+    /// A path, or a pattern with `*`.
     pub field: String,
+    /// How dates and numbers are written; `None`: as the mapping says.
     pub format: Option<String>,
     /// Also what no mapping knows, as the source has it. For `fields` only.
     pub include_unmapped: bool,

@@ -6,9 +6,10 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::read_query::read_query;
 use super::value_kind::ValueKind;
 use crate::json;
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::Query;
 
 /// Fields and patterns of one request. Ours.
 const FIELDS_MAX: usize = 1_000;
@@ -149,10 +150,12 @@ pub(crate) struct HighlightField {
 }
 
 impl HighlightField {
+    /// What is written before what is highlighted.
     pub fn pre_tag(&self) -> &str {
         self.pre_tags.first().map_or("", String::as_str)
     }
 
+    /// What is written after what is highlighted.
     pub fn post_tag(&self) -> &str {
         self.post_tags.first().map_or("", String::as_str)
     }
@@ -255,7 +258,7 @@ impl Options {
             "order" => self.by_score = Some(json::text(value)?.eq_ignore_ascii_case("score")),
             "require_field_match" => self.require_field_match = Some(json::boolean(value)?),
             "type" => self.highlighter = Some(json::text(value)?),
-            "highlight_query" => self.query = Some(parse_query(value, &QueryLimits::default())?),
+            "highlight_query" => self.query = Some(read_query(value)?),
             "boundary_scanner" => {
                 let name = json::text(value)?.to_uppercase();
                 self.scanner = Some(match name.as_str() {

@@ -2,18 +2,24 @@
 //!
 //! Source: Elasticsearch's `InnerHitBuilder`.
 
+use std::any::Any;
+
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
 use super::value_kind::{ValueKind, wrong_kind};
 use super::{Collapse, HIT_OPTIONS, SearchRequest, UrlParameters};
 use crate::json;
+use crate::query::InnerHitsRequest;
 
+/// What is shown with a hit: the nested documents, the other side of a join, or the group behind it.
 #[derive(Debug)]
 pub(crate) struct InnerHits {
+    /// The name under which they are shown, if the request has one.
     pub name: Option<String>,
     /// Its `collapse` is that of the group's documents. Nested documents are not collapsed, here as in Elasticsearch.
     pub request: SearchRequest,
+    /// Whether an index without the query's path is searched as if the query matched nothing.
     pub ignore_unmapped: bool,
 }
 
@@ -21,6 +27,7 @@ pub(crate) struct InnerHits {
 const INNER_HITS_SIZE: u32 = 3;
 
 impl InnerHits {
+    /// Reads the object of an `inner_hits`, in which aggregations, for one, are unknown.
     pub fn parse(body: &Map<String, Value>) -> Result<InnerHits, RequestError> {
         let (mut name, mut ignore_unmapped, mut collapse) = (None, false, None);
         let mut options = Map::new();
@@ -40,7 +47,7 @@ impl InnerHits {
                 _ => return Err(refused(format!("unknown field [{key}]"))),
             }
         }
-        let parse = |options| SearchRequest::parse(&Value::Object(options), &UrlParameters::default());
+        let parse = |options| SearchRequest::read(&Value::Object(options), &UrlParameters::default(), None);
         let mut request = parse(options.clone()).map_err(|error| {
             // The option that is refused by itself is the one that Elasticsearch names.
             options
@@ -54,6 +61,34 @@ impl InnerHits {
         request.size.get_or_insert(INNER_HITS_SIZE);
         request.collapse = collapse.map(Into::into);
         Ok(InnerHits { name, request, ignore_unmapped })
+    }
+
+    /// The request for hits that a query keeps.
+    pub fn kept_in(query: &dyn InnerHitsRequest) -> &InnerHits {
+        let kept: &dyn Any = query;
+        kept.downcast_ref().expect("queries keep what this file reads")
+    }
+}
+
+impl InnerHitsRequest for InnerHits {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    fn ignores_unmapped(&self) -> bool {
+        self.ignore_unmapped
+    }
+
+    fn has_highlight(&self) -> bool {
+        self.request.highlight.is_some()
+    }
+
+    fn shows_sequence_numbers(&self) -> bool {
+        self.request.seq_no_primary_term
+    }
+
+    fn window(&self) -> u64 {
+        u64::from(self.request.from()) + u64::from(self.request.size())
     }
 }
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
+use super::read_query::read_query;
 use crate::json;
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::Query;
 
 /// One level; the next is inside of its documents.
 #[derive(Debug, Clone)]
@@ -73,7 +74,7 @@ impl NestedSort {
                             "[inner_hits] in the [filter] of a [nested] sort",
                         ));
                     }
-                    sort.filter = Some((value.clone(), parse_query(value, &QueryLimits::default())?));
+                    sort.filter = Some((value.clone(), read_query(value)?));
                 }
                 "max_children" => {
                     let text = json::scalar_text(value).unwrap_or_default();

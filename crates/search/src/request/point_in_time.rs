@@ -9,6 +9,7 @@ use crate::json;
 /// A point in time that a search reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PointInTime {
+    /// What `_pit` answered when it was opened.
     pub id: String,
     /// How much longer it is to be kept after this search.
     pub keep_alive_millis: Option<u64>,

@@ -5,9 +5,10 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use super::read_query::read_query;
 use super::value_kind::wrong_kind;
 use crate::json;
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::Query;
 
 /// One pass over the best hits.
 #[derive(Debug, Clone)]
@@ -42,6 +43,7 @@ impl RescoreMode {
         })
     }
 
+    /// The score that follows from that of the search and that of the rescoring query.
     pub fn combine(self, first: f32, second: f32) -> f32 {
         match self {
             RescoreMode::Avg => (first + second) / 2.0,
@@ -125,7 +127,7 @@ impl Rescore {
                 |cause: RequestError| refused(format!("failed to parse field [{key}]")).caused_by(cause);
             match (key.as_str(), value) {
                 ("rescore_query", Value::Object(_)) => {
-                    query = Some(parse_query(value, &QueryLimits::default()).map_err(failed)?);
+                    query = Some(read_query(value).map_err(failed)?);
                 }
                 ("query_weight", Value::Number(_) | Value::String(_)) => {
                     query_weight = json::float(value).map_err(failed)?;

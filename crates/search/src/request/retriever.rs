@@ -6,12 +6,13 @@ use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
 use super::SearchRequest;
+use super::read_query::read_query;
 use crate::json;
-use crate::query::{QueryLimits, parse_query};
 
 /// `rrf`: several rankings as one, by places instead of scores (reciprocal rank fusion).
 #[derive(Debug, Clone)]
 pub struct Fusion {
+    /// The searches whose hits are fused, each with a query of its own.
     pub rankings: Vec<SearchRequest>,
     /// How much less later places count.
     pub rank_constant: u32,
@@ -79,7 +80,7 @@ impl SearchRequest {
             }
         }
         let whole = within(query, filter);
-        self.query = Some(parse_query(&whole, &QueryLimits::default())?);
+        self.query = Some(read_query(&whole)?);
         Ok(whole)
     }
 
@@ -124,14 +125,13 @@ impl SearchRequest {
             let mut ranking = SearchRequest { size: Some(window as u32), ..SearchRequest::default() };
             let query = ranking.take_retriever(retriever, depth + 1)?;
             if let Some(filter) = filter.clone().filter(|_| ranking.fusion.is_none()) {
-                ranking.query =
-                    Some(parse_query(&within(query.clone(), Some(filter)), &QueryLimits::default())?);
+                ranking.query = Some(read_query(&within(query.clone(), Some(filter)))?);
             }
             queries.push(query);
             rankings.push(ranking);
         }
         let any = within(json!({"bool": {"should": queries, "minimum_should_match": 1}}), filter);
-        self.query = Some(parse_query(&any, &QueryLimits::default())?);
+        self.query = Some(read_query(&any)?);
         self.fusion =
             Some(Arc::new(Fusion { rankings, rank_constant: constant as u32, window: window as u32 }));
         Ok(any)

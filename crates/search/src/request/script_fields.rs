@@ -9,9 +9,12 @@ use crate::json;
 /// Most script fields of one search (`index.max_script_fields`).
 const FIELDS_MAX: usize = 32;
 
+/// An entry of `script_fields`: a value that a script makes of each hit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptField {
+    /// The name under which the value is shown.
     pub name: String,
+    /// Makes the value.
     pub script: Script,
     /// A document for which the script fails goes without the field.
     pub ignore_failure: bool,

@@ -5,60 +5,47 @@ use serde_json::Value;
 
 use super::value_kind::wrong_kind;
 use crate::json;
+use crate::query::Slice;
 
-/// Part `id` of `max`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Slice {
-    /// `_id` or a field of numbers by whose hash documents are dealt out; `None`: `_id` in a scroll, the place in the
-    /// shard in a point in time.
-    pub field: Option<String>,
-    /// Below `max`.
-    pub id: u32,
-    /// At least 2.
-    pub max: u32,
-}
-
-impl Slice {
-    /// `{"field", "id", "max"}`. Elasticsearch takes an object without `id` or `max` for one that finds nothing, or everything; here it is
-    /// refused.
-    pub(super) fn parse(value: &Value) -> Result<Slice, RequestError> {
-        let Value::Object(members) = value else { return Err(json::unknown_key("slice", value)) };
-        let (mut field, mut id, mut max) = (None, None, None);
-        for (name, value) in members {
-            let number = |what: fn(i64) -> Result<(), &'static str>| {
-                let checked = json::int(value).and_then(|number| {
-                    what(number.into()).map_err(RequestError::illegal_argument)?;
-                    Ok(number as u32)
-                });
-                checked.map_err(|cause| refused(format!("failed to parse field [{name}]")).caused_by(cause))
-            };
-            match (name.as_str(), value) {
-                ("field", Value::String(path)) => field = Some(path.clone()),
-                ("id", _) => {
-                    id = Some(number(|id| match id {
-                        0.. => Ok(()),
-                        _ => Err("id must be greater than or equal to 0"),
-                    })?);
-                }
-                ("max", _) => {
-                    max = Some(number(|max| match max {
-                        2.. => Ok(()),
-                        _ => Err("max must be greater than 1"),
-                    })?);
-                }
-                ("field", other) => {
-                    return Err(wrong_kind("slice", "field", other));
-                }
-                _ => return Err(refused(format!("unknown field [{name}]"))),
+/// `{"field", "id", "max"}`. Elasticsearch takes an object without `id` or `max` for one that finds nothing, or everything; here it is
+/// refused.
+pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
+    let Value::Object(members) = value else { return Err(json::unknown_key("slice", value)) };
+    let (mut field, mut id, mut max) = (None, None, None);
+    for (name, value) in members {
+        let number = |what: fn(i64) -> Result<(), &'static str>| {
+            let checked = json::int(value).and_then(|number| {
+                what(number.into()).map_err(RequestError::illegal_argument)?;
+                Ok(number as u32)
+            });
+            checked.map_err(|cause| refused(format!("failed to parse field [{name}]")).caused_by(cause))
+        };
+        match (name.as_str(), value) {
+            ("field", Value::String(path)) => field = Some(path.clone()),
+            ("id", _) => {
+                id = Some(number(|id| match id {
+                    0.. => Ok(()),
+                    _ => Err("id must be greater than or equal to 0"),
+                })?);
             }
+            ("max", _) => {
+                max = Some(number(|max| match max {
+                    2.. => Ok(()),
+                    _ => Err("max must be greater than 1"),
+                })?);
+            }
+            ("field", other) => {
+                return Err(wrong_kind("slice", "field", other));
+            }
+            _ => return Err(refused(format!("unknown field [{name}]"))),
         }
-        match (id, max) {
-            (Some(id), Some(max)) if id < max => Ok(Slice { field, id, max }),
-            (Some(_), Some(_)) => Err(refused("failed to parse field [max]".to_owned())
-                .caused_by(RequestError::illegal_argument("max must be greater than id"))),
-            (None, _) => Err(RequestError::illegal_argument("[slice] needs an [id]")),
-            (_, None) => Err(RequestError::illegal_argument("[slice] needs a [max]")),
-        }
+    }
+    match (id, max) {
+        (Some(id), Some(max)) if id < max => Ok(Slice { field, id, max }),
+        (Some(_), Some(_)) => Err(refused("failed to parse field [max]".to_owned())
+            .caused_by(RequestError::illegal_argument("max must be greater than id"))),
+        (None, _) => Err(RequestError::illegal_argument("[slice] needs an [id]")),
+        (_, None) => Err(RequestError::illegal_argument("[slice] needs a [max]")),
     }
 }
 
@@ -74,7 +61,7 @@ mod tests {
     /// Reasons recorded from Elasticsearch 9.4.3.
     #[test]
     fn slices_are_read_or_refused_in_elasticsearchs_words() {
-        let slice = Slice::parse(&json!({"field": "n", "id": 1, "max": 2})).unwrap();
+        let slice = parse_slice(&json!({"field": "n", "id": 1, "max": 2})).unwrap();
         assert_eq!(slice, Slice { field: Some("n".to_owned()), id: 1, max: 2 });
         for (value, reason, cause) in [
             (
@@ -92,7 +79,7 @@ mod tests {
             (json!({"max": 3, "foo": 1}), "[slice] unknown field [foo]", ""),
             (json!([]), "Unknown key for a START_ARRAY in [slice].", ""),
         ] {
-            let error = Slice::parse(&value).unwrap_err();
+            let error = parse_slice(&value).unwrap_err();
             assert_eq!(error.reason, reason);
             assert_eq!(error.caused_by.map_or(String::new(), |cause| cause.reason), cause);
         }

@@ -12,24 +12,36 @@ use super::value_kind::wrong_kind;
 use crate::json;
 use crate::mode::Mode;
 
+/// The direction of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
+    /// The least first.
     Ascending,
+    /// The greatest first.
     Descending,
 }
 
+/// Where documents without a value stand in a sort.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Missing {
+    /// After all others, in either direction.
     Last,
+    /// Before all others, in either direction.
     First,
+    /// Where a document with this value would stand.
     Value(Value),
 }
 
+/// `numeric_type`: the type that the values of all indices are turned into before they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumericType {
+    /// Whole numbers of 64 bits.
     Long,
+    /// Floating-point numbers of 64 bits.
     Double,
+    /// Milliseconds since 1970.
     Date,
+    /// Nanoseconds since 1970, which reach to the year 2262.
     DateNanos,
 }
 
@@ -41,11 +53,18 @@ pub(crate) const SHARD_DOC: &str = "_shard_doc";
 pub struct Sort {
     /// A path, `_score`, `_doc` or `_shard_doc`.
     pub field: String,
+    /// Whether the least or the greatest come first.
     pub order: Order,
+    /// What counts of several values; `None`: the least of ascending sorts, the greatest of descending ones.
     pub mode: Option<Mode>,
+    /// Where documents without a value stand.
     pub missing: Missing,
+    /// The type that the field is taken to have where it is not mapped; `None`: such an index refuses the
+    /// sort.
     pub unmapped_type: Option<String>,
+    /// The type that values are turned into before they are compared.
     pub numeric_type: Option<NumericType>,
+    /// How dates are written in `sort` of a hit; `None`: as they are compared.
     pub format: Option<String>,
     /// `_geo_distance`.
     pub(crate) geo: Option<Arc<GeoSort>>,
@@ -58,6 +77,7 @@ pub struct Sort {
 /// A sort by what a script gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptSort {
+    /// Makes the key of each document.
     pub script: Script,
     /// A text rather than a number.
     pub is_text: bool,
@@ -87,6 +107,7 @@ impl Sort {
         self.field == "_doc" || self.field == SHARD_DOC
     }
 
+    /// Whether it is a sort by score.
     pub fn is_score(&self) -> bool {
         self.field == "_score"
     }

@@ -15,34 +15,48 @@ const FIELDS_MAX: usize = 1000;
 /// What is wanted of one document's terms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermVectorsRequest {
+    /// The name of the index that has, or would have, the document.
     pub index: Option<String>,
+    /// The `_id` of the document; `None`: `document` has it.
     pub id: Option<String>,
+    /// The routing that the document was, or would be, indexed with.
     pub routing: Option<String>,
+    /// The only version of the document that is wanted; `None`: any.
     pub version: Option<u64>,
     /// A document that is in no index, instead of an id.
     pub document: Option<Value>,
     /// Names and patterns; `None`: fields with `term_vector`, or all of a document that is in no index.
     pub fields: Option<Vec<String>>,
+    /// Whether the places of each term among the tokens are shown.
     pub positions: bool,
+    /// Whether the places of each term among the characters are shown.
     pub offsets: bool,
+    /// Whether it is shown how often each term occurs in the shard.
     pub term_statistics: bool,
+    /// Whether the sums over all terms of each field of the shard are shown.
     pub field_statistics: bool,
     /// Names of analyzers that stand in for those of fields.
     pub analyzers: BTreeMap<String, String>,
+    /// Which terms are shown; `None`: all.
     pub filter: Option<TermFilter>,
 }
 
 /// Which terms of a field are shown: the best by their frequency here and rarity elsewhere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermFilter {
+    /// How many terms of a field are shown at most.
     pub count_max: usize,
     /// In the document.
     pub term_freq_min: u64,
+    /// The most occurrences in the document that a term may have.
     pub term_freq_max: u64,
+    /// In how many documents of the shard a term must be at least.
     pub doc_freq_min: u64,
+    /// In how many documents of the shard a term may be at most.
     pub doc_freq_max: u64,
     /// In UTF-16 units; a maximum of 0 is none.
     pub length_min: usize,
+    /// The longest term that is shown, in UTF-16 units; 0: any.
     pub length_max: usize,
 }
 

@@ -16,6 +16,7 @@ use crate::source::SourceFilter;
 pub struct UrlParameters(pub Vec<(String, String)>);
 
 impl UrlParameters {
+    /// The value of a parameter; of several with the name the last.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }

@@ -18,6 +18,7 @@ use super::{Detail, Explanation};
 pub struct FieldStatistics {
     /// Documents with the field.
     pub doc_count: u64,
+    /// How many tokens all these documents have in the field.
     pub sum_total_term_freq: u64,
 }
 
@@ -36,7 +37,7 @@ impl NormCache {
         !matches!(self.similarity, Similarity::Bm25 { .. } | Similarity::Boolean)
     }
 
-    pub fn new(statistics: FieldStatistics, similarity: Similarity) -> NormCache {
+    pub(crate) fn new(statistics: FieldStatistics, similarity: Similarity) -> NormCache {
         let average_length =
             (statistics.sum_total_term_freq as f64 / statistics.doc_count.max(1) as f64) as f32;
         let inverse = std::array::from_fn(|byte| {

@@ -5,12 +5,15 @@ use serde_json::{Value, json};
 /// One node: a value, what it is, and what it was computed from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
+    /// What it is that is explained, mostly a score or a part of one.
     pub value: f32,
     /// Counts are printed as whole numbers.
     pub whole: Option<u64>,
     /// Values that Lucene holds in double.
     pub double: Option<f64>,
+    /// What the value is, in Lucene's words.
     pub description: String,
+    /// What the value was computed from.
     pub details: Vec<Detail>,
 }
 
@@ -18,10 +21,12 @@ pub struct Explanation {
 pub type Detail = Explanation;
 
 impl Explanation {
+    /// A value that was computed from others.
     pub fn of(value: f32, description: impl Into<String>, details: Vec<Detail>) -> Explanation {
         Explanation { value, whole: None, double: None, description: description.into(), details }
     }
 
+    /// A value that is explained by nothing else.
     pub fn leaf(value: f32, description: impl Into<String>) -> Explanation {
         Explanation::of(value, description, Vec::new())
     }

@@ -33,6 +33,7 @@ fn log2(value: f64) -> f64 {
 }
 
 impl Measured {
+    /// The score of a document by how often it has the term and by its norm.
     pub fn score(&self, freq: f32, norm: u8) -> f32 {
         let (freq, length) = (f64::from(freq), f64::from(norm::decode(norm)));
         let score = match self.similarity {

@@ -6,11 +6,12 @@ mod explanation;
 mod measured;
 mod random;
 
-pub use bm25::FieldStatistics;
+pub(crate) use bm25::FieldStatistics;
 use bm25::explain_length;
 pub(crate) use bm25::{Bm25, NormCache};
 pub(crate) use ceiling::{Ceiling, Span};
+pub(crate) use explanation::Detail;
+pub use explanation::Explanation;
 pub use explanation::float_to_json;
-pub use explanation::{Detail, Explanation};
 pub(crate) use measured::TermStatistics;
 pub(crate) use random::{RandomOf, java_hash};

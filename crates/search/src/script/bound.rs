@@ -20,6 +20,7 @@ pub(crate) struct BoundScript {
 }
 
 impl BoundScript {
+    /// Compiles a script of a request and looks up the fields that it reads.
     pub fn bind(script: &Script, context: ScriptContext, shard: &ShardSnapshot) -> Result<BoundScript> {
         BoundScript::bind_below(script, context, shard, &[])
     }
@@ -52,22 +53,27 @@ impl BoundScript {
         &self.fields
     }
 
+    /// Whether it reads `_score`.
     pub fn uses_score(&self) -> bool {
         self.script.uses_score()
     }
 
+    /// Its text.
     pub fn source(&self) -> &str {
         self.script.source()
     }
 
+    /// The name of its language, as requests have it.
     pub fn language(&self) -> &'static str {
         self.script.language()
     }
 
+    /// The parameters that the request gave it.
     pub fn params(&self) -> &Map<String, Json> {
         &self.params
     }
 
+    /// Opens it on a segment, over whose documents it is run.
     pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<OpenScript<'a>> {
         let documents = SegmentDocuments::open(&self.fields, segment)?;
         Ok(self.start().over(Box::new(documents)))

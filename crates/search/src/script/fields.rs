@@ -74,6 +74,7 @@ pub(super) struct SegmentDocuments<'a> {
 }
 
 impl<'a> SegmentDocuments<'a> {
+    /// Opens the fields that a script reads on a segment.
     pub fn open(bound: &'a BoundFields, segment: &'a Segment) -> Result<SegmentDocuments<'a>> {
         let fields = bound.fields.iter().zip(&bound.runtime);
         let readers = fields
@@ -154,6 +155,7 @@ struct FieldReader<'a> {
 const NAMES_MAX: u64 = 1 << 10;
 
 impl<'a> FieldReader<'a> {
+    /// Opens a field of a segment for scripts.
     pub fn open(
         bound: &'a BoundField,
         runtime: Option<&'a RuntimeField>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::ShardRequest;
-use crate::bound_search::{bind_post_filter, bind_query};
+use crate::bound_search::{bind_inner_hits, bind_post_filter, bind_query};
 use crate::collect::BoundSort;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
@@ -43,9 +43,8 @@ impl Plan {
         let request = wanted.request;
         let query = bind_query(shard, request, wanted.place, context)?;
         let post_filter = bind_post_filter(shard, request, context)?;
-        let mut inner_hits = Vec::new();
-        query.inner_hits(&mut inner_hits)?;
-        post_filter.as_ref().map_or(Ok(()), |filter| filter.inner_hits(&mut inner_hits))?;
+        // What is wrong with them is told before any document is looked for.
+        bind_inner_hits(std::iter::once(&query).chain(&post_filter), context)?;
         query.joined_hits(&mut Vec::new())?;
         let rescores = BoundRescore::bind_all(request, shard, context)?;
         let scoring = (wanted.sorts.is_empty() && wanted.count_max > 0)

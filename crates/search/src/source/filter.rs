@@ -12,6 +12,7 @@ pub struct SourceFilter {
     pub fetch: bool,
     /// Paths or patterns with `*`; empty means everything.
     pub includes: Vec<String>,
+    /// Paths or patterns with `*` of what is left out of that.
     pub excludes: Vec<String>,
 }
 
@@ -22,6 +23,7 @@ impl Default for SourceFilter {
 }
 
 impl SourceFilter {
+    /// No `_source` is shown.
     pub fn none() -> SourceFilter {
         SourceFilter { fetch: false, ..SourceFilter::default() }
     }

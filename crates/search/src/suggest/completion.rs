@@ -223,7 +223,7 @@ fn read(
     context: &SearchContext,
 ) -> Result<()> {
     let query = query::bind_in(&Query::match_all(), shard, context)?;
-    let searched = Searched { query: &query, post_filter: None, sorts: &[], rescores: &[] };
+    let searched = Searched { query: &query, post_filter: None, sorts: &[], rescores: &[], inner: &[] };
     let hits: Vec<Hit> = places
         .iter()
         .map(|&place| {

@@ -15,6 +15,7 @@ impl FoundContexts {
         )
     }
 
+    /// Takes in the contexts of another suggestion with the same text.
     pub fn extend(&mut self, other: FoundContexts) {
         for context in other.0 {
             if !self.0.contains(&context) {

@@ -23,7 +23,7 @@ pub(super) struct Language<'s> {
 }
 
 impl<'s> Language<'s> {
-    pub fn new(terms: FieldTerms<'s>, smoothing: Smoothing, separator: &str) -> Language<'s> {
+    pub(crate) fn new(terms: FieldTerms<'s>, smoothing: Smoothing, separator: &str) -> Language<'s> {
         Language {
             vocabulary: terms.total_frequency() as f64,
             term_count: terms.term_count() as f64,

@@ -20,11 +20,13 @@ use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
 use super::filter_marks::FilterMarks;
 use crate::error::Result;
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::Query;
+use crate::request::read_query;
 
 /// Filters of one aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
 
+/// The options of an `adjacency_matrix`: named filters, of which each and each pair is a bucket.
 #[derive(Debug, Clone)]
 pub struct AdjacencyMatrix {
     /// By ascending name.
@@ -33,14 +35,14 @@ pub struct AdjacencyMatrix {
 }
 
 impl AdjacencyMatrix {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let separator = options.text("separator")?.unwrap_or_else(|| "&".to_owned());
         let mut filters = Vec::new();
         match options.take("filters") {
             None => {}
             Some(Value::Object(named)) => {
                 for (name, query) in named {
-                    let query = parse_query(&query, &QueryLimits::default());
+                    let query = read_query(&query);
                     filters.push((name, query.map_err(|cause| options.failed("filters", cause))?));
                 }
             }

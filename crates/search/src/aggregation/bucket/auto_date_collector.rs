@@ -130,7 +130,7 @@ impl AutoDateCollector<'_> {
 }
 
 impl<'s> AutoDateCollector<'s> {
-    pub fn new(request: &'s AutoDateHistogram, place: Place<'s>) -> Result<AutoDateCollector<'s>> {
+    pub(crate) fn new(request: &'s AutoDateHistogram, place: Place<'s>) -> Result<AutoDateCollector<'s>> {
         let source = &place.bound.sources()[0];
         let range = stored_range(source, place.shard, None)?;
         let dates = (0..request.ladder.len())

@@ -35,6 +35,7 @@ pub(super) struct Rung {
 }
 
 impl Rung {
+    /// The largest number of its units that are merged into one bucket.
     pub fn step_max(&self) -> i64 {
         *self.steps.last().unwrap_or(&1)
     }
@@ -56,6 +57,7 @@ const LADDER: [Rung; 6] = [
     },
 ];
 
+/// The options of an `auto_date_histogram`: how many buckets are wanted, from which their interval follows.
 #[derive(Debug, Clone)]
 pub struct AutoDateHistogram {
     values: ValuesOptions,
@@ -64,7 +66,7 @@ pub struct AutoDateHistogram {
 }
 
 impl AutoDateHistogram {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let target = options.int("buckets")?.unwrap_or(BUCKETS);
         if target <= 0 {
             let reason = format!("[buckets] must be greater than 0. Found [{target}] in [{}]", options.name);

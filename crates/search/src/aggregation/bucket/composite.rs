@@ -29,6 +29,7 @@ const SIZE: i32 = 10;
 /// Sources of one aggregation.
 const SOURCE_COUNT_MAX: usize = 64;
 
+/// The options of a `composite`: pages of buckets by the values of several sources together.
 #[derive(Debug, Clone)]
 pub struct Composite {
     name: String,
@@ -38,7 +39,7 @@ pub struct Composite {
 }
 
 impl Composite {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let list = match options.take_typed("sources")? {
             None => return Err(RequestError::illegal_argument("Required [sources]")),
             Some(Value::Array(list)) => list,

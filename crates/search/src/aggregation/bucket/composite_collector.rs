@@ -101,7 +101,7 @@ pub struct CompositeCollector<'s> {
 }
 
 impl<'s> CompositeCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         size: usize,
         readers: Vec<SourceReader<'s>>,
         after: Option<Vec<i64>>,

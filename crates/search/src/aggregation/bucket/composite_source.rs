@@ -148,6 +148,7 @@ impl CompositeSource {
         })
     }
 
+    /// Refuses options that do not fit the kind of the source, in Elasticsearch's words.
     pub fn check(&self) -> Parsed<()> {
         if self.missing_order != MissingOrder::Default && !self.missing_bucket {
             return Err(RequestError::illegal_argument(
@@ -157,6 +158,7 @@ impl CompositeSource {
         Ok(())
     }
 
+    /// Which fields it takes its values from, and the aggregation that refusals of other fields name.
     pub fn accepts(&self) -> (Accepts, Option<&'static str>) {
         match self.kind {
             SourceKind::Terms => (Accepts::Anything, None),
@@ -166,10 +168,12 @@ impl CompositeSource {
         }
     }
 
+    /// Whether its keys are dates.
     pub fn is_dates(&self) -> bool {
         matches!(self.kind, SourceKind::Dates { .. })
     }
 
+    /// How dates become the keys of buckets; `None`: its values are no dates.
     pub fn rounding(&self, source: &Source) -> Result<Option<Rounding>> {
         let SourceKind::Dates { interval, offset_millis } = &self.kind else { return Ok(None) };
         let interval = interval.ok_or_else(|| {
@@ -203,6 +207,7 @@ impl CompositeSource {
         }
     }
 
+    /// The order of two of its keys in the answer, with missing values where the request wants them.
     pub fn compare_keys(&self, left: &Key, right: &Key) -> Ordering {
         self.compare(*left == Key::Missing, *right == Key::Missing, || left.compare(right))
     }
@@ -319,7 +324,7 @@ pub struct SourceReader<'s> {
 }
 
 impl<'s> SourceReader<'s> {
-    pub fn new(
+    pub(crate) fn new(
         request: &'s CompositeSource,
         source: &'s Source,
         shard: &ShardSnapshot,
@@ -347,6 +352,7 @@ impl<'s> SourceReader<'s> {
         })
     }
 
+    /// The next documents are of this segment. What it keeps of the segment's terms is charged.
     pub fn begin(&mut self, view: &'s SegmentView, budget: &Budget) -> Result<()> {
         match &mut self.reader {
             Reader::Keys(reader) => reader.begin(view, budget),
@@ -450,6 +456,7 @@ impl<'s> SourceReader<'s> {
         Ok(Values { values: &self.ids, positions: Some(&self.positions) })
     }
 
+    /// The key that stands behind a number that it gave out.
     pub fn key(&self, id: i64) -> Key {
         match (&self.reader, &self.request.kind) {
             (Reader::Keys(reader), _) => reader.key(id),
@@ -458,6 +465,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
+    /// The order of two numbers that it gave out, which is that of their keys.
     pub fn compare(&self, left: i64, right: i64) -> Ordering {
         match &self.reader {
             Reader::Keys(reader) => reader.compare(left, right),

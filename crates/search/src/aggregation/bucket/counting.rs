@@ -8,6 +8,7 @@ use crate::error::Result;
 /// Documents that are looked at in the time that it takes to count one bucket: the values of a leaf of points are decoded.
 const DOCS_PER_COUNT: u64 = 128;
 
+/// Whether documents are counted from postings rather than collected: whether there are many for each bucket.
 pub fn is_worth_counting(doc_count: u64, bucket_count: u64) -> bool {
     bucket_count.saturating_mul(DOCS_PER_COUNT) <= doc_count
 }

@@ -22,8 +22,10 @@ pub struct Span {
 }
 
 impl Span {
+    /// The span that holds no instant.
     pub const NONE: Span = Span { start: 0, end: 0 };
 
+    /// Whether an instant lies in it: the start does, the end does not.
     #[inline]
     pub fn contains(self, instant: i64) -> bool {
         instant >= self.start && instant < self.end
@@ -39,6 +41,7 @@ struct Season {
     rounding: Rounding,
 }
 
+/// Finds the bucket of an instant, and knows the bucket that was found last.
 #[derive(Debug)]
 pub struct DateBuckets {
     pub rounding: Rounding,

@@ -35,6 +35,7 @@ use super::rounding::{Interval, Rounding};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
+/// The options of a `date_histogram`: interval, zone, offset, bounds and order.
 #[derive(Debug, Clone)]
 pub struct DateHistogram {
     pub name: String,
@@ -59,7 +60,7 @@ pub struct DateShape {
 }
 
 impl DateHistogram {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let interval = calendar_or_fixed(options)?;
         let offset_millis = offset_millis(options)?;
         let min_doc_count = min_doc_count(options)?;
@@ -186,6 +187,7 @@ impl Render for DateHistogram {
     }
 }
 
+/// Counts the documents of each interval of time on a shard.
 #[derive(Debug)]
 pub struct DateHistogramCollector<'s> {
     shape: &'s DateShape,
@@ -210,7 +212,7 @@ const BLOCK: usize = 128;
 const BUCKETS_BY_BLOCK_MAX: u32 = 32;
 
 impl<'s> DateHistogramCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         shape: &'s DateShape,
         source: &'s Source,
         subs: Subs<'s>,

@@ -20,11 +20,13 @@ use super::super::tree::{Aggregation, Kind};
 use super::filter_marks::{Docs, FilterMarks};
 use crate::error::Result;
 use crate::json;
-use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
+use crate::query::{BoundQuery, MatchingDocs, Query};
+use crate::request::read_query;
 
 /// Filters of one `filters` aggregation.
 const FILTER_COUNT_MAX: usize = 1024;
 
+/// The options of a `filter`: one query, whose documents are the only bucket.
 #[derive(Debug, Clone)]
 pub struct Filter {
     query: Query,
@@ -34,7 +36,7 @@ impl Filter {
     /// The body of `filter` is the query itself.
     pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let query = Value::Object(options.take_all());
-        Ok(Kind::own(Filter { query: parse_query(&query, &QueryLimits::default())? }))
+        Ok(Kind::own(Filter { query: read_query(&query)? }))
     }
 }
 
@@ -76,6 +78,7 @@ impl Render for Filter {
     }
 }
 
+/// The options of a `filters`: several queries, each of which is a bucket.
 #[derive(Debug, Clone)]
 pub struct Filters {
     /// Names are empty for a list of filters.
@@ -88,8 +91,7 @@ pub struct Filters {
 }
 
 impl Filters {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
-        let limits = QueryLimits::default();
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         // The one aggregation whose options Elasticsearch reads by hand.
         for (option, value) in options.entries() {
             let fits = match option {
@@ -107,12 +109,11 @@ impl Filters {
         }
         let (is_named, filters) = match options.take("filters") {
             Some(Value::Object(named)) => {
-                let parsed =
-                    named.iter().map(|(name, query)| Ok((name.clone(), parse_query(query, &limits)?)));
+                let parsed = named.iter().map(|(name, query)| Ok((name.clone(), read_query(query)?)));
                 (true, parsed.collect::<std::result::Result<Vec<_>, RequestError>>()?)
             }
             Some(Value::Array(list)) => {
-                let parsed = list.iter().map(|query| Ok((String::new(), parse_query(query, &limits)?)));
+                let parsed = list.iter().map(|query| Ok((String::new(), read_query(query)?)));
                 (false, parsed.collect::<std::result::Result<Vec<_>, RequestError>>()?)
             }
             Some(other) => {
@@ -219,6 +220,7 @@ impl Render for Filters {
     }
 }
 
+/// Collects the documents that match the filter, in one bucket for each bucket of the parent.
 #[derive(Debug)]
 pub struct FilterCollector<'s> {
     query: &'s BoundQuery,
@@ -231,7 +233,7 @@ pub struct FilterCollector<'s> {
 }
 
 impl<'s> FilterCollector<'s> {
-    pub fn new(query: &'s BoundQuery, subs: Subs<'s>, budget: &'s Budget) -> FilterCollector<'s> {
+    pub(crate) fn new(query: &'s BoundQuery, subs: Subs<'s>, budget: &'s Budget) -> FilterCollector<'s> {
         FilterCollector {
             query,
             docs: Docs(None),
@@ -320,6 +322,8 @@ pub fn single_partials(counts: &[u64], subs: &mut Subs<'_>, buckets: &[u32]) -> 
     Ok(partials.collect())
 }
 
+/// Collects documents in a bucket for each filter that they match, and those that match none where they are
+/// wanted.
 #[derive(Debug)]
 pub struct FiltersCollector<'s> {
     marks: FilterMarks<'s>,
@@ -332,7 +336,7 @@ pub struct FiltersCollector<'s> {
 }
 
 impl<'s> FiltersCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         queries: &'s [BoundQuery],
         has_other: bool,
         subs: Subs<'s>,

@@ -41,14 +41,16 @@ pub struct FilterMarks<'s> {
 }
 
 impl<'s> FilterMarks<'s> {
-    pub fn new(queries: &'s [BoundQuery]) -> FilterMarks<'s> {
+    pub(crate) fn new(queries: &'s [BoundQuery]) -> FilterMarks<'s> {
         FilterMarks { queries, docs: Vec::new(), start: 0, bits: vec![Bits::default(); queries.len()] }
     }
 
+    /// How many filters each document is asked about.
     pub fn filter_count(&self) -> usize {
         self.queries.len()
     }
 
+    /// Opens the filters on a segment, whose documents are asked about next.
     pub fn open(&mut self, view: &'s SegmentView) -> Result<()> {
         self.docs.clear();
         for query in self.queries {

@@ -15,7 +15,7 @@ use crate::json;
 
 type Result<T> = std::result::Result<T, RequestError>;
 
-pub fn parse_geo_distance(options: &mut Options) -> Result<Kind> {
+pub(crate) fn parse_geo_distance(options: &mut Options) -> Result<Kind> {
     let origin = match options.take_typed("origin")? {
         None => None,
         Some(value) => Some(parse_point(&value, true).map_err(|cause| options.failed("origin", cause))?),

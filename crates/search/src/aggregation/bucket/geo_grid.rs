@@ -23,6 +23,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::grid_cells::{CellMemory, GridCells};
 use crate::error::Result;
 
+/// The options of a `geohash_grid`, `geotile_grid` or `geohex_grid`: a bucket for each cell of a grid.
 #[derive(Debug, Clone)]
 pub struct GeoGrid {
     values: ValuesOptions,
@@ -35,7 +36,7 @@ pub struct GeoGrid {
 const SIZE_DEFAULT: i32 = 10_000;
 
 impl GeoGrid {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let cells = GridCells::parse(options)?;
         let mut positive = |option: &str| match options.int(option)? {
             Some(size) if size <= 0 => Err(options.refused(

@@ -16,11 +16,12 @@ use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
+/// `global`: one bucket of all documents, whatever the query matches. It has no options.
 #[derive(Debug, Clone)]
 pub struct Global;
 
 impl Global {
-    pub fn parse(_: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(_: &mut Options) -> std::result::Result<Kind, RequestError> {
         Ok(Kind::own(Global))
     }
 }

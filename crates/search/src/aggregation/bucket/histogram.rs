@@ -23,6 +23,7 @@ use crate::error;
 use crate::json;
 use crate::query::Query;
 
+/// The options of a `histogram`: interval, offset, bounds and order.
 #[derive(Debug, Clone)]
 pub struct Histogram {
     pub values: ValuesOptions,
@@ -48,7 +49,7 @@ pub(super) fn min_doc_count(options: &mut Options) -> Result<u64, RequestError> 
 }
 
 impl Histogram {
-    pub fn parse(options: &mut Options) -> Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> Result<Kind, RequestError> {
         let interval = options.double("interval")?;
         if let Some(interval) = interval
             && !(interval > 0.0 && interval.is_finite())

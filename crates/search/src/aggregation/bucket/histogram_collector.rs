@@ -14,6 +14,7 @@ use super::histogram::Histogram;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
+/// Counts the documents of each interval of numbers on a shard.
 #[derive(Debug)]
 pub struct HistogramCollector<'s> {
     request: &'s Histogram,
@@ -60,7 +61,7 @@ impl Places {
 }
 
 impl<'s> HistogramCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         request: &'s Histogram,
         source: &'s Source,
         subs: Subs<'s>,

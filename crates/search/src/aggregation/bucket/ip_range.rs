@@ -32,6 +32,7 @@ struct IpRange {
     to: Option<IpBytes>,
 }
 
+/// The options of an `ip_range`: ranges of addresses, each of which is a bucket.
 #[derive(Debug, Clone)]
 pub struct IpRanges {
     values: ValuesOptions,
@@ -41,7 +42,7 @@ pub struct IpRanges {
 }
 
 impl IpRanges {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let list = match options.take("ranges") {
             None => Vec::new(),
             Some(Value::Array(list)) => list,

@@ -26,6 +26,8 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
 
+/// The options of `children` and `parent`: the relation whose documents are collected instead of those on the
+/// other side of the join.
 #[derive(Debug, Clone)]
 pub struct Joined {
     /// The relation of the children.
@@ -34,11 +36,11 @@ pub struct Joined {
 }
 
 impl Joined {
-    pub fn parse_children(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse_children(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         Joined::parse(options, "children", true)
     }
 
-    pub fn parse_parent(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse_parent(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         Joined::parse(options, "parent", false)
     }
 

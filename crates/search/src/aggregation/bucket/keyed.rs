@@ -88,7 +88,7 @@ pub fn filled_range(min: Option<i64>, max: Option<i64>, buckets: &[KeyedBucket])
     min.or(first).zip(max.or(last)).filter(|(min, max)| min <= max)
 }
 
-pub fn sorted(
+pub(crate) fn sorted(
     order: &BucketOrder,
     aggregation: &Aggregation,
     mut buckets: Vec<KeyedBucket>,

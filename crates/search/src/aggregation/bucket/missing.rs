@@ -22,13 +22,14 @@ use crate::bits::{Bits, WINDOW};
 use crate::error::Result;
 use crate::script::{RuntimeReader, RuntimeTerms};
 
+/// The options of a `missing`: the field that documents of the bucket have no value of.
 #[derive(Debug, Clone)]
 pub struct Missing {
     values: ValuesOptions,
 }
 
 impl Missing {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         Ok(Kind::own(Missing { values: ValuesOptions::parse(options)? }))
     }
 }
@@ -71,6 +72,7 @@ impl Render for Missing {
     }
 }
 
+/// Collects the documents without a value of the field.
 #[derive(Debug)]
 pub struct MissingCollector<'s> {
     path: String,
@@ -86,7 +88,7 @@ pub struct MissingCollector<'s> {
 }
 
 impl<'s> MissingCollector<'s> {
-    pub fn new(source: &'s Source, subs: Subs<'s>, budget: &'s Budget) -> MissingCollector<'s> {
+    pub(crate) fn new(source: &'s Source, subs: Subs<'s>, budget: &'s Budget) -> MissingCollector<'s> {
         MissingCollector {
             path: source.path().to_owned(),
             source,

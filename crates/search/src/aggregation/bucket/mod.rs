@@ -38,7 +38,7 @@ pub use composite_collector::CombinedFindings;
 pub use date_histogram::{DateHistogram, DateShape};
 pub use filter::{Filter, Filters, single_partials};
 pub use filter_marks::{Docs, mark};
-pub use geo_distance::parse_geo_distance;
+pub(crate) use geo_distance::parse_geo_distance;
 pub use geo_grid::GeoGrid;
 pub use global::Global;
 pub use histogram::Histogram;

@@ -24,11 +24,14 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
 
+/// The options of a `nested`: the path of the nested documents that are collected instead of those around
+/// them.
 #[derive(Debug, Clone)]
 pub struct Nested {
     path: String,
 }
 
+/// The options of a `reverse_nested`: the path of the documents around the nested ones that are collected.
 #[derive(Debug, Clone)]
 pub struct ReverseNested {
     /// `None`: the documents themselves.
@@ -53,7 +56,7 @@ fn unexpected(options: &Options, value: &Value) -> RequestError {
 }
 
 impl Nested {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         match take_path(options)? {
             Some(path) => Ok(Kind::own(Nested { path })),
             None => Err(RequestError::parsing(format!(
@@ -77,7 +80,7 @@ impl Nested {
 }
 
 impl ReverseNested {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         Ok(Kind::own(ReverseNested { path: take_path(options)? }))
     }
 }

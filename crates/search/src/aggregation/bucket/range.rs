@@ -32,6 +32,7 @@ pub struct Range {
     pub to: Option<Value>,
 }
 
+/// The options of `range`, `date_range` and `geo_distance`: ranges of numbers, each of which is a bucket.
 #[derive(Debug, Clone)]
 pub struct Ranges {
     pub name: String,
@@ -75,7 +76,7 @@ pub struct ShownRange {
 }
 
 impl Ranges {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let ranges = ranges_of(options)?
             .into_iter()
             .map(|range| parse_range(options, range))

@@ -15,6 +15,7 @@ use super::range::{Origin, Ranges, ShownRange};
 use crate::error::Result;
 use crate::geo::Ring;
 
+/// Collects documents in each range that one of their values lies in.
 #[derive(Debug)]
 pub struct RangeCollector<'s> {
     ranges: &'s [ShownRange],
@@ -63,7 +64,7 @@ fn place_all(
 }
 
 impl<'s> RangeCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         request: &Ranges,
         ranges: &'s [ShownRange],
         source: &'s Source,

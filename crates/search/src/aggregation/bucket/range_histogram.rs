@@ -71,6 +71,7 @@ impl<'s> RangeKeys<'s> {
     }
 }
 
+/// Collects documents in each interval that a range of theirs meets.
 #[derive(Debug)]
 pub struct RangeHistogramCollector<'s> {
     keys: RangeKeys<'s>,

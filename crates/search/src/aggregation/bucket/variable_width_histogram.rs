@@ -28,6 +28,8 @@ const BUCKETS: i32 = 10;
 /// Clusters of one shard, so that merging the nearest stays quick.
 const CLUSTERS_MAX: i32 = 5_000;
 
+/// The options of a `variable_width_histogram`: how many buckets are wanted, whose bounds follow from the
+/// values.
 #[derive(Debug, Clone)]
 pub struct VariableWidthHistogram {
     values: ValuesOptions,
@@ -37,7 +39,7 @@ pub struct VariableWidthHistogram {
 }
 
 impl VariableWidthHistogram {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let buckets = options.int("buckets")?;
         if let Some(buckets) = buckets
             && buckets <= 0

@@ -63,6 +63,7 @@ impl FieldItems<'_> {
     }
 }
 
+/// Collects the values of each document of a shard as one transaction.
 #[derive(Debug)]
 pub struct FrequentCollector<'s> {
     fields: Vec<FieldItems<'s>>,
@@ -79,7 +80,7 @@ pub struct FrequentCollector<'s> {
 }
 
 impl<'s> FrequentCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         fields: Vec<(&'s Source, TermFilter)>,
         query: Option<&'s BoundQuery>,
         budget: &'s Budget,

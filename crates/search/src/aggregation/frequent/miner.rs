@@ -32,6 +32,7 @@ pub trait Watch {
     fn check(&self) -> Result<()>;
 }
 
+/// Values that occur together, and in how many transactions they do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemSet {
     /// Ranks, ascending.

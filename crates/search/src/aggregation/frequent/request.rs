@@ -27,7 +27,8 @@ use super::miner::{ItemSet, Wanted, Watch, closed_sets};
 use super::transactions::{Item, Transactions};
 use crate::context::SearchContext;
 use crate::error::{Error, Result};
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::Query;
+use crate::request::read_query;
 
 const NAME: &str = "frequent_item_sets";
 
@@ -45,6 +46,7 @@ const STEP_BYTES: u64 = 64 << 10;
 
 const LABEL: &str = "<frequent item sets>";
 
+/// The options of a `frequent_item_sets`: fields, and how frequent and how large a set must be.
 #[derive(Debug, Clone)]
 pub struct FrequentItemSets {
     name: String,
@@ -83,7 +85,7 @@ impl ItemField {
 }
 
 impl FrequentItemSets {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         // The name before 8.7, `frequent_items`, means the same.
         options.kind = NAME;
         let fields = match options.take_typed("fields")? {
@@ -105,7 +107,7 @@ impl FrequentItemSets {
         let filter = match options.object("filter")? {
             None => None,
             Some(query) => {
-                let query = parse_query(&Value::Object(query), &QueryLimits::default());
+                let query = read_query(&Value::Object(query));
                 Some(query.map_err(|cause| options.failed("filter", cause))?)
             }
         };

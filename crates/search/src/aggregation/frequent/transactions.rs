@@ -24,6 +24,7 @@ impl Item {
         self.field.cmp(&other.field).then_with(|| self.key.compare(&other.key))
     }
 
+    /// What it holds, in bytes, to be charged.
     pub fn bytes(&self) -> u64 {
         let term = match &self.key {
             Key::Term(term) => term.len(),
@@ -67,18 +68,22 @@ impl TransactionTable {
         TRANSACTION_BYTES + 4 * items.len() as u64
     }
 
+    /// The number of different transactions.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
+    /// The items of a transaction, ascending.
     pub fn items(&self, transaction: usize) -> &[u32] {
         slice(&self.cells, &self.ends, transaction)
     }
 
+    /// The bucket of the parent that a transaction belongs to.
     pub fn owner(&self, transaction: usize) -> u32 {
         self.owners[transaction]
     }
 
+    /// How many documents the transaction stands for.
     pub fn count(&self, transaction: usize) -> u64 {
         self.counts[transaction]
     }

@@ -23,6 +23,7 @@ const WHISKER: f64 = 1.5;
 
 const NAMES: [&str; 7] = ["min", "max", "q1", "q2", "q3", "lower", "upper"];
 
+/// The options of a `boxplot`: the field and the compression of its t-digest.
 #[derive(Debug, Clone)]
 pub struct Boxplot {
     values: ValuesOptions,
@@ -30,7 +31,7 @@ pub struct Boxplot {
 }
 
 impl Boxplot {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let compression = compression(options, COMPRESSION)?;
         Ok(Kind::own(Boxplot { values: ValuesOptions::parse(options)?, compression }))
     }

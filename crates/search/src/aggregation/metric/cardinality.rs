@@ -23,6 +23,7 @@ use crate::error::Result;
 /// Elasticsearch's default `precision_threshold`.
 const PRECISION_THRESHOLD: i64 = 3000;
 
+/// The options of a `cardinality`: the field, and up to how many values the count is exact.
 #[derive(Debug, Clone)]
 pub struct Cardinality {
     pub values: ValuesOptions,
@@ -30,7 +31,7 @@ pub struct Cardinality {
 }
 
 impl Cardinality {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let threshold = options.long("precision_threshold")?.unwrap_or(PRECISION_THRESHOLD);
         if threshold < 0 {
             let reason = format!(
@@ -53,6 +54,7 @@ impl Cardinality {
         }))
     }
 
+    /// A sketch of the wanted precision that has seen no value.
     pub fn empty_sketch(&self) -> Sketch {
         Sketch::new(self.precision)
     }
@@ -125,6 +127,7 @@ struct TermHashes<'s> {
     term: Vec<u8>,
 }
 
+/// Counts different values of each bucket in a sketch.
 #[derive(Debug)]
 pub struct CardinalityCollector<'s> {
     precision: u32,
@@ -137,7 +140,7 @@ pub struct CardinalityCollector<'s> {
 }
 
 impl<'s> CardinalityCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         request: &Cardinality,
         source: &'s Source,
         budget: &'s Budget,

@@ -60,7 +60,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    pub fn new(compression: f64) -> Digest {
+    pub(crate) fn new(compression: f64) -> Digest {
         Digest {
             compression: compression.max(COMPRESSION_MIN),
             exact_max: (compression.round() as usize).saturating_mul(EXACT_PER_COMPRESSION),
@@ -82,6 +82,7 @@ impl Digest {
         }) as u64
     }
 
+    /// Takes in a value.
     pub fn add(&mut self, value: f64) {
         self.add_all(&[value]);
     }
@@ -184,6 +185,7 @@ impl Digest {
         }
     }
 
+    /// How many values it has seen.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -62,6 +62,7 @@ pub struct Numbers {
 /// Of a bucket that was compared, beside its numbers: its place in the table, an allocation's head.
 const COMPARED_BYTES: u64 = 64;
 
+/// Collects the numbers of each bucket in a t-digest.
 #[derive(Debug)]
 pub struct DigestCollector<'s> {
     compression: f64,
@@ -81,7 +82,7 @@ pub struct DigestCollector<'s> {
 }
 
 impl<'s> DigestCollector<'s> {
-    pub fn new(compression: f64, place: Place<'s>, numbers: Numbers) -> Result<DigestCollector<'s>> {
+    pub(crate) fn new(compression: f64, place: Place<'s>, numbers: Numbers) -> Result<DigestCollector<'s>> {
         let source = &place.bound.sources()[0];
         Ok(DigestCollector {
             compression,

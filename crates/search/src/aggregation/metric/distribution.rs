@@ -11,12 +11,14 @@ pub enum Distribution {
 }
 
 impl Distribution {
+    /// Makes it ready to be asked: percentiles are read from sorted centroids.
     pub fn prepare(&mut self) {
         if let Distribution::Digest(digest) = self {
             digest.prepare();
         }
     }
 
+    /// What it holds, in bytes, to be charged.
     pub fn bytes(&self) -> u64 {
         match self {
             Distribution::Digest(digest) => digest.bytes(),

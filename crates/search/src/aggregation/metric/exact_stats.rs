@@ -67,18 +67,21 @@ impl ExactStats {
     /// Bytes a bucket at most.
     pub const BUCKET_BYTES: u64 = (size_of::<StoredStats>() + size_of::<i128>()) as u64;
 
-    pub fn new(wanted: Wanted) -> ExactStats {
+    pub(crate) fn new(wanted: Wanted) -> ExactStats {
         ExactStats { wanted, by_bucket: Vec::new(), squares: Vec::new(), lanes: Vec::new() }
     }
 
+    /// Which sums are kept.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }
 
+    /// The number of buckets.
     pub fn len(&self) -> usize {
         self.by_bucket.len()
     }
 
+    /// Makes room for buckets up to this number, without values.
     pub fn grow(&mut self, bucket_count: usize) {
         self.by_bucket.resize(bucket_count.max(self.len()), EMPTY);
         if self.wanted.squares {

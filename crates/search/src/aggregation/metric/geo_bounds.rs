@@ -22,6 +22,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::places::{self, PlacesCollector, PlacesState};
 use crate::error::Result;
 
+/// The options of a `geo_bounds`: the field, and whether the rectangle may cross the date line.
 #[derive(Debug, Clone)]
 pub struct GeoBounds {
     values: ValuesOptions,
@@ -30,7 +31,7 @@ pub struct GeoBounds {
 }
 
 impl GeoBounds {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let wrap_longitude = options.boolean("wrap_longitude")?.unwrap_or(true);
         let values = ValuesOptions::parse_places(options, "field")?;
         Ok(Kind::own(GeoBounds { values, wrap_longitude }))

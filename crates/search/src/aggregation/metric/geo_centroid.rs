@@ -16,13 +16,14 @@ use super::super::tree::{Aggregation, Kind};
 use super::places::{self, PlacesCollector, PlacesState};
 use crate::error::Result;
 
+/// The options of a `geo_centroid`: the field of the points.
 #[derive(Debug, Clone)]
 pub struct GeoCentroid {
     values: ValuesOptions,
 }
 
 impl GeoCentroid {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let values = ValuesOptions::parse_places(options, "field, script")?;
         Ok(Kind::own(GeoCentroid { values }))
     }

@@ -21,6 +21,7 @@ use crate::error::Result;
 /// Most places of a line (`MAX_PATH_SIZE`), and how many there are unless the request says less.
 const PLACES_MAX: i32 = 10_000;
 
+/// The options of a `geo_line`: the field of the points, and that by which they are sorted.
 #[derive(Debug, Clone)]
 pub struct GeoLine {
     point: ValuesOptions,
@@ -31,7 +32,7 @@ pub struct GeoLine {
 }
 
 impl GeoLine {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let mut part = |name: &'static str| {
             let Some(map) = options.object(name)? else {
                 return Err(RequestError::illegal_argument(format!("Required [{name}]")));

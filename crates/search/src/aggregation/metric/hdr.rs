@@ -11,6 +11,7 @@ pub const DIGITS_MAX: i32 = 5;
 /// Bytes of one slot in the tree, about.
 const SLOT_BYTES: u64 = 24;
 
+/// Counts of numbers by their first significant digits. Source: HdrHistogram's `DoubleHistogram`.
 #[derive(Debug, Clone)]
 pub struct Histogram {
     /// Bits of the mantissa that are read.
@@ -29,6 +30,7 @@ impl Histogram {
         Histogram { bits, zeros: 0, count: 0, slots: BTreeMap::new() }
     }
 
+    /// What it holds, in bytes, to be charged.
     pub fn bytes(&self) -> u64 {
         self.slots.len() as u64 * SLOT_BYTES
     }

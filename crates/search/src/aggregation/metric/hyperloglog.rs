@@ -34,7 +34,7 @@ pub fn precision_of(threshold: u64) -> u32 {
 }
 
 impl Sketch {
-    pub fn new(precision: u32) -> Sketch {
+    pub(crate) fn new(precision: u32) -> Sketch {
         Sketch { precision, hashes: Hashes::Kept(HashSet::default()) }
     }
 
@@ -101,6 +101,7 @@ impl Sketch {
         });
     }
 
+    /// Takes in the values of another sketch of the same precision.
     pub fn merge(&mut self, other: &Sketch) {
         match &other.hashes {
             Hashes::Kept(kept) => kept.iter().for_each(|&encoded| self.insert_encoded(encoded)),

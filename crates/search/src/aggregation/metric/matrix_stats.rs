@@ -33,6 +33,7 @@ enum Mode {
     Median,
 }
 
+/// The options of a `matrix_stats`: the fields, whose moments and correlations are wanted.
 #[derive(Debug, Clone)]
 pub struct MatrixStats {
     /// By ascending name.
@@ -41,7 +42,7 @@ pub struct MatrixStats {
 }
 
 impl MatrixStats {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let given = options.take("fields");
         let is_empty_list = given.as_ref().is_some_and(|given| given == &Value::Array(Vec::new()));
         let names: Vec<String> = match given {

@@ -18,6 +18,7 @@ use crate::error::Result;
 
 const COMPRESSION: f64 = 1000.0;
 
+/// The options of a `median_absolute_deviation`: the field and the compression of its t-digest.
 #[derive(Debug, Clone)]
 pub struct MedianAbsoluteDeviation {
     values: ValuesOptions,
@@ -25,7 +26,7 @@ pub struct MedianAbsoluteDeviation {
 }
 
 impl MedianAbsoluteDeviation {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let compression = compression(options, COMPRESSION)?;
         Ok(Kind::own(MedianAbsoluteDeviation { values: ValuesOptions::parse(options)?, compression }))
     }

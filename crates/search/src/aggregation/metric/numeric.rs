@@ -18,6 +18,7 @@ use super::super::tree::{Aggregation, Kind};
 use super::numeric_collector::MetricCollector;
 use crate::error;
 
+/// Which of the numbers that follow from count, sum, minimum, maximum and squares is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
     Avg,
@@ -53,31 +54,31 @@ impl Metric {
         Ok(Kind::own(Metric { kind, values: ValuesOptions::parse(options)?, sigma }))
     }
 
-    pub fn avg(options: &mut Options) -> Result<Kind, RequestError> {
+    pub(crate) fn avg(options: &mut Options) -> Result<Kind, RequestError> {
         Metric::parse(MetricKind::Avg, options)
     }
 
-    pub fn sum(options: &mut Options) -> Result<Kind, RequestError> {
+    pub(crate) fn sum(options: &mut Options) -> Result<Kind, RequestError> {
         Metric::parse(MetricKind::Sum, options)
     }
 
-    pub fn min(options: &mut Options) -> Result<Kind, RequestError> {
+    pub(crate) fn min(options: &mut Options) -> Result<Kind, RequestError> {
         Metric::parse(MetricKind::Min, options)
     }
 
-    pub fn max(options: &mut Options) -> Result<Kind, RequestError> {
+    pub(crate) fn max(options: &mut Options) -> Result<Kind, RequestError> {
         Metric::parse(MetricKind::Max, options)
     }
 
-    pub fn stats(options: &mut Options) -> Result<Kind, RequestError> {
+    pub(crate) fn stats(options: &mut Options) -> Result<Kind, RequestError> {
         Metric::parse(MetricKind::Stats, options)
     }
 
-    pub fn extended_stats(options: &mut Options) -> Result<Kind, RequestError> {
+    pub(crate) fn extended_stats(options: &mut Options) -> Result<Kind, RequestError> {
         Metric::parse(MetricKind::ExtendedStats, options)
     }
 
-    pub fn value_count(options: &mut Options) -> Result<Kind, RequestError> {
+    pub(crate) fn value_count(options: &mut Options) -> Result<Kind, RequestError> {
         Metric::parse(MetricKind::ValueCount, options)
     }
 

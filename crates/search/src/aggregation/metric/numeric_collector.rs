@@ -28,6 +28,7 @@ enum Reader<'s> {
     Shapes(Option<Presence<'s>>),
 }
 
+/// Adds up the numbers of each bucket.
 #[derive(Debug)]
 pub struct MetricCollector<'s> {
     kind: MetricKind,
@@ -147,7 +148,11 @@ impl Doubles {
 }
 
 impl<'s> MetricCollector<'s> {
-    pub fn new(metric: &Metric, source: &'s Source, budget: &'s Budget) -> Result<MetricCollector<'s>> {
+    pub(crate) fn new(
+        metric: &Metric,
+        source: &'s Source,
+        budget: &'s Budget,
+    ) -> Result<MetricCollector<'s>> {
         let path = source.path();
         let counts_terms =
             metric.kind == MetricKind::ValueCount && source.is_mapped() && !source.is_numeric();

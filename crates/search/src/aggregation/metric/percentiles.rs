@@ -55,6 +55,8 @@ enum Asked {
     Ranks,
 }
 
+/// The options of `percentiles` and `percentile_ranks`: the field, what is asked of its values, and how they
+/// are summed up.
 #[derive(Debug, Clone)]
 pub struct Percentiles {
     pub values: ValuesOptions,
@@ -66,7 +68,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let percents = numbers(options, "percents")?;
         let method = method(options)?;
         let points = match percents {
@@ -89,7 +91,7 @@ impl Percentiles {
         Percentiles::finish(options, Asked::Values, points, method)
     }
 
-    pub fn parse_ranks(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse_ranks(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let values = numbers(options, "values")?;
         let method = method(options)?;
         match values {
@@ -122,6 +124,7 @@ impl Percentiles {
         }
     }
 
+    /// A distribution of the wanted kind that has seen no value.
     pub fn empty(&self) -> Distribution {
         match self.method {
             Method::Digest { compression } => Distribution::Digest(Digest::new(compression)),
@@ -347,6 +350,7 @@ fn unbuilt(options: &Options, reason: &str) -> RequestError {
     not_built(options).caused_by(cause)
 }
 
+/// Collects the numbers of each bucket in a distribution.
 #[derive(Debug)]
 pub struct PercentilesCollector<'s> {
     request: &'s Percentiles,
@@ -367,7 +371,7 @@ pub struct PercentilesCollector<'s> {
 }
 
 impl<'s> PercentilesCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         request: &'s Percentiles,
         source: &'s Source,
         place: &Place<'s>,

@@ -37,7 +37,7 @@ pub(super) struct PlacesCollector<'s, S> {
 }
 
 impl<'s, S: PlacesState> PlacesCollector<'s, S> {
-    pub fn new(place: &Place<'s>) -> Result<PlacesCollector<'s, S>> {
+    pub(crate) fn new(place: &Place<'s>) -> Result<PlacesCollector<'s, S>> {
         let source = &place.bound.sources()[0];
         let reader = NumberReader::new(source)?;
         Ok(PlacesCollector { source, reader, states: Vec::new(), starts: Vec::new(), budget: place.budget })

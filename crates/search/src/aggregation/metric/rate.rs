@@ -27,6 +27,7 @@ use super::numeric_collector::MetricCollector;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
+/// The options of a `rate`: what is counted or added up, and for which unit of time.
 #[derive(Debug, Clone)]
 pub struct Rate {
     /// `None`: what a bucket holds is the rate.
@@ -37,7 +38,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let unit = match options.text("unit")? {
             None => None,
             Some(text) => Some(

@@ -27,6 +27,7 @@ use crate::error::Result;
 use crate::json;
 use crate::script::BoundScript;
 
+/// The options of a `scripted_metric`: its scripts and their parameters.
 #[derive(Debug, Clone)]
 pub struct ScriptedMetric {
     init: Option<Script>,
@@ -38,7 +39,7 @@ pub struct ScriptedMetric {
 }
 
 impl ScriptedMetric {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let mut script = |option: &str| match options.take_typed(option)? {
             None => Ok(None),
             Some(value @ (Json::String(_) | Json::Object(_))) => {

@@ -23,6 +23,7 @@ use crate::error::Result;
 
 const NAMES: [&str; 5] = ["count", "min_length", "max_length", "avg_length", "entropy"];
 
+/// The options of a `string_stats`: the field, and whether the distribution of characters is shown.
 #[derive(Debug, Clone)]
 pub struct StringStats {
     values: ValuesOptions,
@@ -30,7 +31,7 @@ pub struct StringStats {
 }
 
 impl StringStats {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let show_distribution = options.boolean("show_distribution")?.unwrap_or(false);
         Ok(Kind::own(StringStats { values: ValuesOptions::parse(options)?, show_distribution }))
     }

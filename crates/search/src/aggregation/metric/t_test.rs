@@ -19,7 +19,8 @@ use super::super::tree::{Aggregation, Kind};
 use super::numeric::single;
 use super::student::two_sided;
 use crate::error::Result;
-use crate::query::{BoundQuery, MatchingDocs, Query, QueryLimits, parse_query};
+use crate::query::{BoundQuery, MatchingDocs, Query};
+use crate::request::read_query;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum TestType {
@@ -28,6 +29,7 @@ enum TestType {
     Heteroscedastic,
 }
 
+/// The options of a `t_test`: two populations and the kind of test.
 #[derive(Debug, Clone)]
 pub struct TTest {
     populations: [ValuesOptions; 2],
@@ -36,7 +38,7 @@ pub struct TTest {
 }
 
 impl TTest {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let format = options.text("format")?;
         let kind = match options.text("type")?.as_deref() {
             None | Some("heteroscedastic") => TestType::Heteroscedastic,
@@ -56,7 +58,7 @@ impl TTest {
             let mut own = Options::new("t_test", &options.name, map);
             let filter = match own.take("filter") {
                 None => None,
-                Some(query) => Some(parse_query(&query, &QueryLimits::default())?),
+                Some(query) => Some(read_query(&query)?),
             };
             let values = ValuesOptions::parse(&mut own).and_then(|values| own.finish().map(|()| values));
             Ok((values.map_err(|cause| options.failed(name, cause))?, filter))

@@ -21,6 +21,7 @@ use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
+use crate::bound_search::{InnerSearch, bind_inner_hits};
 use crate::collect::{BoundSort, Hit, KeyReader, bind_sorts, compare_keys};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
@@ -36,6 +37,7 @@ const SIZE: u32 = 3;
 /// Elasticsearch's default of `index.max_inner_result_window`.
 const WINDOW_MAX: u64 = 100;
 
+/// The options of a `top_hits`: a search request for the hits of each bucket.
 #[derive(Debug, Clone)]
 pub struct TopHits {
     pub(super) name: String,
@@ -43,13 +45,13 @@ pub struct TopHits {
 }
 
 impl TopHits {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let body = options.take_all();
         if let Some((option, value)) = body.iter().find(|(option, _)| !HIT_OPTIONS.contains(&option.as_str()))
         {
             return Err(json::unknown_key(option, value));
         }
-        let mut request = SearchRequest::parse(&Value::Object(body), &UrlParameters::default())?;
+        let mut request = SearchRequest::read(&Value::Object(body), &UrlParameters::default(), None)?;
         if request.highlight.is_some() {
             return Err(RequestError::unsupported("[highlight] in [top_hits]"));
         }
@@ -69,7 +71,7 @@ impl TopHits {
             }
         }
         let sorts = if self.has_sort() {
-            bind_sorts(&self.request.sort, shard, (&budget.context).into())?
+            bind_sorts(&self.request.sort, shard, &budget.context)?
         } else {
             Vec::new()
         };
@@ -80,9 +82,11 @@ impl TopHits {
             ))
             .into());
         }
+        let query = bound.search_query.as_ref().expect("bound with the aggregation");
         Ok(TopHitsCollector {
             definition: self,
-            query: bound.search_query.as_ref().expect("bound with the aggregation"),
+            query,
+            inner: bind_inner_hits([query], &budget.context)?,
             hit_reader: bound.hit_reader,
             sorts,
             shard,
@@ -201,6 +205,7 @@ pub(super) struct FoundHit {
     score: f32,
 }
 
+/// The best hits of a bucket, as they were read.
 #[derive(Debug, Clone)]
 pub struct TopHitsFound {
     total: u64,
@@ -248,6 +253,8 @@ impl fmt::Debug for Readers<'_> {
 pub(super) struct TopHitsCollector<'s> {
     definition: &'s TopHits,
     query: &'s BoundQuery,
+    /// What is shown of the nested documents of each hit.
+    inner: Vec<InnerSearch<'s>>,
     hit_reader: &'static dyn HitReader,
     /// None: by score.
     sorts: Vec<BoundSort>,
@@ -397,6 +404,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
                 shard: self.shard,
                 query: self.query,
                 sorts: &self.sorts,
+                inner: &self.inner,
                 hits: &hits,
                 request: &self.definition.request,
                 shows_sort: self.definition.has_sort(),

@@ -35,6 +35,7 @@ const METRIC_COUNT_MAX: usize = 100;
 /// Documents that are read at once.
 const WINDOW: usize = 4096;
 
+/// The options of a `top_metrics`: fields of the documents that come first by a sort.
 #[derive(Debug, Clone)]
 pub struct TopMetrics {
     /// The metrics' fields, then the sort's where it is a field.
@@ -44,7 +45,7 @@ pub struct TopMetrics {
 }
 
 impl TopMetrics {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let list = match options.take("metrics") {
             None => Vec::new(),
             Some(Value::Array(list)) => list,

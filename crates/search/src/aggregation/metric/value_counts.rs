@@ -48,7 +48,7 @@ pub struct Counted {
 }
 
 impl<'s> ValueCounts<'s> {
-    pub fn new(source: &Source, shard: &ShardSnapshot, budget: &'s Budget) -> Result<ValueCounts<'s>> {
+    pub(crate) fn new(source: &Source, shard: &ShardSnapshot, budget: &'s Budget) -> Result<ValueCounts<'s>> {
         let (first, width) = span_of_most(source, shard)?.unwrap_or((0, 0));
         Ok(ValueCounts { first, width, counts: Counted::default(), budget })
     }

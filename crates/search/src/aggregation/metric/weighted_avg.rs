@@ -22,6 +22,7 @@ use super::numeric::single;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
+/// The options of a `weighted_avg`: the field of the values and that of their weights.
 #[derive(Debug, Clone)]
 pub struct WeightedAvg {
     value: ValuesOptions,
@@ -29,7 +30,7 @@ pub struct WeightedAvg {
 }
 
 impl WeightedAvg {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let format = options.text("format")?;
         let mut part = |name: &'static str| {
             let Some(map) = options.object(name)? else { return Ok(None) };

@@ -17,6 +17,7 @@ use super::path::{BucketsPath, Element, find, single, value_of, wrong};
 use super::rows::rows;
 use crate::error::{Result, check_request};
 
+/// The options of the pipelines that make one number of those of all buckets, such as `avg_bucket`.
 #[derive(Debug, Clone)]
 pub struct BucketMetric {
     path: BucketsPath,
@@ -44,27 +45,27 @@ impl BucketMetric {
         Ok(Kind::pipeline(BucketMetric { path, gaps, format, kind, sigma }))
     }
 
-    pub fn avg(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn avg(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         BucketMetric::parse(MetricKind::Avg, options)
     }
 
-    pub fn sum(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn sum(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         BucketMetric::parse(MetricKind::Sum, options)
     }
 
-    pub fn min(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn min(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         BucketMetric::parse(MetricKind::Min, options)
     }
 
-    pub fn max(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn max(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         BucketMetric::parse(MetricKind::Max, options)
     }
 
-    pub fn stats(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn stats(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         BucketMetric::parse(MetricKind::Stats, options)
     }
 
-    pub fn extended_stats(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn extended_stats(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         BucketMetric::parse(MetricKind::ExtendedStats, options)
     }
 

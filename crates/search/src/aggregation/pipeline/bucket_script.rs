@@ -98,6 +98,7 @@ fn paths(options: &mut Options) -> std::result::Result<Vec<(String, BucketsPath)
     }
 }
 
+/// The options of a `bucket_script`: a script that makes a number of those of a bucket.
 #[derive(Debug)]
 pub struct BucketScript {
     scripted: Scripted,
@@ -105,7 +106,7 @@ pub struct BucketScript {
 }
 
 impl BucketScript {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let scripted = Scripted::parse(options, ScriptContext::BucketScript)?;
         Ok(Kind::pipeline(BucketScript { scripted, format: format(options)? }))
     }
@@ -132,11 +133,12 @@ impl Pipeline for BucketScript {
     }
 }
 
+/// The options of a `bucket_selector`: a script that says whether a bucket is kept.
 #[derive(Debug)]
 pub struct BucketSelector(Scripted);
 
 impl BucketSelector {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         Scripted::parse(options, ScriptContext::BucketSelector)
             .map(|scripted| Kind::pipeline(BucketSelector(scripted)))
     }

@@ -19,6 +19,7 @@ use crate::request::{Order, Sort};
 /// Sort keys of one aggregation.
 const SORT_COUNT_MAX: usize = 64;
 
+/// The options of a `bucket_sort`: the order of the buckets of the parent, and which page of them is kept.
 #[derive(Debug, Clone)]
 pub struct BucketSort {
     /// Path, and whether descending.
@@ -29,7 +30,7 @@ pub struct BucketSort {
 }
 
 impl BucketSort {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let list = match options.take("sort") {
             None => Vec::new(),
             Some(value) => Sort::parse_list(&value).map_err(|cause| options.failed("sort", cause))?,

@@ -145,6 +145,7 @@ pub fn several_buckets(own: &Aggregation, path: &BucketsPath, siblings: &[Aggreg
     ))
 }
 
+/// Whether an aggregation may have more than one bucket for each of its parent's.
 pub fn has_several_buckets(aggregation: &Aggregation) -> bool {
     aggregation.definition().is_some_and(|definition| definition.has_several_buckets())
 }

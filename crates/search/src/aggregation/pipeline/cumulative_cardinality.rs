@@ -15,6 +15,8 @@ use super::path::{BucketsPath, find};
 use super::rows::{rows, subs_mut};
 use crate::error::{Result, check_request};
 
+/// The options of a `cumulative_cardinality`: the path of the `cardinality` whose sketches are merged bucket
+/// by bucket.
 #[derive(Debug, Clone)]
 pub struct CumulativeCardinality {
     path: BucketsPath,
@@ -22,7 +24,7 @@ pub struct CumulativeCardinality {
 }
 
 impl CumulativeCardinality {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
         Ok(Kind::pipeline(CumulativeCardinality { path, format: format(options)? }))
     }

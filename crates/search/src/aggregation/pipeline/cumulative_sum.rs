@@ -13,6 +13,7 @@ use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
 use crate::error::{Result, check_request};
 
+/// The options of a `cumulative_sum`: the path of the number that is added up bucket by bucket.
 #[derive(Debug, Clone)]
 pub struct CumulativeSum {
     path: BucketsPath,
@@ -20,7 +21,7 @@ pub struct CumulativeSum {
 }
 
 impl CumulativeSum {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
         Ok(Kind::pipeline(CumulativeSum { path, format: format(options)? }))
     }

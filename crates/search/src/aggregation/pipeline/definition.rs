@@ -78,6 +78,8 @@ impl PipelineValue {
         PipelineValue { typed_name: "simple_value", body, numbers: vec![("value".into(), value)] }
     }
 
+    /// The number that a `buckets_path` of another pipeline leads to. `name`: what is behind the last dot of
+    /// the path.
     pub fn number(&self, name: Option<&str>) -> Option<f64> {
         match name {
             None => self.numbers.first(),
@@ -86,6 +88,7 @@ impl PipelineValue {
         .map(|(_, number)| *number)
     }
 
+    /// The result in the form in which all answers of aggregations are kept.
     pub fn into_partial(self) -> Partial {
         Partial::Pipeline(Box::new(self))
     }

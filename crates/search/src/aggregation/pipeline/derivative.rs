@@ -15,6 +15,7 @@ use super::rows::{rows, subs_mut};
 use crate::error::{Result, check_request};
 use crate::json;
 
+/// The options of a `derivative`: the path of the number, and the unit of time that it is shown for.
 #[derive(Debug, Clone)]
 pub struct Derivative {
     path: BucketsPath,
@@ -25,7 +26,7 @@ pub struct Derivative {
 }
 
 impl Derivative {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let path = buckets_path(options, missing_for("derivative"))?;
         let gaps = GapPolicy::parse(options)?;
         let format = format(options)?;

@@ -38,6 +38,7 @@ enum Function {
     },
 }
 
+/// The options of a `moving_fn`: the path of the number, the window and the script that runs over it.
 #[derive(Debug, Clone)]
 pub struct MovingFn {
     path: BucketsPath,
@@ -49,7 +50,7 @@ pub struct MovingFn {
 }
 
 impl MovingFn {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let window = window(options)?;
         let shift = i64::from(options.int("shift")?.unwrap_or(0));
         let script =

@@ -3,14 +3,17 @@
 /// Keeps multiplicative seasons away from zero.
 const PADDING: f64 = 0.0000000001;
 
+/// The greatest of `values`, not a number where there are none. Values that are no numbers are passed over.
 pub fn max(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::max)
 }
 
+/// The least of `values`, not a number where there are none. Values that are no numbers are passed over.
 pub fn min(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::min)
 }
 
+/// The sum of `values`, 0 where there are none.
 pub fn sum(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |sum, value| sum + value)
 }
@@ -20,6 +23,7 @@ pub fn unweighted_avg(values: &[f64]) -> f64 {
     if values.is_empty() { f64::NAN } else { sum(values) / values.len() as f64 }
 }
 
+/// The standard deviation of `values` around `avg`.
 pub fn std_dev(values: &[f64], avg: f64) -> f64 {
     if avg.is_nan() || values.is_empty() {
         return f64::NAN;
@@ -39,6 +43,7 @@ pub fn linear_weighted_avg(values: &[f64]) -> f64 {
     if values.is_empty() { f64::NAN } else { sum / weights }
 }
 
+/// The exponentially weighted moving average: `alpha` is the weight of the last value.
 pub fn ewma(values: &[f64], alpha: f64) -> f64 {
     let mut values = values.iter();
     let Some(&first) = values.next() else { return f64::NAN };

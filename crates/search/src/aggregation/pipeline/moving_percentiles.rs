@@ -15,6 +15,8 @@ use super::path::{BucketsPath, find};
 use super::rows::{rows, subs_mut};
 use crate::error::{Result, check_request};
 
+/// The options of a `moving_percentiles`: the path of the percentiles and the window over which they are
+/// merged.
 #[derive(Debug, Clone)]
 pub struct MovingPercentiles {
     path: BucketsPath,
@@ -23,7 +25,7 @@ pub struct MovingPercentiles {
 }
 
 impl MovingPercentiles {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let window = window(options)?;
         let shift = i64::from(options.int("shift")?.unwrap_or(0));
         let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;

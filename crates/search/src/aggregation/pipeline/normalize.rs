@@ -22,6 +22,7 @@ enum Method {
     Softmax,
 }
 
+/// The options of a `normalize`: the path of the number and what is made of it.
 #[derive(Debug, Clone)]
 pub struct Normalize {
     path: BucketsPath,
@@ -30,7 +31,7 @@ pub struct Normalize {
 }
 
 impl Normalize {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let method = match options.text("method")?.as_deref() {
             None => return Err(RequestError::illegal_argument("Required [method]")),
             Some("rescale_0_1") => Method::Rescale(1.0),

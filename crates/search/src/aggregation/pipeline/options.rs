@@ -20,6 +20,7 @@ pub enum GapPolicy {
 }
 
 impl GapPolicy {
+    /// Takes `gap_policy`; by default gaps are skipped.
     pub fn parse(options: &mut Options) -> Result<GapPolicy, RequestError> {
         match options.text("gap_policy")?.as_deref() {
             None | Some("skip") => Ok(GapPolicy::Skip),

@@ -18,6 +18,7 @@ pub struct Element {
     pub key: Option<String>,
 }
 
+/// A `buckets_path`, cut at its separators: names of aggregations, and the value of the last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BucketsPath {
     pub text: String,
@@ -25,6 +26,7 @@ pub struct BucketsPath {
 }
 
 impl BucketsPath {
+    /// Cuts a path such as `a>b.value` or `a['key']>b`.
     pub fn parse(text: &str) -> BucketsPath {
         let element = |step: &str| {
             let step = step.trim();
@@ -156,6 +158,7 @@ fn number(own: &Aggregation, partial: &Partial, value: Option<&str>) -> Result<f
     found.ok_or_else(|| wrong(name(), &own.name))
 }
 
+/// The refusal of a path that leads to no number, in Elasticsearch's words.
 pub fn wrong(found: &str, at: &str) -> crate::error::Error {
     RequestError::illegal_argument(format!(
         "buckets_path must reference either a number value or a single value numeric metric aggregation, got: [{found}] at aggregation [{at}]"

@@ -21,6 +21,8 @@ const PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 /// Percents of one aggregation.
 const PERCENT_COUNT_MAX: usize = 10_000;
 
+/// The options of a `percentiles_bucket`: the path of the number, and which percentiles of all buckets are
+/// wanted.
 #[derive(Debug, Clone)]
 pub struct PercentilesBucket {
     path: BucketsPath,
@@ -31,7 +33,7 @@ pub struct PercentilesBucket {
 }
 
 impl PercentilesBucket {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let path = buckets_path(options, |name| {
             format!("Missing required field [buckets_path] for aggregation [{name}]")
         })?;

@@ -13,6 +13,7 @@ use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
 use crate::error::{Result, check_request};
 
+/// The options of a `serial_diff`: the path of the number, and by how many buckets it is compared.
 #[derive(Debug, Clone)]
 pub struct SerialDiff {
     path: BucketsPath,
@@ -22,7 +23,7 @@ pub struct SerialDiff {
 }
 
 impl SerialDiff {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let path = buckets_path(options, missing_for("serial_diff"))?;
         let gaps = GapPolicy::parse(options)?;
         let format = format(options)?;

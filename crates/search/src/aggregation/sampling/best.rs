@@ -15,7 +15,7 @@ use crate::error::Result;
 /// Score as bits that sort like it, the earlier segment and document first. Scores are never negative.
 pub type Ranked = (u32, Reverse<u32>, Reverse<DocId>);
 
-pub fn ranked(score: f32, segment: u32, doc: DocId) -> Ranked {
+pub(crate) fn ranked(score: f32, segment: u32, doc: DocId) -> Ranked {
     (score.max(0.0).to_bits(), Reverse(segment), Reverse(doc))
 }
 

@@ -26,6 +26,8 @@ use super::best::{Ranked, Segments, each, keep, replay};
 use super::sampler::{SHARD_SIZE, check_subs, shard_size};
 use crate::error::Result;
 
+/// The options of a `diversified_sampler`: the best documents, and at most so many with the same value of a
+/// field.
 #[derive(Debug, Clone)]
 pub struct DiversifiedSampler {
     values: ValuesOptions,
@@ -34,7 +36,7 @@ pub struct DiversifiedSampler {
 }
 
 impl DiversifiedSampler {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let shard_size = options.int("shard_size")?.unwrap_or(SHARD_SIZE);
         if shard_size < 0 {
             let reason = format!(

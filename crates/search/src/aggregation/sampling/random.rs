@@ -20,6 +20,7 @@ use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
 use crate::error::Result;
 
+/// The options of a `random_sampler`: the probability with which a document is collected, and the seed.
 #[derive(Debug, Clone)]
 pub struct RandomSampler {
     probability: f64,
@@ -62,7 +63,7 @@ const SCALABLE: &[&str] = &[
 ];
 
 impl RandomSampler {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let is_given = options.has("probability");
         let probability = options.double("probability")?;
         let seed = options.int("seed")?;
@@ -170,6 +171,7 @@ impl Render for RandomSampler {
     }
 }
 
+/// The bucket of a random sample, and the seed by which it was drawn.
 #[derive(Debug, Clone)]
 pub struct Sample {
     seed: i32,

@@ -20,15 +20,18 @@ use super::super::tree::{Aggregation, Kind};
 use super::best::{Ranked, Segments, each, keep, replay};
 use crate::error::Result;
 
+/// How many documents of a shard are collected by default. Source:
+/// `SamplerAggregationBuilder#DEFAULT_SHARD_SAMPLE_SIZE`.
 pub const SHARD_SIZE: i32 = 100;
 
+/// The options of a `sampler`: how many of the best documents of each shard are collected.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     shard_size: i32,
 }
 
 impl Sampler {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let shard_size = match options.is_number("shard_size") {
             true => options.int("shard_size")?.unwrap_or(SHARD_SIZE),
             // What is no number is no property that it knows.

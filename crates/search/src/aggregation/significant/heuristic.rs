@@ -6,6 +6,7 @@ use limber_mapping::RequestError;
 
 use super::super::options::Options;
 
+/// How the significance of a term is computed from how often it occurs here and elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Heuristic {
     Jlh,
@@ -15,6 +16,7 @@ pub enum Heuristic {
     Percentage,
 }
 
+/// The options of `chi_square` and `mutual_information`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nxy {
     include_negatives: bool,

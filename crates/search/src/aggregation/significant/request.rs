@@ -16,11 +16,13 @@ use super::super::terms::{Include, count, positive};
 use super::super::tree::Aggregation;
 use super::heuristic::{Frequencies, Heuristic};
 use crate::error::Result;
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::Query;
+use crate::request::read_query;
 
 const SIZE: i32 = 10;
 const MIN_DOC_COUNT: i64 = 3;
 
+/// The options that `significant_terms` and `significant_text` have in common.
 #[derive(Debug, Clone)]
 pub struct Significance {
     pub size: usize,
@@ -43,7 +45,7 @@ pub struct Candidate {
 }
 
 impl Significance {
-    pub fn parse(options: &mut Options) -> std::result::Result<Significance, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Significance, RequestError> {
         let size = positive(options, "size", SIZE)?;
         let shard_size = match options.has("shard_size") {
             true => Some(positive(options, "shard_size", -1)?),
@@ -55,7 +57,7 @@ impl Significance {
         let exclude = Include::parse(options, "exclude")?;
         let background_filter = match options.take("background_filter") {
             None => None,
-            Some(query) => Some(parse_query(&query, &QueryLimits::default())?),
+            Some(query) => Some(read_query(&query)?),
         };
         let heuristic = Heuristic::parse(options)?;
         Ok(Significance {
@@ -98,6 +100,7 @@ impl Significance {
         candidates
     }
 
+    /// Puts the terms of all shards together, scores them again and keeps the best.
     pub fn reduce(
         &self,
         own: &Aggregation,
@@ -123,6 +126,7 @@ impl Significance {
         Ok(ListPartial { buckets, doc_count, background, ..ListPartial::default() })
     }
 
+    /// Writes the counts of both sets of documents and the buckets.
     pub fn render(
         &self,
         list: &ListPartial,

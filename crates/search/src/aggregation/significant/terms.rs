@@ -28,6 +28,7 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::{BoundQuery, Query};
 
+/// The options of a `significant_terms`: the field and which of its terms are counted.
 #[derive(Debug, Clone)]
 pub struct SignificantTerms {
     values: ValuesOptions,
@@ -35,7 +36,7 @@ pub struct SignificantTerms {
 }
 
 impl SignificantTerms {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let request = Significance::parse(options)?;
         // Only chooses between ways to the same answer.
         if let Some(hint) = options.text("execution_hint")?

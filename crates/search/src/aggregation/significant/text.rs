@@ -36,6 +36,7 @@ use crate::source::read_source;
 /// Paths of one aggregation's `source_fields`.
 const SOURCE_COUNT_MAX: usize = 100;
 
+/// The options of a `significant_text`: the field, whose source is analyzed again.
 #[derive(Debug, Clone)]
 pub struct SignificantText {
     field: String,
@@ -45,7 +46,7 @@ pub struct SignificantText {
 }
 
 impl SignificantText {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let request = Significance::parse(options)?;
         let field = options.text("field")?.unwrap_or_default();
         if options.boolean("filter_duplicate_text")?.unwrap_or(false) {

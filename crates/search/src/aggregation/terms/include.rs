@@ -27,6 +27,7 @@ pub enum Include {
     Partition(Partition),
 }
 
+/// `partition` of `num_partitions`: the part of the terms, by their hash, that is counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Partition {
     number: i32,
@@ -34,7 +35,10 @@ pub struct Partition {
 }
 
 impl Include {
-    pub fn parse(options: &mut Options, name: &str) -> std::result::Result<Option<Include>, RequestError> {
+    pub(crate) fn parse(
+        options: &mut Options,
+        name: &str,
+    ) -> std::result::Result<Option<Include>, RequestError> {
         match options.take(name) {
             None => Ok(None),
             Some(Value::Array(values)) => {
@@ -133,6 +137,7 @@ pub struct TermFilter {
 }
 
 impl TermFilter {
+    /// The filter on a shard, whose values are those of `source`.
     pub fn bind(
         include: &Option<Include>,
         exclude: &Option<Include>,
@@ -155,15 +160,18 @@ impl TermFilter {
         TermFilter::bind(include, exclude, &Source::unmapped(field), field)
     }
 
+    /// Whether it lets every value through.
     pub fn allows_all(&self) -> bool {
         self.include.is_none() && self.exclude.is_none()
     }
 
+    /// Whether it lets a term through.
     pub fn allows_term(&self, term: &[u8]) -> bool {
         self.include.as_ref().is_none_or(|side| side.has_term(term))
             && !self.exclude.as_ref().is_some_and(|side| side.has_term(term))
     }
 
+    /// Whether it lets a number through, as columns have it.
     pub fn allows_number(&self, number: i64) -> bool {
         self.include.as_ref().is_none_or(|side| side.has_number(number))
             && !self.exclude.as_ref().is_some_and(|side| side.has_number(number))

@@ -49,6 +49,7 @@ pub struct TermsFindings {
     below: Vec<Findings>,
 }
 
+/// Counts terms by their ordinals in each segment, and brings them together by name.
 #[derive(Debug)]
 pub struct KeywordTerms<'s> {
     request: &'s Terms,
@@ -80,7 +81,7 @@ pub struct KeywordTerms<'s> {
 }
 
 impl<'s> KeywordTerms<'s> {
-    pub fn new(request: &'s Terms, source: &'s Source, place: Place<'s>) -> Result<KeywordTerms<'s>> {
+    pub(crate) fn new(request: &'s Terms, source: &'s Source, place: Place<'s>) -> Result<KeywordTerms<'s>> {
         let Place { bound, subs, shard, is_alone, budget } = place;
         let filter = &bound.filter;
         let missing = source.missing_term()?;

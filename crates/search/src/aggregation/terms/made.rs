@@ -15,6 +15,7 @@ use super::request::Terms;
 use super::select::{finish_kept, select_all, terms_partials};
 use crate::error::Result;
 
+/// Counts terms that scripts make, which no segment holds.
 #[derive(Debug)]
 pub struct MadeTermsCollector<'s> {
     request: &'s Terms,
@@ -24,7 +25,7 @@ pub struct MadeTermsCollector<'s> {
 }
 
 impl<'s> MadeTermsCollector<'s> {
-    pub fn new(
+    pub(crate) fn new(
         request: &'s Terms,
         filter: &'s TermFilter,
         source: &'s Source,

@@ -39,6 +39,7 @@ const FIELD_COUNT_MAX: usize = 64;
 /// Combinations that one document may make.
 const COMBINATIONS_MAX: usize = 1 << 20;
 
+/// The options of a `multi_terms`: several fields, whose values together are the key.
 #[derive(Debug, Clone)]
 pub struct MultiTerms {
     fields: Vec<ValuesOptions>,
@@ -46,7 +47,7 @@ pub struct MultiTerms {
 }
 
 impl MultiTerms {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let list = match options.take("terms") {
             None => Vec::new(),
             Some(Value::Array(list)) => list,

@@ -47,6 +47,7 @@ impl Places {
 /// The largest number that has a slot where nothing is known of a field's numbers.
 const SMALL_MAX: i64 = 1023;
 
+/// Counts numbers, booleans and dates as terms.
 #[derive(Debug)]
 pub struct NumberTerms<'s> {
     request: &'s Terms,
@@ -63,7 +64,7 @@ pub struct NumberTerms<'s> {
 }
 
 impl<'s> NumberTerms<'s> {
-    pub fn new(
+    pub(crate) fn new(
         request: &'s Terms,
         filter: &'s TermFilter,
         source: &'s Source,

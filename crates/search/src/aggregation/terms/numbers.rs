@@ -13,6 +13,7 @@ pub const UNKNOWN: u32 = u32::MAX;
 /// A term that may have no bucket.
 pub const REFUSED: u32 = u32::MAX - 1;
 
+/// Gives the terms of all segments of a shard numbers of their own.
 #[derive(Debug)]
 pub struct TermNumbers<'s> {
     filter: &'s TermFilter,
@@ -29,7 +30,7 @@ pub struct TermNumbers<'s> {
 }
 
 impl<'s> TermNumbers<'s> {
-    pub fn new(
+    pub(crate) fn new(
         filter: &'s TermFilter,
         source: &'s Source,
         missing: Option<Vec<u8>>,
@@ -48,6 +49,7 @@ impl<'s> TermNumbers<'s> {
         }
     }
 
+    /// The next ordinals are of this segment.
     pub fn begin(&mut self, segment: &'s Segment, missing_ordinal: Option<u32>) {
         self.segment = Some(segment);
         self.missing_ordinal = missing_ordinal;

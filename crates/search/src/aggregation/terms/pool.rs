@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use super::super::budget::Budget;
 use crate::error::Result;
 
+/// Different terms, one after the other in one buffer, by their numbers.
 #[derive(Debug, Default)]
 pub struct TermPool {
     bytes: Vec<u8>,
@@ -18,6 +19,7 @@ pub struct TermPool {
 }
 
 impl TermPool {
+    /// The bytes of a term by its number. Panics where there is no such number.
     pub fn term(&self, number: u32) -> &[u8] {
         term(&self.bytes, &self.ends, number)
     }

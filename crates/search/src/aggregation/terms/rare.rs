@@ -31,6 +31,7 @@ use crate::error::Result;
 
 const DOC_COUNT_MAX: i64 = 100;
 
+/// The options of a `rare_terms`: the field, and up to how many documents a term is rare.
 #[derive(Debug, Clone)]
 pub struct RareTerms {
     values: ValuesOptions,
@@ -40,7 +41,7 @@ pub struct RareTerms {
 }
 
 impl RareTerms {
-    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
         let most = options.long("max_doc_count")?.unwrap_or(1);
         if most <= 0 {
             let reason =

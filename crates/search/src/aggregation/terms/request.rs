@@ -10,6 +10,7 @@ use super::include::Include;
 /// Buckets by default.
 const SIZE: i32 = 10;
 
+/// The options of a `terms`: the field, how many buckets are shown and asked of each shard, and their order.
 #[derive(Debug, Clone)]
 pub struct Terms {
     pub values: ValuesOptions,
@@ -25,7 +26,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    pub fn parse(options: &mut Options) -> Result<Kind, RequestError> {
+    pub(crate) fn parse(options: &mut Options) -> Result<Kind, RequestError> {
         let values = ValuesOptions::parse(options)?;
         Ok(Kind::own(Terms::read(options, values)?))
     }

@@ -20,10 +20,11 @@ pub struct SortedNumbers {
 }
 
 impl SortedNumbers {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
+    /// Takes in numbers that ascend. What it holds is charged.
     pub fn add(&mut self, numbers: &[i64], budget: &Budget) -> Result<()> {
         budget.spend(numbers.len() as u64 * 8)?;
         self.numbers.extend_from_slice(numbers);

@@ -23,7 +23,7 @@ enum Current {
 }
 
 impl<'a> Disjunction<'a> {
-    pub fn new(parts: Vec<BoxedIntervals<'a>>) -> Disjunction<'a> {
+    pub(crate) fn new(parts: Vec<BoxedIntervals<'a>>) -> Disjunction<'a> {
         let shortest_first =
             |left: (i64, i64), right: (i64, i64)| left.0 < right.0 || left.0 == right.0 && left.1 >= right.1;
         let queue = PositionQueue::new(parts.len(), shortest_first);

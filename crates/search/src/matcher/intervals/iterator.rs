@@ -77,11 +77,13 @@ pub(super) fn gaps_between(start: i64, end: i64, parts: &[BoxedIntervals<'_>]) -
 pub(super) struct Noted(Vec<u32>);
 
 impl Noted {
+    /// Keeps where `parts` stand, as the positions of the match.
     pub fn note(&mut self, parts: &[BoxedIntervals<'_>]) {
         self.0.clear();
         parts.iter().for_each(|part| part.tokens(&mut self.0));
     }
 
+    /// Appends the positions of the match that was noted last.
     pub fn add_to(&self, out: &mut Vec<u32>) {
         out.extend_from_slice(&self.0);
     }

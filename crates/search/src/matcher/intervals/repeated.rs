@@ -26,7 +26,7 @@ struct Copy {
 }
 
 impl<'a> Repeated<'a> {
-    pub fn new(part: BoxedIntervals<'a>, count: usize) -> Repeated<'a> {
+    pub(crate) fn new(part: BoxedIntervals<'a>, count: usize) -> Repeated<'a> {
         Repeated { part, count, window: VecDeque::with_capacity(count), is_over: false }
     }
 

@@ -18,7 +18,7 @@ pub(super) struct Either<'a> {
 }
 
 impl<'a> Either<'a> {
-    pub fn new(parts: Vec<BoxedSpans<'a>>) -> Either<'a> {
+    pub(crate) fn new(parts: Vec<BoxedSpans<'a>>) -> Either<'a> {
         let queue = PositionQueue::new(parts.len(), |left, right| left < right);
         Either { parts, queue, is_placed: false, here: Vec::new() }
     }

@@ -16,7 +16,7 @@ pub(super) struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    pub fn new(parts: Vec<BoxedSpans<'a>>, slop: i64) -> Ordered<'a> {
+    pub(crate) fn new(parts: Vec<BoxedSpans<'a>>, slop: i64) -> Ordered<'a> {
         Ordered { parts, slop, start: -1, end: -1, width: 0 }
     }
 

@@ -27,7 +27,7 @@ enum State {
 }
 
 impl<'a> Unordered<'a> {
-    pub fn new(parts: Vec<BoxedSpans<'a>>, slop: i64) -> Unordered<'a> {
+    pub(crate) fn new(parts: Vec<BoxedSpans<'a>>, slop: i64) -> Unordered<'a> {
         let queue = PositionQueue::new(parts.len(), |left, right| left < right);
         Unordered { parts, slop, queue, length_sum: 0, reach: -1, state: State::Before }
     }

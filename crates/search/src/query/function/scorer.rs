@@ -31,6 +31,7 @@ pub(super) struct Factors<'a> {
 }
 
 impl<'a> Factors<'a> {
+    /// Opens the functions and their filters on a segment.
     pub fn open(node: &'a FunctionScoreNode, segment: &'a Segment) -> Result<Factors<'a>> {
         let open = |function: &'a ScoredFunction| {
             Ok(OpenFunction {
@@ -109,6 +110,7 @@ impl<'a> Factors<'a> {
         Ok(())
     }
 
+    /// The factor for the document at this place of the batch.
     #[inline]
     pub fn of(&self, at: usize) -> f64 {
         self.factors[at].0
@@ -143,6 +145,7 @@ pub(super) struct FunctionScorer<'a> {
 }
 
 impl<'a> FunctionScorer<'a> {
+    /// Opens the query and its functions on a segment.
     pub fn open(node: &'a FunctionScoreNode, segment: &'a Segment) -> Result<FunctionScorer<'a>> {
         let is_replaced = node.boost_mode == BoostMode::Replace && !node.functions.is_empty();
         let needs_scores = !is_replaced

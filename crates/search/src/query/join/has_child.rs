@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
+use crate::query::inner_hits::InnerHitsRequest;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
-use crate::request::InnerHits;
 
 #[derive(Debug)]
 struct HasChild {
@@ -22,7 +22,7 @@ struct HasChild {
     children_min: u32,
     children_max: u32,
     ignores_unmapped: bool,
-    inner_hits: Option<Arc<InnerHits>>,
+    inner_hits: Option<Arc<dyn InnerHitsRequest>>,
 }
 
 pub(in crate::query) fn parse(
@@ -40,7 +40,7 @@ pub(in crate::query) fn parse(
             ("min_children", value) => least = json::int(value)?,
             ("max_children", value) => most = json::int(value)?,
             ("ignore_unmapped", value) => ignores_unmapped = json::boolean(value)?,
-            ("inner_hits", Value::Object(body)) => inner_hits = Some(Arc::new(InnerHits::parse(body)?)),
+            ("inner_hits", Value::Object(body)) => inner_hits = parser.inner_hits(body)?,
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(does_not_support("has_child", key)),
         }
@@ -104,8 +104,8 @@ impl QueryNode for HasChild {
         let mut parents = parents_of(&self.query, (&join, &self.kind, &path), with_scores, binder)?;
         parents.retain(|_, parent| (self.children_min..=self.children_max).contains(&parent.count));
         let bound = named_by(parents, (&join, &[parent], ids), self.score, boost, binder)?;
-        let Some(definition) = &self.inner_hits else { return Ok(bound) };
+        let Some(wanted) = &self.inner_hits else { return Ok(bound) };
         let side = (&self.query, self.kind.as_str(), &*join.path);
-        Ok(with_hits(bound, JoinedHits::new(definition, side, &path, binder.shard)?))
+        Ok(with_hits(bound, JoinedHits::new(wanted, side, &path, binder.shard)?))
     }
 }

@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::json;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
+use crate::query::inner_hits::InnerHitsRequest;
 use crate::query::parse::{Common, Parser, Query, QueryNode, does_not_support};
-use crate::request::InnerHits;
 
 #[derive(Debug)]
 struct HasParent {
@@ -21,7 +21,7 @@ struct HasParent {
     /// Whether children score as their parents do.
     scores: bool,
     ignores_unmapped: bool,
-    inner_hits: Option<Arc<InnerHits>>,
+    inner_hits: Option<Arc<dyn InnerHitsRequest>>,
 }
 
 pub(in crate::query) fn parse(
@@ -36,7 +36,7 @@ pub(in crate::query) fn parse(
             ("query", Value::Object(_)) => query = Some(parser.query(value)?),
             ("score", value) => scores = json::boolean(value)?,
             ("ignore_unmapped", value) => ignores_unmapped = json::boolean(value)?,
-            ("inner_hits", Value::Object(body)) => inner_hits = Some(Arc::new(InnerHits::parse(body)?)),
+            ("inner_hits", Value::Object(body)) => inner_hits = parser.inner_hits(body)?,
             (key, value) if common.take(key, value)? => {}
             (key, _) => return Err(does_not_support("has_parent", key)),
         }
@@ -70,8 +70,8 @@ impl QueryNode for HasParent {
         let parents = parents_of(&self.query, (&join, &self.kind, &path), self.scores, binder)?;
         let how = if self.scores { JoinScore::Max } else { JoinScore::None };
         let bound = named_by(parents, (&join, &children, ids), how, boost, binder)?;
-        let Some(definition) = &self.inner_hits else { return Ok(bound) };
+        let Some(wanted) = &self.inner_hits else { return Ok(bound) };
         let side = (&self.query, self.kind.as_str(), &*join.path);
-        Ok(with_hits(bound, JoinedHits::new(definition, side, &path, binder.shard)?))
+        Ok(with_hits(bound, JoinedHits::new(wanted, side, &path, binder.shard)?))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cache::KeyWriter;
 use crate::context::ShardSnapshot;
@@ -15,36 +15,38 @@ use crate::error::Result;
 use crate::matcher::{BoxedMatcher, BoxedScorer};
 use crate::query::bound::BoundQuery;
 use crate::query::bound_node::BoundNode;
-use crate::query::nested::check_inner_window;
-use crate::query::parse::Query;
+use crate::query::inner_hits::{InnerHitsRequest, check_window};
+use crate::query::parse::{Query, QueryLimits, parse_query};
 use crate::query::within;
-use crate::request::{InnerHits, SearchRequest};
 use crate::score::Explanation;
 
 /// What of the other side is shown with a hit.
 #[derive(Debug)]
 pub(crate) struct JoinedHits {
+    /// The name under which it is shown.
     pub name: String,
-    definition: Arc<InnerHits>,
+    /// What is shown of which documents.
+    pub request: Arc<dyn InnerHitsRequest>,
     /// The documents of the other side that are found.
     query: Query,
     /// Where the ids of the parents are.
     ids: Arc<str>,
+    /// The shard of the hits, which that of the other side is too.
     pub shard: ShardSnapshot,
 }
 
 impl JoinedHits {
     /// `side`: the query of the other side, the relation that it is in, and the field of the join.
     pub fn new(
-        definition: &Arc<InnerHits>,
+        request: &Arc<dyn InnerHitsRequest>,
         (query, kind, join): (&Query, &str, &str),
         ids: &Arc<str>,
         shard: &ShardSnapshot,
     ) -> std::result::Result<JoinedHits, RequestError> {
         Ok(JoinedHits {
-            name: definition.name.clone().unwrap_or_else(|| kind.to_owned()),
-            definition: definition.clone(),
-            query: within(Some(query.clone()), &json!({"term": {join: kind}}))?,
+            name: request.name().unwrap_or(kind).to_owned(),
+            request: request.clone(),
+            query: among(query, &json!({"term": {join: kind}}))?,
             ids: ids.clone(),
             shard: shard.clone(),
         })
@@ -62,11 +64,15 @@ impl JoinedHits {
         Ok(Some(String::from_utf8_lossy(&term).into_owned()))
     }
 
-    /// The search for what is shown with a hit that names this parent.
-    pub fn search(&self, parent: &str) -> std::result::Result<SearchRequest, RequestError> {
-        let query = within(Some(self.query.clone()), &json!({"term": {&*self.ids: parent}}))?;
-        Ok(SearchRequest { query: Some(query), ..self.definition.request.clone() })
+    /// Finds what is shown with a hit that names this parent.
+    pub fn query_of(&self, parent: &str) -> std::result::Result<Query, RequestError> {
+        among(&self.query, &json!({"term": {&*self.ids: parent}}))
     }
+}
+
+/// The documents of `query` that `filter` matches.
+fn among(query: &Query, filter: &Value) -> std::result::Result<Query, RequestError> {
+    Ok(within(Some(query.clone()), parse_query(filter, &QueryLimits::default())?))
 }
 
 /// A join whose other side is shown with hits. Its name is the query's around it.
@@ -95,7 +101,7 @@ impl BoundQuery {
                 let reason = format!("[inner_hits] already contains an entry for key [{}]", hits.name);
                 return Err(RequestError::illegal_argument(reason));
             }
-            check_inner_window(&hits.definition, &hits.shard)?;
+            check_window(&*hits.request, &hits.shard)?;
             out.push(hits.clone());
         }
         self.node.parts().into_iter().try_for_each(|part| part.joined_hits(out))

@@ -13,7 +13,7 @@ use crate::primitives::Docs;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
 use crate::query::dis_max::DisMax;
-use crate::query::parse::{Query, QueryNode};
+use crate::query::parse::{Query, QueryLimits, QueryNode, parse_query};
 use crate::query::within;
 
 /// Which scores of the documents on the other side count.
@@ -75,7 +75,8 @@ pub(super) fn parents_of(
     with_scores: bool,
     binder: &Binder<'_>,
 ) -> Result<BTreeMap<Vec<u8>, Parent>, Error> {
-    let among = within(Some(query.clone()), &json!({"term": {&*join.path: kind}}))?;
+    let of_kind = parse_query(&json!({"term": {&*join.path: kind}}), &QueryLimits::default())?;
+    let among = within(Some(query.clone()), of_kind);
     let bound = binder.query(&among, 1.0)?;
     let mut parents: BTreeMap<Vec<u8>, Parent> = BTreeMap::new();
     for view in &binder.shard.segments {
@@ -142,7 +143,8 @@ pub(super) fn named_by(
         return Ok(BoundQuery::nothing("no document on the other side of the join"));
     }
     let any = Query::new(DisMax { queries, tie_breaker: 0.0 });
-    binder.query(&within(Some(any), &json!({"terms": {&*join.path: kinds}}))?, boost)
+    let of_kinds = parse_query(&json!({"terms": {&*join.path: kinds}}), &QueryLimits::default())?;
+    binder.query(&within(Some(any), of_kinds), boost)
 }
 
 /// Documents that name one of these parents.

@@ -54,8 +54,9 @@ impl QueryNode for ParentId {
             return unmapped(format!("[parent_id] no relation found for child [{}]", self.kind));
         };
         let path = relations.ids_path(&join.path, parent);
-        let of_parent = parse_query(&json!({"term": {path: &self.id}}), &QueryLimits::default())?;
-        let children = within(Some(of_parent), &json!({"term": {&*join.path: &*self.kind}}))?;
+        let term =
+            |path: &str, value: &str| parse_query(&json!({"term": {path: value}}), &QueryLimits::default());
+        let children = within(Some(term(&path, &self.id)?), term(&join.path, &self.kind)?);
         binder.query(&children, boost)
     }
 }

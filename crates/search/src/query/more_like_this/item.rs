@@ -31,6 +31,7 @@ fn malformed(what: &str) -> RequestError {
 }
 
 impl Item {
+    /// Reads a document that is named, or given, as an example.
     pub fn parse(members: &Map<String, Value>) -> Result<Item, RequestError> {
         let mut item = Item {
             index: None,

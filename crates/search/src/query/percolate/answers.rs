@@ -29,10 +29,13 @@ impl Answers {
         Answers(Mutex::new(Known { scores: HashMap::new(), charge }))
     }
 
+    /// What is known of a stored query by its ordinal in a segment: the best score of the documents, or that
+    /// none matches.
     pub fn get(&self, segment: SegmentId, query: u32) -> Option<Option<f32>> {
         self.0.lock().scores.get(&(segment, query)).copied()
     }
 
+    /// Keeps what a stored query came to; charged.
     pub fn put(&self, segment: SegmentId, query: u32, best: Option<f32>) -> Result<()> {
         let known = &mut *self.0.lock();
         if let Some(charge) = &mut known.charge {

@@ -34,6 +34,7 @@ pub(crate) struct StoredQueries<'a> {
 const RUNS_BETWEEN_CHECKS: u32 = 32;
 
 impl<'a> StoredQueries<'a> {
+    /// Opens the stored queries of a segment, which are run over the documents of `node`.
     pub fn open(node: &'a PercolateNode, segment: &'a Segment) -> Result<StoredQueries<'a>> {
         let path = &node.field.path;
         Ok(StoredQueries {

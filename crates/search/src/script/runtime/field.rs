@@ -125,6 +125,7 @@ impl RuntimeField {
         })))
     }
 
+    /// Opens it on a segment: its script is run for each document that is asked for.
     pub fn open<'a>(&'a self, segment: &'a Segment) -> Result<RuntimeReader<'a>> {
         RuntimeReader::open(self, segment)
     }

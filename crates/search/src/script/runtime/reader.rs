@@ -239,6 +239,7 @@ impl<'a> NumberSource<'a> {
         }
     }
 
+    /// The column that has the values, where no script needs to run for them.
     pub fn column(&self) -> Option<&NumberColumn<'a>> {
         match self {
             NumberSource::Column(column) => Some(column),

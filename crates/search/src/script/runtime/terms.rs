@@ -11,21 +11,24 @@ pub(crate) struct RuntimeTerms {
 }
 
 impl RuntimeTerms {
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
         self.positions.clear();
     }
 
+    /// How many terms there are.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
+    /// The bytes of a term by its place.
     pub fn term(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
         &self.bytes[start..self.ends[at] as usize]
     }
 
+    /// Adds a term of the document at this position of the batch.
     pub fn push(&mut self, position: u32, term: &[u8]) {
         self.bytes.extend_from_slice(term);
         self.ends.push(self.bytes.len() as u32);
