@@ -28,14 +28,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use limber_race::advise::AdviseCommand;
-use limber_race::builtin::ExportCommand;
-use limber_race::cli::{
+use limber_race::{
     AddCommand, CompareCommand, CreateTrackCommand, DeleteCommand, InfoCommand, ListCommand, RaceCommand,
     RenderTrackCommand, ReportCommand, exit_code,
 };
-use limber_race::schemes::SchemesCommand;
-use limber_race::tune::TuneCommand;
+use limber_race::{AdviseCommand, ExportCommand, SchemesCommand, TuneCommand};
 
 use crate::config::{Config, Overrides};
 use crate::race_server::ChildServer;

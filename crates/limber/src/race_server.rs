@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-use limber_race::engine::{EngineSpec, RunningServer, ServerGuard, ServerProvider};
+use limber_race::{EngineSpec, Error, RunningServer, ServerGuard, ServerProvider};
 
 /// Starts servers for races.
 pub struct ChildServer;
@@ -39,13 +39,13 @@ impl Drop for Guard {
 }
 
 impl ServerProvider for ChildServer {
-    fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, String> {
+    fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, Error> {
         let data = tempfile::Builder::new()
             .prefix("limber-race-")
             .tempdir()
-            .map_err(|error| format!("cannot make a temporary data folder: {error}"))?;
-        let program =
-            std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+            .map_err(|error| Error::ServerStart(format!("cannot make a temporary data folder: {error}")))?;
+        let program = std::env::current_exe()
+            .map_err(|error| Error::ServerStart(format!("cannot find this program: {error}")))?;
         let mut command = Command::new(program);
         command
             .args(["serve", "--http", "127.0.0.1:0", "--data"])
@@ -66,11 +66,12 @@ impl ServerProvider for ChildServer {
             // An interrupt at the terminal ends the race, not the server; nor should the server write to the
             // terminal later on.
             let log = std::fs::File::create(data.path().join("server.log"))
-                .map_err(|error| format!("cannot write into the data folder: {error}"))?;
+                .map_err(|error| Error::ServerStart(format!("cannot write into the data folder: {error}")))?;
             command.process_group(0).stderr(log);
         }
-        let mut child =
-            command.spawn().map_err(|error| format!("cannot start the built-in server: {error}"))?;
+        let mut child = command
+            .spawn()
+            .map_err(|error| Error::ServerStart(format!("cannot start the built-in server: {error}")))?;
         let stdout = child.stdout.take();
         let folder = data.path().to_owned();
         let mut guard = Guard { child, data: Some(data) };
@@ -91,7 +92,8 @@ impl ServerProvider for ChildServer {
                 let status =
                     guard.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
                 let log = std::fs::read_to_string(folder.join("server.log")).unwrap_or_default();
-                Err(format!("the built-in server did not start ({status})\n{log}").trim_end().to_owned())
+                let reason = format!("the built-in server did not start ({status})\n{log}");
+                Err(Error::ServerStart(reason.trim_end().to_owned()))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use limber_race::cli::{EngineSpec, RaceCommand, RunningServer, ServerProvider, exit_code};
+use limber_race::{EngineSpec, Error, RaceCommand, RunningServer, ServerProvider, exit_code};
 
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -14,8 +14,8 @@ struct Arguments {
 struct NoServer;
 
 impl ServerProvider for NoServer {
-    fn start_with(&self, _: &EngineSpec) -> Result<RunningServer, String> {
-        Err("this binary has none; give --target-hosts".into())
+    fn start_with(&self, _: &EngineSpec) -> Result<RunningServer, Error> {
+        Err(Error::ServerStart("this binary has none; give --target-hosts".into()))
     }
 }
 

@@ -2,16 +2,7 @@
 
 use serde_json::{Map, Value};
 
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ArgumentError(String);
-
-impl ArgumentError {
-    /// `reason`: what is wrong with the value, and what would be right.
-    pub fn new(reason: String) -> ArgumentError {
-        ArgumentError(reason)
-    }
-}
+use crate::error::Error;
 
 /// Reads `key:value,key2:value2`, a JSON object, or the name of a `.json` file (`esrally/utils/opts.py`, `to_dict`).
 ///
@@ -20,14 +11,14 @@ impl ArgumentError {
 ///
 /// # Errors
 /// When it is neither, or the file cannot be read.
-pub fn parse(argument: &str) -> Result<Map<String, Value>, ArgumentError> {
+pub(crate) fn parse(argument: &str) -> Result<Map<String, Value>, Error> {
     if argument.ends_with(".json") {
         let text = std::fs::read_to_string(argument)
-            .map_err(|error| ArgumentError(format!("[{argument}]: {error}")))?;
+            .map_err(|error| Error::Argument(format!("[{argument}]: {error}")))?;
         return match serde_json::from_str(&text) {
             Ok(Value::Object(object)) => Ok(object),
-            Ok(_) => Err(ArgumentError(format!("[{argument}] does not hold a JSON object"))),
-            Err(error) => Err(ArgumentError(format!("[{argument}] is not valid JSON: {error}"))),
+            Ok(_) => Err(Error::Argument(format!("[{argument}] does not hold a JSON object"))),
+            Err(error) => Err(Error::Argument(format!("[{argument}] is not valid JSON: {error}"))),
         };
     }
     if let Ok(Value::Object(object)) = serde_json::from_str(argument) {
@@ -36,10 +27,10 @@ pub fn parse(argument: &str) -> Result<Map<String, Value>, ArgumentError> {
     let mut params = Map::new();
     for pair in argument.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once(':').ok_or_else(|| {
-            ArgumentError(format!("[{pair}] is not of the form key:value; give key:value pairs separated by commas, or a JSON object"))
+            Error::Argument(format!("[{pair}] is not of the form key:value; give key:value pairs separated by commas, or a JSON object"))
         })?;
         if value.contains(':') {
-            return Err(ArgumentError(format!(
+            return Err(Error::Argument(format!(
                 "[{pair}] has more than one colon; write such values as a JSON object"
             )));
         }

@@ -26,15 +26,13 @@ use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
 use crate::arguments::parse;
 use crate::drive::client::OnError;
-use crate::drive::error::DriveError;
 use crate::dry_run;
-pub use crate::engine::{EngineSpec, RunningServer, ServerProvider};
+pub(crate) use crate::engine::{EngineSpec, RunningServer, ServerProvider};
+use crate::error::Error;
 use crate::hosts::DEFAULT_CLUSTER;
 use crate::load::{self, TrackSource, TrackSpec};
 use crate::model::Params;
-use crate::race::{
-    EXTERNAL_CAR, Provenance, RaceConfig, RaceError, RaceOutcome, WatchConfig, new_race_id, run,
-};
+use crate::race::{EXTERNAL_CAR, Provenance, RaceConfig, RaceOutcome, WatchConfig, new_race_id, run};
 use crate::record::store::limber_folder;
 use crate::record::{RaceFilter, RaceStore};
 use crate::report::narrow::terminal_width;
@@ -43,8 +41,8 @@ use crate::report::{Format, ReportOptions, Show, compare, listing, measurements,
 use crate::watch::add_jvm_options;
 use console::Console;
 pub use create_track::CreateTrackCommand;
-pub use engine::EngineArguments;
-pub use hosts::HostArguments;
+pub(crate) use engine::EngineArguments;
+pub(crate) use hosts::HostArguments;
 pub(crate) use interrupt::cancel_on_interrupt;
 use rally::RallyArguments;
 pub use records::{AddCommand, DeleteCommand};
@@ -52,21 +50,21 @@ pub use render_track::RenderTrackCommand;
 pub use report::ReportCommand;
 pub(crate) use report::check_writable;
 use series::SeriesArguments;
-pub use track::{ListTracksCommand, TaskArguments, TrackArguments};
+pub(crate) use track::{ListTracksCommand, TaskArguments, TrackArguments};
 use watch::WatchArguments;
 
 /// Exit codes, as Rally's.
-pub const EXIT_SUCCESS: u8 = 0;
-pub const EXIT_INTERRUPTED: u8 = 130;
-pub const EXIT_ERROR: u8 = 64;
+pub(crate) const EXIT_SUCCESS: u8 = 0;
+pub(crate) const EXIT_INTERRUPTED: u8 = 130;
+pub(crate) const EXIT_ERROR: u8 = 64;
 /// `--fail-if-worse` found something worse.
-pub const EXIT_WORSE: u8 = 1;
+pub(crate) const EXIT_WORSE: u8 = 1;
 
 /// The exit code for an error.
-pub fn exit_code(error: &RaceError) -> u8 {
+pub fn exit_code(error: &Error) -> u8 {
     match error {
-        RaceError::Drive(DriveError::Interrupted) => EXIT_INTERRUPTED,
-        RaceError::Worse(_) => EXIT_WORSE,
+        Error::Interrupted => EXIT_INTERRUPTED,
+        Error::Worse(_) => EXIT_WORSE,
         _ => EXIT_ERROR,
     }
 }
@@ -92,7 +90,7 @@ impl OnErrorArgument {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FormatArgument {
+pub(crate) enum FormatArgument {
     Markdown,
     Csv,
 }
@@ -120,9 +118,9 @@ pub enum ListFormat {
   limber race --target-hosts 127.0.0.1:9200 --user-tags 'engine:elasticsearch,heap:1g'")]
 pub struct RaceCommand {
     #[command(flatten)]
-    pub track: TrackArguments,
+    pub(crate) track: TrackArguments,
     #[command(flatten)]
-    pub hosts: HostArguments,
+    pub(crate) hosts: HostArguments,
     /// Your own documents for the built-in track: an access log (common or combined format, also .gz) or NDJSON
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
@@ -130,7 +128,7 @@ pub struct RaceCommand {
     #[arg(long)]
     pub test_mode: bool,
     #[command(flatten)]
-    pub tasks: TaskArguments,
+    pub(crate) tasks: TaskArguments,
     /// Accept --track-params that the track does not use
     #[arg(long)]
     pub ignore_unused_track_params: bool,
@@ -147,9 +145,9 @@ pub struct RaceCommand {
     #[arg(long, value_name = "ID")]
     pub race_id: Option<String>,
     #[command(flatten)]
-    pub report: ReportArguments,
+    pub(crate) report: ReportArguments,
     #[command(flatten)]
-    pub live: live::LiveArguments,
+    pub(crate) live: live::LiveArguments,
     /// Rows that the report shows
     #[arg(long, value_enum, default_value = "available")]
     pub show_in_report: ShowArgument,
@@ -160,17 +158,17 @@ pub struct RaceCommand {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub watch: WatchArguments,
+    pub(crate) watch: WatchArguments,
     #[command(flatten)]
-    pub engine: EngineArguments,
+    pub(crate) engine: EngineArguments,
     #[command(flatten)]
-    pub series: SeriesArguments,
+    pub(crate) series: SeriesArguments,
     #[command(flatten)]
-    pub rally: RallyArguments,
+    pub(crate) rally: RallyArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AlignArgument {
+pub(crate) enum AlignArgument {
     Right,
     Center,
     Left,
@@ -189,7 +187,7 @@ pub enum ShowArgument {
 }
 
 #[derive(Debug, Clone, Args)]
-pub struct ReportArguments {
+pub(crate) struct ReportArguments {
     /// Append the report to this file too
     #[arg(long, value_name = "FILE")]
     pub report_file: Option<PathBuf>,
@@ -228,7 +226,7 @@ impl ReportArguments {
 
 impl RaceCommand {
     /// Races, prints the summary, and says where the race is kept.
-    pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), RaceError> {
+    pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), Error> {
         if self.dry_run {
             return self.check(&mut std::io::stdout().lock());
         }
@@ -311,7 +309,7 @@ impl RaceCommand {
     ///
     /// # Errors
     /// What would stop the race before its first request.
-    pub fn check(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+    pub fn check(&self, out: &mut dyn Write) -> Result<(), Error> {
         self.refuse_unsupported()?;
         let track = self.track_spec(&folder()?)?;
         self.hosts.check()?;
@@ -322,7 +320,7 @@ impl RaceCommand {
     }
 
     /// What cannot be kept should be known before the race, not after it.
-    fn check_outputs(&self, store: &RaceStore, race_id: &str) -> Result<(), RaceError> {
+    fn check_outputs(&self, store: &RaceStore, race_id: &str) -> Result<(), Error> {
         // Races of a series have a number behind the id.
         match self.series.is_asked() {
             true => store.check_free(&format!("{race_id}-1"))?,
@@ -337,7 +335,7 @@ impl RaceCommand {
     }
 
     /// `folder`: the tool's.
-    fn track_spec(&self, folder: &Path) -> Result<TrackSpec, RaceError> {
+    fn track_spec(&self, folder: &Path) -> Result<TrackSpec, Error> {
         let mut track = self.track.spec(self.corpus.as_deref())?;
         track.test_mode = self.test_mode;
         self.tasks.apply(&mut track);
@@ -352,7 +350,7 @@ impl RaceCommand {
         outcome: &RaceOutcome,
         shows_processing_time: bool,
         console: &mut Console,
-    ) -> Result<(), RaceError> {
+    ) -> Result<(), Error> {
         let report = ReportOptions {
             processing_time: shows_processing_time,
             show: match self.show_in_report {
@@ -371,10 +369,10 @@ impl RaceCommand {
         Ok(())
     }
 
-    fn refuse_unsupported(&self) -> Result<(), RaceError> {
+    fn refuse_unsupported(&self) -> Result<(), Error> {
         self.rally.refuse()?;
         if self.rally.wants_running_host() && self.hosts.is_empty() {
-            return Err(RaceError::Arguments("--pipeline benchmark-only needs --target-hosts".into()));
+            return Err(Error::Argument("--pipeline benchmark-only needs --target-hosts".into()));
         }
         Ok(())
     }
@@ -406,6 +404,7 @@ pub enum ListCommand {
         /// Only races with these tags: key:value,key2:value2
         #[arg(long, value_name = "TAGS")]
         user_tags: Option<String>,
+        /// Form of the list
         #[arg(long, value_enum, default_value = "text")]
         format: ListFormat,
     },
@@ -418,7 +417,12 @@ pub enum ListCommand {
 }
 
 impl ListCommand {
-    pub fn run(&self) -> Result<(), RaceError> {
+    /// Prints the list on standard output.
+    ///
+    /// # Errors
+    /// `Argument` for filters that cannot be read, `Load` and `Store` for tracks and races that cannot be, `Report` for an output that cannot be
+    /// written.
+    pub fn run(&self) -> Result<(), Error> {
         let mut out = std::io::stdout().lock();
         match self {
             ListCommand::Races {
@@ -458,13 +462,17 @@ impl ListCommand {
 #[derive(Debug, Clone, Args)]
 pub struct InfoCommand {
     #[command(flatten)]
-    pub track: TrackArguments,
+    pub(crate) track: TrackArguments,
     #[command(flatten)]
-    pub tasks: TaskArguments,
+    pub(crate) tasks: TaskArguments,
 }
 
 impl InfoCommand {
-    pub fn run(&self) -> Result<(), RaceError> {
+    /// Prints the track's description, its challenges and their tasks on standard output.
+    ///
+    /// # Errors
+    /// `Argument` and `Load` for a track that cannot be found or read, `Report` for an output that cannot be written.
+    pub fn run(&self) -> Result<(), Error> {
         let mut spec = self.track.spec(None)?;
         spec.ignore_unused_params = false;
         self.tasks.apply(&mut spec);
@@ -483,9 +491,9 @@ impl InfoCommand {
 #[command(after_help = comparison::EXAMPLES)]
 pub struct CompareCommand {
     #[command(flatten)]
-    pub sides: comparison::ComparisonArguments,
+    pub(crate) sides: comparison::ComparisonArguments,
     #[command(flatten)]
-    pub report: ReportArguments,
+    pub(crate) report: ReportArguments,
     /// Draw the comparison as one HTML file too: of several races a side with the verdicts and their intervals
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -495,7 +503,11 @@ pub struct CompareCommand {
 }
 
 impl CompareCommand {
-    pub fn run(&self) -> Result<(), RaceError> {
+    /// Prints the comparison on standard output, and writes it into the files that the options name.
+    ///
+    /// # Errors
+    /// `Argument` and `Store` for races that cannot be compared or read, `Unwritable` for a file, and `Worse` where `--fail-if-worse` asks for it.
+    pub fn run(&self) -> Result<(), Error> {
         let store = RaceStore::new(&folder()?);
         let mut out = std::io::stdout().lock();
         let (baseline, contender) = self.sides.races(&store)?;
@@ -517,17 +529,17 @@ impl CompareCommand {
 }
 
 /// A reader that stops reading (`| head`) is no error.
-pub(crate) fn printed(result: std::io::Result<()>) -> Result<(), RaceError> {
+pub(crate) fn printed(result: std::io::Result<()>) -> Result<(), Error> {
     match result {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+        other => other.map_err(Error::Report),
     }
 }
 
 /// Where races and unpacked corpora are kept.
-pub(crate) fn folder() -> Result<PathBuf, RaceError> {
+pub(crate) fn folder() -> Result<PathBuf, Error> {
     limber_folder(std::env::var_os("LIMBER_HOME"), std::env::var_os("HOME")).ok_or_else(|| {
-        RaceError::Arguments("set LIMBER_HOME (or HOME) to a folder in which races can be kept".into())
+        Error::Argument("set LIMBER_HOME (or HOME) to a folder in which races can be kept".into())
     })
 }
 
@@ -548,8 +560,8 @@ mod tests {
     struct NoServer;
 
     impl ServerProvider for NoServer {
-        fn start_with(&self, _: &EngineSpec) -> Result<RunningServer, String> {
-            Err("none in tests".into())
+        fn start_with(&self, _: &EngineSpec) -> Result<RunningServer, Error> {
+            Err(Error::ServerStart("none in tests".into()))
         }
     }
 

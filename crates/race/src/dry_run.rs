@@ -8,18 +8,18 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use crate::drive::driver::{DriveConfig, PlannedSchedule};
-use crate::http::protocol::Protocol;
+use crate::error::Error;
 use crate::load::{self, Loaded, TrackSource, TrackSpec, documents};
 use crate::model::{Challenge, DocumentSource, ScheduleElement, Task};
 use crate::notation::units::{pretty_count, pretty_size};
-use crate::race::RaceError;
+use crate::protocol::Protocol;
 use crate::report::table::{self, Cell, Row};
 
 /// Checks the race and prints its documents and its schedule.
 ///
 /// # Errors
 /// What would stop the race before its first request: `Load`, `Drive`; `Report` for `out`.
-pub fn run(spec: &TrackSpec, checks_assertions: bool, out: &mut dyn Write) -> Result<(), RaceError> {
+pub(crate) fn run(spec: &TrackSpec, checks_assertions: bool, out: &mut dyn Write) -> Result<(), Error> {
     let (Loaded { mut track, plugin }, used) = load::check(spec)?;
     let challenge = load::challenge(&track, spec.challenge.as_deref())?.clone();
     let mut needed = Vec::new();
@@ -48,7 +48,7 @@ pub fn run(spec: &TrackSpec, checks_assertions: bool, out: &mut dyn Write) -> Re
         DriveConfig { plugin, ..DriveConfig::unconnected(Protocol::for_server(&version), checks_assertions) };
     let warnings = PlannedSchedule::new(&track, &challenge.schedule, &config)?.warnings;
     let heading = format!("Track [{}], challenge [{}]", track.name, challenge.name);
-    write(&heading, &needed, &challenge, &warnings, out).map_err(RaceError::Report)
+    write(&heading, &needed, &challenge, &warnings, out).map_err(Error::Report)
 }
 
 fn write(

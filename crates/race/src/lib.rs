@@ -4,32 +4,56 @@
 //!
 //! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server alike.
 
-pub mod advise;
-pub mod arguments;
-pub mod builtin;
-pub mod cli;
-pub mod create;
-pub mod drive;
-pub mod dry_run;
-pub mod engine;
-pub mod hosts;
-pub mod http;
-pub mod inference;
-pub mod live;
-pub mod load;
-pub mod metrics;
-pub mod model;
-pub mod notation;
-pub mod plugin;
+#![deny(missing_docs, unreachable_pub)]
+
+mod advise;
+mod arguments;
+mod builtin;
+mod cli;
+mod coverage;
+mod create;
+mod drive;
+mod dry_run;
+mod engine;
+mod error;
+#[cfg(test)]
+mod golden;
+mod hosts;
+mod http;
+mod inference;
+mod live;
+mod load;
+mod metrics;
+mod model;
+mod notation;
+mod plugin;
 mod process;
-pub mod race;
+mod protocol;
+mod race;
 mod random;
-pub mod record;
-pub mod report;
-pub mod sample;
-pub mod schemes;
-pub mod series;
-pub mod timeline;
-pub mod track_files;
-pub mod tune;
-pub mod watch;
+mod record;
+mod report;
+mod sample;
+mod schemes;
+mod series;
+mod timeline;
+mod track_files;
+mod tune;
+mod watch;
+
+pub use advise::AdviseCommand;
+pub use builtin::ExportCommand;
+pub use cli::{
+    AddCommand, CompareCommand, CreateTrackCommand, DeleteCommand, InfoCommand, ListCommand, RaceCommand,
+    RenderTrackCommand, ReportCommand, exit_code,
+};
+pub use coverage::print_coverage;
+pub use engine::{Engine, EngineSpec, RunningServer, ServerGuard, ServerProvider};
+pub use error::Error;
+pub use http::cluster::{UNKNOWN as UNKNOWN_SERVER, is_known as is_known_server};
+pub use plugin::PluginError;
+pub use record::{RaceFilter, RaceStore, StoreError, limber_folder};
+pub use report::html::{Material, page as report_page};
+pub use schemes::SchemesCommand;
+pub use track_files::LoadError;
+pub use tune::TuneCommand;

@@ -7,7 +7,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Asks the process to end (SIGTERM), waits, and ends it (SIGKILL) when it does not.
 ///
 /// `has_ended` is asked between; it also collects children, which otherwise stay in the process table.
-pub fn end(process_id: u32, patience: Duration, mut has_ended: impl FnMut() -> bool) {
+pub(crate) fn end(process_id: u32, patience: Duration, mut has_ended: impl FnMut() -> bool) {
     for signal in [libc::SIGTERM, libc::SIGKILL] {
         if has_ended() {
             return;
@@ -24,7 +24,7 @@ pub fn end(process_id: u32, patience: Duration, mut has_ended: impl FnMut() -> b
 }
 
 /// Whether a process of this id exists, another user's included.
-pub fn is_alive(process_id: u32) -> bool {
+pub(crate) fn is_alive(process_id: u32) -> bool {
     // SAFETY: signal 0 is sent to nobody, it only asks.
     let asked = libc::pid_t::try_from(process_id).map(|id| unsafe { libc::kill(id, 0) });
     asked.is_ok_and(|answer| {

@@ -9,13 +9,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use thiserror::Error;
 
-use crate::arguments::ArgumentError;
 use crate::drive::api_keys::ApiKeys;
 use crate::drive::client::OnError;
 use crate::drive::driver::{DriveConfig, Driven, PlannedSchedule, Target, TaskResult};
-use crate::drive::error::DriveError;
 use crate::drive::machine::{MachineReading, MachineUse};
 use crate::drive::measured_time::too_short;
 use crate::drive::measurements::{ServerUse, measurements};
@@ -23,74 +20,30 @@ use crate::drive::results::results;
 use crate::drive::server_process::ServerReading;
 use crate::drive::telemetry::watch::{WatchPlan, Watched};
 use crate::drive::telemetry::{Environment, SystemMetrics, Telemetry};
-use crate::engine::EngineError;
-pub use crate::hosts::ClientOptions;
+use crate::error::Error;
+pub(crate) use crate::hosts::ClientOptions;
 use crate::hosts::resolve;
 use crate::http::Address;
-use crate::http::cluster::{Cluster, ClusterError};
-use crate::http::protocol::Protocol;
+use crate::http::cluster::Cluster;
 use crate::live::recording::Recording;
 use crate::live::{Heading, Progress};
-use crate::load::{self, LoadError, Loaded, TrackSpec};
+use crate::load::{self, Loaded, TrackSpec};
 use crate::model::{Challenge, Params, Track};
 use crate::plugin::Plugin;
+use crate::protocol::Protocol;
 use crate::record::measurements::{RunPlace, TaskMeasurements, Warning, WarningKind};
 use crate::record::{
     Car, Measurements, Race, RaceFilter, RaceStore, Results, Scope, StoreError, race, scope,
 };
-pub use crate::watch::WatchConfig;
+pub(crate) use crate::watch::WatchConfig;
 use crate::watch::{self, Kept, Watch};
 
-#[derive(Debug, Error)]
-pub enum RaceError {
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    #[error(transparent)]
-    Drive(#[from] DriveError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("cannot write the report: {0}")]
-    Report(#[from] std::io::Error),
-    /// A file or folder in which something is kept cannot be read or written.
-    #[error("[{}]: {source}", path.display())]
-    Folder { path: PathBuf, source: std::io::Error },
-    /// A file that the user wants written cannot be.
-    #[error("cannot write [{}]: {source}", path.display())]
-    Unwritable { path: PathBuf, source: std::io::Error },
-    /// The command line asks for something impossible.
-    #[error("{0}")]
-    Arguments(String),
-    #[error(transparent)]
-    Argument(#[from] ArgumentError),
-    /// The server that was to be raced does not start.
-    #[error("the server does not start: {0}")]
-    Server(String),
-    /// A comparison found what `--fail-if-worse` asks about.
-    #[error("{0}")]
-    Worse(String),
-}
-
-impl From<ClusterError> for RaceError {
-    fn from(error: ClusterError) -> RaceError {
-        RaceError::Drive(error.into())
-    }
-}
-
-impl From<EngineError> for RaceError {
-    fn from(error: EngineError) -> RaceError {
-        match error {
-            EngineError::Arguments(reason) => RaceError::Arguments(reason),
-            EngineError::Start(reason) => RaceError::Server(reason),
-        }
-    }
-}
-
 /// The car of a server that was already running.
-pub const EXTERNAL_CAR: &str = "external";
+pub(crate) const EXTERNAL_CAR: &str = "external";
 
 /// What to race, where, and how.
 #[derive(Debug, Clone)]
-pub struct RaceConfig {
+pub(crate) struct RaceConfig {
     pub track: TrackSpec,
     /// `host:port` of every node to send to.
     pub hosts: Vec<String>,
@@ -112,7 +65,7 @@ pub struct RaceConfig {
 
 impl RaceConfig {
     /// A race with the defaults of the command, on a server that was already running; its hosts are still to be given.
-    pub fn new(track: TrackSpec, store: RaceStore, race_id: String) -> RaceConfig {
+    pub(crate) fn new(track: TrackSpec, store: RaceStore, race_id: String) -> RaceConfig {
         RaceConfig {
             track,
             hosts: Vec::new(),
@@ -133,7 +86,7 @@ impl RaceConfig {
 
 /// Where a race comes from: what the server was started with, and the race's place among those of one run.
 #[derive(Debug, Clone, Default)]
-pub struct Provenance {
+pub(crate) struct Provenance {
     pub place: Option<RunPlace>,
     /// Of a server that this tool started.
     pub engine_settings: Params,
@@ -145,7 +98,7 @@ pub struct Provenance {
 
 /// A finished race.
 #[derive(Debug)]
-pub struct RaceOutcome {
+pub(crate) struct RaceOutcome {
     pub race: Race,
     pub results: Results,
     pub measurements: Measurements,
@@ -160,8 +113,8 @@ pub struct RaceOutcome {
 
 impl RaceOutcome {
     /// Errors: `Interrupted` for one that the user ended.
-    pub fn whole(self) -> Result<RaceOutcome, DriveError> {
-        if self.is_interrupted { Err(DriveError::Interrupted) } else { Ok(self) }
+    pub(crate) fn whole(self) -> Result<RaceOutcome, Error> {
+        if self.is_interrupted { Err(Error::Interrupted) } else { Ok(self) }
     }
 }
 
@@ -169,7 +122,7 @@ impl RaceOutcome {
 ///
 /// # Errors
 /// What ended the race; nothing is kept then.
-pub fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOutcome, RaceError> {
+pub(crate) fn run(mut config: RaceConfig, progress: &mut dyn Progress) -> Result<RaceOutcome, Error> {
     let mut connected = connect(&mut config, progress)?;
     let Loaded { track, plugin } = load::load(&config.track, &mut Lines { progress, line: Vec::new() })?;
     let challenge = load::challenge(&track, config.track.challenge.as_deref())?;
@@ -204,7 +157,7 @@ impl Connected {
 }
 
 /// Waits for the server and the other clusters, and lets the server choose what the user did not.
-fn connect(config: &mut RaceConfig, progress: &mut dyn Progress) -> Result<Connected, RaceError> {
+fn connect(config: &mut RaceConfig, progress: &mut dyn Progress) -> Result<Connected, Error> {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let headers = config.client.header_lines(None);
     let hosts = resolve(&config.hosts, &config.client)?;
@@ -249,7 +202,7 @@ fn plan<'t>(
     (track, challenge): (&'t Track, &'t Challenge),
     plugin: Option<Arc<Plugin>>,
     progress: &mut dyn Progress,
-) -> Result<Planned<'t>, RaceError> {
+) -> Result<Planned<'t>, Error> {
     let mut drive = drive_config(config, connected);
     drive.plugin = plugin;
     let schedule = PlannedSchedule::new(track, &challenge.schedule, &drive)?;
@@ -272,8 +225,7 @@ fn plan<'t>(
     let raced = watch::raced_cluster(&drive.target, &connected.info);
     let clusters: Vec<_> = std::iter::once(raced).chain(connected.others.drain(..)).collect();
     let folder = config.store.race_folder(&config.race_id)?;
-    let watch = Watch::start(&config.watch, &clusters, (track, challenge), &folder, &context)
-        .map_err(DriveError::Cluster)?;
+    let watch = Watch::start(&config.watch, &clusters, (track, challenge), &folder, &context)?;
     drive.samples = watch.samples();
     let with_key = |key: &String| config.client.header_lines(Some(key));
     drive.target.client_headers = keys.authorizations.iter().map(with_key).collect();
@@ -323,7 +275,7 @@ fn drive<'t>(
     connected: &mut Connected,
     planned: Planned<'t>,
     progress: &mut dyn Progress,
-) -> Result<Raced<'t>, RaceError> {
+) -> Result<Raced<'t>, Error> {
     let Planned { schedule, drive, telemetry, keys, mut watch, timestamp } = planned;
     let server_before = connected.read_server();
     let machine_before = MachineReading::now();
@@ -331,7 +283,7 @@ fn drive<'t>(
         recorded(config, progress, |recording| schedule.run(&drive, &config.is_cancelled, recording));
     let machine = MachineReading::now().since(&machine_before);
     if let Err(left) = keys.delete(&mut connected.cluster) {
-        progress.warn(&left);
+        progress.warn(&left.to_string());
     }
     let Driven { tasks, interrupted_in } = driven?;
     let server = ServerUse {
@@ -354,7 +306,7 @@ fn keep(
     (track, challenge): (&Track, &Challenge),
     raced: Raced<'_>,
     progress: &mut dyn Progress,
-) -> Result<RaceOutcome, RaceError> {
+) -> Result<RaceOutcome, Error> {
     let Raced { mut tasks, interrupted_in, machine, server, system, watch, environment, timestamp } = raced;
     let results = results(track, challenge, &mut tasks, &system);
     let mut measurements = Measurements {
@@ -484,11 +436,11 @@ fn previous(store: &RaceStore, race: &Race) -> Result<Option<String>, StoreError
 fn recorded<T>(
     config: &RaceConfig,
     progress: &mut dyn Progress,
-    drive: impl FnOnce(&mut Recording<'_>) -> Result<T, DriveError>,
-) -> Result<T, RaceError> {
+    drive: impl FnOnce(&mut Recording<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
     let folder = config.store.race_folder(&config.race_id)?;
     let mut recording = Recording::start(&folder, &config.race_id, progress)
-        .map_err(|source| RaceError::Folder { path: folder, source })?;
+        .map_err(|source| Error::Io { path: folder, source })?;
     let driven = drive(&mut recording)?;
     if let Err(error) = recording.finish() {
         progress.warn(&format!("The timeline is not whole, plots will end early: {error}"));
@@ -500,7 +452,7 @@ fn wait_for(
     cluster: &mut Cluster,
     is_cancelled: &AtomicBool,
     progress: &mut dyn Progress,
-) -> Result<(), DriveError> {
+) -> Result<(), Error> {
     cluster.wait_for_rest_layer(is_cancelled, &mut |reason| {
         progress.note(&format!("Waiting up to two minutes for the server: {reason}"));
     })?;
@@ -522,7 +474,7 @@ fn errors(tasks: &[TaskResult<'_>]) -> Vec<(String, Vec<String>)> {
 }
 
 /// A new race id: a random (version 4) UUID.
-pub fn new_race_id() -> String {
+pub(crate) fn new_race_id() -> String {
     use std::hash::{BuildHasher, Hasher};
     // Each `RandomState` is keyed from the operating system's randomness.
     let random = || std::collections::hash_map::RandomState::new().build_hasher().finish();

@@ -7,7 +7,7 @@ use crate::model::Params;
 
 /// One finished request, as Rally's sampler records it (`driver.py`, `Sample`). All times count from the step's start.
 #[derive(Debug)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Index of the task within the step.
     pub task_index: u32,
     pub client: u32,
@@ -40,7 +40,7 @@ pub struct Sample {
 
 /// What few operations tell beside their weight.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Details {
+pub(crate) struct Details {
     /// Rally's request meta data without `success` and what an error says. Operations whose requests are many give it only
     /// when asked to (`Plan::keeps_meta`, `detailed-results`).
     pub meta: Params,
@@ -54,7 +54,7 @@ pub struct Details {
 
 /// One request inside of a `composite`: Rally records its service time under its own name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DependentTiming {
+pub(crate) struct DependentTiming {
     pub operation: Arc<str>,
     pub operation_type: Arc<str>,
     pub request_start: Instant,
@@ -64,7 +64,7 @@ pub struct DependentTiming {
 
 /// Why a sample counts as failed; Rally's request meta data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ErrorNote {
+pub(crate) struct ErrorNote {
     /// `transport`, `api`, `bulk`, `esql`, or `unmet` for a condition that does not hold.
     pub kind: &'static str,
     pub status: Option<u16>,
@@ -73,7 +73,7 @@ pub struct ErrorNote {
 
 /// A reading of the running average.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Note {
+pub(crate) struct Note {
     /// Since the step's start.
     pub at_s: f64,
     /// In units a second.

@@ -6,11 +6,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::arguments::ArgumentError;
-use crate::drive::error::DriveError;
 use crate::drive::telemetry::watch::{Sampled, Sampling, Surroundings, WatchPlan, Watched, jvm_options};
 use crate::drive::telemetry::{self, Environment, SystemMetrics};
 use crate::engine::{Engine, EngineSpec};
+use crate::error::Error;
 use crate::hosts::{ClusterTarget, DEFAULT_CLUSTER, resolve};
 use crate::http::cluster::Cluster;
 use crate::metrics::datastore::Datastore;
@@ -21,7 +20,7 @@ use crate::record::Race;
 
 /// What the user wants to be looked at.
 #[derive(Debug, Clone, Default)]
-pub struct WatchConfig {
+pub(crate) struct WatchConfig {
     /// Clusters that are not raced themselves.
     pub other_clusters: Vec<ClusterTarget>,
     pub telemetry: WatchPlan,
@@ -35,26 +34,26 @@ pub struct WatchConfig {
 /// Lets the JVM that is to be started log what devices want; whether one is started.
 ///
 /// Errors: parameters of the devices that make no sense.
-pub fn add_jvm_options(
+pub(crate) fn add_jvm_options(
     engine: Option<&mut EngineSpec>,
     telemetry: &WatchPlan,
     race_folder: &Path,
-) -> Result<bool, ArgumentError> {
+) -> Result<bool, Error> {
     let Some(spec) = engine.filter(|spec| matches!(spec.engine, Engine::Folder(_))) else { return Ok(false) };
-    spec.jvm_options.extend(jvm_options(telemetry, race_folder).map_err(ArgumentError::new)?);
+    spec.jvm_options.extend(jvm_options(telemetry, race_folder)?);
     Ok(true)
 }
 
 /// Gets a cluster that was connected, with what to say about its options, and waits for it.
-pub type Connected<'a> = dyn FnMut(&mut Cluster, &[String]) -> Result<(), DriveError> + 'a;
+pub(crate) type Connected<'a> = dyn FnMut(&mut Cluster, &[String]) -> Result<(), Error> + 'a;
 
 /// Connects to the clusters that are not raced.
 ///
 /// Errors: hosts that do not resolve, clusters that do not answer.
-pub fn other_clusters(
+pub(crate) fn other_clusters(
     clusters: &[ClusterTarget],
     connected: &mut Connected<'_>,
-) -> Result<Vec<Watched>, DriveError> {
+) -> Result<Vec<Watched>, Error> {
     let mut watched = Vec::with_capacity(clusters.len());
     for target in clusters {
         let hosts = resolve(&target.hosts, &target.options)?;
@@ -68,7 +67,7 @@ pub fn other_clusters(
 }
 
 /// Devices and the thread that writes, while a race runs. Dropping it leaves no files behind.
-pub struct Watch {
+pub(crate) struct Watch {
     // Ended in this order: devices write to the thread.
     sampling: Option<Sampling>,
     writer: MetricsWriter,
@@ -84,18 +83,18 @@ impl Watch {
     /// `clusters`: the raced one first; `folder`: the race's.
     ///
     /// Errors: a device cannot work here, the metrics store does not answer, or there is no thread.
-    pub fn start(
+    pub(crate) fn start(
         config: &WatchConfig,
         clusters: &[Watched],
         (track, challenge): (&Track, &Challenge),
         folder: &Path,
         context: &Arc<RaceContext>,
-    ) -> Result<Watch, String> {
+    ) -> Result<Watch, Error> {
         let reporting = config.reporting.clone();
         let open = |store| Datastore::open(store, &context.race_timestamp);
         let datastore = reporting.datastore.as_ref().map(open).transpose()?;
         let writer = MetricsWriter::start(folder, reporting.wants_metrics())
-            .map_err(|error| format!("no thread for metrics: {error}"))?;
+            .map_err(Error::machine("no thread for metrics"))?;
         let indices: Vec<String> = track
             .indices
             .iter()
@@ -119,7 +118,7 @@ impl Watch {
     }
 
     /// What makes documents of requests, if they are wanted.
-    pub fn samples(&self) -> Option<SampleLog> {
+    pub(crate) fn samples(&self) -> Option<SampleLog> {
         self.reporting.wants_metrics().then(|| SampleLog {
             context: Arc::clone(&self.context),
             sender: self.writer.sender(),
@@ -129,12 +128,12 @@ impl Watch {
     }
 
     /// Takes the last samples and ends the devices.
-    pub fn end_sampling(&mut self) -> Sampled {
+    pub(crate) fn end_sampling(&mut self) -> Sampled {
         self.sampling.take().map(Sampling::finish).unwrap_or_default()
     }
 
     /// Writes what statistics brought and keeps the files; `told` gets what to say about them. The race is stored already.
-    pub fn keep(self, race: &Race, system: &SystemMetrics, told: &mut dyn FnMut(Kept)) {
+    pub(crate) fn keep(self, race: &Race, system: &SystemMetrics, told: &mut dyn FnMut(Kept)) {
         let Watch { writer, folder, context, reporting, datastore, meta, .. } = self;
         if reporting.wants_metrics() {
             let sender = writer.sender();
@@ -170,20 +169,21 @@ impl Watch {
 }
 
 /// What is said about files and stores.
-pub enum Kept {
+pub(crate) enum Kept {
     Note(String),
     Warning(String),
 }
 
-fn send(store: &mut Datastore, file: &Path, race: &Race, meta: &Params) -> Result<u64, String> {
+fn send(store: &mut Datastore, file: &Path, race: &Race, meta: &Params) -> Result<u64, Error> {
     let count = store.send_file(file)?;
-    let body = serde_json::to_value(race).map_err(|error| format!("metrics store: {error}"))?;
+    let body =
+        serde_json::to_value(race).map_err(|error| Error::Answer(format!("metrics store: {error}")))?;
     store.send_race(&race.race_id, &body, &results::documents(race, meta))?;
     Ok(count)
 }
 
 /// The cluster that is raced, for devices.
-pub fn raced_cluster(target: &crate::drive::driver::Target, info: &Value) -> Watched {
+pub(crate) fn raced_cluster(target: &crate::drive::driver::Target, info: &Value) -> Watched {
     Watched {
         name: DEFAULT_CLUSTER.to_owned(),
         hosts: target.hosts.clone(),
@@ -194,7 +194,7 @@ pub fn raced_cluster(target: &crate::drive::driver::Target, info: &Value) -> Wat
 }
 
 /// What all documents of this race say; its clocks start now.
-pub fn race_context(
+pub(crate) fn race_context(
     (race_id, race_timestamp): (&str, &str),
     track: &Track,
     challenge: &Challenge,

@@ -41,7 +41,7 @@ pub fn table(crates: &[Crate]) -> Vec<Row> {
         ("impl Definition (aggregations)".to_owned(), total(&own, "impl Definition for ")),
         ("downcasts in aggregations".to_owned(), downcasts(&of("search"))),
         ("uses of Status and status() below REST".to_owned(), statuses(&below_rest)),
-        ("Result<_, String> in race".to_owned(), total(&of("race"), ", String>")),
+        ("Result<_, String> in race".to_owned(), string_errors_in(&of("race"))),
         ("\"Validation Failed: 1\" by hand".to_owned(), written(&own, "Validation Failed: 1")),
         ("fn of".to_owned(), own.iter().map(|file| count_word_pair(&file.code, "fn", "of")).sum()),
         ("public items".to_owned(), items),
@@ -115,6 +115,40 @@ pub fn count_word_pair(code: &str, first: &str, second: &str) -> usize {
 /// Whether `first` and `second` stand one after the other as words.
 pub fn has_word_pair(code: &str, first: &str, second: &str) -> bool {
     count_word_pair(code, first, second) > 0
+}
+
+/// How often the code of these files names a `Result` whose error is a bare text: nobody can treat it without reading it.
+pub fn string_errors_in(files: &[&SourceFile]) -> usize {
+    files.iter().filter(|file| !file.is_tests()).map(|file| string_errors(&file.code)).sum()
+}
+
+fn string_errors(code: &str) -> usize {
+    let arguments = code.match_indices("Result<").map(|(at, opening)| generics(&code[at + opening.len()..]));
+    arguments.filter(|arguments| arguments.get(1).is_some_and(|error| error.trim() == "String")).count()
+}
+
+/// The arguments of a generic type, from after its opening bracket to the closing one.
+fn generics(code: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut before) = (0, 0, ' ');
+    let mut found = Vec::new();
+    for (place, c) in code.char_indices() {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            '>' if before == '-' => {}
+            '>' if depth == 0 => {
+                found.push(&code[start..place]);
+                break;
+            }
+            '>' | ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                found.push(&code[start..place]);
+                start = place + 1;
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    found
 }
 
 fn total(files: &[&SourceFile], text: &str) -> usize {
@@ -240,6 +274,17 @@ mod tests {
             "/// Doc.\n#[command(\n    about = \"x\"\n)]\npub struct D;\n#[inline]\npub fn e() {}\n"
         ));
         assert_eq!(public_items(&[&file]), (4, 2));
+    }
+
+    #[test]
+    fn results_with_a_text_as_their_error_are_counted() {
+        assert_eq!(string_errors("fn a() -> Result<Vec<(u8, String)>, String> {"), 1);
+        assert_eq!(
+            string_errors("fn b(f: impl Fn() -> Result<(), String>) -> Result<Option<String>, Error> {"),
+            1
+        );
+        assert_eq!(string_errors("fn d() -> Result<\n    Vec<Item>,\n    String,\n>;"), 1);
+        assert_eq!(string_errors("fn c() -> Result<BTreeMap<String, String>, Error>;"), 0);
     }
 
     #[test]

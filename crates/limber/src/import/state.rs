@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use limber_race::record::limber_folder;
+use limber_race::limber_folder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

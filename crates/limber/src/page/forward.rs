@@ -15,7 +15,7 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use limber_race::http::cluster;
+use limber_race::{UNKNOWN_SERVER, is_known_server};
 use serde_json::Value;
 
 use super::{document, races};
@@ -180,9 +180,9 @@ impl Forwarder {
         let bytes = answer.body_mut().with_config().limit(BODY_BYTES_MAX as u64).read_to_vec();
         let info: Value =
             bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        match cluster::is_known(&info) {
+        match is_known_server(&info) {
             true => Ok(()),
-            false => bail!("{}: {}", self.target, cluster::UNKNOWN),
+            false => bail!("{}: {}", self.target, UNKNOWN_SERVER),
         }
     }
 

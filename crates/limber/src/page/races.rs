@@ -1,7 +1,6 @@
 //! Races that are kept on this machine, in the folder of `limber race`.
 
-use limber_race::record::{RaceFilter, RaceStore, StoreError, limber_folder};
-use limber_race::report::html::{Material, page};
+use limber_race::{Material, RaceFilter, RaceStore, StoreError, limber_folder, report_page};
 use serde_json::{Value, json};
 
 /// Races listed at most, the newest.
@@ -45,5 +44,5 @@ pub fn list() -> Result<Value, StoreError> {
 /// `NotFound` and others of the store.
 pub fn report(race_id: &str) -> Result<String, StoreError> {
     let store = store().ok_or_else(|| StoreError::NotFound(race_id.to_owned()))?;
-    Ok(page(&[Material::read(&store, race_id)?]))
+    Ok(report_page(&[Material::read(&store, race_id)?]))
 }

@@ -3,7 +3,7 @@
 
 use limber_engine::Result;
 use limber_mapping::RequestError;
-use limber_race::record::StoreError;
+use limber_race::StoreError;
 
 use super::router::{COMMON_PARAMETERS, generic, management};
 use super::{App, ROUTES as ALL, Route};

@@ -11,18 +11,17 @@ use super::gather::{Source, gather};
 use super::page::page;
 use super::report::{Advice, write_json, write_text};
 use crate::cli::{EXIT_SUCCESS, printed};
-use crate::drive::error::DriveError;
+use crate::error::Error;
 use crate::hosts::{clusters, resolve};
 use crate::http::cluster::Cluster;
-use crate::race::RaceError;
 
 /// Exit code when there are findings; a command that could not look ends with [`crate::cli::EXIT_ERROR`].
-pub const EXIT_FINDINGS: u8 = 1;
+pub(super) const EXIT_FINDINGS: u8 = 1;
 
 const DEFAULT_HOST: &str = "127.0.0.1:9200";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AdviceFormat {
+pub(crate) enum AdviceFormat {
     Text,
     Json,
 }
@@ -57,7 +56,7 @@ pub struct AdviseCommand {
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
     #[arg(long, value_enum, default_value = "text")]
-    pub format: AdviceFormat,
+    pub(crate) format: AdviceFormat,
     /// Write the advice as one HTML file, too
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -66,10 +65,10 @@ pub struct AdviseCommand {
     pub fail_above: f64,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+fn seconds(text: &str) -> Result<f64, Error> {
     match text.trim().parse::<f64>() {
         Ok(value) if (0.0..=86_400.0).contains(&value) => Ok(value),
-        _ => Err(format!("[{text}] is not a number of seconds up to a day")),
+        _ => Err(Error::Argument(format!("[{text}] is not a number of seconds up to a day"))),
     }
 }
 
@@ -77,11 +76,11 @@ impl AdviseCommand {
     /// Looks, prints, and returns the exit code.
     ///
     /// Errors: the server does not answer, a log cannot be read, or the options make no sense.
-    pub fn run(&self) -> Result<u8, RaceError> {
+    pub fn run(&self) -> Result<u8, Error> {
         self.look(&mut std::io::stdout().lock())
     }
 
-    fn look(&self, out: &mut dyn Write) -> Result<u8, RaceError> {
+    fn look(&self, out: &mut dyn Write) -> Result<u8, Error> {
         let hosts = match (&self.host, self.gc_log.is_empty()) {
             (None, true) => Some(DEFAULT_HOST),
             (hosts, _) => hosts.as_deref(),
@@ -93,11 +92,11 @@ impl AdviseCommand {
             gc_logs: &self.gc_log,
             pid: self.pid,
         };
-        let seen = gather(source).map_err(|error| RaceError::Arguments(error.to_string()))?;
-        let seen = seen.map_err(|unread| DriveError::Cluster(format!("{}: {}", unread.what, unread.why)))?;
+        let seen = gather(source).map_err(|error| Error::Argument(error.to_string()))?;
+        let seen = seen.map_err(|unread| Error::NoAnswer { call: unread.what, reason: unread.why })?;
         let advice = Advice::of(&seen);
         if let Some(file) = &self.html {
-            let failed = |source| RaceError::Folder { path: file.clone(), source };
+            let failed = |source| Error::Io { path: file.clone(), source };
             std::fs::write(file, page(&seen, &advice)).map_err(failed)?;
         }
         printed(match self.format {
@@ -108,19 +107,19 @@ impl AdviseCommand {
     }
 
     /// The cluster, an address of its first host, and that host as the user wrote it.
-    fn connect(&self, hosts: &str) -> Result<(Cluster, IpAddr, String), RaceError> {
-        let mut targets = clusters(hosts, self.client_options.as_deref()).map_err(RaceError::Arguments)?;
+    fn connect(&self, hosts: &str) -> Result<(Cluster, IpAddr, String), Error> {
+        let mut targets = clusters(hosts, self.client_options.as_deref())?;
         if targets.len() > 1 {
-            return Err(RaceError::Arguments("--host names several clusters: advise looks at one".into()));
+            return Err(Error::Argument("--host names several clusters: advise looks at one".into()));
         }
-        let target = targets.pop().ok_or_else(|| RaceError::Arguments("--host names no server".into()))?;
+        let target = targets.pop().ok_or_else(|| Error::Argument("--host names no server".into()))?;
         for warning in &target.options.warnings {
             eprintln!("warning: {warning}");
         }
         let addresses = resolve(&target.hosts, &target.options)?;
         let first = addresses.first().zip(target.hosts.first());
         let ip = first.and_then(|(address, host)| Some((address.sockets.first()?.ip(), host.clone())));
-        let (ip, host) = ip.ok_or_else(|| RaceError::Arguments("--host names no server".into()))?;
+        let (ip, host) = ip.ok_or_else(|| Error::Argument("--host names no server".into()))?;
         let cluster = Cluster::new(&addresses, &target.options.header_lines(None), target.options.timeout)?;
         Ok((cluster, ip, host))
     }

@@ -8,7 +8,7 @@ use crate::race::new_race_id;
 
 /// What an experiment looks for. The built-in tracks stand for the user's own, which nobody knows here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
+pub(super) enum Goal {
     Writes,
     Searches,
     StoreSize,
@@ -25,9 +25,10 @@ impl Goal {
 }
 
 /// Collectors to compare with the one of the server's own options, which names G1.
-pub const COLLECTORS: (&str, &str) = ("jvm", ",-XX:-UseG1GC -XX:+UseParallelGC,-XX:-UseG1GC -XX:+UseZGC");
+pub(super) const COLLECTORS: (&str, &str) =
+    ("jvm", ",-XX:-UseG1GC -XX:+UseParallelGC,-XX:-UseG1GC -XX:+UseZGC");
 
-pub struct Experiment<'a> {
+pub(super) struct Experiment<'a> {
     pub host: &'a str,
     pub product: &'a Product,
     /// Where Elasticsearch or OpenSearch is unpacked, on its own machine.
@@ -41,7 +42,7 @@ const RACED_INDEX: &str = "limber_advise";
 
 impl Experiment<'_> {
     /// Searches the values of `knobs` for the best `goal`; the first value of each is what the server has.
-    pub fn tune(&self, goal: Goal, knobs: &[(&str, &str)]) -> String {
+    pub(super) fn tune(&self, goal: Goal, knobs: &[(&str, &str)]) -> String {
         let mut line = format!("limber tune {}", goal.arguments());
         for (name, values) in knobs {
             line.push_str(&format!(" --knob {}", quoted(&format!("{name}={values}"))));
@@ -57,7 +58,7 @@ impl Experiment<'_> {
     /// Races the server before and after a change that is no knob, and compares. `change`: a command, or, after `# `, what to do by hand.
     ///
     /// The race writes an index of a name that the server does not have, and its ids are new each time: nothing that is there is lost.
-    pub fn before_and_after(&self, change: &str) -> String {
+    pub(super) fn before_and_after(&self, change: &str) -> String {
         let id: String = new_race_id().chars().take(8).collect();
         let race = format!(
             "limber race --target-hosts {} --track-params index_name:{} --race-id {id}",
@@ -87,7 +88,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// `512m`, which a JVM's heap and Limber's limit both understand.
-pub fn megabytes(bytes: f64) -> String {
+pub(super) fn megabytes(bytes: f64) -> String {
     format!("{:.0}m", (bytes / MB).max(1.0))
 }
 

@@ -3,10 +3,10 @@
 use std::fmt::Display;
 
 /// What came of looking.
-pub type Checked = Result<Verdict, Unread>;
+pub(super) type Checked = Result<Verdict, Unread>;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub(super) enum Verdict {
     /// Nothing to do, and the number that says so.
     Fine(String),
     /// The server has nothing that the rule is about, such as a heap; the reason.
@@ -16,7 +16,7 @@ pub enum Verdict {
 
 /// Something that could be better.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub(super) struct Finding {
     /// One sentence that says what is wrong, with its number.
     pub title: String,
     pub gain: Gain,
@@ -29,7 +29,7 @@ pub struct Finding {
 
 /// What acting on a finding can bring at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gain {
+pub(super) struct Gain {
     /// 0 to 100.
     pub percent: f64,
     /// Of what: `of the time`, `of the memory`, ...
@@ -38,7 +38,7 @@ pub struct Gain {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
+pub(super) enum Basis {
     /// Read off the server or the machine.
     Measured,
     /// Experience, for want of a number: only the experiment can tell.
@@ -46,18 +46,18 @@ pub enum Basis {
 }
 
 impl Gain {
-    pub fn measured(percent: f64, of: &'static str) -> Gain {
+    pub(super) fn measured(percent: f64, of: &'static str) -> Gain {
         Gain { percent: percent.clamp(0.0, 100.0), of, basis: Basis::Measured }
     }
 
-    pub fn judged(percent: f64, of: &'static str) -> Gain {
+    pub(super) fn judged(percent: f64, of: &'static str) -> Gain {
         Gain { percent: percent.clamp(0.0, 100.0), of, basis: Basis::Judged }
     }
 }
 
 /// A number that was read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Evidence {
+pub(super) struct Evidence {
     pub name: String,
     pub value: String,
     /// Where it was read: an endpoint with the path in its answer, or a file.
@@ -65,27 +65,27 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub fn new(name: impl Display, value: impl Display, source: impl Display) -> Evidence {
+    pub(super) fn new(name: impl Display, value: impl Display, source: impl Display) -> Evidence {
         Evidence { name: name.to_string(), value: value.to_string(), source: source.to_string() }
     }
 }
 
 /// A number that a rule needs and could not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
+pub(super) struct Unread {
     /// An endpoint with the path in its answer, or a file.
     pub what: String,
     pub why: String,
 }
 
 impl Unread {
-    pub fn new(what: impl Display, why: impl Display) -> Unread {
+    pub(super) fn new(what: impl Display, why: impl Display) -> Unread {
         Unread { what: what.to_string(), why: why.to_string() }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reference {
+pub(super) struct Reference {
     pub title: &'static str,
     pub url: &'static str,
 }

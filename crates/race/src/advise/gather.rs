@@ -14,7 +14,7 @@ use super::server::Server;
 use crate::http::cluster::Cluster;
 
 /// What to read.
-pub struct Source<'a> {
+pub(super) struct Source<'a> {
     /// The server and the address it was found at; `None` to read GC logs alone.
     pub server: Option<(&'a mut Cluster, IpAddr, String)>,
     pub watch: Duration,
@@ -26,7 +26,7 @@ pub struct Source<'a> {
 /// Reads everything, with a pause of `watch` between two readings of the counters.
 ///
 /// Errors: the server does not answer at all ([`Unread`]), or a GC log that was named cannot be read.
-pub fn gather(source: Source<'_>) -> Result<Result<Seen, Unread>, GcLogError> {
+pub(super) fn gather(source: Source<'_>) -> Result<Result<Seen, Unread>, GcLogError> {
     let Source { server, watch, gc_logs, pid } = source;
     let named = (!gc_logs.is_empty()).then(|| gc::read(gc_logs)).transpose()?;
     let Some((cluster, address, host)) = server else {

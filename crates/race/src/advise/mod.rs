@@ -13,7 +13,7 @@ mod finding;
 #[cfg(test)]
 mod fixture;
 mod gather;
-pub mod gc;
+pub(crate) mod gc;
 mod machine;
 mod page;
 mod quantity;

@@ -10,7 +10,7 @@ use crate::report::html::escape::Text;
 use crate::report::html::plain::{document, put_table};
 
 /// The page: findings first, then what is fine, what could not be read and what is not there.
-pub fn page(seen: &Seen, advice: &Advice) -> String {
+pub(super) fn page(seen: &Seen, advice: &Advice) -> String {
     let title = match seen.host.is_empty() {
         true => "Advice from garbage collection logs".to_owned(),
         false => format!("Advice for {}", seen.host),

@@ -3,22 +3,22 @@
 use crate::notation::units::{bytes_of, pretty_size};
 
 /// `1.5GB`, from bytes that may be a mean or a rate.
-pub fn size(bytes: f64) -> String {
+pub(super) fn size(bytes: f64) -> String {
     pretty_size(Some(bytes.max(0.0) as u64))
 }
 
 /// `12 %`, `0.4 %`: as many digits as a reader can use.
-pub fn percent(value: f64) -> String {
+pub(super) fn percent(value: f64) -> String {
     if value.abs() >= 10.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
 }
 
 /// `100 * part / whole`; 0 of nothing.
-pub fn share(part: f64, whole: f64) -> f64 {
+pub(super) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }
 
 /// A size, or a share of `whole` such as `10%`.
-pub fn bytes_or_share_of(text: &str, whole: f64) -> Option<f64> {
+pub(super) fn bytes_or_share_of(text: &str, whole: f64) -> Option<f64> {
     match text.trim().strip_suffix('%') {
         Some(share) => Some(share.trim().parse::<f64>().ok()? / 100.0 * whole),
         None => bytes_of(text),
@@ -26,7 +26,7 @@ pub fn bytes_or_share_of(text: &str, whole: f64) -> Option<f64> {
 }
 
 /// Elasticsearch's times in seconds: `1s`, `500ms`, `5m`; `-1` means never.
-pub fn seconds_of(text: &str) -> Option<f64> {
+pub(super) fn seconds_of(text: &str) -> Option<f64> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {

@@ -11,7 +11,7 @@ use super::rule::{RULES, Rule};
 use super::seen::Seen;
 
 /// What all rules said.
-pub struct Advice {
+pub(super) struct Advice {
     /// The one that promises most first.
     pub findings: Vec<(&'static Rule, Finding)>,
     pub fine: Vec<(&'static Rule, String)>,
@@ -20,7 +20,7 @@ pub struct Advice {
 }
 
 impl Advice {
-    pub fn of(seen: &Seen) -> Advice {
+    pub(super) fn of(seen: &Seen) -> Advice {
         let mut advice =
             Advice { findings: Vec::new(), fine: Vec::new(), not_here: Vec::new(), unread: Vec::new() };
         for rule in RULES {
@@ -40,12 +40,12 @@ impl Advice {
     }
 
     /// Findings that promise at least `percent`.
-    pub fn count_above(&self, percent: f64) -> usize {
+    pub(super) fn count_above(&self, percent: f64) -> usize {
         self.findings.iter().filter(|(_, finding)| finding.gain.percent >= percent).count()
     }
 }
 
-pub fn write_text(seen: &Seen, advice: &Advice, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_text(seen: &Seen, advice: &Advice, out: &mut dyn Write) -> io::Result<()> {
     if seen.host.is_empty() {
         writeln!(out, "GC logs alone, without the server")?;
     } else {
@@ -205,7 +205,7 @@ pub(super) fn write_gc(gc: &GcFigures, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-pub fn write_json(seen: &Seen, advice: &Advice, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_json(seen: &Seen, advice: &Advice, out: &mut dyn Write) -> io::Result<()> {
     let server = match seen.host.is_empty() {
         true => Value::Null,
         false => json!({

@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::server::{Kind, Node, Server};
 
 /// Everything that was read, once, before the first rule looks.
-pub struct Seen {
+pub(super) struct Seen {
     /// As the user wrote it, for the experiments.
     pub host: String,
     pub server: Server,
@@ -20,22 +20,22 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub fn is_limber(&self) -> bool {
+    pub(super) fn is_limber(&self) -> bool {
         self.server.product.kind == Kind::Limber
     }
 
-    pub fn machine(&self) -> Result<&Machine, Unread> {
+    pub(super) fn machine(&self) -> Result<&Machine, Unread> {
         self.machine.as_ref().map_err(Clone::clone)
     }
 
-    pub fn experiment(&self) -> Experiment<'_> {
+    pub(super) fn experiment(&self) -> Experiment<'_> {
         let folder = self.server.nodes().ok().and_then(|nodes| nodes.first()?.setting("path.home"));
         let indices = self.server.indices().unwrap_or_default().into_iter().map(|(name, _)| name).collect();
         Experiment { host: &self.host, product: &self.server.product, folder, indices }
     }
 
     /// The knob of the server's memory, and what it has, twice and four times that.
-    pub fn memory_knob(&self) -> (&'static str, String) {
+    pub(super) fn memory_knob(&self) -> (&'static str, String) {
         let name = if self.is_limber() { "memory-limit" } else { "heap" };
         let nodes = self.server.nodes().unwrap_or_default();
         let bytes = nodes.first().and_then(|node| node.info("jvm.mem.heap_max_in_bytes").ok());
@@ -44,7 +44,7 @@ impl Seen {
     }
 
     /// The node whose process runs on this machine.
-    pub fn local_node(&self) -> Result<Node<'_>, Unread> {
+    pub(super) fn local_node(&self) -> Result<Node<'_>, Unread> {
         let pid = f64::from(self.machine()?.pid);
         let nodes = self.server.nodes()?;
         let is_local = |node: &&Node<'_>| node.info("process.id").is_ok_and(|id| id == pid);

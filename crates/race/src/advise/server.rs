@@ -13,7 +13,7 @@ use crate::http::HttpError;
 use crate::http::cluster::{Cluster, UNKNOWN};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     Elasticsearch,
     OpenSearch,
     Limber,
@@ -21,7 +21,7 @@ pub enum Kind {
 
 /// Which program answers, in which version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Product {
+pub(super) struct Product {
     pub kind: Kind,
     /// Its own version: of Limber not the one it is compatible with.
     pub version: String,
@@ -41,7 +41,7 @@ impl Product {
     }
 
     /// Its name in lower case, as its process's command line has it.
-    pub fn engine(&self) -> &'static str {
+    pub(super) fn engine(&self) -> &'static str {
         match self.kind {
             Kind::Elasticsearch => "elasticsearch",
             Kind::OpenSearch => "opensearch",
@@ -67,7 +67,7 @@ fn first_node(nodes: &Value) -> Option<&Value> {
 
 /// One question to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Question {
+pub(super) enum Question {
     Nodes,
     NodeStats,
     ClusterSettings,
@@ -79,7 +79,7 @@ pub enum Question {
 }
 
 impl Question {
-    pub const ALL: &[Question] = &[
+    pub(super) const ALL: &[Question] = &[
         Question::Nodes,
         Question::NodeStats,
         Question::ClusterSettings,
@@ -91,7 +91,7 @@ impl Question {
     ];
 
     /// Only what rules read: the whole of these answers is megabytes on a large cluster.
-    pub fn path(self) -> &'static str {
+    pub(super) fn path(self) -> &'static str {
         match self {
             Question::Nodes => "/_nodes/settings,os,process,jvm,thread_pool?flat_settings=true",
             Question::NodeStats => "/_nodes/stats",
@@ -114,7 +114,7 @@ impl Question {
     }
 
     /// As evidence names it.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Question::Nodes => "_nodes",
             Question::NodeStats => "_nodes/stats",
@@ -130,7 +130,7 @@ impl Question {
 
 /// All answers of one server.
 #[derive(Debug, Clone)]
-pub struct Server {
+pub(super) struct Server {
     pub product: Product,
     pub cluster_name: String,
     answers: BTreeMap<Question, Result<Value, Unread>>,
@@ -142,7 +142,7 @@ impl Server {
     /// Asks everything once.
     ///
     /// Errors: the server does not even answer `GET /`, or answers as something else than what can be advised on.
-    pub fn ask(cluster: &mut Cluster) -> Result<Server, Unread> {
+    pub(super) fn ask(cluster: &mut Cluster) -> Result<Server, Unread> {
         let info = answer(cluster, "/", "GET /")?;
         if !info["version"]["number"].is_string() || !info["cluster_name"].is_string() {
             return Err(Unread::new("GET /", UNKNOWN));
@@ -154,7 +154,7 @@ impl Server {
         Ok(Server::of(&info, answers))
     }
 
-    pub fn of(info: &Value, answers: BTreeMap<Question, Result<Value, Unread>>) -> Server {
+    pub(super) fn of(info: &Value, answers: BTreeMap<Question, Result<Value, Unread>>) -> Server {
         let node_stats = answers.get(&Question::NodeStats).and_then(|answer| answer.as_ref().ok());
         Server {
             product: Product::of(info, node_stats.unwrap_or(&Value::Null)),
@@ -165,7 +165,7 @@ impl Server {
     }
 
     /// Asks for the statistics of the nodes again, to see what moved in between.
-    pub fn ask_again(&mut self, cluster: &mut Cluster) {
+    pub(super) fn ask_again(&mut self, cluster: &mut Cluster) {
         self.after = answer(cluster, Question::NodeStats.path(), Question::NodeStats.name()).ok();
     }
 
@@ -174,7 +174,7 @@ impl Server {
         self.after = Some(node_stats);
     }
 
-    pub fn answer(&self, question: Question) -> Result<&Value, Unread> {
+    pub(super) fn answer(&self, question: Question) -> Result<&Value, Unread> {
         match self.answers.get(&question) {
             Some(answer) => answer.as_ref().map_err(Clone::clone),
             None => Err(Unread::new(question.name(), "it was not asked")),
@@ -189,7 +189,7 @@ impl Server {
     /// All nodes, by name.
     ///
     /// Errors: the statistics of the nodes could not be read, or there is no node in them.
-    pub fn nodes(&self) -> Result<Vec<Node<'_>>, Unread> {
+    pub(super) fn nodes(&self) -> Result<Vec<Node<'_>>, Unread> {
         let stats = self.answer(Question::NodeStats)?;
         let info = self.answer(Question::Nodes).unwrap_or(&Value::Null);
         let mut nodes: Vec<Node<'_>> = stats["nodes"]
@@ -211,14 +211,14 @@ impl Server {
     }
 
     /// Nodes that hold shards.
-    pub fn data_nodes(&self) -> Result<Vec<Node<'_>>, Unread> {
+    pub(super) fn data_nodes(&self) -> Result<Vec<Node<'_>>, Unread> {
         let mut nodes = self.nodes()?;
         nodes.retain(Node::holds_data);
         Ok(nodes)
     }
 
     /// A setting of the cluster or the nodes, whoever set it; `None` when it is nowhere, not even among the defaults.
-    pub fn setting(&self, name: &str) -> Result<Option<&str>, Unread> {
+    pub(super) fn setting(&self, name: &str) -> Result<Option<&str>, Unread> {
         let settings = self.answer(Question::ClusterSettings)?;
         let of_cluster = ["transient", "persistent"].iter().find_map(|part| settings[part][name].as_str());
         if of_cluster.is_some() {
@@ -229,19 +229,19 @@ impl Server {
     }
 
     /// Names of the indices and their statistics (`total`: replicas included).
-    pub fn indices(&self) -> Result<Vec<(&str, &Value)>, Unread> {
+    pub(super) fn indices(&self) -> Result<Vec<(&str, &Value)>, Unread> {
         let stats = self.answer(Question::IndexStats)?;
         let indices = stats["indices"].as_object();
         let indices = indices.ok_or_else(|| Unread::new("_stats indices", "the answer has none"))?;
         Ok(indices.iter().map(|(name, stats)| (name.as_str(), stats)).collect())
     }
 
-    pub fn index_setting(&self, index: &str, name: &str) -> Result<Option<&str>, Unread> {
+    pub(super) fn index_setting(&self, index: &str, name: &str) -> Result<Option<&str>, Unread> {
         let settings = &self.answer(Question::IndexSettings)?[index];
         Ok(["settings", "defaults"].iter().find_map(|part| settings[part][name].as_str()))
     }
 
-    pub fn shards(&self) -> Result<Vec<Shard<'_>>, Unread> {
+    pub(super) fn shards(&self) -> Result<Vec<Shard<'_>>, Unread> {
         let rows = self.answer(Question::Shards)?.as_array();
         let rows = rows.ok_or_else(|| Unread::new("_cat/shards", "the answer is no list"))?;
         Ok(rows.iter().map(Shard).collect())
@@ -263,7 +263,7 @@ fn answer(cluster: &mut Cluster, path: &str, name: &str) -> Result<Value, Unread
 
 /// One node's part of `_nodes` and `_nodes/stats`.
 #[derive(Debug, Clone, Copy)]
-pub struct Node<'a> {
+pub(super) struct Node<'a> {
     pub name: &'a str,
     info: &'a Value,
     stats: &'a Value,
@@ -272,21 +272,21 @@ pub struct Node<'a> {
 
 impl<'a> Node<'a> {
     /// A number of `_nodes/stats`, by its dotted path.
-    pub fn stat(&self, path: &str) -> Result<f64, Unread> {
+    pub(super) fn stat(&self, path: &str) -> Result<f64, Unread> {
         number_at(self.stats, path).ok_or_else(|| self.missing(Question::NodeStats, path))
     }
 
     /// An object of `_nodes/stats`.
-    pub fn stats(&self, path: &str) -> Result<&'a serde_json::Map<String, Value>, Unread> {
+    pub(super) fn stats(&self, path: &str) -> Result<&'a serde_json::Map<String, Value>, Unread> {
         at(self.stats, path).as_object().ok_or_else(|| self.missing(Question::NodeStats, path))
     }
 
-    pub fn list(&self, path: &str) -> Result<&'a Vec<Value>, Unread> {
+    pub(super) fn list(&self, path: &str) -> Result<&'a Vec<Value>, Unread> {
         at(self.stats, path).as_array().ok_or_else(|| self.missing(Question::NodeStats, path))
     }
 
     /// How much a counter of `_nodes/stats` grew while it was watched.
-    pub fn growth(&self, path: &str) -> Result<f64, Unread> {
+    pub(super) fn growth(&self, path: &str) -> Result<f64, Unread> {
         let before = self.stat(path)?;
         let after = self.after.and_then(|after| number_at(after, path));
         after
@@ -295,35 +295,35 @@ impl<'a> Node<'a> {
     }
 
     /// A number of `_nodes`.
-    pub fn info(&self, path: &str) -> Result<f64, Unread> {
+    pub(super) fn info(&self, path: &str) -> Result<f64, Unread> {
         number_at(self.info, path).ok_or_else(|| self.missing(Question::Nodes, path))
     }
 
-    pub fn info_text(&self, path: &str) -> Result<&'a str, Unread> {
+    pub(super) fn info_text(&self, path: &str) -> Result<&'a str, Unread> {
         at(self.info, path).as_str().ok_or_else(|| self.missing(Question::Nodes, path))
     }
 
     /// A text of `_nodes/stats`.
-    pub fn stats_text(&self, path: &str) -> Result<&'a str, Unread> {
+    pub(super) fn stats_text(&self, path: &str) -> Result<&'a str, Unread> {
         at(self.stats, path).as_str().ok_or_else(|| self.missing(Question::NodeStats, path))
     }
 
-    pub fn info_flag(&self, path: &str) -> Result<bool, Unread> {
+    pub(super) fn info_flag(&self, path: &str) -> Result<bool, Unread> {
         at(self.info, path).as_bool().ok_or_else(|| self.missing(Question::Nodes, path))
     }
 
-    pub fn info_list(&self, path: &str) -> Result<&'a Vec<Value>, Unread> {
+    pub(super) fn info_list(&self, path: &str) -> Result<&'a Vec<Value>, Unread> {
         at(self.info, path).as_array().ok_or_else(|| self.missing(Question::Nodes, path))
     }
 
     /// A setting of this node (its configuration file and command line).
-    pub fn setting(&self, name: &str) -> Option<&'a str> {
+    pub(super) fn setting(&self, name: &str) -> Option<&'a str> {
         let settings = &self.info["settings"];
         // Products differ in whether they heed `flat_settings` here.
         settings[name].as_str().or_else(|| at(settings, name).as_str())
     }
 
-    pub fn holds_data(&self) -> bool {
+    pub(super) fn holds_data(&self) -> bool {
         let roles = self.stats["roles"].as_array().or_else(|| self.info["roles"].as_array());
         roles.is_none_or(|roles| {
             roles.iter().filter_map(Value::as_str).any(|role| role.starts_with("data") || role == "search")
@@ -341,41 +341,41 @@ impl<'a> Node<'a> {
 
 /// A row of `_cat/shards`.
 #[derive(Debug, Clone, Copy)]
-pub struct Shard<'a>(&'a Value);
+pub(super) struct Shard<'a>(&'a Value);
 
 impl<'a> Shard<'a> {
     fn text(&self, column: &str) -> &'a str {
         self.0[column].as_str().unwrap_or_default()
     }
 
-    pub fn index(&self) -> &'a str {
+    pub(super) fn index(&self) -> &'a str {
         self.text("index")
     }
 
-    pub fn node(&self) -> &'a str {
+    pub(super) fn node(&self) -> &'a str {
         self.text("node")
     }
 
-    pub fn is_primary(&self) -> bool {
+    pub(super) fn is_primary(&self) -> bool {
         self.text("prirep") == "p"
     }
 
-    pub fn is_unassigned(&self) -> bool {
+    pub(super) fn is_unassigned(&self) -> bool {
         self.text("state") == "UNASSIGNED"
     }
 
-    pub fn unassigned_reason(&self) -> &'a str {
+    pub(super) fn unassigned_reason(&self) -> &'a str {
         self.text("unassigned.reason")
     }
 
     /// `None` while the shard is not started.
-    pub fn store_bytes(&self) -> Option<f64> {
+    pub(super) fn store_bytes(&self) -> Option<f64> {
         self.text("store").parse().ok()
     }
 }
 
 /// The value at a dotted path; null where there is none.
-pub fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
+pub(super) fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(value, |value, key| &value[key])
 }
 

@@ -18,7 +18,7 @@ use crate::track_files::LoadError;
 
 /// Documents made from a file.
 #[derive(Debug)]
-pub struct Converted {
+pub(crate) struct Converted {
     /// NDJSON, every line ended.
     pub ndjson: Vec<u8>,
     pub count: u64,
@@ -32,7 +32,7 @@ pub struct Converted {
 ///
 /// # Errors
 /// `Io`; `Documents` when no line can be read, or when NDJSON carries bulk action lines.
-pub fn convert(path: &Path, documents_max: u64) -> Result<Converted, LoadError> {
+pub(crate) fn convert(path: &Path, documents_max: u64) -> Result<Converted, LoadError> {
     let at = &LoadError::at(path);
     let raw = std::fs::read(path).map_err(at)?;
     let content = decompress(raw).map_err(at)?;

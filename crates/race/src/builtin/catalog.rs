@@ -96,7 +96,7 @@ const TRACKS: &[BuiltIn] = &[
 
 /// Documents of a built-in track's corpus.
 #[derive(Debug)]
-pub struct Documents {
+pub(crate) struct Documents {
     /// NDJSON, every line ended.
     pub bytes: Bytes,
     pub count: u64,
@@ -105,7 +105,7 @@ pub struct Documents {
 }
 
 /// Names of the built-in tracks.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     TRACKS.iter().map(|track| track.name)
 }
 
@@ -113,7 +113,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// `NotFound` with the names there are.
-pub fn files(name: &str) -> Result<TrackFiles, LoadError> {
+pub(crate) fn files(name: &str) -> Result<TrackFiles, LoadError> {
     Ok(TrackFiles::Embedded(find(name)?.files))
 }
 
@@ -121,7 +121,7 @@ pub fn files(name: &str) -> Result<TrackFiles, LoadError> {
 ///
 /// # Errors
 /// `NotFound` with the names there are, `NotSupported` when the track does not take a user's documents, and as [`access_log::convert`].
-pub fn documents(
+pub(crate) fn documents(
     track: &str,
     corpus: &str,
     own: Option<&Path>,
@@ -158,7 +158,7 @@ fn made(
 ///
 /// # Errors
 /// As [`documents`], `NotFound` when the folder holds another track, and `Io`.
-pub fn export(name: &str, corpus: Option<&Path>, folder: &Path) -> Result<(), LoadError> {
+pub(crate) fn export(name: &str, corpus: Option<&Path>, folder: &Path) -> Result<(), LoadError> {
     let track = find(name)?;
     let own = track.files.iter().find(|(file, _)| *file == "track.json").map(|(_, text)| *text);
     if std::fs::read_to_string(folder.join("track.json")).is_ok_and(|present| Some(present.as_str()) != own) {

@@ -17,7 +17,7 @@ const BULK: u64 = 100;
 /// One bulk of so many goes to a cold index.
 const COLD_EVERY: u64 = 500;
 /// Events that the corpus `events` has.
-pub const EVENTS: u64 = 1_000_000;
+pub(crate) const EVENTS: u64 = 1_000_000;
 const SPANS: u64 = 8;
 
 /// Numbers of sessions and spans start here; those of ids are the event's own.
@@ -41,7 +41,7 @@ fn index_of(n: u64) -> u64 {
 }
 
 /// The first `count` events.
-pub fn events(count: u64) -> Vec<u8> {
+pub(crate) fn events(count: u64) -> Vec<u8> {
     let mut ndjson = String::with_capacity(usize::try_from(count).unwrap_or(0) * 320);
     for n in 0..count {
         push(&mut ndjson, index_of(n), n, n, START_MS + 40 * n);
@@ -50,7 +50,7 @@ pub fn events(count: u64) -> Vec<u8> {
 }
 
 /// The first `count` writes to loaded events: nine of ten replace an event, the others add one.
-pub fn updates(count: u64) -> Vec<u8> {
+pub(crate) fn updates(count: u64) -> Vec<u8> {
     let mut ndjson = String::with_capacity(usize::try_from(count).unwrap_or(0) * 320);
     for n in 0..count {
         let bulk = n / BULK;

@@ -91,7 +91,7 @@ const REFERERS: &[&str] = &[
 ];
 
 /// `count` entries as NDJSON, one object a line.
-pub fn entries(count: u64) -> Vec<u8> {
+pub(crate) fn entries(count: u64) -> Vec<u8> {
     let mut random = Random::new(SEED);
     let request_ranks = Zipf::new(REQUESTS.len());
     let client_ranks = Zipf::new(CLIENTS);

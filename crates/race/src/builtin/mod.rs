@@ -1,10 +1,10 @@
 //! "Which tracks need no download?": the built-in tracks and their documents.
 
-pub mod access_log;
-pub mod catalog;
-pub mod command;
-pub mod events;
-pub mod generator;
+pub(crate) mod access_log;
+pub(crate) mod catalog;
+pub(crate) mod command;
+pub(crate) mod events;
+pub(crate) mod generator;
 
-pub use catalog::{Documents, documents, export, files, names};
+pub(crate) use catalog::{documents, files, names};
 pub use command::ExportCommand;

@@ -6,13 +6,13 @@ use clap::{Args, ValueEnum};
 
 use super::printed;
 use crate::arguments::parse;
+use crate::error::Error;
 use crate::inference::Correction;
-use crate::race::RaceError;
 use crate::record::{Race, RaceFilter, RaceStore};
 use crate::report::several::{self, Rules};
 use crate::report::{RacedSide, ReportOptions, figures};
 
-pub const EXAMPLES: &str = "Examples:
+pub(super) const EXAMPLES: &str = "Examples:
   limber compare --baseline ID --contender ID                     Rally's table of two races
   limber compare --baseline ID,ID,ID,ID --contender ID,ID,ID,ID   are these faster, or is it chance?
   limber compare --baseline-tags 'run:r1,side:A' --contender-tags 'run:r1,side:B'
@@ -21,7 +21,7 @@ pub const EXAMPLES: &str = "Examples:
 Exit codes: 0, 1 when --fail-if-worse found something worse, 64 for errors.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CorrectionArgument {
+pub(crate) enum CorrectionArgument {
     /// The chance of even one false alarm among the tasks of a metric stays below the significance level
     Holm,
     /// The expected share of false alarms among the alarms stays below it: finds more
@@ -31,7 +31,7 @@ pub enum CorrectionArgument {
 }
 
 #[derive(Debug, Clone, Args)]
-pub struct ComparisonArguments {
+pub(crate) struct ComparisonArguments {
     /// Ids of the races to compare with, or how they begin, separated by commas
     #[arg(long, value_name = "IDS", value_delimiter = ',', required_unless_present = "baseline_tags")]
     pub baseline: Vec<String>,
@@ -60,23 +60,23 @@ pub struct ComparisonArguments {
 }
 
 /// `5%` or `5` as 0.05.
-fn percentage(text: &str) -> Result<f64, String> {
+fn percentage(text: &str) -> Result<f64, Error> {
     match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(percent) if (0.0..=1e6).contains(&percent) => Ok(percent / 100.0),
-        _ => Err(format!("[{text}] is not a percentage such as 5%")),
+        _ => Err(Error::Argument(format!("[{text}] is not a percentage such as 5%"))),
     }
 }
 
-fn significance(text: &str) -> Result<f64, String> {
+fn significance(text: &str) -> Result<f64, Error> {
     match text.parse::<f64>() {
         Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
-        _ => Err(format!("[{text}] is not a probability between 0 and 1")),
+        _ => Err(Error::Argument(format!("[{text}] is not a probability between 0 and 1"))),
     }
 }
 
 impl ComparisonArguments {
     /// Whether only the statistical comparison answers what is asked.
-    pub fn asks_for_statistics(&self) -> bool {
+    pub(crate) fn asks_for_statistics(&self) -> bool {
         self.fail_if_worse.is_some()
             || self.correction.is_some()
             || self.significance.is_some()
@@ -87,7 +87,7 @@ impl ComparisonArguments {
     ///
     /// # Errors
     /// Ids that are not stored, or tags that no race has.
-    pub fn races(&self, store: &RaceStore) -> Result<(Vec<Race>, Vec<Race>), RaceError> {
+    pub(crate) fn races(&self, store: &RaceStore) -> Result<(Vec<Race>, Vec<Race>), Error> {
         let side = |ids: &[String], tags: &Option<String>| match tags {
             Some(tags) => tagged(store, tags),
             None => Ok(ids
@@ -102,12 +102,12 @@ impl ComparisonArguments {
     ///
     /// # Errors
     /// Races that cannot be read.
-    pub fn named(
+    pub(crate) fn named(
         &self,
         baseline: Vec<Race>,
         contender: Vec<Race>,
         store: &RaceStore,
-    ) -> Result<[RacedSide; 2], RaceError> {
+    ) -> Result<[RacedSide; 2], Error> {
         let side = |tags, races: Vec<Race>| RacedSide::read(name(tags, &races), races, store);
         Ok([side(&self.baseline_tags, baseline)?, side(&self.contender_tags, contender)?])
     }
@@ -116,19 +116,19 @@ impl ComparisonArguments {
     ///
     /// # Errors
     /// `Worse` when `--fail-if-worse` found something; `Arguments` when it never could, for want of races.
-    pub fn judge(
+    pub(crate) fn judge(
         &self,
         sides: &[RacedSide; 2],
         options: &ReportOptions,
         out: &mut dyn Write,
-    ) -> Result<(), RaceError> {
+    ) -> Result<(), Error> {
         let rules = self.rules()?;
         let [baseline, contender] = sides;
         let judgement = several::judge(baseline, contender, &rules);
         printed(several::write([baseline, contender], &judgement, &rules, options, out))?;
         let Some(share) = self.fail_if_worse else { return Ok(()) };
         if !judgement.can_show_anything(rules.significance) {
-            return Err(RaceError::Arguments(format!(
+            return Err(Error::Argument(format!(
                 "--fail-if-worse cannot fail with {} against {} races: {}",
                 judgement.baseline_count,
                 judgement.contender_count,
@@ -146,16 +146,16 @@ impl ComparisonArguments {
         match worse.is_empty() {
             true => Ok(()),
             false => {
-                Err(RaceError::Worse(format!("worse by at least {} %: {}", share * 100.0, worse.join(", "))))
+                Err(Error::Worse(format!("worse by at least {} %: {}", share * 100.0, worse.join(", "))))
             }
         }
     }
 
     /// Errors: metrics that do not exist.
-    pub fn rules(&self) -> Result<Rules, RaceError> {
+    pub(crate) fn rules(&self) -> Result<Rules, Error> {
         let is_known = |name: &&String| figures::KINDS.contains(&name.split('.').next().unwrap_or_default());
         if let Some(unknown) = self.metrics.iter().find(|name| !is_known(name)) {
-            return Err(RaceError::Arguments(format!(
+            return Err(Error::Argument(format!(
                 "--metrics [{unknown}] is not known; use {} or one figure such as service_time.p99",
                 figures::KINDS.join(", ")
             )));
@@ -173,12 +173,12 @@ impl ComparisonArguments {
     }
 }
 
-fn tagged(store: &RaceStore, tags: &str) -> Result<Vec<Race>, RaceError> {
+fn tagged(store: &RaceStore, tags: &str) -> Result<Vec<Race>, Error> {
     let filter = RaceFilter { user_tags: parse(tags)?, ..RaceFilter::default() };
     let mut races = store.list(&filter)?;
     races.reverse();
     match races.is_empty() {
-        true => Err(RaceError::Arguments(format!(
+        true => Err(Error::Argument(format!(
             "no stored race has the user tags [{tags}]; limber list races shows those there are"
         ))),
         false => Ok(races),
@@ -226,13 +226,13 @@ mod tests {
             let mut out = Vec::new();
             let sides = arguments.named(baseline, contender, &store)?;
             arguments.judge(&sides, &ReportOptions::default(), &mut out)?;
-            Ok::<_, RaceError>(String::from_utf8(out).unwrap())
+            Ok::<_, Error>(String::from_utf8(out).unwrap())
         };
         let tags = ["--baseline-tags=commit:old", "--contender-tags=commit:new"];
         assert!(judged(&tags).unwrap().contains("worse"));
         let failed = judged(&[&tags[..], &["--fail-if-worse=5%"]].concat()).unwrap_err();
         assert!(
-            matches!(&failed, RaceError::Worse(text) if text.contains("Median Throughput index (49.5 %)")),
+            matches!(&failed, Error::Worse(text) if text.contains("Median Throughput index (49.5 %)")),
             "{failed}"
         );
         assert_eq!(super::super::exit_code(&failed), super::super::EXIT_WORSE);

@@ -17,7 +17,7 @@ use crate::race::RaceOutcome;
 /// With it the line of a finished task fits 80 columns.
 const NAME_WIDTH: usize = 44;
 
-pub struct Console {
+pub(crate) struct Console {
     is_quiet: bool,
     /// `None` when standard error is no terminal, or quiet.
     terminal: Option<Terminal>,
@@ -27,7 +27,7 @@ pub struct Console {
 }
 
 impl Console {
-    pub fn new(is_quiet: bool, page: Option<LivePage>) -> Console {
+    pub(crate) fn new(is_quiet: bool, page: Option<LivePage>) -> Console {
         let shows_lines = !is_quiet && std::io::stderr().is_terminal();
         Console {
             is_quiet,
@@ -39,7 +39,7 @@ impl Console {
     }
 
     /// What went wrong in a task.
-    pub fn errors(&self, task: &str, lines: &[String]) {
+    pub(crate) fn errors(&self, task: &str, lines: &[String]) {
         self.line(&format!("[WARNING] Errors of task [{task}]:"));
         for line in lines {
             self.line(&format!("  {line}"));
@@ -47,12 +47,12 @@ impl Console {
     }
 
     /// Where a server is that keeps running; also when quiet, since nobody else knows.
-    pub fn kept_server(&self, place: &str) {
+    pub(crate) fn kept_server(&self, place: &str) {
         self.line(place);
     }
 
     /// Where the race is kept. `html`: the report that is drawn anyway.
-    pub fn closing(&self, outcome: &RaceOutcome, html: Option<&Path>) {
+    pub(crate) fn closing(&self, outcome: &RaceOutcome, html: Option<&Path>) {
         if !self.is_quiet {
             self.line(&format!("Race [{}] is kept in [{}].", outcome.race.race_id, outcome.file.display()));
             if let Some(previous) = &outcome.previous_race_id {
@@ -67,7 +67,7 @@ impl Console {
     }
 
     /// Gives the page the report of the finished race, drawn by `draw` where somebody may look.
-    pub fn report(&self, draw: impl FnOnce() -> Option<String>) {
+    pub(crate) fn report(&self, draw: impl FnOnce() -> Option<String>) {
         self.tell_page(|page| {
             if let Some(html) = draw() {
                 page.report(html);

@@ -8,8 +8,8 @@ use clap::Args;
 use super::hosts::HostArguments;
 use super::printed;
 use crate::create::{self, Selection};
+use crate::error::Error;
 use crate::hosts::connect;
-use crate::race::RaceError;
 
 /// Create a track from indices or data streams of a running server, or from a log file
 #[derive(Debug, Clone, Args)]
@@ -32,7 +32,7 @@ pub struct CreateTrackCommand {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["target_hosts", "client_options"])]
     pub from: Option<PathBuf>,
     #[command(flatten)]
-    pub hosts: HostArguments,
+    pub(crate) hosts: HostArguments,
     /// Folder into which the track's folder is written
     #[arg(long, value_name = "DIR", default_value = "tracks")]
     pub output_path: PathBuf,
@@ -44,7 +44,7 @@ pub struct CreateTrackCommand {
 impl CreateTrackCommand {
     /// # Errors
     /// As [`create::from_cluster`] and [`create::from_file`].
-    pub fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+    pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let log = &mut std::io::stderr();
         let folder = match &self.from {
             Some(file) => create::from_file(&self.track, &self.output_path, file, log)?,

@@ -3,10 +3,10 @@
 use clap::Args;
 
 use crate::engine::{Engine, EngineSpec, RunningServer, ServerProvider, settings_of};
-use crate::race::RaceError;
+use crate::error::Error;
 
 #[derive(Debug, Clone, Default, Args)]
-pub struct EngineArguments {
+pub(crate) struct EngineArguments {
     /// What is raced: limber (started for the race), host (what --target-hosts names), or the folder of an unpacked Elasticsearch or
     /// OpenSearch (started for the race) [default: host with --target-hosts, else limber]
     #[arg(long, value_name = "limber|host|DIR")]
@@ -32,8 +32,8 @@ impl EngineArguments {
     /// What to start; `None` when a running host is raced.
     ///
     /// Errors: `Arguments` for options that do not go together.
-    pub fn spec(&self, has_hosts: bool) -> Result<Option<EngineSpec>, RaceError> {
-        let refused = |reason: String| Err(RaceError::Arguments(reason));
+    pub(crate) fn spec(&self, has_hosts: bool) -> Result<Option<EngineSpec>, Error> {
+        let refused = |reason: String| Err(Error::Argument(reason));
         let engine = match self.engine.as_deref() {
             None if has_hosts => None,
             Some("host") if has_hosts => None,
@@ -84,7 +84,7 @@ impl EngineArguments {
 pub(crate) fn start(
     spec: Option<&EngineSpec>,
     provider: &dyn ServerProvider,
-) -> Result<Option<RunningServer>, RaceError> {
+) -> Result<Option<RunningServer>, Error> {
     Ok(spec.map(|spec| spec.start(provider)).transpose()?)
 }
 

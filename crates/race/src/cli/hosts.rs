@@ -2,11 +2,11 @@
 
 use clap::Args;
 
+use crate::error::Error;
 use crate::hosts::{ClusterTarget, DEFAULT_CLUSTER, clusters};
-use crate::race::RaceError;
 
 #[derive(Debug, Clone, Default, Args)]
-pub struct HostArguments {
+pub(crate) struct HostArguments {
     /// Servers to race, as host:port or https://host:port, separated by commas
     ///
     /// Requests are spread over them. Several clusters are given as a JSON object (or a .json file) of lists of hosts:
@@ -27,7 +27,7 @@ const UNASKED_HOST: &str = "localhost:39200";
 
 impl HostArguments {
     /// Whether a server is to be started.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.target_hosts.as_deref().is_none_or(|hosts| hosts.trim().is_empty())
             && !self.has_static_responses()
     }
@@ -39,13 +39,13 @@ impl HostArguments {
     }
 
     /// The clusters, the raced one first. `started`: the address of a server that was started for the race.
-    pub fn clusters(&self, started: Option<&str>) -> Result<Vec<ClusterTarget>, RaceError> {
+    pub(crate) fn clusters(&self, started: Option<&str>) -> Result<Vec<ClusterTarget>, Error> {
         let hosts = started.or(self.target_hosts.as_deref()).unwrap_or(UNASKED_HOST);
-        clusters(hosts, self.client_options.as_deref()).map_err(RaceError::Arguments)
+        clusters(hosts, self.client_options.as_deref())
     }
 
     /// Errors: what is wrong with the arguments, before a server is started for them.
-    pub fn check(&self) -> Result<(), RaceError> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let started = self.is_empty().then_some(DEFAULT_CLUSTER);
         self.clusters(started).map(|_| ())
     }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::error::Error;
 use crate::live::page::LivePage;
-use crate::race::RaceError;
 use crate::record::RaceStore;
 
 #[derive(Debug, Clone, Default, Args)]
-pub struct LiveArguments {
+pub(crate) struct LiveArguments {
     /// Show the running race as a page on this loopback address; port 0 takes a free one and prints it
     #[arg(long, value_name = "127.0.0.1:PORT")]
     pub live_http: Option<SocketAddr>,
@@ -23,15 +23,15 @@ impl LiveArguments {
     /// The page, served from now on and announced on standard error; `None` when nobody asks for it.
     ///
     /// Errors: the address is not a loopback address, or is taken.
-    pub(super) fn page(&self) -> Result<Option<LivePage>, RaceError> {
+    pub(super) fn page(&self) -> Result<Option<LivePage>, Error> {
         let Some(address) = self.live_http else { return Ok(None) };
-        let page = LivePage::serve(address).map_err(RaceError::Arguments)?;
+        let page = LivePage::serve(address)?;
         eprintln!("The race is shown at http://{}/", page.address);
         Ok(Some(page))
     }
 
     /// Writes the report of a finished race where the user wants it.
-    pub(super) fn write_html(&self, race_id: &str) -> Result<(), RaceError> {
+    pub(super) fn write_html(&self, race_id: &str) -> Result<(), Error> {
         match &self.html {
             Some(output) => {
                 super::report::write_races(&RaceStore::new(&super::folder()?), &[race_id.to_owned()], output)

@@ -31,7 +31,11 @@ impl PythonArguments {
 
 /// Tells, for a track with a plugin, what runs it and what it registers. What does not work is told too: it is what the user wants
 /// to know.
-pub fn write_plugin_info(track: &Track, settings: &PythonSettings, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_plugin_info(
+    track: &Track,
+    settings: &PythonSettings,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let Some(folder) = track.root.as_ref().filter(|root| root.join(PLUGIN_FILE).is_file()) else {
         return Ok(());
     };

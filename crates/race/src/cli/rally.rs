@@ -2,13 +2,13 @@
 
 use clap::Args;
 
-use crate::race::RaceError;
+use crate::error::Error;
 
 macro_rules! rally_arguments {
     ($($field:ident: $advice:literal),+ $(,)?) => {
         /// Rally's options that have no meaning here, taken to answer helpfully.
         #[derive(Debug, Clone, Default, Args)]
-        pub struct RallyArguments {
+        pub(crate) struct RallyArguments {
             /// Rally's pipeline; benchmark-only is what --engine host does
             #[arg(long, value_name = "NAME", hide = true)]
             pub pipeline: Option<String>,
@@ -58,19 +58,18 @@ fn is_default(field: &str, value: &str) -> bool {
 }
 
 /// Seconds since 1970 of a time in UTC.
-fn epoch_s(text: &str) -> Result<i64, String> {
+fn epoch_s(text: &str) -> Result<i64, Error> {
     let time = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", text)
         .and_then(|time| time.to_zoned(jiff::tz::TimeZone::UTC))
-        .map_err(|_| format!("[{text}] is not a time of the form YYYY-MM-DD HH:MM:SS"))?;
+        .map_err(|_| Error::Argument(format!("[{text}] is not a time of the form YYYY-MM-DD HH:MM:SS")))?;
     Ok(time.timestamp().as_second())
 }
 
 impl RallyArguments {
     /// Errors: `Arguments`, which names what to use here.
-    pub fn refuse(&self) -> Result<(), RaceError> {
-        let refused = |option: &str, advice: &str| {
-            Err(RaceError::Arguments(format!("{option} is not supported: {advice}")))
-        };
+    pub(crate) fn refuse(&self) -> Result<(), Error> {
+        let refused =
+            |option: &str, advice: &str| Err(Error::Argument(format!("{option} is not supported: {advice}")));
         match self.pipeline.as_deref() {
             None | Some("benchmark-only") => {}
             Some(other) => {
@@ -87,7 +86,7 @@ impl RallyArguments {
     }
 
     /// Rally's word for racing what runs already.
-    pub fn wants_running_host(&self) -> bool {
+    pub(crate) fn wants_running_host(&self) -> bool {
         self.pipeline.is_some()
     }
 }
@@ -105,8 +104,8 @@ mod tests {
 
     #[test]
     fn a_race_can_be_dated() {
-        assert_eq!(epoch_s("2026-11-22 12:00:00"), Ok(1_795_348_800));
-        assert!(epoch_s("2026-11-22").unwrap_err().contains("YYYY-MM-DD HH:MM:SS"));
+        assert_eq!(epoch_s("2026-11-22 12:00:00").unwrap(), 1_795_348_800);
+        assert!(epoch_s("2026-11-22").unwrap_err().to_string().contains("YYYY-MM-DD HH:MM:SS"));
     }
 
     #[test]

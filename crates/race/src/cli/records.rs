@@ -5,7 +5,8 @@ use std::io::Write;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{folder, printed};
-use crate::race::{RaceError, new_race_id};
+use crate::error::Error;
+use crate::race::new_race_id;
 use crate::record::annotations::midnight;
 use crate::record::{Annotation, AnnotationFilter, AnnotationStore, RaceStore};
 use crate::report::listing;
@@ -36,7 +37,7 @@ pub struct DeleteArguments {
 impl DeleteCommand {
     /// # Errors
     /// `Store`: an id that cannot be one, or a folder that cannot be written; `Arguments` for ids that are not there (the others are deleted).
-    pub fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+    pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let home = folder()?;
         let (races, annotations) = (RaceStore::new(&home), AnnotationStore::new(&home));
         let (DeleteCommand::Race(arguments) | DeleteCommand::Annotation(arguments)) = self;
@@ -68,10 +69,10 @@ impl DeleteCommand {
 }
 
 /// Errors: ids that are not there.
-fn refuse_missing(missing: &[&str]) -> Result<(), RaceError> {
+fn refuse_missing(missing: &[&str]) -> Result<(), Error> {
     match missing.is_empty() {
         true => Ok(()),
-        false => Err(RaceError::Arguments(format!(
+        false => Err(Error::Argument(format!(
             "did not find [{}] in environment [{ENVIRONMENT}], so there is nothing of that id to delete",
             missing.join(", ")
         ))),
@@ -141,7 +142,7 @@ pub struct AddAnnotationCommand {
 impl AddCommand {
     /// # Errors
     /// `Store`: a timestamp that is none, or a folder that cannot be written.
-    pub fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+    pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let AddCommand::Annotation(given) = self;
         let value = given.chart_type.as_ref().and_then(ValueEnum::to_possible_value);
         let annotation = Annotation {
@@ -189,7 +190,7 @@ pub struct ListAnnotationsCommand {
 }
 
 impl ListAnnotationsCommand {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let filter = AnnotationFilter {
             track: self.track.clone(),
             from_date: self.from_date.clone(),

@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::{TrackArguments, printed};
+use crate::error::Error;
 use crate::load::{self, LoadError};
 use crate::notation::python_json::{Characters, pretty};
-use crate::race::RaceError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BuildFlavor {
@@ -40,7 +40,7 @@ pub struct RenderTrackCommand {
 impl RenderTrackCommand {
     /// # Errors
     /// `Load` for a template that cannot be rendered or does not give JSON, `Report` for the output.
-    pub fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+    pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let mut spec = self.track.spec(None)?;
         if self.build_flavor == BuildFlavor::Serverless {
             spec.build_flavor = "serverless".to_owned();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::folder;
-use crate::race::RaceError;
+use crate::error::Error;
 use crate::record::RaceStore;
 use crate::report::RacedSide;
 use crate::report::html::page::RACES_MAX;
@@ -34,9 +34,13 @@ pub struct ReportCommand {
 }
 
 impl ReportCommand {
-    pub fn run(&self) -> Result<(), RaceError> {
+    /// Writes the report of the races as one HTML file.
+    ///
+    /// # Errors
+    /// `Argument` for too many races, `Store` for races that cannot be read, `Unwritable` for the file.
+    pub fn run(&self) -> Result<(), Error> {
         if self.races.len() > RACES_MAX {
-            return Err(RaceError::Arguments(format!(
+            return Err(Error::Argument(format!(
                 "{} races are more than the {RACES_MAX} that one report can show apart; `limber compare` takes any number",
                 self.races.len()
             )));
@@ -63,8 +67,8 @@ impl ReportCommand {
 ///
 /// # Errors
 /// `Folder`: why it cannot.
-pub(crate) fn check_writable(file: &Path) -> Result<(), RaceError> {
-    let failed = |source| RaceError::Unwritable { path: file.to_owned(), source };
+pub(crate) fn check_writable(file: &Path) -> Result<(), Error> {
+    let failed = |source| Error::Unwritable { path: file.to_owned(), source };
     let was_there = file.exists();
     std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(failed)?;
     if !was_there {
@@ -74,7 +78,7 @@ pub(crate) fn check_writable(file: &Path) -> Result<(), RaceError> {
 }
 
 /// The report of these races beside one another.
-pub(super) fn write_races(store: &RaceStore, race_ids: &[String], output: &Path) -> Result<(), RaceError> {
+pub(super) fn write_races(store: &RaceStore, race_ids: &[String], output: &Path) -> Result<(), Error> {
     write(output, &html(store, race_ids)?)
 }
 
@@ -84,20 +88,20 @@ pub(super) fn write_comparison(
     sides: &[RacedSide],
     rules: &Rules,
     output: &Path,
-) -> Result<(), RaceError> {
+) -> Result<(), Error> {
     let typical = sides.iter().filter_map(RacedSide::typical);
     let materials =
         typical.map(|race| Material::read(store, &race.race_id)).collect::<Result<Vec<_>, _>>()?;
     write(output, &comparison_page(sides, rules, &materials))
 }
 
-pub(super) fn html(store: &RaceStore, races: &[String]) -> Result<String, RaceError> {
+pub(super) fn html(store: &RaceStore, races: &[String]) -> Result<String, Error> {
     let read = |race: &String| Material::read(store, race);
     Ok(page(&races.iter().map(read).collect::<Result<Vec<_>, _>>()?))
 }
 
-fn write(output: &Path, html: &str) -> Result<(), RaceError> {
-    std::fs::write(output, html).map_err(|source| RaceError::Unwritable { path: output.to_owned(), source })
+fn write(output: &Path, html: &str) -> Result<(), Error> {
+    std::fs::write(output, html).map_err(|source| Error::Unwritable { path: output.to_owned(), source })
 }
 
 #[cfg(test)]

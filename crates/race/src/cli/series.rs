@@ -5,10 +5,10 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::{printed, report};
-use crate::drive::error::DriveError;
 use crate::engine::{EngineSpec, ServerProvider};
+use crate::error::Error;
 use crate::live::Progress;
-use crate::race::{RaceConfig, RaceError};
+use crate::race::RaceConfig;
 use crate::report::ReportOptions;
 use crate::report::html::page::RACES_MAX;
 use crate::report::several::{self, Rules};
@@ -16,7 +16,7 @@ use crate::report::spread;
 use crate::series::{EngineChange, Order, Series, SeriesOutcome, Side, race_series};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OrderArgument {
+pub(crate) enum OrderArgument {
     /// A B, A B, A B
     Alternating,
     /// A B, B A, A B
@@ -26,7 +26,7 @@ pub enum OrderArgument {
 }
 
 #[derive(Debug, Clone, Args)]
-pub struct SeriesArguments {
+pub(crate) struct SeriesArguments {
     /// Race so many times (each side, with --versus) and show how far the races agree
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
@@ -44,7 +44,7 @@ pub struct SeriesArguments {
 
 impl SeriesArguments {
     /// Whether there is more than one race to run.
-    pub fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(&self) -> bool {
         self.repeat > 1 || !self.versus.is_empty()
     }
 
@@ -52,7 +52,7 @@ impl SeriesArguments {
     ///
     /// `config`: the command's own side; its `race_id` names the run. `engine`: what is started where it has no hosts. `html`: where the
     /// report of the comparison goes. Gives where the server is that was kept.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         config: &RaceConfig,
         engine: Option<&EngineSpec>,
@@ -60,18 +60,18 @@ impl SeriesArguments {
         options: &ReportOptions,
         html: Option<&Path>,
         progress: &mut dyn Progress,
-    ) -> Result<Option<String>, RaceError> {
+    ) -> Result<Option<String>, Error> {
         let series = self.series(config, engine)?;
         if let Some(line) = self.cannot_show() {
             progress.warn(&line);
         }
         if html.is_some() && series.sides.len() > RACES_MAX {
-            return Err(RaceError::Arguments(format!(
+            return Err(Error::Argument(format!(
                 "--html shows at most {RACES_MAX} sides apart; race fewer, or leave it out and draw some with limber compare --html"
             )));
         }
         let raced = race_series(&series, config, provider, progress);
-        if matches!(raced, Err(RaceError::Drive(DriveError::Interrupted))) {
+        if matches!(raced, Err(Error::Interrupted)) {
             progress.note(&format!(
                 "Races so far are kept: limber list races --user-tags 'run:{}'",
                 series.run_id
@@ -104,7 +104,7 @@ impl SeriesArguments {
         several::note_on_counts(races, races, 1, &Rules::default())
     }
 
-    fn series(&self, config: &RaceConfig, engine: Option<&EngineSpec>) -> Result<Series, RaceError> {
+    fn series(&self, config: &RaceConfig, engine: Option<&EngineSpec>) -> Result<Series, Error> {
         let own = Side::parse("", self.side_name.clone())?;
         let mut sides = vec![own];
         for (index, text) in self.versus.iter().enumerate() {
@@ -113,14 +113,14 @@ impl SeriesArguments {
         }
         for (index, side) in sides.iter().enumerate() {
             if sides[..index].iter().any(|other| other.name == side.name) {
-                return Err(RaceError::Arguments(format!(
+                return Err(Error::Argument(format!(
                     "two sides are named [{}]; give each its own name=…",
                     side.name
                 )));
             }
             let is_set = !config.hosts.is_empty() && side.engine != EngineChange::default();
             if is_set && side.hosts.is_empty() {
-                return Err(RaceError::Arguments(format!(
+                return Err(Error::Argument(format!(
                     "side [{}] has settings of a server, but --target-hosts races one that runs already; leave --target-hosts out",
                     side.name
                 )));
@@ -143,7 +143,7 @@ impl SeriesArguments {
         };
         let last = series.turns().last().map(|(_, side)| &series.sides[side]);
         match last.filter(|side| !side.hosts.is_empty() && engine.is_some_and(|spec| spec.is_kept)) {
-            Some(last) => Err(RaceError::Arguments(format!(
+            Some(last) => Err(Error::Argument(format!(
                 "--preserve-install keeps the server of the last race, which is of side [{}] and starts none; name that side first, or leave it out",
                 last.name
             ))),

@@ -10,10 +10,10 @@ use super::python::PythonArguments;
 use super::{folder, printed};
 use crate::arguments::parse;
 use crate::builtin;
+use crate::error::Error;
 use crate::load::repository::Repository;
 use crate::load::{self, TrackSource, TrackSpec};
 use crate::model::Track;
-use crate::race::RaceError;
 use crate::report::listing;
 use crate::report::narrow::terminal_width;
 
@@ -45,7 +45,7 @@ pub struct TrackArguments {
 
 /// Which tasks of a challenge, for the subcommands that look at schedules.
 #[derive(Debug, Clone, Default, Args)]
-pub struct TaskArguments {
+pub(crate) struct TaskArguments {
     /// Only these tasks: names, type:<operation-type> or tag:<tag>, separated by commas
     #[arg(long, value_name = "TASKS", value_delimiter = ',', conflicts_with = "exclude_tasks")]
     pub include_tasks: Vec<String>,
@@ -77,7 +77,7 @@ pub struct RepositoryArguments {
 }
 
 impl RepositoryArguments {
-    fn repository(&self) -> Result<Option<Repository>, RaceError> {
+    fn repository(&self) -> Result<Option<Repository>, Error> {
         let Some(path) = &self.track_repository else { return Ok(None) };
         let home = folder()?;
         let below = |home: &Path| home.join("benchmarks").join("tracks").join(path);
@@ -96,8 +96,8 @@ impl RepositoryArguments {
 }
 
 impl TrackArguments {
-    pub(crate) fn spec(&self, corpus: Option<&Path>) -> Result<TrackSpec, RaceError> {
-        let refused = |reason: &str| Err(RaceError::Arguments(reason.into()));
+    pub(crate) fn spec(&self, corpus: Option<&Path>) -> Result<TrackSpec, Error> {
+        let refused = |reason: &str| Err(Error::Argument(reason.into()));
         let source = match (&self.track_path, self.repository.repository()?, &self.track) {
             (Some(_), ..) | (_, Some(_), _) if corpus.is_some() => {
                 return refused(
@@ -146,7 +146,7 @@ pub struct ListTracksCommand {
 
 impl ListTracksCommand {
     /// Tracks of a repository that cannot be read are left out with a warning on standard error.
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<(), RaceError> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let mut tracks = Vec::new();
         let read = |source: TrackSource| load::read(&TrackSpec::new(source, now_s()));
         if let Some(repository) = self.repository.repository()? {

@@ -4,12 +4,12 @@ use clap::Args;
 
 use crate::arguments::parse;
 use crate::drive::telemetry::watch::{DEVICES, WatchPlan};
+use crate::error::Error;
 use crate::metrics::Reporting;
 use crate::model::Params;
-use crate::race::RaceError;
 
 #[derive(Debug, Clone, Default, Args)]
-pub struct WatchArguments {
+pub(crate) struct WatchArguments {
     /// Telemetry devices, separated by commas; `limber list telemetry` describes them
     ///
     /// process-stats and server-stats run without being named; `none` leaves them out.
@@ -28,28 +28,28 @@ pub struct WatchArguments {
 
 impl WatchArguments {
     /// Errors: devices or parameters that do not exist.
-    pub fn plan(&self) -> Result<WatchPlan, RaceError> {
+    pub(crate) fn plan(&self) -> Result<WatchPlan, Error> {
         let names = self.telemetry.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
         let plan = WatchPlan {
             devices: names.collect(),
             params: self.telemetry_params.as_deref().map_or_else(|| Ok(Params::new()), parse)?,
         };
-        plan.check().map_err(RaceError::Arguments)?;
+        plan.check()?;
         Ok(plan)
     }
 
     /// Errors: words that are not understood.
-    pub fn reporting(&self) -> Result<Reporting, RaceError> {
+    pub(crate) fn reporting(&self) -> Result<Reporting, Error> {
         let environment = |name: &str| std::env::var(name).ok();
         match &self.reporting {
             None => Ok(Reporting::default()),
-            Some(words) => Reporting::read(words, &environment).map_err(RaceError::Arguments),
+            Some(words) => Reporting::read(words, &environment),
         }
     }
 }
 
 /// `list telemetry`.
-pub fn write_devices(out: &mut dyn std::io::Write) -> std::io::Result<()> {
+pub(super) fn write_devices(out: &mut dyn std::io::Write) -> std::io::Result<()> {
     let width = DEVICES.iter().map(|device| device.name.len()).max().unwrap_or(0);
     writeln!(
         out,

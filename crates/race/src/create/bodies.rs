@@ -15,12 +15,12 @@ const EPHEMERAL: [&str; 8] =
 const PARAMETERS: [&str; 2] = ["number_of_replicas", "number_of_shards"];
 
 /// Body of an index with these settings (below `index`) and mappings, as a Jinja template.
-pub fn index(settings: &Value, mappings: &Value) -> String {
+pub(super) fn index(settings: &Value, mappings: &Value) -> String {
     template(json!({"mappings": mappings, "settings": {"index": kept(settings)}}), settings)
 }
 
 /// Composable template of a data stream whose newest backing index has these settings and mappings.
-pub fn data_stream(name: &str, settings: &Value, mappings: &Value) -> String {
+pub(super) fn data_stream(name: &str, settings: &Value, mappings: &Value) -> String {
     let mut mappings = mappings.clone();
     if let Some(mappings) = mappings.as_object_mut() {
         // The server adds it by itself and takes it from nobody else.
@@ -39,7 +39,7 @@ pub fn data_stream(name: &str, settings: &Value, mappings: &Value) -> String {
 ///
 /// # Errors
 /// None that can be met: the built-in track is part of the program.
-pub fn of_access_logs() -> Result<Value, LoadError> {
+pub(super) fn of_access_logs() -> Result<Value, LoadError> {
     let context = TemplateContext {
         files: builtin::files("log_ingest")?,
         params: Params::new(),

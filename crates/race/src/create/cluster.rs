@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use super::documents::{Writer, Written};
 use super::{Selection, Target, bodies};
-use crate::drive::error::DriveError;
+use crate::error::Error;
 use crate::http::HttpError;
 use crate::http::cluster::{Answer, Cluster};
-use crate::race::RaceError;
 
 /// How long the server keeps a scroll between two requests.
 const SCROLL: &str = "5m";
@@ -18,7 +17,7 @@ const SCROLL: &str = "5m";
 const REPORT_EVERY: u64 = 100_000;
 
 /// The selected indices or data streams, without their documents.
-pub fn targets(cluster: &mut Cluster, selection: &Selection) -> Result<Vec<Target>, RaceError> {
+pub(super) fn targets(cluster: &mut Cluster, selection: &Selection) -> Result<Vec<Target>, Error> {
     let mut targets: Vec<Target> = Vec::new();
     for pattern in &selection.names {
         let found = match selection.are_data_streams {
@@ -34,7 +33,7 @@ pub fn targets(cluster: &mut Cluster, selection: &Selection) -> Result<Vec<Targe
     Ok(targets)
 }
 
-fn indices(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, RaceError> {
+fn indices(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, Error> {
     let path = format!("/{pattern}?expand_wildcards=all");
     let answer = successful(&path, cluster.get(&path))?;
     // As in Rally: hidden indices are often the system's, and are taken when they are named only.
@@ -51,7 +50,7 @@ fn indices(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, RaceErro
         .collect())
 }
 
-fn data_streams(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, RaceError> {
+fn data_streams(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, Error> {
     let path = format!("/_data_stream/{pattern}?expand_wildcards=all");
     let answer = successful(&path, cluster.get(&path))?;
     let mut targets = Vec::new();
@@ -68,13 +67,13 @@ fn data_streams(cluster: &mut Cluster, pattern: &str) -> Result<Vec<Target>, Rac
 }
 
 /// Writes all documents of an index or data stream, in the order in which the shards keep them.
-pub fn dump(
+pub(super) fn dump(
     cluster: &mut Cluster,
     name: &str,
     batch_size: u64,
     folder: &Path,
     log: &mut dyn Write,
-) -> Result<Option<Written>, RaceError> {
+) -> Result<Option<Written>, Error> {
     let mut writer = Writer::create(folder, name)?;
     let path = format!("/{name}/_search?scroll={SCROLL}");
     let first = json!({"size": batch_size, "sort": ["_doc"], "query": {"match_all": {}}});
@@ -104,11 +103,10 @@ pub fn dump(
     Ok(writer.finish()?)
 }
 
-fn successful(path: &str, answer: Result<Answer, HttpError>) -> Result<Value, RaceError> {
-    let failed = |reason: String| RaceError::Drive(DriveError::Cluster(format!("{path}: {reason}")));
+fn successful(path: &str, answer: Result<Answer, HttpError>) -> Result<Value, Error> {
     match answer {
         Ok(answer) if answer.status == 200 => Ok(answer.body),
-        Ok(answer) => Err(failed(format!("status {}: {}", answer.status, answer.body))),
-        Err(error) => Err(failed(error.to_string())),
+        Ok(answer) => Err(Error::Answer(format!("{path}: status {}: {}", answer.status, answer.body))),
+        Err(error) => Err(Error::no_answer(path)(error)),
     }
 }

@@ -15,7 +15,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// What the track says of a corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub(super) struct Written {
     /// Name of the archive.
     pub source_file: String,
     pub count: u64,
@@ -24,7 +24,7 @@ pub struct Written {
 }
 
 /// Writes documents one by one.
-pub struct Writer {
+pub(super) struct Writer {
     whole: Pair,
     first: Pair,
     count: u64,
@@ -35,7 +35,7 @@ impl Writer {
     ///
     /// # Errors
     /// `Io`.
-    pub fn create(folder: &Path, name: &str) -> Result<Writer, LoadError> {
+    pub(super) fn create(folder: &Path, name: &str) -> Result<Writer, LoadError> {
         let pair = |suffix: &str| Pair::create(folder.join(format!("{name}-documents{suffix}.json")));
         Ok(Writer { whole: pair("")?, first: pair("-1k")?, count: 0 })
     }
@@ -44,7 +44,7 @@ impl Writer {
     ///
     /// # Errors
     /// `Io`.
-    pub fn write_line(&mut self, line: &[u8]) -> Result<(), LoadError> {
+    pub(super) fn write_line(&mut self, line: &[u8]) -> Result<(), LoadError> {
         self.whole.write(line)?;
         if self.count < TEST_MODE_DOCUMENTS {
             self.first.write(line)?;
@@ -57,7 +57,7 @@ impl Writer {
     ///
     /// # Errors
     /// `Io`.
-    pub fn finish(self) -> Result<Option<Written>, LoadError> {
+    pub(super) fn finish(self) -> Result<Option<Written>, LoadError> {
         let count = self.count;
         let (whole, first) = (self.whole.finish()?, self.first.finish()?);
         if count == 0 {

@@ -9,7 +9,7 @@ use crate::load::LoadError;
 use crate::track_files::files::write_below;
 
 /// The track's folder, which must not hold a track yet.
-pub fn new_folder(output: &Path, name: &str) -> Result<PathBuf, LoadError> {
+pub(super) fn new_folder(output: &Path, name: &str) -> Result<PathBuf, LoadError> {
     check_name(name)?;
     let folder = output.join(name);
     if folder.join("track.json").exists() {
@@ -22,7 +22,7 @@ pub fn new_folder(output: &Path, name: &str) -> Result<PathBuf, LoadError> {
 }
 
 /// Writes everything but the documents.
-pub fn write(name: &str, folder: &Path, targets: &[Target]) -> Result<(), LoadError> {
+pub(super) fn write(name: &str, folder: &Path, targets: &[Target]) -> Result<(), LoadError> {
     for target in targets {
         write_below(folder, &body_file(target)?, target.body.as_bytes())?;
     }

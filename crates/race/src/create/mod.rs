@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::builtin::access_log;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::load::LoadError;
-use crate::race::RaceError;
 
 /// What a track indexes into.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ struct Target {
 
 /// Which indices or data streams become a track; names may be patterns.
 #[derive(Debug, Clone)]
-pub struct Selection {
+pub(crate) struct Selection {
     pub names: Vec<String>,
     pub are_data_streams: bool,
     /// Documents a request.
@@ -42,13 +42,13 @@ pub struct Selection {
 ///
 /// # Errors
 /// `Drive` when the server does not answer or refuses, `Load` when there is nothing to take or the folder holds a track already.
-pub fn from_cluster(
+pub(crate) fn from_cluster(
     name: &str,
     output: &Path,
     cluster: &mut Cluster,
     selection: &Selection,
     log: &mut dyn Write,
-) -> Result<PathBuf, RaceError> {
+) -> Result<PathBuf, Error> {
     let folder = files::new_folder(output, name)?;
     let mut targets = cluster::targets(cluster, selection)?;
     if targets.is_empty() {
@@ -71,7 +71,12 @@ pub fn from_cluster(
 ///
 /// # Errors
 /// `Load`: as [`access_log::convert`], and when the folder holds a track already.
-pub fn from_file(name: &str, output: &Path, file: &Path, log: &mut dyn Write) -> Result<PathBuf, RaceError> {
+pub(crate) fn from_file(
+    name: &str,
+    output: &Path,
+    file: &Path,
+    log: &mut dyn Write,
+) -> Result<PathBuf, Error> {
     let folder = files::new_folder(output, name)?;
     let converted = access_log::convert(file, u64::MAX)?;
     if converted.skipped > 0 {

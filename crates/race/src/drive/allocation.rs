@@ -10,7 +10,7 @@ use crate::model::{ScheduleElement, Task};
 
 /// One client's part in one task.
 #[derive(Debug, Clone, Copy)]
-pub struct Allocation<'a> {
+pub(crate) struct Allocation<'a> {
     pub task: &'a Task,
     /// Index of the task within the step.
     pub task_index: usize,
@@ -24,7 +24,7 @@ pub struct Allocation<'a> {
 
 impl Allocation<'_> {
     /// How long the client waits before its first request (`ramp-up-time-period`).
-    pub fn ramp_up_wait(&self) -> Duration {
+    pub(crate) fn ramp_up_wait(&self) -> Duration {
         let period_s = self.task.ramp_up_time_period_s.unwrap_or(0.0);
         let share = f64::from(self.client_in_step) / f64::from(self.clients_of_step.max(1));
         Duration::try_from_secs_f64(period_s * share).unwrap_or_default()
@@ -33,7 +33,7 @@ impl Allocation<'_> {
 
 /// A schedule element laid out over clients.
 #[derive(Debug)]
-pub struct Step<'a> {
+pub(crate) struct Step<'a> {
     pub tasks: Vec<&'a Task>,
     /// What each client runs, in order; clients without work are left out.
     pub clients: Vec<Vec<Allocation<'a>>>,
@@ -43,13 +43,13 @@ pub struct Step<'a> {
 
 impl Step<'_> {
     /// Names of its tasks, separated by commas.
-    pub fn names(&self) -> String {
+    pub(crate) fn names(&self) -> String {
         self.tasks.iter().map(|task| task.name.as_str()).collect::<Vec<_>>().join(",")
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Completion {
+pub(crate) enum Completion {
     /// The step ends when every task has ended.
     All,
     /// The step ends when all clients of that task (by index) have ended.
@@ -59,7 +59,7 @@ pub enum Completion {
 }
 
 /// The steps of a schedule.
-pub fn steps(schedule: &[ScheduleElement]) -> Vec<Step<'_>> {
+pub(crate) fn steps(schedule: &[ScheduleElement]) -> Vec<Step<'_>> {
     let clients_max = schedule.iter().map(element_clients).max().unwrap_or(1).max(1);
     schedule.iter().map(|element| step(element, clients_max)).collect()
 }
@@ -113,7 +113,7 @@ fn step(element: &ScheduleElement, clients_max: u32) -> Step<'_> {
 }
 
 /// Deals `clients` out to at most `workers_max` workers in contiguous ranges whose sizes differ by at most one.
-pub fn worker_ranges(clients: usize, workers_max: usize) -> Vec<std::ops::Range<usize>> {
+pub(crate) fn worker_ranges(clients: usize, workers_max: usize) -> Vec<std::ops::Range<usize>> {
     let workers = workers_max.clamp(1, clients.max(1));
     (0..workers)
         .scan(0, |from, worker| {

@@ -7,13 +7,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::json;
 
-use super::error::DriveError;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 
 const PATH: &str = "/_security/api_key";
 
 #[derive(Debug, Default)]
-pub struct ApiKeys {
+pub(crate) struct ApiKeys {
     ids: Vec<String>,
     /// Value of the `authorization` header by client.
     pub authorizations: Vec<String>,
@@ -21,20 +21,20 @@ pub struct ApiKeys {
 
 impl ApiKeys {
     /// Errors: the server refuses a key; those made until then are deleted again.
-    pub fn create(cluster: &mut Cluster, clients: usize) -> Result<ApiKeys, DriveError> {
+    pub(crate) fn create(cluster: &mut Cluster, clients: usize) -> Result<ApiKeys, Error> {
         let mut keys = ApiKeys::default();
         for client in 0..clients {
             if let Err(reason) = keys.create_one(cluster, client) {
                 let _ = keys.delete(cluster);
-                return Err(DriveError::Cluster(format!("no API key for client {client}: {reason}")));
+                return Err(reason.within(format_args!("no API key for client {client}")));
             }
         }
         Ok(keys)
     }
 
-    fn create_one(&mut self, cluster: &mut Cluster, client: usize) -> Result<(), String> {
+    fn create_one(&mut self, cluster: &mut Cluster, client: usize) -> Result<(), Error> {
         let body = json!({ "name": format!("rally-client-{client}") });
-        let answer = cluster.put(PATH, &body).map_err(|error| error.to_string())?;
+        let answer = cluster.put(PATH, &body).map_err(Error::no_answer(format_args!("PUT {PATH}")))?;
         let text = |key: &str| answer.body[key].as_str();
         match (answer.status, text("id"), text("api_key")) {
             (200, Some(id), Some(secret)) => {
@@ -42,13 +42,18 @@ impl ApiKeys {
                 self.ids.push(id.to_owned());
                 Ok(())
             }
-            (405, ..) => Err("the server has no API keys (status 405); is its security switched on?".into()),
-            (status, ..) => Err(format!("PUT {PATH} answered with status {status}: {}", answer.body)),
+            (405, ..) => Err(Error::Unsupported(
+                "the server has no API keys (status 405); is its security switched on?".into(),
+            )),
+            (status, ..) => {
+                let body = answer.body.to_string();
+                Err(Error::Refused { call: format!("PUT {PATH}"), status, body })
+            }
         }
     }
 
     /// Errors: what the server said; the keys are left over then.
-    pub fn delete(self, cluster: &mut Cluster) -> Result<(), String> {
+    pub(crate) fn delete(self, cluster: &mut Cluster) -> Result<(), Error> {
         if self.ids.is_empty() {
             return Ok(());
         }
@@ -57,8 +62,10 @@ impl ApiKeys {
             Ok(answer) if answer.status == 200 && answer.body["error_count"].as_u64().unwrap_or(0) == 0 => {
                 Ok(())
             }
-            Ok(answer) => Err(format!("{}: status {}: {}", left(), answer.status, answer.body)),
-            Err(error) => Err(format!("{}: {error}", left())),
+            Ok(answer) => {
+                Err(Error::Answer(format!("{}: status {}: {}", left(), answer.status, answer.body)))
+            }
+            Err(error) => Err(Error::no_answer(left())(error)),
         }
     }
 }

@@ -15,12 +15,13 @@ use super::schedule::{LoopControl, LoopRule};
 use super::throttle::Throttle;
 use super::timer::Timer;
 use crate::drive::operation::{Failure, Outcome, Runner};
+use crate::error::Error;
 use crate::model::Task;
 use crate::sample::{ErrorNote, Sample};
 
 /// What to do when a request fails (`--on-error`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnError {
+pub(crate) enum OnError {
     /// Count it; a lost connection ends the race all the same.
     Continue,
     /// Count it, lost connections too.
@@ -31,7 +32,7 @@ pub enum OnError {
 
 impl OnError {
     /// `ignore-response-error-level: non-fatal` softens `abort` for a task.
-    pub fn of_task(self, task: &Task) -> OnError {
+    pub(crate) fn of_task(self, task: &Task) -> OnError {
         match (self, task.ignore_response_error_level.as_deref()) {
             (OnError::Abort, Some("non-fatal")) => OnError::Continue,
             (behaviour, _) => behaviour,
@@ -41,7 +42,7 @@ impl OnError {
 
 /// Signals shared by all clients of a step.
 #[derive(Debug)]
-pub struct StepSignals {
+pub(crate) struct StepSignals {
     /// The user ended the race.
     pub is_interrupted: Arc<AtomicBool>,
     /// A client met something that ends the race.
@@ -54,18 +55,18 @@ pub struct StepSignals {
 
 impl StepSignals {
     /// Whether clients have to stop.
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.is_aborted.load(Ordering::Acquire) || self.is_interrupted.load(Ordering::Acquire)
     }
 
-    pub fn abort(&self) {
+    pub(crate) fn abort(&self) {
         self.is_aborted.store(true, Ordering::Release);
     }
 }
 
 /// Whether a task ends its step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Completes {
+pub(crate) enum Completes {
     No,
     /// When the last of its clients has ended.
     WithLastClient,
@@ -74,7 +75,7 @@ pub enum Completes {
 }
 
 /// One client's part in one task, ready to run.
-pub struct ClientTask {
+pub(crate) struct ClientTask {
     pub task_index: u32,
     pub task_name: Arc<str>,
     pub runner: Box<dyn Runner>,
@@ -86,7 +87,7 @@ pub struct ClientTask {
 }
 
 /// Collects a worker's samples and hands them on in batches.
-pub struct SampleSink {
+pub(crate) struct SampleSink {
     batch: Vec<Sample>,
     sender: Sender<Vec<Sample>>,
     sent: Instant,
@@ -96,7 +97,7 @@ impl SampleSink {
     const BATCH_SAMPLES_MAX: usize = 1024;
     const BATCH_AGE_MAX: Duration = Duration::from_millis(100);
 
-    pub fn new(sender: Sender<Vec<Sample>>) -> SampleSink {
+    pub(crate) fn new(sender: Sender<Vec<Sample>>) -> SampleSink {
         SampleSink { batch: Vec::with_capacity(Self::BATCH_SAMPLES_MAX), sender, sent: Instant::now() }
     }
 
@@ -108,7 +109,7 @@ impl SampleSink {
         }
     }
 
-    pub fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(Self::BATCH_SAMPLES_MAX));
         // The receiver is gone only when the race is over.
         let _ = self.sender.send(batch);
@@ -116,7 +117,7 @@ impl SampleSink {
 }
 
 /// A client with its connections.
-pub struct Client {
+pub(crate) struct Client {
     pub id: u32,
     pub tasks: Vec<ClientTask>,
     pub exchange: Exchange,
@@ -127,13 +128,13 @@ pub struct Client {
 }
 
 /// Why a client ended the race: the task's name and the reason.
-pub type Abort = (Arc<str>, String);
+pub(crate) type Abort = (Arc<str>, Error);
 
 impl Client {
     /// Runs all tasks of this client one after the other.
     ///
     /// Errors: what ends the race. The other clients are told to stop.
-    pub async fn run(mut self) -> Result<(), Abort> {
+    pub(crate) async fn run(mut self) -> Result<(), Abort> {
         for task in std::mem::take(&mut self.tasks) {
             let (name, completes) = (Arc::clone(&task.task_name), task.completes);
             let result = self.run_task(task).await;
@@ -155,7 +156,7 @@ impl Client {
         Ok(())
     }
 
-    async fn run_task(&mut self, mut task: ClientTask) -> Result<(), String> {
+    async fn run_task(&mut self, mut task: ClientTask) -> Result<(), Error> {
         let task_start = Instant::now();
         // The schedule's clock starts before the ramp-up wait, so that warm-up periods end at the same time for all clients.
         let mut control = LoopControl::start(task.rule, task_start);
@@ -181,10 +182,10 @@ impl Client {
             let is_throttled = due_s > 0.0;
             let due = match Duration::try_from_secs_f64(due_s) {
                 Ok(due) => task_start + due,
-                Err(_) => return Err(format!("a request would be due in {due_s} s")),
+                Err(_) => return Err(Error::Parameter(format!("a request would be due in {due_s} s"))),
             };
             if is_throttled && due > Instant::now() {
-                wait_until(&mut timer, due).await.map_err(|error| format!("cannot wait: {error}"))?;
+                wait_until(&mut timer, due).await.map_err(Error::machine("cannot wait"))?;
             }
             let times = TaskTimes { task_start, due: is_throttled.then_some(due), free_since };
             let is_over = self.run_once(&mut task, times, control.is_warmup(), progress).await?;
@@ -204,7 +205,7 @@ impl Client {
         times: TaskTimes,
         is_warmup: bool,
         progress: Option<f64>,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, Error> {
         let processing_start = Instant::now();
         self.exchange.begin();
         let result = task.runner.run(&mut self.exchange).await;
@@ -273,10 +274,10 @@ async fn wait_until(timer: &mut Option<Timer>, due: Instant) -> std::io::Result<
 /// A result as it is counted.
 ///
 /// Errors: the failure is one that ends the race.
-fn counted(result: Result<Outcome, Failure>, on_error: OnError) -> Result<Outcome, String> {
+fn counted(result: Result<Outcome, Failure>, on_error: OnError) -> Result<Outcome, Error> {
     let (outcome, is_connection_lost) = match result {
         Ok(outcome) => (outcome, false),
-        Err(Failure::Fatal { reason }) => return Err(reason),
+        Err(Failure::Fatal(reason)) => return Err(*reason),
         Err(failure) => {
             let is_connection_lost = matches!(failure, Failure::Connection { .. });
             let error = failure.note().map(Box::new);
@@ -286,7 +287,7 @@ fn counted(result: Result<Outcome, Failure>, on_error: OnError) -> Result<Outcom
     let ends_race = !outcome.is_success
         && (on_error == OnError::Abort || (is_connection_lost && on_error != OnError::ContinueOnNetwork));
     if ends_race {
-        return Err(described(outcome.error.as_deref()));
+        return Err(Error::Failed(described(outcome.error.as_deref())));
     }
     Ok(outcome)
 }

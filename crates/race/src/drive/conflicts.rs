@@ -11,7 +11,7 @@ const RECENCY_SLOPE: f64 = 30.0;
 
 /// How ids are chosen; the parameters of a bulk operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ConflictRule {
+pub(super) struct ConflictRule {
     pub is_shuffled: bool,
     /// In [0, 1].
     pub probability: f64,
@@ -23,7 +23,7 @@ pub struct ConflictRule {
 
 /// The ids of one client's share of one document set.
 #[derive(Debug)]
-pub struct ConflictingIds {
+pub(super) struct ConflictingIds {
     rule: ConflictRule,
     first_id: u64,
     documents: u64,
@@ -35,7 +35,7 @@ pub struct ConflictingIds {
 
 impl ConflictingIds {
     /// `first_id`: position of the share's first document in its set.
-    pub fn new(rule: ConflictRule, first_id: u64, documents: u64) -> ConflictingIds {
+    pub(super) fn new(rule: ConflictRule, first_id: u64, documents: u64) -> ConflictingIds {
         let mut random = Random::new(first_id ^ documents.rotate_left(32));
         let mut shuffled = Vec::new();
         if rule.is_shuffled {
@@ -48,7 +48,7 @@ impl ConflictingIds {
     }
 
     /// The next document's id and whether it is an update; `None` when the fresh ids are used up.
-    pub fn next(&mut self) -> Option<(u64, bool)> {
+    pub(super) fn next(&mut self) -> Option<(u64, bool)> {
         let ConflictRule { probability, is_update, recency, .. } = self.rule;
         if probability > 0.0 && self.used > 0 && self.random.unit() <= probability {
             let position = match recency {

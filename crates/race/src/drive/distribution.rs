@@ -12,7 +12,7 @@ use hdrhistogram::Histogram;
 use crate::record::results::{TimeStats, percentiles_for_sample_count};
 
 /// 100,000 samples are 800 kB a metric.
-pub const EXACT_SAMPLES_MAX: usize = 100_000;
+pub(crate) const EXACT_SAMPLES_MAX: usize = 100_000;
 /// The histogram counts in tenths of a microsecond, below what a socket can resolve.
 const TICK_NS: u64 = 100;
 /// Longest time told apart: 3 hours, beyond any sensible `request-timeout`.
@@ -24,7 +24,7 @@ const CORRECTED_DIGITS: u8 = 3;
 const CORRECTED_SAMPLES_MAX: u128 = 10_000_000;
 
 #[derive(Debug)]
-pub struct Distribution {
+pub(crate) struct Distribution {
     count: u64,
     sum_ns: u128,
     min_ns: u64,
@@ -45,7 +45,7 @@ impl Default for Distribution {
 }
 
 impl Distribution {
-    pub fn record(&mut self, time: Duration) {
+    pub(crate) fn record(&mut self, time: Duration) {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.count += 1;
         self.sum_ns += u128::from(ns);
@@ -65,17 +65,17 @@ impl Distribution {
         }
     }
 
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Mean in ms; `None` without samples.
-    pub fn mean_ms(&self) -> Option<f64> {
+    pub(crate) fn mean_ms(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e6)
     }
 
     /// As results keep it; empty without values.
-    pub fn time_stats(&mut self) -> TimeStats {
+    pub(crate) fn time_stats(&mut self) -> TimeStats {
         match self.mean_ms() {
             Some(mean_ms) => TimeStats::new(&self.percentiles_ms(), mean_ms),
             None => TimeStats::default(),
@@ -83,7 +83,7 @@ impl Distribution {
     }
 
     /// The percentiles Rally shows for this many samples, as (percentile, ms).
-    pub fn percentiles_ms(&mut self) -> Vec<(f64, f64)> {
+    pub(crate) fn percentiles_ms(&mut self) -> Vec<(f64, f64)> {
         percentiles_for_sample_count(self.count)
             .iter()
             .map(|&percentile| (percentile, self.percentile_ms(percentile)))
@@ -95,7 +95,7 @@ impl Distribution {
     /// `expected` less than the one before (Tene's correction for coordinated omission, `record_correct` of HdrHistogram).
     ///
     /// Within 0.1 %. Empty without samples.
-    pub fn corrected_ms(&self, expected: Duration) -> (Vec<(f64, f64)>, Option<f64>) {
+    pub(crate) fn corrected_ms(&self, expected: Duration) -> (Vec<(f64, f64)>, Option<f64>) {
         if self.count == 0 {
             return (Vec::new(), None);
         }
@@ -129,7 +129,7 @@ impl Distribution {
     }
 
     /// The sample in the middle; `None` without samples.
-    pub fn median(&mut self) -> Option<Duration> {
+    pub(crate) fn median(&mut self) -> Option<Duration> {
         (self.count > 0).then(|| Duration::from_secs_f64(self.percentile_ms(50.0) / 1e3))
     }
 

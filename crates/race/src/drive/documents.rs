@@ -13,12 +13,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::conflicts::{ConflictRule, ConflictingIds};
+use crate::error::Error;
 use crate::load::offsets::closest;
 use crate::model::{DocumentSet, DocumentSource};
 
 /// A document set opened for reading.
 #[derive(Debug, Clone)]
-pub struct OpenSet {
+pub(super) struct OpenSet {
     pub text: Bytes,
     pub documents: u64,
     /// What stands before each document; `None` if the file has its own action lines.
@@ -33,11 +34,12 @@ impl OpenSet {
     /// Maps or shares the set's text.
     ///
     /// Errors: the file cannot be mapped; the set names no index and has no action lines.
-    pub fn open(set: &DocumentSet) -> Result<OpenSet, String> {
+    pub(super) fn open(set: &DocumentSet) -> Result<OpenSet, Error> {
         let (text, file) = match &set.source {
             DocumentSource::Memory(text) => (text.clone(), None),
             DocumentSource::File(path) => {
-                let text = map(path).map_err(|error| format!("cannot read [{}]: {error}", path.display()))?;
+                let text = map(path)
+                    .map_err(|error| Error::Track(format!("cannot read [{}]: {error}", path.display())))?;
                 (text, Some(path.as_path().into()))
             }
         };
@@ -70,7 +72,7 @@ fn map(path: &Path) -> io::Result<Bytes> {
 
 /// What stands before each document of a set.
 #[derive(Debug)]
-pub struct Action {
+pub(super) struct Action {
     /// `index`, or `create` for data streams.
     pub verb: &'static str,
     /// The target as members of the action's object, such as `"_index": "logs"`.
@@ -79,7 +81,7 @@ pub struct Action {
 }
 
 impl Action {
-    fn for_set(set: &DocumentSet) -> Result<Action, String> {
+    fn for_set(set: &DocumentSet) -> Result<Action, Error> {
         let quoted = |name: &str| serde_json::Value::from(name).to_string();
         let of_type = |kind: &String| format!(", \"_type\": {}", quoted(kind));
         let (verb, members) = match (&set.target_index, &set.target_data_stream) {
@@ -89,11 +91,11 @@ impl Action {
             }
             (None, Some(stream)) => ("create", format!("\"_index\": {}", quoted(stream))),
             (None, None) => {
-                return Err(
+                return Err(Error::Track(
                     "a document set names neither a target index nor a target data stream, and has no \
                             action lines"
                         .into(),
-                );
+                ));
             }
         };
         Ok(Action { verb, line: format!("{{\"{verb}\": {{{members}}}}}\n"), members })
@@ -147,7 +149,7 @@ fn lines_end(text: &[u8], lines: u64) -> (usize, u64) {
 /// Where a client range's share of a set begins and how long it is: (first document, documents).
 ///
 /// Rounds half to even, as Python does.
-pub fn share(documents: u64, clients_first: u32, clients_last: u32, clients_total: u32) -> (u64, u64) {
+pub(super) fn share(documents: u64, clients_first: u32, clients_last: u32, clients_total: u32) -> (u64, u64) {
     let per_client = documents as f64 / f64::from(clients_total.max(1));
     let from = (per_client * f64::from(clients_first)).round_ties_even() as u64;
     let to = (per_client * (f64::from(clients_last) + 1.0)).round_ties_even() as u64;
@@ -156,7 +158,7 @@ pub fn share(documents: u64, clients_first: u32, clients_last: u32, clients_tota
 
 /// A bulk body ready to be sent.
 #[derive(Debug, Default)]
-pub struct BulkBody {
+pub(super) struct BulkBody {
     slice: Bytes,
     assembled: Vec<u8>,
     is_assembled: bool,
@@ -166,7 +168,7 @@ pub struct BulkBody {
 }
 
 impl BulkBody {
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         if self.is_assembled { &self.assembled } else { &self.slice }
     }
 }
@@ -235,7 +237,7 @@ fn for_each_line(text: &[u8], lines_max: u64, mut take: impl FnMut(&[u8]) -> boo
 
 /// How a bulk task reads its corpora.
 #[derive(Debug, Clone)]
-pub struct ReadingRule {
+pub(super) struct ReadingRule {
     pub bulk_documents: u64,
     pub ingest_percentage: f64,
     /// Documents of all clients together, instead of a percentage.
@@ -246,7 +248,7 @@ pub struct ReadingRule {
 
 /// The bulks of one worker's clients in one task.
 #[derive(Debug)]
-pub struct BulkReader {
+pub(super) struct BulkReader {
     corpora: Arc<[Vec<OpenSet>]>,
     clients: (u32, u32, u32),
     rule: ReadingRule,
@@ -260,11 +262,11 @@ impl BulkReader {
     /// `clients`: first and last index within the task, and the task's number of clients.
     ///
     /// Errors: `ingest-doc-count` does not divide into bulks.
-    pub fn new(
+    pub(super) fn new(
         corpora: Arc<[Vec<OpenSet>]>,
         clients: (u32, u32, u32),
         rule: ReadingRule,
-    ) -> Result<BulkReader, String> {
+    ) -> Result<BulkReader, Error> {
         let (first, last, total) = clients;
         let bulks = |set: &OpenSet| share(set.documents, first, last, total).1.div_ceil(rule.bulk_documents);
         let bulks_all: u64 = corpora.iter().flatten().map(bulks).sum();
@@ -273,11 +275,11 @@ impl BulkReader {
             Some(documents) => {
                 let documents = documents / u64::from(total.max(1)) * u64::from(last - first + 1);
                 if documents % rule.bulk_documents != 0 {
-                    return Err(format!(
+                    return Err(Error::Track(format!(
                         "'ingest-doc-count' divided by the number of clients ({total}) must be a multiple of \
                          'bulk-size' ({})",
                         rule.bulk_documents
-                    ));
+                    )));
                 }
                 documents / rule.bulk_documents
             }
@@ -318,7 +320,7 @@ impl BulkReader {
     }
 
     /// Fills `body` with the next bulk; false when there are no more.
-    pub fn next(&mut self, body: &mut BulkBody) -> bool {
+    pub(super) fn next(&mut self, body: &mut BulkBody) -> bool {
         if self.bulk >= self.bulks_total {
             if !self.rule.is_looped || self.bulks_total == 0 {
                 return false;
@@ -338,7 +340,7 @@ impl BulkReader {
     }
 
     /// Share of the bulks handed out; `None` when they start over for ever.
-    pub fn progress(&self) -> Option<f64> {
+    pub(super) fn progress(&self) -> Option<f64> {
         (!self.rule.is_looped).then(|| self.bulk as f64 / self.bulks_total.max(1) as f64)
     }
 }

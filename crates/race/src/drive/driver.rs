@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use super::allocation::{Allocation, Completion, Step, steps, worker_ranges};
 use super::client::{Abort, Client, ClientTask, Completes, OnError, SampleSink, StepSignals};
-use super::error::DriveError;
 use super::exchange::Exchange;
 use super::generator::{GeneratorUse, WorkerClock, WorkerUse};
 use super::machine::{MachineReading, MachineUse};
@@ -23,13 +22,14 @@ use super::plugin;
 use super::schedule::LoopRule;
 use super::statistics::TaskStatistics;
 use super::throttle::Throttle;
+use crate::error::Error;
 use crate::hosts::Retries;
 use crate::http::Address;
-use crate::http::protocol::Protocol;
 use crate::metrics::SampleLog;
 use crate::metrics::samples::StepLog;
 use crate::model::{ScheduleElement, Task, Track};
 use crate::plugin::{Plugin, known_sources, wants};
+use crate::protocol::Protocol;
 use crate::sample::Sample;
 
 /// Rally ends a round every 30 s; a shorter one bounds the samples that wait.
@@ -41,7 +41,7 @@ const CANCEL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Where and how to send.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub(crate) struct Target {
     pub hosts: Vec<Address>,
     pub protocol: Protocol,
     /// Header lines of every request (user agent, credentials), CR LF each.
@@ -55,7 +55,7 @@ pub struct Target {
 }
 
 #[derive(Debug, Clone)]
-pub struct DriveConfig {
+pub(crate) struct DriveConfig {
     pub target: Target,
     pub on_error: OnError,
     pub checks_assertions: bool,
@@ -73,7 +73,7 @@ pub struct DriveConfig {
 
 impl DriveConfig {
     /// To plan a schedule that is not driven.
-    pub fn unconnected(protocol: Protocol, checks_assertions: bool) -> DriveConfig {
+    pub(crate) fn unconnected(protocol: Protocol, checks_assertions: bool) -> DriveConfig {
         DriveConfig {
             target: Target {
                 hosts: Vec::new(),
@@ -96,7 +96,7 @@ impl DriveConfig {
 }
 
 /// What the driver tells while it works.
-pub trait DriveProgress {
+pub(crate) trait DriveProgress {
     /// `names`: the step's tasks.
     fn step_started(&mut self, names: &str);
     /// Share of the step done, in [0, 1].
@@ -110,7 +110,7 @@ pub trait DriveProgress {
 }
 
 /// A task and what it showed.
-pub struct TaskResult<'a> {
+pub(crate) struct TaskResult<'a> {
     pub task: &'a Task,
     pub statistics: TaskStatistics,
     /// Of the step that the task ran in.
@@ -119,26 +119,26 @@ pub struct TaskResult<'a> {
 }
 
 /// What came out of a schedule.
-pub struct Driven<'a> {
+pub(crate) struct Driven<'a> {
     pub tasks: Vec<TaskResult<'a>>,
     /// The tasks in which the user interrupted the race; those after them did not run.
     pub interrupted_in: Option<String>,
 }
 
 /// A schedule whose tasks are planned.
-pub struct PlannedSchedule<'a> {
+pub(crate) struct PlannedSchedule<'a> {
     /// What the track asks for in vain.
     pub warnings: Vec<String>,
     steps: Vec<(Step<'a>, Vec<Box<dyn Operation>>)>,
 }
 
 impl<'a> PlannedSchedule<'a> {
-    /// Errors: [`DriveError::Track`] for the first task that cannot run.
-    pub fn new(
+    /// Errors: [`Error::Task`] for the first task that cannot run.
+    pub(crate) fn new(
         track: &'a Track,
         schedule: &'a [ScheduleElement],
         config: &DriveConfig,
-    ) -> Result<PlannedSchedule<'a>, DriveError> {
+    ) -> Result<PlannedSchedule<'a>, Error> {
         let mut planned = PlannedSchedule { warnings: Vec::new(), steps: Vec::new() };
         for step in steps(schedule) {
             let mut operations = Vec::new();
@@ -151,19 +151,19 @@ impl<'a> PlannedSchedule<'a> {
     }
 
     /// Clients that run at the same time at most.
-    pub fn clients_max(&self) -> usize {
+    pub(crate) fn clients_max(&self) -> usize {
         self.steps.iter().map(|(step, _)| step.clients.len()).max().unwrap_or(0)
     }
 
     /// Runs all steps, or those until the user interrupts them. Results come in the schedule's order.
     ///
     /// Errors: what ended the race; results so far are lost, as in Rally. `Interrupted` when no task that reports name had begun.
-    pub fn run(
+    pub(crate) fn run(
         self,
         config: &DriveConfig,
         is_interrupted: &Arc<AtomicBool>,
         progress: &mut dyn DriveProgress,
-    ) -> Result<Driven<'a>, DriveError> {
+    ) -> Result<Driven<'a>, Error> {
         let mut driven = Driven { tasks: Vec::new(), interrupted_in: None };
         for (step, operations) in &self.steps {
             driven.tasks.extend(run_step(step, operations, config, is_interrupted, progress)?);
@@ -174,7 +174,7 @@ impl<'a> PlannedSchedule<'a> {
         }
         let is_reported = |result: &TaskResult<'_>| result.task.operation.include_in_reporting;
         let is_kept = driven.interrupted_in.is_none() || driven.tasks.iter().any(is_reported);
-        if is_kept { Ok(driven) } else { Err(DriveError::Interrupted) }
+        if is_kept { Ok(driven) } else { Err(Error::Interrupted) }
     }
 }
 
@@ -183,15 +183,16 @@ fn plan_task(
     task: &Task,
     config: &DriveConfig,
     warnings: &mut Vec<String>,
-) -> Result<Box<dyn Operation>, DriveError> {
-    let wrong = |reason: String| DriveError::track(&task.name, reason);
+) -> Result<Box<dyn Operation>, Error> {
+    let wrong = Error::of_task(&task.name);
     if let Some(plugin) = config.plugin.as_ref().filter(|plugin| plugin::concerns(plugin, task)) {
         let built_in = || plan_built_in(track, task, config, warnings);
         return plugin::plan(plugin, track, task, config, built_in).map_err(wrong);
     }
-    Throttle::for_task(task, 0, None).map_err(wrong)?;
+    Throttle::for_task(task, 0, None).map_err(&wrong)?;
     if let Some(source) = unknown_source(task) {
-        return Err(wrong(format!("parameter source [{source}] is not known (it needs a track plugin)")));
+        let reason = format!("parameter source [{source}] is not known (it needs a track plugin)");
+        return Err(wrong(Error::Track(reason)));
     }
     plan_built_in(track, task, config, warnings).map_err(wrong)
 }
@@ -207,7 +208,7 @@ fn plan_built_in(
     task: &Task,
     config: &DriveConfig,
     warnings: &mut Vec<String>,
-) -> Result<Box<dyn Operation>, String> {
+) -> Result<Box<dyn Operation>, Error> {
     let mut plan = Plan::new(track, task, &config.target.protocol, config.checks_assertions);
     plan.keeps_meta = config.keeps_meta;
     let operation = planned(&mut plan)?;
@@ -225,7 +226,7 @@ fn run_step<'a>(
     config: &DriveConfig,
     is_interrupted: &Arc<AtomicBool>,
     progress: &mut dyn DriveProgress,
-) -> Result<Vec<TaskResult<'a>>, DriveError> {
+) -> Result<Vec<TaskResult<'a>>, Error> {
     progress.step_started(&step.names());
     let signals = Arc::new(StepSignals {
         is_interrupted: Arc::clone(is_interrupted),
@@ -257,7 +258,7 @@ fn run_step<'a>(
             StepDocuments { log: config.samples.as_ref(), step, start_line: &start_line, open: None };
         let mut statistics = take_samples(&receiver, step, &start_line, &mut log, progress);
         log.finish(&mut statistics);
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Result<WorkerUse, DriveError>>| {
+        let join = |worker: std::thread::ScopedJoinHandle<'_, Result<WorkerUse, Error>>| {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         (statistics, workers.into_iter().map(join).collect::<Result<Vec<WorkerUse>, _>>())
@@ -385,7 +386,7 @@ struct Worker<'w, 'a> {
 }
 
 impl Worker<'_, '_> {
-    fn run(self) -> Result<WorkerUse, DriveError> {
+    fn run(self) -> Result<WorkerUse, Error> {
         // Whatever fails here, the other workers must not wait for this one.
         let prepared = self.prepare();
         if prepared.is_err() {
@@ -396,16 +397,13 @@ impl Worker<'_, '_> {
             Err(error) => {
                 self.signals.abort();
                 self.start_line.wait();
-                return Err(error.into());
+                return Err(Error::machine("cannot start the load generator")(error));
             }
         };
         tokio::task::LocalSet::new().block_on(&runtime, self.run_clients(prepared))
     }
 
-    async fn run_clients(
-        &self,
-        prepared: Result<Vec<Vec<ClientTask>>, DriveError>,
-    ) -> Result<WorkerUse, DriveError> {
+    async fn run_clients(&self, prepared: Result<Vec<Vec<ClientTask>>, Error>) -> Result<WorkerUse, Error> {
         let target = &self.config.target;
         let mut exchanges = Vec::new();
         for client in 0..self.clients.len() {
@@ -451,12 +449,12 @@ impl Worker<'_, '_> {
         sink.borrow_mut().flush();
         match first_abort {
             None => Ok(clock.stop()),
-            Some((task, reason)) => Err(DriveError::Aborted { task: task.to_string(), reason }),
+            Some((task, reason)) => Err(Error::Aborted { task: task.to_string(), reason: Box::new(reason) }),
         }
     }
 
     /// The tasks of each client, with runners that share what a worker's clients share.
-    fn prepare(&self) -> Result<Vec<Vec<ClientTask>>, DriveError> {
+    fn prepare(&self) -> Result<Vec<Vec<ClientTask>>, Error> {
         let mut prepared: Vec<Vec<Option<ClientTask>>> =
             self.clients.iter().map(|allocations| allocations.iter().map(|_| None).collect()).collect();
         for (task_index, operation) in self.operations.iter().enumerate() {
@@ -471,9 +469,7 @@ impl Worker<'_, '_> {
             of_task.sort_by_key(|(_, _, allocation)| allocation.client_in_task);
             let indices: Vec<u32> =
                 of_task.iter().map(|(_, _, allocation)| allocation.client_in_task).collect();
-            let runners = operation
-                .runners(&indices, task.clients)
-                .map_err(|reason| DriveError::track(&task.name, reason))?;
+            let runners = operation.runners(&indices, task.clients).map_err(Error::of_task(&task.name))?;
             let rule = LoopRule::for_task(task, operation.is_finite());
             let task_name: Arc<str> = task.name.as_str().into();
             for ((client, place, allocation), mut runner) in of_task.into_iter().zip(runners) {
@@ -483,7 +479,7 @@ impl Worker<'_, '_> {
                     task_index: task_index as u32,
                     task_name: Arc::clone(&task_name),
                     throttle: Throttle::for_task(task, seed, runner.take_schedule())
-                        .map_err(|reason| DriveError::track(&task.name, reason))?,
+                        .map_err(Error::of_task(&task.name))?,
                     runner,
                     rule,
                     ramp_up_wait: allocation.ramp_up_wait(),

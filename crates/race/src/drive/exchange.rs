@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use super::driver::Target;
 use super::operation::Failure;
+use crate::error::Error;
 use crate::hosts::Retries;
 use crate::http::{Connection, Head, HttpError, Packer, Packing, Request, Response};
 
-pub struct Exchange {
+pub(crate) struct Exchange {
     connections: Vec<Connection>,
     next: usize,
     timeout: Duration,
@@ -29,7 +30,7 @@ type Context = RefCell<BTreeMap<String, String>>;
 
 impl Exchange {
     /// `client`: its number within the race. The hosts, and the machines behind one name, take turns as the first of a client.
-    pub fn new(target: &Target, client: usize) -> Exchange {
+    pub(crate) fn new(target: &Target, client: usize) -> Exchange {
         let headers = target.client_headers.get(client).unwrap_or(&target.headers);
         let connect =
             |host: &crate::http::Address| Connection::new(host.clone(), headers).prefer_socket(client);
@@ -47,24 +48,24 @@ impl Exchange {
 
     /// Connects to every host. A host that cannot be reached is found out again by the first request, inside its task's
     /// error handling.
-    pub async fn open(&mut self) {
+    pub(crate) async fn open(&mut self) {
         for connection in &mut self.connections {
             let _ = tokio::time::timeout(self.timeout, connection.open()).await;
         }
     }
 
     /// Forgets the previous operation's times.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.span = None;
     }
 
     /// First request's start and last response's end since [`Exchange::begin`].
-    pub fn span(&self) -> Option<(Instant, Instant)> {
+    pub(crate) fn span(&self) -> Option<(Instant, Instant)> {
         self.span
     }
 
     /// Another exchange with the same hosts and the same context, on connections of its own.
-    pub fn sibling(&self) -> Exchange {
+    pub(crate) fn sibling(&self) -> Exchange {
         Exchange {
             connections: self.connections.iter().map(Connection::sibling).collect(),
             next: self.next,
@@ -77,7 +78,7 @@ impl Exchange {
     }
 
     /// Counts requests sent elsewhere as part of this operation.
-    pub fn include(&mut self, span: Option<(Instant, Instant)>) {
+    pub(crate) fn include(&mut self, span: Option<(Instant, Instant)>) {
         self.span = match (self.span, span) {
             (Some((start, end)), Some((other_start, other_end))) => {
                 Some((start.min(other_start), end.max(other_end)))
@@ -87,20 +88,20 @@ impl Exchange {
     }
 
     /// Begins an empty context, which ends with [`Exchange::end_context`].
-    pub fn begin_context(&mut self) {
+    pub(crate) fn begin_context(&mut self) {
         self.context = Some(Rc::default());
     }
 
-    pub fn end_context(&mut self) {
+    pub(crate) fn end_context(&mut self) {
         self.context = None;
     }
 
-    pub fn share_context(&mut self, with: &Exchange) {
+    pub(crate) fn share_context(&mut self, with: &Exchange) {
         self.context = with.context.clone();
     }
 
     /// Leaves `id` for later requests of the same composite operation.
-    pub fn remember(&self, name: &str, id: String) {
+    pub(crate) fn remember(&self, name: &str, id: String) {
         if let Some(context) = &self.context {
             context.borrow_mut().insert(name.to_owned(), id);
         }
@@ -109,12 +110,12 @@ impl Exchange {
     /// The id that the request of this name left.
     ///
     /// Errors: [`Failure::Fatal`] when there is none.
-    pub fn recall(&self, name: &str) -> Result<String, Failure> {
+    pub(crate) fn recall(&self, name: &str) -> Result<String, Failure> {
         let known = |context: &Rc<Context>| context.borrow().get(name).cloned();
         self.context.as_ref().and_then(known).ok_or_else(|| self.unknown(name))
     }
 
-    pub fn forget(&self, name: &str) -> Result<(), Failure> {
+    pub(crate) fn forget(&self, name: &str) -> Result<(), Failure> {
         let removed = |context: &Rc<Context>| context.borrow_mut().remove(name);
         self.context.as_ref().and_then(removed).map(|_| ()).ok_or_else(|| self.unknown(name))
     }
@@ -122,13 +123,12 @@ impl Exchange {
     fn unknown(&self, name: &str) -> Failure {
         let names = |context: &Rc<Context>| context.borrow().keys().cloned().collect::<Vec<_>>().join(", ");
         let known = self.context.as_ref().map_or_else(String::new, names);
-        Failure::Fatal {
-            reason: format!("Unknown property [{name}]. Currently recognized properties are [{known}]."),
-        }
+        let reason = format!("Unknown property [{name}]. Currently recognized properties are [{known}].");
+        Error::Parameter(reason).into()
     }
 
     /// Sends a request with its own body; see [`Exchange::send_body`].
-    pub async fn send(
+    pub(crate) async fn send(
         &mut self,
         request: &Request,
         timeout: Option<Duration>,
@@ -139,7 +139,7 @@ impl Exchange {
     /// Sends `request` with `body` and returns the answer.
     ///
     /// Errors: [`Failure`]; an answer outside 2xx that the request does not ignore is [`Failure::Api`].
-    pub async fn send_body(
+    pub(crate) async fn send_body(
         &mut self,
         request: &Request,
         body: &[u8],
@@ -153,7 +153,7 @@ impl Exchange {
     }
 
     /// As [`Exchange::send_body`], whatever the answer's status.
-    pub async fn send_as_is(
+    pub(crate) async fn send_as_is(
         &mut self,
         request: &Request,
         body: &[u8],
@@ -162,7 +162,7 @@ impl Exchange {
         let Exchange { connections, next, timeout: timeout_default, retries, packer, span, .. } = self;
         let (body, packing) = match packer {
             Some(packer) if !body.is_empty() => {
-                let packed = packer.pack(body).map_err(HttpError::Protocol)?;
+                let packed = packer.pack(body);
                 (packed, Packing::Gzip)
             }
             _ => (body, Packing::AsIs),
@@ -185,13 +185,13 @@ impl Exchange {
     }
 
     /// Counts this moment as part of the service time.
-    pub fn mark(&mut self) {
+    pub(crate) fn mark(&mut self) {
         let now = Instant::now();
         extend(&mut self.span, now, now);
     }
 
     /// Waits, as part of the service time.
-    pub async fn sleep(&mut self, duration: Duration) {
+    pub(crate) async fn sleep(&mut self, duration: Duration) {
         let started = Instant::now();
         tokio::time::sleep(duration).await;
         extend(&mut self.span, started, Instant::now());
@@ -225,7 +225,7 @@ impl From<HttpError> for Failure {
 }
 
 /// The body of an error response, shortened to what a message can hold.
-pub fn described(response: &Response<'_>) -> String {
+pub(super) fn described(response: &Response<'_>) -> String {
     const SHOWN_BYTES_MAX: usize = 1000;
     match response.text() {
         Ok(text) if text.is_empty() => "None".to_owned(),

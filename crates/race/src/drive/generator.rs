@@ -7,24 +7,24 @@ use std::time::{Duration, Instant};
 
 /// What one worker used during one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WorkerUse {
+pub(crate) struct WorkerUse {
     pub wall: Duration,
     /// `None` where the system does not tell.
     pub cpu: Option<Duration>,
 }
 
 /// Runs from the start of a worker's load to its end; must be stopped on the thread that started it.
-pub struct WorkerClock {
+pub(crate) struct WorkerClock {
     started: Instant,
     cpu: Option<Duration>,
 }
 
 impl WorkerClock {
-    pub fn start() -> WorkerClock {
+    pub(crate) fn start() -> WorkerClock {
         WorkerClock { started: Instant::now(), cpu: thread_cpu() }
     }
 
-    pub fn stop(self) -> WorkerUse {
+    pub(crate) fn stop(self) -> WorkerUse {
         let cpu = thread_cpu().zip(self.cpu).map(|(now, then)| now.saturating_sub(then));
         WorkerUse { wall: self.started.elapsed(), cpu }
     }
@@ -32,7 +32,7 @@ impl WorkerClock {
 
 /// The workers of one step together.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct GeneratorUse {
+pub(crate) struct GeneratorUse {
     pub workers_count: usize,
     pub wall_s: f64,
     /// Processor time of all workers.
@@ -42,7 +42,7 @@ pub struct GeneratorUse {
 }
 
 impl GeneratorUse {
-    pub fn of(workers: &[WorkerUse]) -> GeneratorUse {
+    pub(crate) fn of(workers: &[WorkerUse]) -> GeneratorUse {
         let cpu_s = |worker: &WorkerUse| worker.cpu.map_or(0.0, |cpu| cpu.as_secs_f64());
         let share = |worker: &WorkerUse| match worker.wall.as_secs_f64() {
             wall_s if wall_s > 0.0 => (cpu_s(worker) / wall_s).min(1.0),

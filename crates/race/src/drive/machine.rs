@@ -11,7 +11,7 @@ use super::proc_files::{quota_throttled_s, stalled_s, ticks_per_s};
 
 /// Counters at one moment. All of them only grow, but for the frequency.
 #[derive(Debug, Clone)]
-pub struct MachineReading {
+pub(crate) struct MachineReading {
     at: Instant,
     processors: Option<ProcessorTimes>,
     own_cpu_s: Option<f64>,
@@ -39,7 +39,7 @@ struct Stalls {
 
 /// What happened between two readings. Shares are in [0, 1].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct MachineUse {
+pub(crate) struct MachineUse {
     pub wall_s: f64,
     pub processors_count: usize,
     /// Processor time of everyone, in seconds, stolen time left out.
@@ -61,7 +61,7 @@ pub struct MachineUse {
 }
 
 impl MachineReading {
-    pub fn now() -> MachineReading {
+    pub(crate) fn now() -> MachineReading {
         let text = |path: &str| std::fs::read_to_string(path).ok();
         MachineReading {
             at: Instant::now(),
@@ -81,7 +81,7 @@ impl MachineReading {
     }
 
     /// What happened since `before`.
-    pub fn since(&self, before: &MachineReading) -> MachineUse {
+    pub(crate) fn since(&self, before: &MachineReading) -> MachineUse {
         let wall_s = (self.at - before.at).as_secs_f64();
         let grown =
             |now: Option<f64>, then: Option<f64>| now.zip(then).map(|(now, then)| (now - then).max(0.0));
@@ -109,7 +109,7 @@ impl MachineReading {
     }
 }
 
-pub fn processors_count() -> usize {
+pub(crate) fn processors_count() -> usize {
     // `available_parallelism` would be what this process may use; `/proc/stat` counts all there are.
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").ok();
     online

@@ -11,7 +11,7 @@ const NAMED_MAX: usize = 5;
 
 /// A warning about the tasks that were measured too shortly. Tasks of a single request each client (such as a refresh) are no measurement,
 /// and are passed over. `is_reported`: whether reports name a task.
-pub fn too_short(
+pub(crate) fn too_short(
     tasks: &[TaskMeasurements],
     is_reported: impl Fn(&TaskMeasurements) -> bool,
 ) -> Option<Warning> {

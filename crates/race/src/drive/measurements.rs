@@ -32,7 +32,7 @@ const JUDGED_WALL_S_MIN: f64 = 1.0;
 
 /// The server before and after the race.
 #[derive(Debug, Clone, Default)]
-pub struct ServerUse {
+pub(crate) struct ServerUse {
     pub before: ServerReading,
     pub after: ServerReading,
     /// Whether it was started for this race.
@@ -54,7 +54,11 @@ impl ServerUse {
 }
 
 /// Everything but what only the caller knows (race id, place in the run, hosts, settings).
-pub fn measurements(tasks: &mut [TaskResult<'_>], machine: &MachineUse, server: &ServerUse) -> Measurements {
+pub(crate) fn measurements(
+    tasks: &mut [TaskResult<'_>],
+    machine: &MachineUse,
+    server: &ServerUse,
+) -> Measurements {
     let mut warnings = Vec::new();
     let tasks: Vec<TaskMeasurements> = tasks.iter_mut().map(of_task).collect();
     for task in &tasks {

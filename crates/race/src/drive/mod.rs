@@ -5,31 +5,30 @@
 //! [`throttle`], [`operation`] knows what each task sends, [`http`] sends it, [`statistics`] takes the samples in, and
 //! [`telemetry`] asks the server about itself before and after.
 
-pub mod allocation;
-pub mod api_keys;
-pub mod client;
+pub(crate) mod allocation;
+pub(crate) mod api_keys;
+pub(crate) mod client;
 mod conflicts;
-pub mod distribution;
+pub(crate) mod distribution;
 mod documents;
-pub mod driver;
-pub mod error;
+pub(crate) mod driver;
 mod exchange;
-pub mod generator;
-pub mod machine;
-pub mod measured_time;
-pub mod measurements;
-pub mod operation;
+pub(crate) mod generator;
+pub(crate) mod machine;
+pub(crate) mod measured_time;
+pub(crate) mod measurements;
+pub(crate) mod operation;
 mod plugin;
 mod probe;
-pub mod proc_files;
-pub mod results;
-pub mod schedule;
+pub(crate) mod proc_files;
+pub(crate) mod results;
+pub(crate) mod schedule;
 mod send_delay;
-pub mod server_process;
-pub mod statistics;
-pub mod telemetry;
+pub(crate) mod server_process;
+pub(crate) mod statistics;
+pub(crate) mod telemetry;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod throttle;
-pub mod throughput;
+pub(crate) mod throughput;
 mod timer;

@@ -5,7 +5,7 @@
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Found<'a> {
+pub(super) enum Found<'a> {
     /// A number, `true`, `false`, `null`, or a string with its quotes, as written.
     Scalar(&'a [u8]),
     Array {
@@ -15,7 +15,7 @@ pub enum Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    pub fn as_bool(self) -> Option<bool> {
+    pub(super) fn as_bool(self) -> Option<bool> {
         match self {
             Found::Scalar(b"true") => Some(true),
             Found::Scalar(b"false") => Some(false),
@@ -23,7 +23,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    pub fn as_u64(self) -> Option<u64> {
+    pub(super) fn as_u64(self) -> Option<u64> {
         match self {
             Found::Scalar(text) => std::str::from_utf8(text).ok()?.parse().ok(),
             _ => None,
@@ -31,7 +31,7 @@ impl<'a> Found<'a> {
     }
 
     /// A string with its escapes resolved.
-    pub fn as_string(self) -> Option<String> {
+    pub(super) fn as_string(self) -> Option<String> {
         match self {
             Found::Scalar(text) => serde_json::from_slice(text).ok(),
             _ => None,
@@ -42,7 +42,7 @@ impl<'a> Found<'a> {
 /// The values at `paths` (keys joined by dots; no path's key may contain one), in their order.
 ///
 /// Damaged JSON ends the walk: what was found until then is returned.
-pub fn probe<'a, const N: usize>(json: &'a [u8], paths: [&str; N]) -> [Option<Found<'a>>; N] {
+pub(super) fn probe<'a, const N: usize>(json: &'a [u8], paths: [&str; N]) -> [Option<Found<'a>>; N] {
     let mut walk = Walk { json, at: 0, found: [None; N], left: N };
     let wanted: [Option<&str>; N] = paths.map(Some);
     walk.object(&wanted);

@@ -12,7 +12,7 @@ use crate::record::results::{
 /// Rally's `results` object (`metrics.py`, `GlobalStatsCalculator`).
 ///
 /// Tasks left out of reports are in it when they failed.
-pub fn results(
+pub(crate) fn results(
     track: &Track,
     challenge: &Challenge,
     tasks: &mut [TaskResult<'_>],

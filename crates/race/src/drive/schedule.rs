@@ -9,7 +9,7 @@ use crate::model::Task;
 
 /// The rule that ends a client's loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LoopRule {
+pub(crate) enum LoopRule {
     /// Warm-up for the first period, then measured for the second; without a second, until the parameters run out.
     Time { warmup: Duration, measured: Option<Duration> },
     /// Counts are per client, not shared among them. Without a second count, until the parameters run out.
@@ -18,7 +18,7 @@ pub enum LoopRule {
 
 impl LoopRule {
     /// `is_finite`: the operation's parameters run out by themselves (a bulk that is not looped).
-    pub fn for_task(task: &Task, is_finite: bool) -> LoopRule {
+    pub(crate) fn for_task(task: &Task, is_finite: bool) -> LoopRule {
         let is_timed = task.warmup_time_period_s.is_some()
             || task.time_period_s.is_some()
             || (task.warmup_iterations.is_none() && task.iterations.is_none() && is_finite);
@@ -46,7 +46,7 @@ fn period(seconds: f64) -> Duration {
 
 /// Where one client stands in its loop.
 #[derive(Debug)]
-pub struct LoopControl {
+pub(crate) struct LoopControl {
     rule: LoopRule,
     started: Instant,
     now: Instant,
@@ -54,24 +54,24 @@ pub struct LoopControl {
 }
 
 impl LoopControl {
-    pub fn start(rule: LoopRule, now: Instant) -> LoopControl {
+    pub(crate) fn start(rule: LoopRule, now: Instant) -> LoopControl {
         LoopControl { rule, started: now, now, iteration: 0 }
     }
 
     /// Says that a request has finished.
-    pub fn advance(&mut self, now: Instant) {
+    pub(crate) fn advance(&mut self, now: Instant) {
         self.now = now;
         self.iteration += 1;
     }
 
-    pub fn is_warmup(&self) -> bool {
+    pub(crate) fn is_warmup(&self) -> bool {
         match self.rule {
             LoopRule::Time { warmup, .. } => self.now - self.started < warmup,
             LoopRule::Iterations { warmup, .. } => self.iteration < warmup,
         }
     }
 
-    pub fn is_completed(&self) -> bool {
+    pub(crate) fn is_completed(&self) -> bool {
         match self.rule {
             LoopRule::Time { warmup, measured: Some(measured) } => {
                 self.now - self.started >= warmup.saturating_add(measured)
@@ -84,7 +84,7 @@ impl LoopControl {
     }
 
     /// Share done in [0, 1] as of the request that is about to be sent; `None` when only the parameters know the end.
-    pub fn progress(&self) -> Option<f64> {
+    pub(crate) fn progress(&self) -> Option<f64> {
         match self.rule {
             LoopRule::Time { warmup, measured: Some(measured) } => {
                 let total = warmup.saturating_add(measured).as_secs_f64();

@@ -15,14 +15,14 @@ const DELAY_MAX_US: u64 = 3 * 3600 * 1_000_000;
 
 /// Delays of one kind, in bounded memory.
 #[derive(Debug, Default)]
-pub struct Delays {
+pub(crate) struct Delays {
     histogram: Option<Box<Histogram<u64>>>,
     sum: Duration,
     max: Duration,
 }
 
 impl Delays {
-    pub fn record(&mut self, delay: Duration) {
+    pub(crate) fn record(&mut self, delay: Duration) {
         self.sum += delay;
         self.max = self.max.max(delay);
         let histogram = self.histogram.get_or_insert_with(|| {
@@ -33,23 +33,23 @@ impl Delays {
         histogram.saturating_record(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX));
     }
 
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.histogram.as_ref().map_or(0, |histogram| histogram.len())
     }
 
     /// `None` without samples.
-    pub fn mean_ms(&self) -> Option<f64> {
+    pub(crate) fn mean_ms(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum.as_secs_f64() * 1e3 / self.count() as f64)
     }
 
     /// The delay that this share (in [0, 1]) of requests did not exceed, within 1 %; `None` without samples.
-    pub fn quantile_ms(&self, share: f64) -> Option<f64> {
+    pub(crate) fn quantile_ms(&self, share: f64) -> Option<f64> {
         let histogram = self.histogram.as_ref()?;
         let us = histogram.value_at_quantile(share) as f64;
         Some((us / 1e3).min(self.max_ms()))
     }
 
-    pub fn max_ms(&self) -> f64 {
+    pub(crate) fn max_ms(&self) -> f64 {
         self.max.as_secs_f64() * 1e3
     }
 }

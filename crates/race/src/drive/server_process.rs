@@ -12,7 +12,7 @@ use crate::http::cluster::Cluster;
 
 /// At one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ServerReading {
+pub(crate) struct ServerReading {
     /// Processor time since its start, over all nodes.
     pub cpu_s: Option<f64>,
     /// Resident memory now and its peak since the server's start, over all nodes; `None` when a node is on another machine.
@@ -23,7 +23,7 @@ pub struct ServerReading {
 
 impl ServerReading {
     /// Whatever the server does not tell is `None`; nothing here can fail a race.
-    pub fn now(cluster: &mut Cluster, hosts: &[Address]) -> ServerReading {
+    pub(crate) fn now(cluster: &mut Cluster, hosts: &[Address]) -> ServerReading {
         let mut answer = |path: &str| cluster.fetch(path).ok();
         let is_local = !hosts.is_empty()
             && hosts.iter().flat_map(|host| &host.sockets).all(|socket| socket.ip().is_loopback());

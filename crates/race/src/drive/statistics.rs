@@ -15,7 +15,7 @@ use crate::sample::{ErrorNote, Note, Sample};
 const ERRORS_KEPT_MAX: usize = 10;
 
 #[derive(Debug, Default)]
-pub struct TaskStatistics {
+pub(crate) struct TaskStatistics {
     pub service_time: Distribution,
     pub latency: Distribution,
     pub processing_time: Distribution,
@@ -40,7 +40,7 @@ pub struct TaskStatistics {
 }
 
 impl TaskStatistics {
-    pub fn record(&mut self, sample: Sample) {
+    pub(crate) fn record(&mut self, sample: Sample) {
         match sample.details.as_ref().and_then(|details| details.throughput) {
             Some(own) => self.throughput.record_own(sample.processing_start, own, sample.is_warmup),
             None => self.throughput.record(
@@ -90,53 +90,53 @@ impl TaskStatistics {
     }
 
     /// Ends a round of the throughput calculation.
-    pub fn end_round(&mut self) {
+    pub(crate) fn end_round(&mut self) {
         self.throughput.end_round();
     }
 
-    pub fn throughput(&mut self) -> Option<ThroughputSummary> {
+    pub(crate) fn throughput(&mut self) -> Option<ThroughputSummary> {
         self.throughput.finish()
     }
 
     /// Readings of the throughput until now; all of them after [`TaskStatistics::throughput`].
-    pub fn throughput_notes(&self) -> &[Note] {
+    pub(crate) fn throughput_notes(&self) -> &[Note] {
         self.throughput.notes()
     }
 
     /// Unit of the throughput, such as `docs/s`.
-    pub fn throughput_unit(&self) -> String {
+    pub(crate) fn throughput_unit(&self) -> String {
         format!("{}/s", if self.unit.is_empty() { "ops" } else { self.unit })
     }
 
     /// Share of measured samples that failed.
-    pub fn error_rate(&self) -> f64 {
+    pub(crate) fn error_rate(&self) -> f64 {
         match self.service_time.count() {
             0 => 0.0,
             samples => self.failures as f64 / samples as f64,
         }
     }
 
-    pub fn failures(&self) -> u64 {
+    pub(crate) fn failures(&self) -> u64 {
         self.failures + self.warmup_failures
     }
 
     /// Whether any request was sent, in the warm-up or after it.
-    pub fn has_samples(&self) -> bool {
+    pub(crate) fn has_samples(&self) -> bool {
         self.service_time.count() + self.warmup_service_time.count() > 0
     }
 
     /// From the first measured request's start to the last one's; `None` where nothing was measured.
-    pub fn measured(&self) -> Option<Duration> {
+    pub(crate) fn measured(&self) -> Option<Duration> {
         Some(self.last_request.saturating_sub(self.first_measured?))
     }
 
     /// From the step's start to the last request's start.
-    pub fn duration(&self) -> Duration {
+    pub(crate) fn duration(&self) -> Duration {
         self.last_request
     }
 
     /// The errors seen, most frequent first, one line each.
-    pub fn error_lines(&self) -> Vec<String> {
+    pub(crate) fn error_lines(&self) -> Vec<String> {
         let mut errors: Vec<_> = self.errors.iter().collect();
         errors.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         let shown = |((kind, status, description), count): &(&(&'static str, Option<u16>, String), &u64)| {

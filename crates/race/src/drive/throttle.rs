@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use super::operation::{Outcome, Pending};
 use super::plugin::schedule::PluginSchedule;
+use crate::error::Error;
 use crate::model::{Task, Throughput};
 use crate::random::Random;
 
@@ -19,7 +20,7 @@ enum Arrivals {
 
 /// The due times of one client of a task.
 #[derive(Debug)]
-pub struct Throttle {
+pub(crate) struct Throttle {
     target: Option<Throughput>,
     arrivals: Arrivals,
     clients: u32,
@@ -36,13 +37,19 @@ impl Throttle {
     /// `seed`: for the Poisson arrivals of this client. `plugin`: the task's scheduler, where the track's plugin has it.
     ///
     /// Errors: the name of a schedule that is not built in.
-    pub fn for_task(task: &Task, seed: u64, plugin: Option<PluginSchedule>) -> Result<Throttle, String> {
+    pub(crate) fn for_task(
+        task: &Task,
+        seed: u64,
+        plugin: Option<PluginSchedule>,
+    ) -> Result<Throttle, Error> {
         let arrivals = match task.schedule.as_deref() {
             _ if plugin.is_some() => Arrivals::Deterministic,
             None | Some("deterministic") => Arrivals::Deterministic,
             Some("poisson") => Arrivals::Poisson,
             Some(other) => {
-                return Err(format!("schedule [{other}] is not known; use [deterministic] or [poisson]"));
+                return Err(Error::Parameter(format!(
+                    "schedule [{other}] is not known; use [deterministic] or [poisson]"
+                )));
             }
         };
         Ok(Throttle {
@@ -58,19 +65,19 @@ impl Throttle {
     }
 
     /// What has to be awaited before [`Throttle::next_due_s`]; nothing but for a plugin's scheduler.
-    pub fn pending(&mut self) -> Option<Pending<'_>> {
+    pub(crate) fn pending(&mut self) -> Option<Pending<'_>> {
         self.plugin.as_mut()?.pending(self.rate)
     }
 
     /// Tells a plugin's scheduler of a finished request.
-    pub fn tell_plugin(&mut self, started: Instant, ended: Instant, outcome: &Outcome) {
+    pub(crate) fn tell_plugin(&mut self, started: Instant, ended: Instant, outcome: &Outcome) {
         if let Some(plugin) = &mut self.plugin {
             plugin.after_request(started, ended, outcome);
         }
     }
 
     /// The due time of the next request in seconds after the task's start; 0 while nothing throttles.
-    pub fn next_due_s(&mut self) -> f64 {
+    pub(crate) fn next_due_s(&mut self) -> f64 {
         if let Some(plugin) = &mut self.plugin {
             self.due_s = plugin.next_due_s();
             return self.due_s;
@@ -86,7 +93,7 @@ impl Throttle {
     /// Learns the weight of a finished request.
     ///
     /// Errors: the target's unit is neither the request's nor `ops/s`.
-    pub fn after_request(&mut self, weight: u64, unit: &str) -> Result<(), String> {
+    pub(crate) fn after_request(&mut self, weight: u64, unit: &str) -> Result<(), Error> {
         let Some(target) = &self.target else { return Ok(()) };
         if weight == 0 || self.weight == Some(weight) {
             return Ok(());
@@ -96,10 +103,10 @@ impl Throttle {
             true => weight,
             false if target.unit == "ops/s" => 1,
             false => {
-                return Err(format!(
+                return Err(Error::Parameter(format!(
                     "target throughput is specified in [{}] but the task throughput is measured in [{unit}/s]",
                     target.unit
-                ));
+                )));
             }
         };
         if self.weight == Some(counted) {

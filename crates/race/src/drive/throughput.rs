@@ -12,7 +12,7 @@ use crate::sample::Note;
 use std::time::Duration;
 
 /// More waiting samples than this are counted at once (24 bytes each).
-pub const ROUND_SAMPLES_MAX: usize = 500_000;
+pub(crate) const ROUND_SAMPLES_MAX: usize = 500_000;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Waiting {
@@ -22,7 +22,7 @@ struct Waiting {
 }
 
 #[derive(Debug, Default)]
-pub struct ThroughputCalculator {
+pub(crate) struct ThroughputCalculator {
     waiting: Vec<Waiting>,
     running: Option<Running>,
     /// Time period of the earliest sample so far, until the first round fixes the start.
@@ -45,7 +45,7 @@ struct Running {
 
 /// `min`, `mean`, `median`, `max` in units a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ThroughputSummary {
+pub(crate) struct ThroughputSummary {
     pub min: f64,
     pub mean: f64,
     pub median: f64,
@@ -53,7 +53,7 @@ pub struct ThroughputSummary {
 }
 
 impl ThroughputCalculator {
-    pub fn record(
+    pub(crate) fn record(
         &mut self,
         processing_start: Duration,
         time_period: Duration,
@@ -72,13 +72,13 @@ impl ThroughputCalculator {
     }
 
     /// Takes in a value that the operation knows itself, in units a second.
-    pub fn record_own(&mut self, processing_start: Duration, value: f64, is_warmup: bool) {
+    pub(crate) fn record_own(&mut self, processing_start: Duration, value: f64, is_warmup: bool) {
         self.has_own = true;
         self.notes.push(Note { at_s: processing_start.as_secs_f64(), value, is_warmup });
     }
 
     /// Counts what waits.
-    pub fn end_round(&mut self) {
+    pub(crate) fn end_round(&mut self) {
         if self.has_own {
             self.waiting.clear();
         }
@@ -120,12 +120,12 @@ impl ThroughputCalculator {
     }
 
     /// All readings until now, those of the warm-up too.
-    pub fn notes(&self) -> &[Note] {
+    pub(crate) fn notes(&self) -> &[Note] {
         &self.notes
     }
 
     /// Ends the last round; `None` when no measured throughput came about (Rally then shows none either).
-    pub fn finish(&mut self) -> Option<ThroughputSummary> {
+    pub(crate) fn finish(&mut self) -> Option<ThroughputSummary> {
         self.end_round();
         if self.running.as_ref().is_some_and(|running| running.interval_s > 0.0 && !running.has_note) {
             self.note();

@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 #[cfg(target_os = "linux")]
-pub use linux::Timer;
+pub(super) use linux::Timer;
 #[cfg(not(target_os = "linux"))]
 pub use portable::Timer;
 
@@ -21,13 +21,13 @@ mod linux {
 
     use super::Instant;
 
-    pub struct Timer {
+    pub(crate) struct Timer {
         descriptor: AsyncFd<OwnedFd>,
     }
 
     impl Timer {
         /// Must be called on a runtime with I/O enabled.
-        pub fn new() -> io::Result<Timer> {
+        pub(crate) fn new() -> io::Result<Timer> {
             // SAFETY: the call takes no pointers; its result is checked before it is used.
             let raw = unsafe {
                 libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC)
@@ -42,7 +42,7 @@ mod linux {
             Ok(Timer { descriptor })
         }
 
-        pub async fn sleep_until(&mut self, due: Instant) -> io::Result<()> {
+        pub(crate) async fn sleep_until(&mut self, due: Instant) -> io::Result<()> {
             let wait = due.saturating_duration_since(Instant::now());
             if wait.is_zero() {
                 return Ok(());

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::{EngineSpec, RunningServer, ServerGuard};
+use crate::error::Error;
 use crate::process;
 
 /// A cold JVM on a busy machine takes half a minute; Rally waits two.
@@ -50,27 +51,30 @@ const PRODUCTS: [Product; 2] = [
 ///
 /// # Errors
 /// What is missing, or the end of the server's log when it does not come up.
-pub fn start(home: &Path, spec: &EngineSpec) -> Result<RunningServer, String> {
-    let home = home.canonicalize().map_err(|error| format!("[{}]: {error}", home.display()))?;
+pub(crate) fn start(home: &Path, spec: &EngineSpec) -> Result<RunningServer, Error> {
+    let home =
+        home.canonicalize().map_err(|error| Error::ServerStart(format!("[{}]: {error}", home.display())))?;
     let product = PRODUCTS.iter().find(|product| home.join("bin").join(product.name).is_file()).ok_or_else(|| {
-        format!(
+        Error::ServerStart(format!(
             "[{}] holds neither bin/elasticsearch nor bin/opensearch: --engine takes [limber], [host] or the folder of an unpacked \
              distribution",
             home.display()
-        )
+        ))
     })?;
     // SAFETY: a system call without arguments that cannot fail.
     if unsafe { libc::geteuid() } == 0 {
-        return Err(format!(
+        return Err(Error::ServerStart(format!(
             "{} refuses to run as root. Race as another user, or in a user namespace in which root has another number:\n  unshare --user \
              --map-user=1000 --map-group=1000 limber race --engine {} ...",
             product.name,
             home.display()
-        ));
+        )));
     }
-    let files =
-        tempfile::Builder::new().prefix("limber-race-").tempdir().map_err(|error| error.to_string())?;
-    let failed = |error: io::Error| format!("[{}]: {error}", files.path().display());
+    let files = tempfile::Builder::new()
+        .prefix("limber-race-")
+        .tempdir()
+        .map_err(|error| Error::ServerStart(error.to_string()))?;
+    let failed = |error: io::Error| Error::ServerStart(format!("[{}]: {error}", files.path().display()));
     prepare(&home, files.path(), spec).map_err(failed)?;
     let (port, transport_port) = (free_port().map_err(failed)?, free_port().map_err(failed)?);
     let log_file = files.path().join("logs").join("console.log");
@@ -88,11 +92,17 @@ pub fn start(home: &Path, spec: &EngineSpec) -> Result<RunningServer, String> {
     if spec.is_kept {
         command.process_group(0);
     }
-    let launcher = command.spawn().map_err(|error| format!("cannot start {}: {error}", product.name))?;
+    let launcher = command
+        .spawn()
+        .map_err(|error| Error::ServerStart(format!("cannot start {}: {error}", product.name)))?;
     let address = format!("127.0.0.1:{port}");
     let mut guard = Guard { launcher, files: Some(files) };
-    guard.wait_until_it_answers(&address).map_err(|reason| {
-        format!("{} {reason}. The end of its log:\n{}", product.name, last_lines(&log_file))
+    guard.wait_until_it_answers(&address, &|reason| {
+        Error::ServerStart(format!(
+            "{} {reason}. The end of its log:\n{}",
+            product.name,
+            last_lines(&log_file)
+        ))
     })?;
     Ok(RunningServer {
         address,
@@ -173,11 +183,11 @@ fn arguments(
 }
 
 /// Environment variables with the places, the heap and the JVM options.
-fn environment(product: &Product, files: &Path, spec: &EngineSpec) -> Result<Vec<(String, String)>, String> {
+fn environment(product: &Product, files: &Path, spec: &EngineSpec) -> Result<Vec<(String, String)>, Error> {
     if let Some(option) = spec.jvm_options.iter().find(|option| option.contains(char::is_whitespace)) {
-        return Err(format!(
+        return Err(Error::ServerStart(format!(
             "--jvm-option [{option}] may hold no space; give --jvm-option once for each option"
-        ));
+        )));
     }
     let heap = spec.heap.iter().flat_map(|heap| [format!("-Xms{heap}"), format!("-Xmx{heap}")]);
     let options: Vec<String> = heap.chain(spec.jvm_options.iter().cloned()).collect();
@@ -233,7 +243,12 @@ impl Guard {
         written.and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| self.launcher.id())
     }
 
-    fn wait_until_it_answers(&mut self, address: &str) -> Result<(), String> {
+    /// Waits until the server is ready for requests; `failed` makes an error of what is told about it instead.
+    fn wait_until_it_answers(
+        &mut self,
+        address: &str,
+        failed: &dyn Fn(String) -> Error,
+    ) -> Result<(), Error> {
         let started = Instant::now();
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -243,7 +258,7 @@ impl Guard {
         let url = format!("http://{address}/_cluster/health?wait_for_status=yellow&timeout=5s");
         loop {
             if let Ok(Some(status)) = self.launcher.try_wait() {
-                return Err(format!("ended at once ({status})"));
+                return Err(failed(format!("ended at once ({status})")));
             }
             let answer =
                 agent.get(&url).call().ok().and_then(|mut answer| answer.body_mut().read_to_vec().ok());
@@ -251,7 +266,7 @@ impl Guard {
             match health.as_ref().and_then(|health| health["status"].as_str()) {
                 Some("green" | "yellow") => return Ok(()),
                 _ if started.elapsed() > START_WAIT_MAX => {
-                    return Err(format!("does not answer within {} s", START_WAIT_MAX.as_secs()));
+                    return Err(failed(format!("does not answer within {} s", START_WAIT_MAX.as_secs())));
                 }
                 _ => std::thread::sleep(START_LOOK_EVERY),
             }

@@ -4,27 +4,18 @@
 //! Elasticsearch or OpenSearch ([`folder`]). Either listens on a free local port, keeps its data in a temporary folder, and is ended by its
 //! process id when its [`RunningServer`] is dropped, unless it is to be kept.
 
-pub mod folder;
+pub(crate) mod folder;
 
 use std::path::PathBuf;
 
-use crate::arguments::{self, ArgumentError};
+use crate::arguments::{self};
+use crate::error::Error;
 use crate::model::{Params, bare_text};
-
-/// Why a server that was to be raced does not run.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// What is asked for fits no server of its kind.
-    #[error("{0}")]
-    Arguments(String),
-    /// It does not start.
-    #[error("the server does not start: {0}")]
-    Start(String),
-}
 
 /// What to start and how.
 #[derive(Debug, Clone, Default)]
 pub struct EngineSpec {
+    /// Which server.
     pub engine: Engine,
     /// Server settings, such as `indices.memory.index_buffer_size`, with their texts.
     pub settings: Vec<(String, String)>,
@@ -38,6 +29,7 @@ pub struct EngineSpec {
     pub is_kept: bool,
 }
 
+/// A server that this tool can start (`--engine`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Engine {
     /// The server that comes with this program.
@@ -61,7 +53,7 @@ impl Engine {
 ///
 /// # Errors
 /// Those of [`arguments::parse`].
-pub fn settings_of(text: &str) -> Result<Vec<(String, String)>, ArgumentError> {
+pub(crate) fn settings_of(text: &str) -> Result<Vec<(String, String)>, Error> {
     Ok(arguments::parse(text)?.into_iter().map(|(name, value)| (name, bare_text(&value))).collect())
 }
 
@@ -70,12 +62,12 @@ pub trait ServerProvider {
     /// Starts it with the spec's settings and memory limit.
     ///
     /// Errors: why it does not start.
-    fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, String>;
+    fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, Error>;
 
     /// Starts it as it comes.
     ///
     /// Errors: as [`start_with`](Self::start_with).
-    fn start(&self) -> Result<RunningServer, String> {
+    fn start(&self) -> Result<RunningServer, Error> {
         self.start_with(&EngineSpec::default())
     }
 }
@@ -86,9 +78,11 @@ pub struct RunningServer {
     pub address: String,
     /// What races call it: Rally's "car".
     pub name: String,
+    /// The process that answers, not a script that started it.
     pub process_id: u32,
     /// Folder with its data, configuration and logs.
     pub folder: PathBuf,
+    /// Ends the process and removes the folder when it is dropped.
     pub guard: Box<dyn ServerGuard>,
 }
 
@@ -115,16 +109,17 @@ impl EngineSpec {
     /// Starts the server and waits until it answers.
     ///
     /// Errors: `Arguments` for a spec that fits no server of the kind, `Start` when it does not start.
-    pub fn start(&self, provider: &dyn ServerProvider) -> Result<RunningServer, EngineError> {
+    pub fn start(&self, provider: &dyn ServerProvider) -> Result<RunningServer, Error> {
         match &self.engine {
-            Engine::Limber if self.heap.is_some() || !self.jvm_options.is_empty() => Err(EngineError::Arguments(
-                "the built-in server has no JVM: use --memory-limit instead of --heap, and no --jvm-option".into(),
+            Engine::Limber if self.heap.is_some() || !self.jvm_options.is_empty() => Err(Error::Argument(
+                "the built-in server has no JVM: use --memory-limit instead of --heap, and no --jvm-option"
+                    .into(),
             )),
-            Engine::Limber => provider.start_with(self).map_err(EngineError::Start),
-            Engine::Folder(_) if self.memory_limit.is_some() => Err(EngineError::Arguments(
-                "--memory-limit is of the built-in server; a JVM takes --heap".into(),
-            )),
-            Engine::Folder(home) => folder::start(home, self).map_err(EngineError::Start),
+            Engine::Limber => provider.start_with(self),
+            Engine::Folder(_) if self.memory_limit.is_some() => {
+                Err(Error::Argument("--memory-limit is of the built-in server; a JVM takes --heap".into()))
+            }
+            Engine::Folder(home) => folder::start(home, self),
         }
     }
 
@@ -154,8 +149,8 @@ mod tests {
     struct NoServer;
 
     impl ServerProvider for NoServer {
-        fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, String> {
-            Err(format!("asked for {:?}", spec.settings))
+        fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, Error> {
+            Err(Error::ServerStart(format!("asked for {:?}", spec.settings)))
         }
     }
 

@@ -3,7 +3,8 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use super::ClientOptions;
-use crate::http::cluster::{Cluster, ClusterError};
+use crate::error::Error;
+use crate::http::cluster::Cluster;
 use crate::http::{Address, Tls, server_name};
 
 /// Port of `https://` without one.
@@ -13,21 +14,21 @@ const HTTPS_PORT: u16 = 443;
 /// every request's own.
 ///
 /// Errors: a host without a port, that does not resolve, or that holds credentials; files of the TLS options.
-pub fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<Address>, ClusterError> {
+pub(crate) fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<Address>, Error> {
     if hosts.is_empty() {
-        return Err(ClusterError::Failed("no target host is given".into()));
+        return Err(Error::argument("no target host is given"));
     }
     let mut config = None;
     let mut addresses = Vec::with_capacity(hosts.len());
     for host in hosts {
-        let wrong = |reason: String| ClusterError::Failed(format!("target host [{host}]: {reason}"));
+        let wrong = |reason: Error| reason.within(format_args!("target host [{host}]"));
         let parts = Parts::of(host, options.uses_tls).map_err(wrong)?;
         let tls = match parts.uses_tls {
             false => None,
             true => {
                 let config = match &config {
                     Some(config) => config,
-                    None => config.insert(options.tls.config().map_err(ClusterError::Failed)?),
+                    None => config.insert(options.tls.config()?),
                 };
                 Some(Tls { config: config.clone(), server: server_name(&parts.name).map_err(wrong)? })
             }
@@ -44,16 +45,18 @@ pub fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<Address>
 }
 
 /// At least one.
-fn sockets(authority: &str) -> Result<Vec<SocketAddr>, String> {
-    let found = authority.to_socket_addrs().map_err(|error| format!("{error} (expected host:port)"))?;
+fn sockets(authority: &str) -> Result<Vec<SocketAddr>, Error> {
+    let found = authority
+        .to_socket_addrs()
+        .map_err(|error| Error::Argument(format!("{error} (expected host:port)")))?;
     let sockets: Vec<SocketAddr> = found.collect();
-    if sockets.is_empty() { Err("the name has no address".into()) } else { Ok(sockets) }
+    if sockets.is_empty() { Err(Error::argument("the name has no address")) } else { Ok(sockets) }
 }
 
 /// A connection for single calls to the hosts of one cluster.
 ///
 /// Errors: those of [`resolve`].
-pub fn connect(hosts: &[String], options: &ClientOptions) -> Result<Cluster, ClusterError> {
+pub(crate) fn connect(hosts: &[String], options: &ClientOptions) -> Result<Cluster, Error> {
     Cluster::new(&resolve(hosts, options)?, &options.header_lines(None), options.timeout)
 }
 
@@ -66,31 +69,33 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(host: &str, uses_tls: bool) -> Result<Parts, String> {
+    fn of(host: &str, uses_tls: bool) -> Result<Parts, Error> {
         let (is_https, rest) = match host.split_once("://") {
             None => (false, host),
             Some(("http", rest)) => (false, rest),
             Some(("https", rest)) => (true, rest),
             Some((other, _)) => {
-                return Err(format!("[{other}] is no protocol of a server; use http or https"));
+                return Err(Error::Argument(format!(
+                    "[{other}] is no protocol of a server; use http or https"
+                )));
             }
         };
         let (authority, path) =
             rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
         if authority.contains('@') {
-            return Err(
-                "user and password belong into --client-options: basic_auth_user, basic_auth_password".into(),
-            );
+            return Err(Error::argument(
+                "user and password belong into --client-options: basic_auth_user, basic_auth_password",
+            ));
         }
         let port_at = authority.rfind(':').filter(|at| !authority[*at..].contains(']'));
         let (name, authority) = match port_at {
             Some(at) => (&authority[..at], authority.to_owned()),
             None if is_https => (authority, format!("{authority}:{HTTPS_PORT}")),
-            None => return Err("it has no port (expected host:port)".into()),
+            None => return Err(Error::argument("it has no port (expected host:port)")),
         };
         let path = path.trim_end_matches('/');
         if !path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'?' && byte != b'#') {
-            return Err("its path cannot stand in a request".into());
+            return Err(Error::argument("its path cannot stand in a request"));
         }
         Ok(Parts {
             uses_tls: is_https || uses_tls,
@@ -115,7 +120,7 @@ mod tests {
                 (Ok(parts), Ok(expected)) => {
                     assert_eq!((parts.authority.as_str(), parts.prefix.as_str(), parts.uses_tls), expected);
                 }
-                (Err(reason), Err(expected)) => assert!(reason.contains(expected), "{reason}"),
+                (Err(reason), Err(expected)) => assert!(reason.to_string().contains(expected), "{reason}"),
                 _ => panic!("{host}: {:?}", parts.map(|parts| parts.authority)),
             }
         }

@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 
+use crate::error::Error;
 use crate::http::{StaticAnswers, TlsOptions};
 use crate::model::{Params, bare_text};
 
@@ -46,7 +47,7 @@ const NAMES: [&str; 23] = [
 /// None by default. Rally's client retries lost connections and the statuses 429, 502, 503 and 504 three times without a word,
 /// so that an overloaded server looks slow instead of refusing; here that has to be asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Retries {
+pub(crate) struct Retries {
     /// Attempts after the first.
     pub attempts_max: u32,
     pub on_timeout: bool,
@@ -54,7 +55,7 @@ pub struct Retries {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClientOptions {
+pub(crate) struct ClientOptions {
     pub timeout: Duration,
     /// Value of the `authorization` header.
     pub authorization: Option<String>,
@@ -92,12 +93,12 @@ impl Default for ClientOptions {
 
 impl ClientOptions {
     /// Errors: an option that does not exist, a value of the wrong kind, options that need or exclude each other.
-    pub fn from_params(params: &Params) -> Result<ClientOptions, String> {
+    pub(crate) fn from_params(params: &Params) -> Result<ClientOptions, Error> {
         if let Some(unknown) = params.keys().find(|name| !NAMES.contains(&name.as_str())) {
-            return Err(format!(
+            return Err(Error::Argument(format!(
                 "client option [{unknown}] is not supported; there are {}",
                 NAMES.join(", ")
-            ));
+            )));
         }
         let read = Reader(params);
         let mut options = ClientOptions {
@@ -112,20 +113,21 @@ impl ClientOptions {
         }
         options.authorization = read.authorization()?;
         if options.creates_api_keys && !params.contains_key("basic_auth_user") {
-            return Err("client option [create_api_key_per_client] needs [basic_auth_user] and \
-                        [basic_auth_password], with which the keys are made"
-                .into());
+            return Err(Error::argument(
+                "client option [create_api_key_per_client] needs [basic_auth_user] and \
+                        [basic_auth_password], with which the keys are made",
+            ));
         }
         if let Some(file) = read.text("static_responses")? {
             let answers = StaticAnswers::read(&PathBuf::from(file));
-            let answers =
-                answers.map_err(|reason| format!("client option [static_responses], file {reason}"))?;
+            let answers = answers.map_err(|reason| {
+                Error::Argument(format!("client option [static_responses], file {reason}"))
+            })?;
             options.static_responses = Some(Arc::new(answers));
             if options.creates_api_keys {
-                return Err(
-                    "client options [create_api_key_per_client] and [static_responses] exclude each other"
-                        .into(),
-                );
+                return Err(Error::argument(
+                    "client options [create_api_key_per_client] and [static_responses] exclude each other",
+                ));
             }
         }
         options.tls = read.tls(options.uses_tls)?;
@@ -136,7 +138,7 @@ impl ClientOptions {
     }
 
     /// Header lines of every request, CR LF each, with these credentials instead of the options' if there are any.
-    pub fn header_lines(&self, authorization: Option<&str>) -> String {
+    pub(crate) fn header_lines(&self, authorization: Option<&str>) -> String {
         let mut lines = format!("user-agent: limber-race/{}\r\n", env!("CARGO_PKG_VERSION"));
         let authorization = authorization.or(self.authorization.as_deref());
         let credentials = authorization.map(|value| ("authorization", value));
@@ -160,8 +162,8 @@ fn basic(user: &str, password: &str) -> String {
 struct Reader<'a>(&'a Params);
 
 impl Reader<'_> {
-    fn wrong(name: &str, value: &Value, expected: &str) -> String {
-        format!("client option [{name}] cannot be [{value}]; it is {expected}")
+    fn wrong(name: &str, value: &Value, expected: &str) -> Error {
+        Error::Argument(format!("client option [{name}] cannot be [{value}]; it is {expected}"))
     }
 
     /// A value that is there and not null.
@@ -169,7 +171,7 @@ impl Reader<'_> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    fn flag(&self, name: &str, default: bool) -> Result<bool, String> {
+    fn flag(&self, name: &str, default: bool) -> Result<bool, Error> {
         match self.value(name) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -180,7 +182,7 @@ impl Reader<'_> {
     }
 
     /// A text; numbers are taken as they are written, since `key:value` makes one of a password of digits.
-    fn text(&self, name: &str) -> Result<Option<String>, String> {
+    fn text(&self, name: &str) -> Result<Option<String>, Error> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -189,12 +191,12 @@ impl Reader<'_> {
         }
     }
 
-    fn whole_number(&self, name: &str) -> Result<Option<u64>, String> {
+    fn whole_number(&self, name: &str) -> Result<Option<u64>, Error> {
         let Some(value) = self.value(name) else { return Ok(None) };
         value.as_u64().map(Some).ok_or_else(|| Self::wrong(name, value, "a whole number"))
     }
 
-    fn seconds(&self, name: &str) -> Result<Option<Duration>, String> {
+    fn seconds(&self, name: &str) -> Result<Option<Duration>, Error> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let duration = value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         duration
@@ -203,15 +205,15 @@ impl Reader<'_> {
             .ok_or_else(|| Self::wrong(name, value, "a number of seconds above 0"))
     }
 
-    fn authorization(&self) -> Result<Option<String>, String> {
+    fn authorization(&self) -> Result<Option<String>, Error> {
         let mut found = Vec::new();
         match (self.text("basic_auth_user")?, self.text("basic_auth_password")?) {
             (Some(user), Some(password)) => found.push(basic(&user, &password)),
             (None, None) => {}
             _ => {
-                return Err(
-                    "client options [basic_auth_user] and [basic_auth_password] need each other".into()
-                );
+                return Err(Error::argument(
+                    "client options [basic_auth_user] and [basic_auth_password] need each other",
+                ));
             }
         }
         match self.value("api_key") {
@@ -233,20 +235,20 @@ impl Reader<'_> {
         found.extend(self.text("bearer_auth")?.map(|token| format!("Bearer {token}")));
         match found.len() {
             0 | 1 => Ok(found.pop()),
-            _ => {
-                Err("client options [basic_auth_user], [api_key] and [bearer_auth] exclude each other".into())
-            }
+            _ => Err(Error::argument(
+                "client options [basic_auth_user], [api_key] and [bearer_auth] exclude each other",
+            )),
         }
     }
 
-    fn tls(&self, uses_tls: bool) -> Result<TlsOptions, String> {
-        let path = |name: &str| Ok::<_, String>(self.text(name)?.map(PathBuf::from));
+    fn tls(&self, uses_tls: bool) -> Result<TlsOptions, Error> {
+        let path = |name: &str| Ok::<_, Error>(self.text(name)?.map(PathBuf::from));
         let (cert, key) = (path("client_cert")?, path("client_key")?);
         let identity = match (cert, key) {
             (None, None) => None,
             (Some(cert), Some(key)) => Some((cert, key)),
-            (None, Some(_)) => return Err("client option [client_key] needs [client_cert]".into()),
-            (Some(_), None) => return Err("client option [client_cert] needs [client_key]".into()),
+            (None, Some(_)) => return Err(Error::argument("client option [client_key] needs [client_cert]")),
+            (Some(_), None) => return Err(Error::argument("client option [client_cert] needs [client_key]")),
         };
         let options =
             TlsOptions { verifies: self.flag("verify_certs", true)?, ca_certs: path("ca_certs")?, identity };
@@ -257,7 +259,7 @@ impl Reader<'_> {
         Ok(options)
     }
 
-    fn retries(&self) -> Result<Retries, String> {
+    fn retries(&self) -> Result<Retries, Error> {
         let on_timeout = self.flag("retry_on_timeout", false)?;
         let status = |value: &Value| value.as_u64().and_then(|status| u16::try_from(status).ok());
         let on_statuses = match self.value("retry_on_status") {
@@ -279,7 +281,7 @@ impl Reader<'_> {
         Ok(Retries { attempts_max, on_timeout, on_statuses })
     }
 
-    fn headers(&self) -> Result<Vec<(String, String)>, String> {
+    fn headers(&self) -> Result<Vec<(String, String)>, Error> {
         let mut headers = Vec::new();
         match self.value("headers") {
             None => {}
@@ -287,7 +289,9 @@ impl Reader<'_> {
                 for (name, value) in object {
                     let is_name = |c: char| c.is_ascii_graphic() && c != ':';
                     if name.is_empty() || !name.chars().all(is_name) {
-                        return Err(format!("client option [headers]: [{name}] is not the name of a header"));
+                        return Err(Error::Argument(format!(
+                            "client option [headers]: [{name}] is not the name of a header"
+                        )));
                     }
                     headers.push((name.to_ascii_lowercase(), bare_text(value)));
                 }
@@ -298,7 +302,7 @@ impl Reader<'_> {
         Ok(headers)
     }
 
-    fn warnings(&self, options: &ClientOptions) -> Result<Vec<String>, String> {
+    fn warnings(&self, options: &ClientOptions) -> Result<Vec<String>, Error> {
         let mut warnings = Vec::new();
         if !options.tls.verifies && self.flag("ssl_show_warn", true)? {
             warnings.push("Certificates are not verified (client option [verify_certs]).".to_owned());
@@ -328,7 +332,7 @@ mod tests {
     use super::*;
     use crate::arguments::parse;
 
-    fn read(text: &str) -> Result<ClientOptions, String> {
+    fn read(text: &str) -> Result<ClientOptions, Error> {
         ClientOptions::from_params(&parse(text).unwrap())
     }
 
@@ -368,7 +372,7 @@ mod tests {
     fn what_makes_no_sense_is_refused_by_name() {
         #[track_caller]
         fn check(text: &str, expected: &str) {
-            let reason = read(text).unwrap_err();
+            let reason = read(text).unwrap_err().to_string();
             assert!(reason.contains(expected), "{reason}");
         }
         check("sniff_on_start:true", "[sniff_on_start] is not supported");

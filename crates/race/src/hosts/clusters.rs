@@ -4,14 +4,15 @@ use serde_json::{Map, Value};
 
 use super::ClientOptions;
 use crate::arguments::parse;
+use crate::error::Error;
 use crate::model::Params;
 
 /// The cluster that is raced.
-pub const DEFAULT_CLUSTER: &str = "default";
+pub(crate) const DEFAULT_CLUSTER: &str = "default";
 
 /// A cluster as the user described it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClusterTarget {
+pub(crate) struct ClusterTarget {
     pub name: String,
     pub hosts: Vec<String>,
     pub options: ClientOptions,
@@ -21,7 +22,10 @@ pub struct ClusterTarget {
 /// that is raced first.
 ///
 /// Errors: neither form is met, an option is wrong, or the two arguments name different clusters.
-pub fn clusters(target_hosts: &str, client_options: Option<&str>) -> Result<Vec<ClusterTarget>, String> {
+pub(crate) fn clusters(
+    target_hosts: &str,
+    client_options: Option<&str>,
+) -> Result<Vec<ClusterTarget>, Error> {
     let hosts = hosts_by_cluster(target_hosts)?;
     let mut options = match client_options {
         Some(argument) => options_by_cluster(argument)?,
@@ -34,19 +38,22 @@ pub fn clusters(target_hosts: &str, client_options: Option<&str>) -> Result<Vec<
     let hosts_names = names(hosts.iter().map(|(name, _)| name.as_str()).collect());
     let options_names = names(options.iter().map(|(name, _)| name.as_str()).collect());
     if hosts_names != options_names {
-        return Err(format!(
+        return Err(Error::Argument(format!(
             "--target-hosts and --client-options must name the same clusters, but the hosts are those of \
              [{hosts_names}] and the options those of [{options_names}]"
-        ));
+        )));
     }
     if !hosts.iter().any(|(name, _)| name == DEFAULT_CLUSTER) {
-        return Err(format!(
+        return Err(Error::Argument(format!(
             "--target-hosts has no cluster [{DEFAULT_CLUSTER}], which is the one that is raced"
-        ));
+        )));
     }
     let mut found: Vec<ClusterTarget> = Vec::with_capacity(hosts.len());
     for (name, hosts) in hosts {
-        let at = options.iter().position(|(known, _)| *known == name).ok_or("the names are the same")?;
+        let at = options
+            .iter()
+            .position(|(known, _)| *known == name)
+            .ok_or_else(|| Error::argument("the names are the same"))?;
         found.push(ClusterTarget { hosts, options: options.swap_remove(at).1, name });
     }
     found.sort_by_key(|cluster| cluster.name != DEFAULT_CLUSTER);
@@ -54,13 +61,13 @@ pub fn clusters(target_hosts: &str, client_options: Option<&str>) -> Result<Vec<
 }
 
 /// `host:port,host:port`, or a JSON object (or the name of a `.json` file that holds one) of lists of hosts.
-fn hosts_by_cluster(argument: &str) -> Result<Vec<(String, Vec<String>)>, String> {
+fn hosts_by_cluster(argument: &str) -> Result<Vec<(String, Vec<String>)>, Error> {
     let is_object = argument.trim_start().starts_with('{') || argument.ends_with(".json");
     if !is_object {
         let hosts = argument.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned);
         return Ok(vec![(DEFAULT_CLUSTER.to_owned(), hosts.collect())]);
     }
-    let object = parse(argument).map_err(|error| format!("--target-hosts: {error}"))?;
+    let object = parse(argument).map_err(|error| error.within("--target-hosts"))?;
     object
         .into_iter()
         .map(|(name, hosts)| {
@@ -70,15 +77,15 @@ fn hosts_by_cluster(argument: &str) -> Result<Vec<(String, Vec<String>)>, String
         .collect()
 }
 
-fn host_list(cluster: &str, hosts: Value) -> Result<Vec<String>, String> {
+fn host_list(cluster: &str, hosts: Value) -> Result<Vec<String>, Error> {
     let list = match hosts {
         Value::Array(list) => list,
         single => vec![single],
     };
     let wrong = |host: &Value| {
-        format!(
+        Error::Argument(format!(
             "--target-hosts: [{host}] of cluster [{cluster}] is neither host:port nor an object of host and port"
-        )
+        ))
     };
     list.iter().map(|host| host_text(host).ok_or_else(|| wrong(host))).collect()
 }
@@ -96,8 +103,8 @@ fn host_text(host: &Value) -> Option<String> {
     Some(format!("{protocol}://{}:{}/{prefix}", parts.get("host")?.as_str()?, parts.get("port")?.as_u64()?))
 }
 
-fn options_by_cluster(argument: &str) -> Result<Vec<(String, ClientOptions)>, String> {
-    let params = parse(argument).map_err(|error| format!("--client-options: {error}"))?;
+fn options_by_cluster(argument: &str) -> Result<Vec<(String, ClientOptions)>, Error> {
+    let params = parse(argument).map_err(|error| error.within("--client-options"))?;
     let is_by_cluster =
         !params.is_empty() && (params.contains_key(DEFAULT_CLUSTER) || params.values().all(is_options));
     if !is_by_cluster {
@@ -107,13 +114,13 @@ fn options_by_cluster(argument: &str) -> Result<Vec<(String, ClientOptions)>, St
         let options: Params = match options {
             Value::Object(options) => options,
             other => {
-                return Err(format!(
+                return Err(Error::Argument(format!(
                     "--client-options: [{other}] of cluster [{name}] is not an object of options"
-                ));
+                )));
             }
         };
-        let options =
-            ClientOptions::from_params(&options).map_err(|reason| format!("cluster [{name}]: {reason}"))?;
+        let options = ClientOptions::from_params(&options)
+            .map_err(|reason| reason.within(format_args!("cluster [{name}]")))?;
         Ok((name, options))
     };
     params.into_iter().map(read).collect()
@@ -166,7 +173,7 @@ mod tests {
     fn clusters_that_do_not_fit_are_refused() {
         let fails = |hosts: &str, options: Option<&str>, expected: &str| {
             let reason = clusters(hosts, options).unwrap_err();
-            assert!(reason.contains(expected), "{reason}");
+            assert!(reason.to_string().contains(expected), "{reason}");
         };
         let two = r#"{"default": ["a:1"], "remote": ["b:2"]}"#;
         fails(two, Some("timeout:5"), "must name the same clusters");

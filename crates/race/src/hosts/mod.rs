@@ -7,6 +7,6 @@ mod address;
 mod client_options;
 mod clusters;
 
-pub use address::{connect, resolve};
-pub use client_options::{ClientOptions, Retries};
-pub use clusters::{ClusterTarget, DEFAULT_CLUSTER, clusters};
+pub(crate) use address::{connect, resolve};
+pub(crate) use client_options::{ClientOptions, Retries};
+pub(crate) use clusters::{ClusterTarget, DEFAULT_CLUSTER, clusters};

@@ -5,28 +5,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use thiserror::Error;
-
+use crate::error::Error;
 use crate::http::{Address, Connection, HttpError, Method, Request, RequestBuilder, Response};
+use serde_json::Value;
 
 /// Rally waits 40 times 3 s.
 const REST_LAYER_WAIT_MAX: Duration = Duration::from_secs(120);
 const REST_LAYER_PAUSE: Duration = Duration::from_millis(500);
-
-/// Why a call to a cluster outside of a race's tasks brought nothing.
-#[derive(Debug, Error)]
-pub enum ClusterError {
-    /// It does not answer, answers with a status that waiting does not mend, or its address leads nowhere.
-    #[error("{0}")]
-    Failed(String),
-    /// The user ended the wait.
-    #[error("interrupted by the user")]
-    Interrupted,
-    /// Sockets could not be had.
-    #[error("cannot start the HTTP client: {0}")]
-    Start(#[from] std::io::Error),
-}
 
 /// Why an answer to `GET /` is none of a server that can be raced.
 pub const UNKNOWN: &str = "it answers, but not as Limber, Elasticsearch or OpenSearch do (no version): is another server running there?";
@@ -40,7 +25,7 @@ pub fn is_known(info: &Value) -> bool {
 
 /// An answer with its body as JSON (null if it has none).
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub status: u16,
     pub body: Value,
 }
@@ -49,7 +34,7 @@ fn json_request(method: Method, path: &str) -> RequestBuilder {
     Request::builder(method, path).header("accept", "application/json")
 }
 
-pub struct Cluster {
+pub(crate) struct Cluster {
     runtime: tokio::runtime::Runtime,
     connections: Vec<Connection>,
     next: usize,
@@ -58,41 +43,51 @@ pub struct Cluster {
 
 impl Cluster {
     /// `headers`: header lines of every request, CR LF each.
-    pub fn new(hosts: &[Address], headers: &str, timeout: Duration) -> Result<Cluster, ClusterError> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    pub(crate) fn new(hosts: &[Address], headers: &str, timeout: Duration) -> Result<Cluster, Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(Error::machine("cannot start the HTTP client"))?;
         let connections = hosts.iter().map(|host| Connection::new(host.clone(), headers)).collect();
         Ok(Cluster { runtime, connections, next: 0, timeout })
     }
 
-    pub fn hosts_count(&self) -> usize {
+    pub(crate) fn hosts_count(&self) -> usize {
         self.connections.len()
     }
 
-    pub fn get(&mut self, path: &str) -> Result<Answer, HttpError> {
+    pub(crate) fn get(&mut self, path: &str) -> Result<Answer, HttpError> {
         self.send(&json_request(Method::Get, path).build())
     }
 
     /// The body of an answer that has to be 200.
     ///
     /// Errors: with the path, why there is none.
-    pub fn fetch(&mut self, path: &str) -> Result<Value, String> {
+    pub(crate) fn fetch(&mut self, path: &str) -> Result<Value, Error> {
         match self.get(path) {
             Ok(answer) if answer.status == 200 => Ok(answer.body),
-            Ok(answer) => Err(format!("GET {path} answered with status {}", answer.status)),
-            Err(error) => Err(format!("GET {path}: {error}")),
+            Ok(Answer { status, .. }) => {
+                Err(Error::Refused { call: format!("GET {path}"), status, body: String::new() })
+            }
+            Err(error) => Err(Error::no_answer(format!("GET {path}"))(error)),
         }
     }
 
-    pub fn post(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
+    pub(crate) fn post(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
         self.send_json(Method::Post, path, body)
     }
 
-    pub fn timeout(&self) -> Duration {
+    pub(crate) fn timeout(&self) -> Duration {
         self.timeout
     }
 
     /// As [`Cluster::post`], with a time-out of its own and without a body where `body` is null.
-    pub fn post_within(&mut self, path: &str, body: &Value, timeout: Duration) -> Result<Answer, HttpError> {
+    pub(crate) fn post_within(
+        &mut self,
+        path: &str,
+        body: &Value,
+        timeout: Duration,
+    ) -> Result<Answer, HttpError> {
         let usual = std::mem::replace(&mut self.timeout, timeout);
         let answer = match body {
             Value::Null => self.send(&json_request(Method::Post, path).build()),
@@ -105,7 +100,7 @@ impl Cluster {
     /// The body of an answer as it is.
     ///
     /// Errors: also a status outside 2xx.
-    pub fn get_text(&mut self, path: &str) -> Result<String, HttpError> {
+    pub(crate) fn get_text(&mut self, path: &str) -> Result<String, HttpError> {
         let request = Request::builder(Method::Get, path).header("accept", "*/*").build();
         self.exchange(&request, |response| match response.is_success() {
             true => Ok(String::from_utf8_lossy(&response.text()?).into_owned()),
@@ -114,7 +109,7 @@ impl Cluster {
     }
 
     /// Sends `body` as it is; for bulks and other bodies that are not one JSON value.
-    pub fn send_text(
+    pub(crate) fn send_text(
         &mut self,
         method: Method,
         path: &str,
@@ -124,11 +119,11 @@ impl Cluster {
         self.send(&json_request(method, path).header("content-type", content_type).body(body).build())
     }
 
-    pub fn put(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
+    pub(crate) fn put(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
         self.send_json(Method::Put, path, body)
     }
 
-    pub fn delete(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
+    pub(crate) fn delete(&mut self, path: &str, body: &Value) -> Result<Answer, HttpError> {
         self.send_json(Method::Delete, path, body)
     }
 
@@ -162,11 +157,11 @@ impl Cluster {
     /// `is_cancelled` is set.
     ///
     /// `waiting` is told once, with the reason, when it does not answer at once.
-    pub fn wait_for_rest_layer(
+    pub(crate) fn wait_for_rest_layer(
         &mut self,
         is_cancelled: &AtomicBool,
         waiting: &mut dyn FnMut(&str),
-    ) -> Result<(), ClusterError> {
+    ) -> Result<(), Error> {
         let path = format!("/_cluster/health?wait_for_nodes=%3E%3D{}", self.hosts_count());
         let started = Instant::now();
         let mut is_told = false;
@@ -175,45 +170,45 @@ impl Cluster {
                 Ok(answer) if (200..300).contains(&answer.status) => return Ok(()),
                 Ok(answer) if matches!(answer.status, 503 | 401 | 408) => format!("status {}", answer.status),
                 Ok(answer) => {
-                    return Err(ClusterError::Failed(format!(
-                        "GET {path} answered with status {}: {}",
-                        answer.status, answer.body
-                    )));
+                    return Err(Error::Refused {
+                        call: format!("GET {path}"),
+                        status: answer.status,
+                        body: answer.body.to_string(),
+                    });
                 }
-                // Waiting does not make a certificate trusted.
-                Err(HttpError::Tls(reason)) => return Err(ClusterError::Failed(reason)),
+                // Waiting does not make a certificate trusted; other client options do.
+                Err(HttpError::Tls(reason)) => return Err(Error::Argument(reason)),
                 Err(error) => error.to_string(),
             };
             if is_cancelled.load(Ordering::Acquire) {
-                return Err(ClusterError::Interrupted);
+                return Err(Error::Interrupted);
             }
             if !is_told {
                 waiting(&reason);
                 is_told = true;
             }
             if started.elapsed() >= REST_LAYER_WAIT_MAX {
-                return Err(ClusterError::Failed(format!(
-                    "the REST layer did not become available within {} s: {reason}",
-                    REST_LAYER_WAIT_MAX.as_secs()
-                )));
+                let wait_s = REST_LAYER_WAIT_MAX.as_secs();
+                let call = format!("the REST layer did not become available within {wait_s} s");
+                return Err(Error::NoAnswer { call, reason });
             }
             std::thread::sleep(REST_LAYER_PAUSE);
         }
     }
 
     /// The answer to `GET /`.
-    pub fn info(&mut self) -> Result<Value, ClusterError> {
-        self.fetch("/").map_err(ClusterError::Failed)
+    pub(crate) fn info(&mut self) -> Result<Value, Error> {
+        self.fetch("/")
     }
 
     /// As [`Cluster::info`], of a server that says what it is.
     ///
     /// Errors: something else listens there.
-    pub fn known_info(&mut self) -> Result<Value, ClusterError> {
+    pub(crate) fn known_info(&mut self) -> Result<Value, Error> {
         let info = self.info()?;
         match is_known(&info) {
             true => Ok(info),
-            false => Err(ClusterError::Failed(format!("GET /: {UNKNOWN}"))),
+            false => Err(Error::Answer(format!("GET /: {UNKNOWN}"))),
         }
     }
 }

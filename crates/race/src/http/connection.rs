@@ -31,7 +31,7 @@ const FIRST_READ_BYTES: usize = 4 * 1024;
 const ENOUGH_BYTES: usize = 1024;
 
 #[derive(Debug, Error)]
-pub enum HttpError {
+pub(crate) enum HttpError {
     /// The server cannot be reached or went away: refused, reset, closed.
     #[error("{0}")]
     Connection(String),
@@ -47,7 +47,7 @@ pub enum HttpError {
 
 /// One of the target hosts.
 #[derive(Debug, Clone)]
-pub struct Address {
+pub(crate) struct Address {
     /// As the user wrote it, for the `host` header and messages: `host:port`.
     pub authority: String,
     /// All that the name stands for, at least one.
@@ -62,12 +62,12 @@ pub struct Address {
 
 /// How a body is written on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Packing {
+pub(crate) enum Packing {
     AsIs,
     Gzip,
 }
 
-pub struct Connection {
+pub(crate) struct Connection {
     address: Address,
     /// Headers that every request of this connection ends with, up to and without `content-length`.
     tail: String,
@@ -94,7 +94,7 @@ enum Attempt {
 
 impl Connection {
     /// `headers`: complete header lines (CR LF each) added to every request, such as credentials.
-    pub fn new(address: Address, headers: &str) -> Connection {
+    pub(crate) fn new(address: Address, headers: &str) -> Connection {
         let tail = format!("host: {}\r\n{headers}", address.authority);
         Connection::unopened(address, tail, 0)
     }
@@ -114,18 +114,18 @@ impl Connection {
     }
 
     /// Which of a host's addresses is tried first, so that clients spread over the machines behind one name.
-    pub fn prefer_socket(mut self, first: usize) -> Connection {
+    pub(crate) fn prefer_socket(mut self, first: usize) -> Connection {
         self.first_socket = first;
         self
     }
 
     /// A connection of its own to the same host, with the same headers.
-    pub fn sibling(&self) -> Connection {
+    pub(crate) fn sibling(&self) -> Connection {
         Connection::unopened(self.address.clone(), self.tail.clone(), self.first_socket)
     }
 
     /// Opens the socket if it is not open, so that the first request does not pay for it.
-    pub async fn open(&mut self) -> Result<(), HttpError> {
+    pub(crate) async fn open(&mut self) -> Result<(), HttpError> {
         if self.stream.is_none() && self.address.answers.is_none() {
             let socket = self.connect().await?;
             socket.set_nodelay(true).map_err(|error| HttpError::Connection(error.to_string()))?;
@@ -168,7 +168,7 @@ impl Connection {
     /// Sends `request` with `body` (which may differ from the request's own) and reads the whole answer.
     ///
     /// Errors: [`HttpError`]; after any of them the socket is closed and the next request opens a new one.
-    pub async fn exchange(
+    pub(crate) async fn exchange(
         &mut self,
         request: &Request,
         body: &[u8],
@@ -179,7 +179,7 @@ impl Connection {
     }
 
     /// As [`Connection::exchange`], for a body that may be packed; [`Connection::response`] has the answer.
-    pub async fn exchange_packed(
+    pub(crate) async fn exchange_packed(
         &mut self,
         request: &Request,
         body: &[u8],
@@ -388,7 +388,7 @@ impl Connection {
     }
 
     /// The answer that [`Connection::exchange_packed`] last read.
-    pub fn response(&self, head: Head) -> Response<'_> {
+    pub(crate) fn response(&self, head: Head) -> Response<'_> {
         let body = match head.length {
             BodyLength::Bytes(length) => &self.read[head.head_bytes..head.head_bytes + length],
             BodyLength::Chunked => &self.assembled[..],

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 /// Waits until the socket has something and throws at most `bytes_max` away; returns how many, 0 at its end.
 #[cfg(target_os = "linux")]
-pub async fn discard(stream: &mut TcpStream, bytes_max: usize) -> io::Result<usize> {
+pub(super) async fn discard(stream: &mut TcpStream, bytes_max: usize) -> io::Result<usize> {
     use std::os::fd::AsRawFd;
     loop {
         stream.readable().await?;

@@ -7,20 +7,21 @@
 //!
 //! **Invariant**: nothing here allocates per request once a connection's buffers have grown to the largest response.
 
-pub mod cluster;
+pub(crate) mod cluster;
 mod connection;
 mod discard;
 mod packer;
-pub mod protocol;
 mod request;
 mod response;
 mod static_answers;
 mod stream;
 mod tls;
 
-pub use connection::{Address, Connection, HttpError, Packing};
-pub use packer::Packer;
-pub use request::{Method, Request, RequestBuilder};
-pub use response::{Encoding, Head, Response};
-pub use static_answers::StaticAnswers;
-pub use tls::{Tls, TlsOptions, server_name};
+pub(crate) use connection::{Address, Connection, HttpError, Packing};
+pub(crate) use packer::Packer;
+pub(crate) use request::{Method, Request, RequestBuilder};
+#[cfg(test)]
+pub(crate) use response::Encoding;
+pub(crate) use response::{Head, Response};
+pub(crate) use static_answers::StaticAnswers;
+pub(crate) use tls::{Tls, TlsOptions, server_name};

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::http::response::Response;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub(crate) enum Method {
     Get,
     Put,
     Post,
@@ -18,7 +18,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Method::Get => "GET",
             Method::Put => "PUT",
@@ -29,7 +29,7 @@ impl Method {
     }
 
     /// The method of that name in any case, as tracks write it; `None` for methods no operation needs.
-    pub fn from_name(name: &str) -> Option<Method> {
+    pub(crate) fn from_name(name: &str) -> Option<Method> {
         [Method::Get, Method::Put, Method::Post, Method::Delete, Method::Head]
             .into_iter()
             .find(|method| method.as_str().eq_ignore_ascii_case(name))
@@ -38,7 +38,7 @@ impl Method {
 
 /// A request ready to be sent any number of times.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub(crate) struct Request {
     pub method: Method,
     /// Request line and headers, each ended by CR LF, without `host`, `content-length` and the blank line.
     pub head: Bytes,
@@ -50,10 +50,10 @@ pub struct Request {
 
 /// Whether the first bytes of a successful answer say all the operation needs. Then the rest is waited for, but not looked
 /// at: the answer ends where it was when asked.
-pub type IsEnough = fn(&Response<'_>) -> bool;
+pub(super) type IsEnough = fn(&Response<'_>) -> bool;
 
 impl Request {
-    pub fn builder(method: Method, path: &str) -> RequestBuilder {
+    pub(crate) fn builder(method: Method, path: &str) -> RequestBuilder {
         RequestBuilder {
             method,
             target: path.to_owned(),
@@ -66,14 +66,14 @@ impl Request {
     }
 
     /// Path and query string.
-    pub fn target(&self) -> &str {
+    pub(crate) fn target(&self) -> &str {
         let mut words = self.head.split(|byte| *byte == b' ');
         words.nth(1).and_then(|target| std::str::from_utf8(target).ok()).unwrap_or_default()
     }
 
     /// A request with the same headers to another target, such as one only known from an answer. The target is sent as it is,
     /// but for what cannot stand in a request line.
-    pub fn retargeted(&self, method: Method, target: &str) -> Request {
+    pub(crate) fn retargeted(&self, method: Method, target: &str) -> Request {
         let mut head = format!("{} ", method.as_str());
         push_target(&mut head, target);
         let headers = memchr::memmem::find(&self.head, b" HTTP/1.1\r\n").unwrap_or(self.head.len());
@@ -82,7 +82,7 @@ impl Request {
     }
 
     /// The same request for a path (without query) that goes on with `end`, such as an id only known from an answer.
-    pub fn with_path_end(mut self, end: &str) -> Request {
+    pub(crate) fn with_path_end(mut self, end: &str) -> Request {
         let mut escaped = String::new();
         escape_into(&mut escaped, end, b":");
         if let Some(at) = memchr::memmem::find(&self.head, b" HTTP/1.1\r\n") {
@@ -92,7 +92,7 @@ impl Request {
     }
 }
 
-pub struct RequestBuilder {
+pub(crate) struct RequestBuilder {
     method: Method,
     target: String,
     has_query: bool,
@@ -104,7 +104,7 @@ pub struct RequestBuilder {
 
 impl RequestBuilder {
     /// Appends `name=value`, percent-encoded, to the query string.
-    pub fn query(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn query(mut self, name: &str, value: &str) -> Self {
         self.target.push(if self.has_query { '&' } else { '?' });
         self.has_query = true;
         escape_into(&mut self.target, name, b"");
@@ -114,29 +114,29 @@ impl RequestBuilder {
     }
 
     /// Sets a header; an earlier one of the same name (in any case) is replaced.
-    pub fn header(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+    pub(crate) fn body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self
     }
 
-    pub fn ignore_statuses(mut self, statuses: &[u16]) -> Self {
+    pub(crate) fn ignore_statuses(mut self, statuses: &[u16]) -> Self {
         self.ignored_statuses.extend_from_slice(statuses);
         self
     }
 
     /// Answers that are enough by their first bytes may be cut off there.
-    pub fn enough_when(mut self, is_enough: IsEnough) -> Self {
+    pub(crate) fn enough_when(mut self, is_enough: IsEnough) -> Self {
         self.is_enough = Some(is_enough);
         self
     }
 
-    pub fn build(self) -> Request {
+    pub(crate) fn build(self) -> Request {
         let mut head = String::with_capacity(256);
         head.push_str(self.method.as_str());
         head.push(' ');
@@ -178,7 +178,7 @@ fn push_target(head: &mut String, target: &str) {
 }
 
 /// Percent-encodes everything but RFC 3986's unreserved characters and `kept`.
-pub fn escape_into(out: &mut String, text: &str, kept: &[u8]) {
+pub(super) fn escape_into(out: &mut String, text: &str, kept: &[u8]) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') || kept.contains(&byte) {
             out.push(byte as char);

@@ -10,28 +10,28 @@ use std::io::Read;
 use crate::http::HttpError;
 
 /// Heads beyond this are refused (Elasticsearch's own limit for headers is 16 KiB).
-pub const HEAD_BYTES_MAX: usize = 64 * 1024;
+pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// Bodies beyond this are refused: no length a server sends is trusted for an allocation beyond it.
-pub const BODY_BYTES_MAX: usize = 1 << 30;
+pub(super) const BODY_BYTES_MAX: usize = 1 << 30;
 /// Packed bytes looked at for the start of a body: code tables of at most some 300 bytes, and text.
 const START_PACKED_BYTES: usize = 512;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
+pub(crate) enum Encoding {
     Identity,
     Gzip,
     Deflate,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BodyLength {
+pub(crate) enum BodyLength {
     Bytes(usize),
     Chunked,
     UntilClose,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
+pub(crate) struct Head {
     pub status: u16,
     pub length: BodyLength,
     pub encoding: Encoding,
@@ -42,21 +42,21 @@ pub struct Head {
 
 /// One answer. The body is still packed as the server sent it.
 #[derive(Debug)]
-pub struct Response<'a> {
+pub(crate) struct Response<'a> {
     pub status: u16,
     pub encoding: Encoding,
     pub body: &'a [u8],
 }
 
 impl<'a> Response<'a> {
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
     /// The body unpacked; borrowed when the server did not compress it.
     ///
     /// Errors: [`HttpError::Protocol`] when the stream is damaged or unpacks to more than [`BODY_BYTES_MAX`].
-    pub fn text(&self) -> Result<Cow<'a, [u8]>, HttpError> {
+    pub(crate) fn text(&self) -> Result<Cow<'a, [u8]>, HttpError> {
         let mut unpacked = Vec::new();
         let limit = BODY_BYTES_MAX as u64;
         let done = match self.encoding {
@@ -76,7 +76,7 @@ impl<'a> Response<'a> {
     }
 
     /// The unpacked start of the body, at most `bytes_max`, less where it packs badly; what follows may be missing or damaged.
-    pub fn text_start(&self, bytes_max: usize) -> Cow<'a, [u8]> {
+    pub(crate) fn text_start(&self, bytes_max: usize) -> Cow<'a, [u8]> {
         // A decoder unpacks all it is given, up to its window of 32 KiB.
         let packed = &self.body[..self.body.len().min(START_PACKED_BYTES)];
         let mut decoder: Box<dyn Read + 'a> = match self.encoding {
@@ -94,7 +94,7 @@ impl<'a> Response<'a> {
     }
 
     /// The body as JSON.
-    pub fn json(&self) -> Result<serde_json::Value, HttpError> {
+    pub(crate) fn json(&self) -> Result<serde_json::Value, HttpError> {
         serde_json::from_slice(&self.text()?)
             .map_err(|error| HttpError::Protocol(format!("response is not JSON: {error}")))
     }
@@ -103,7 +103,7 @@ impl<'a> Response<'a> {
 /// The head at the start of `bytes`, or `None` while it is incomplete.
 ///
 /// `bodiless`: the request was HEAD, so that no body follows whatever the headers say.
-pub fn parse_head(bytes: &[u8], bodiless: bool) -> Result<Option<Head>, HttpError> {
+pub(super) fn parse_head(bytes: &[u8], bodiless: bool) -> Result<Option<Head>, HttpError> {
     let Some(end) = memchr::memmem::find(&bytes[..bytes.len().min(HEAD_BYTES_MAX)], b"\r\n\r\n") else {
         return match bytes.len() < HEAD_BYTES_MAX {
             true => Ok(None),
@@ -205,7 +205,7 @@ impl<'a> Iterator for Lines<'a> {
 
 /// Takes a chunked body apart as its bytes arrive.
 #[derive(Debug, Default)]
-pub struct ChunkDecoder {
+pub(super) struct ChunkDecoder {
     state: ChunkState,
 }
 
@@ -220,13 +220,13 @@ enum ChunkState {
 }
 
 impl ChunkDecoder {
-    pub fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.state == ChunkState::Done
     }
 
     /// Appends the data in `bytes` to `body` and says how many of `bytes` were used up. What is left must be offered again
     /// together with what arrives next.
-    pub fn decode(&mut self, bytes: &[u8], body: &mut Vec<u8>) -> Result<usize, HttpError> {
+    pub(super) fn decode(&mut self, bytes: &[u8], body: &mut Vec<u8>) -> Result<usize, HttpError> {
         let mut used = 0;
         loop {
             let rest = &bytes[used..];

@@ -7,9 +7,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::error::Error;
+
 /// Answers by path, the first that fits counts.
 #[derive(Debug, PartialEq)]
-pub struct StaticAnswers {
+pub(crate) struct StaticAnswers {
     answers: Vec<(Pattern, Vec<u8>)>,
 }
 
@@ -33,17 +35,16 @@ impl StaticAnswers {
     /// Reads a JSON list of objects with `path` and `body`.
     ///
     /// Errors: the file cannot be read or holds something else.
-    pub fn read(path: &Path) -> Result<StaticAnswers, String> {
-        let named = |reason: String| format!("[{}]: {reason}", path.display());
-        let text = std::fs::read(path).map_err(|error| named(error.to_string()))?;
-        let written: Vec<Written> =
-            serde_json::from_slice(&text).map_err(|error| named(error.to_string()))?;
+    pub(crate) fn read(path: &Path) -> Result<StaticAnswers, Error> {
+        let text = std::fs::read(path).map_err(Error::at(path))?;
+        let written: Vec<Written> = serde_json::from_slice(&text)
+            .map_err(|error| Error::Argument(format!("[{}]: {error}", path.display())))?;
         let answer = |written: Written| (Pattern::of(&written.path), written.body.to_string().into_bytes());
         Ok(StaticAnswers { answers: written.into_iter().map(answer).collect() })
     }
 
     /// The body for a request whose first line begins with `head`; `None` when no pattern fits.
-    pub fn body(&self, head: &[u8]) -> Option<&[u8]> {
+    pub(crate) fn body(&self, head: &[u8]) -> Option<&[u8]> {
         let path = path(head);
         let found = self.answers.iter().find(|(pattern, _)| pattern.fits(path));
         found.map(|(_, body)| body.as_slice())
@@ -51,7 +52,7 @@ impl StaticAnswers {
 }
 
 /// The path of a request line, as it is sent and without its query string.
-pub fn path(head: &[u8]) -> &str {
+pub(super) fn path(head: &[u8]) -> &str {
     let target = head.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
     let end = target.iter().position(|byte| *byte == b'?').unwrap_or(target.len());
     std::str::from_utf8(&target[..end]).unwrap_or_default()
@@ -99,6 +100,6 @@ mod tests {
         check("GET /ab HTTP/1.1\r\n", None);
         assert_eq!(Pattern::of("*"), Pattern::Any);
         std::fs::write(&file, r#"[{"path": "*"}]"#).unwrap();
-        assert!(StaticAnswers::read(&file).unwrap_err().contains("missing field `body`"));
+        assert!(StaticAnswers::read(&file).unwrap_err().to_string().contains("missing field `body`"));
     }
 }

@@ -11,13 +11,13 @@ use crate::http::discard;
 /// Bytes of a body nobody wants, decrypted at a time.
 const UNWANTED_BYTES: usize = 16 * 1024;
 
-pub enum Stream {
+pub(super) enum Stream {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
 
 impl Stream {
-    pub async fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+    pub(super) async fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Plain(stream) => stream.read(room).await,
             Stream::Tls(stream) => stream.read(room).await,
@@ -25,7 +25,7 @@ impl Stream {
     }
 
     /// Waits until there is something and throws at most `bytes_max` away; returns how many, 0 at the end.
-    pub async fn discard(&mut self, bytes_max: usize) -> io::Result<usize> {
+    pub(super) async fn discard(&mut self, bytes_max: usize) -> io::Result<usize> {
         match self {
             Stream::Plain(stream) => discard::discard(stream, bytes_max).await,
             Stream::Tls(stream) => {
@@ -38,7 +38,7 @@ impl Stream {
 }
 
 /// Writes all parts, encrypted.
-pub async fn write_encrypted(
+pub(super) async fn write_encrypted(
     stream: &mut TlsStream<TcpStream>,
     mut left: &mut [IoSlice<'_>],
 ) -> io::Result<()> {

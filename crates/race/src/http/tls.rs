@@ -15,11 +15,13 @@ use rustls::crypto::{
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+
+use crate::error::Error;
 
 /// How TLS is spoken with one cluster.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TlsOptions {
+pub(crate) struct TlsOptions {
     /// Whether a server has to prove who it is (`verify_certs`).
     pub verifies: bool,
     /// Certificates (PEM) that are trusted instead of Mozilla's authorities (`ca_certs`).
@@ -36,7 +38,7 @@ impl Default for TlsOptions {
 
 /// TLS towards one host.
 #[derive(Debug, Clone)]
-pub struct Tls {
+pub(crate) struct Tls {
     pub config: Arc<ClientConfig>,
     pub server: ServerName<'static>,
 }
@@ -45,12 +47,12 @@ impl TlsOptions {
     /// Reads the files that the options name.
     ///
     /// Errors: a file that cannot be read or holds nothing usable, named with its option.
-    pub fn config(&self) -> Result<Arc<ClientConfig>, String> {
+    pub(crate) fn config(&self) -> Result<Arc<ClientConfig>, Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier = Arc::new(self.verifier(&provider)?);
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|error| format!("TLS is not to be had: {error}"))?
+            .map_err(|error| Error::Argument(format!("TLS is not to be had: {error}")))?
             .dangerous()
             .with_custom_certificate_verifier(verifier);
         let config = match &self.identity {
@@ -58,17 +60,17 @@ impl TlsOptions {
             Some((cert, key)) => {
                 let chain = certificates("client_cert", cert)?;
                 let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| {
-                    format!("client option [client_key], file [{}]: {error}", key.display())
+                    Error::Argument(format!("client option [client_key], file [{}]: {error}", key.display()))
                 })?;
-                builder
-                    .with_client_auth_cert(chain, secret)
-                    .map_err(|error| format!("client options [client_cert] and [client_key]: {error}"))?
+                builder.with_client_auth_cert(chain, secret).map_err(|error| {
+                    Error::Argument(format!("client options [client_cert] and [client_key]: {error}"))
+                })?
             }
         };
         Ok(Arc::new(config))
     }
 
-    fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Verifier, String> {
+    fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Verifier, Error> {
         let algorithms = provider.signature_verification_algorithms;
         if !self.verifies {
             return Ok(Verifier { chain: None, trusted: Vec::new(), algorithms });
@@ -80,22 +82,24 @@ impl TlsOptions {
                 trusted = certificates("ca_certs", file)?;
                 let (added, _) = roots.add_parsable_certificates(trusted.iter().cloned());
                 if added == 0 {
-                    return Err(format!(
+                    return Err(Error::Argument(format!(
                         "client option [ca_certs]: no certificate in [{}] is usable",
                         file.display()
-                    ));
+                    )));
                 }
             }
         }
         let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
             .build()
-            .map_err(|error| format!("client option [ca_certs]: {error}"))?;
+            .map_err(|error| Error::Argument(format!("client option [ca_certs]: {error}")))?;
         Ok(Verifier { chain: Some(chain), trusted, algorithms })
     }
 }
 
-fn certificates(option: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let wrong = |reason: String| format!("client option [{option}], file [{}]: {reason}", file.display());
+fn certificates(option: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let wrong = |reason: String| {
+        Error::Argument(format!("client option [{option}], file [{}]: {reason}", file.display()))
+    };
     let read = CertificateDer::pem_file_iter(file).map_err(|error| wrong(error.to_string()))?;
     let found: Vec<_> = read.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?;
     if found.is_empty() {
@@ -105,12 +109,12 @@ fn certificates(option: &str, file: &Path) -> Result<Vec<CertificateDer<'static>
 }
 
 /// The name a server has to prove, from the host as the user wrote it.
-pub fn server_name(host: &str) -> Result<ServerName<'static>, String> {
+pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
         Ok(address) => Ok(ServerName::IpAddress(address.into())),
         Err(_) => ServerName::try_from(bare.to_owned())
-            .map_err(|_| format!("[{host}] is not a name that a certificate can hold")),
+            .map_err(|_| Error::Argument(format!("[{host}] is not a name that a certificate can hold"))),
     }
 }
 
@@ -132,7 +136,7 @@ impl ServerCertVerifier for Verifier {
         server_name: &ServerName<'_>,
         ocsp_response: &[u8],
         now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
+    ) -> Result<ServerCertVerified, rustls::Error> {
         let Some(chain) = &self.chain else { return Ok(ServerCertVerified::assertion()) };
         let is_address = matches!(server_name, ServerName::IpAddress(_));
         if self.trusted.contains(end_entity) {
@@ -144,7 +148,7 @@ impl ServerCertVerifier for Verifier {
         }
         match chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             // Chains are checked before names.
-            Err(Error::InvalidCertificate(
+            Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if is_address => Ok(ServerCertVerified::assertion()),
             outcome => outcome,
@@ -156,7 +160,7 @@ impl ServerCertVerifier for Verifier {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
         verify_tls12_signature(message, certificate, signature, &self.algorithms)
     }
 
@@ -165,7 +169,7 @@ impl ServerCertVerifier for Verifier {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
         verify_tls13_signature(message, certificate, signature, &self.algorithms)
     }
 

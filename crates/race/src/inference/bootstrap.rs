@@ -11,13 +11,13 @@ use crate::random::Random;
 /// Resamples: the bounds of a 95 % interval then move by about a hundredth of its width from seed to seed.
 const RESAMPLES_COUNT: usize = 10_000;
 /// With fewer values a side there is nothing to resample.
-pub const VALUES_MIN: usize = 3;
+pub(crate) const VALUES_MIN: usize = 3;
 /// Equal races give equal intervals.
 const SEED: u64 = 0x1979;
 
 /// Bounds, least first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub(crate) struct Interval {
     pub low: f64,
     pub high: f64,
 }
@@ -25,7 +25,7 @@ pub struct Interval {
 /// The interval of `statistic(baseline, contender)` that covers `level` (such as 0.95) of its resampled values.
 ///
 /// `None` when a side has fewer than [`VALUES_MIN`] values, or the statistic is not a number for some resample.
-pub fn interval(
+pub(crate) fn interval(
     baseline: &[f64],
     contender: &[f64],
     level: f64,

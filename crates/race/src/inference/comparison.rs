@@ -6,7 +6,7 @@ use super::estimate::{cliffs_delta, hodges_lehmann, median};
 use super::rank_test::mann_whitney;
 
 /// Coverage of the intervals.
-pub const INTERVAL_LEVEL: f64 = 0.95;
+pub(crate) const INTERVAL_LEVEL: f64 = 0.95;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -15,7 +15,7 @@ pub enum Direction {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     Better,
     Worse,
     /// Not the same as "equal": so few races may just not be able to show it.
@@ -23,7 +23,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Verdict::Better => "better",
             Verdict::Worse => "worse",
@@ -34,7 +34,7 @@ impl Verdict {
 
 /// A contender's figures of one metric against a baseline's. Figures are in the metric's own unit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     pub direction: Direction,
     pub baseline_median: f64,
     pub contender_median: f64,
@@ -54,7 +54,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// Values that are not numbers must have been left out.
-    pub fn new(baseline: &[f64], contender: &[f64], direction: Direction) -> Comparison {
+    pub(crate) fn new(baseline: &[f64], contender: &[f64], direction: Direction) -> Comparison {
         let p = mann_whitney(baseline, contender);
         Comparison {
             direction,
@@ -70,12 +70,12 @@ impl Comparison {
     }
 
     /// Adds the interval of `change`, which costs ten thousand resamples of the same values.
-    pub fn with_interval(mut self, baseline: &[f64], contender: &[f64]) -> Comparison {
+    pub(crate) fn with_interval(mut self, baseline: &[f64], contender: &[f64]) -> Comparison {
         self.change_interval = bootstrap::interval(baseline, contender, INTERVAL_LEVEL, relative_change);
         self
     }
 
-    pub fn verdict(&self, significance: f64) -> Verdict {
+    pub(crate) fn verdict(&self, significance: f64) -> Verdict {
         // A difference can be significant by ranks while the estimate of its size is nothing (heavy ties).
         if self.p_adjusted > significance || self.cliffs_delta == 0.0 {
             return Verdict::NoDifferenceShown;
@@ -88,7 +88,7 @@ impl Comparison {
 
     /// By which share of the baseline the contender is worse, by the shift's estimate; negative when it is better, infinite
     /// when the baseline was 0 and the contender is worse.
-    pub fn worsening(&self) -> f64 {
+    pub(crate) fn worsening(&self) -> f64 {
         let worse_by = match self.direction {
             Direction::MoreIsBetter => -self.shift,
             Direction::LessIsBetter => self.shift,
@@ -108,7 +108,7 @@ fn relative_change(before: &[f64], after: &[f64]) -> f64 {
 }
 
 /// Adjusts the p-values of one family.
-pub fn adjust(family: &mut [&mut Comparison], correction: Correction) {
+pub(crate) fn adjust(family: &mut [&mut Comparison], correction: Correction) {
     let p: Vec<f64> = family.iter().map(|comparison| comparison.p).collect();
     for (comparison, adjusted) in family.iter_mut().zip(correction.adjust(&p)) {
         comparison.p_adjusted = adjusted;

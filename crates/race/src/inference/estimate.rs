@@ -1,7 +1,7 @@
 //! How large is a value, and how large a difference?
 
 /// The value in the middle, or the mean of the two in the middle; NaN for none.
-pub fn median(values: &[f64]) -> f64 {
+pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     quantile_of_sorted(&sorted, 0.5)
@@ -10,7 +10,7 @@ pub fn median(values: &[f64]) -> f64 {
 /// Linear interpolation between the closest ranks (type 7 of Hyndman and Fan 1996, numpy's default); NaN for none.
 ///
 /// `share` in [0, 1].
-pub fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
+pub(crate) fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let rank = share * last as f64;
     let low = sorted[rank.floor() as usize];
@@ -21,7 +21,7 @@ pub fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
 
 /// Hodges and Lehmann's estimate of the shift from `baseline` to `contender`: the median of all differences between a
 /// value of one and a value of the other (1963). Other than the difference of medians it uses every value.
-pub fn hodges_lehmann(baseline: &[f64], contender: &[f64]) -> f64 {
+pub(crate) fn hodges_lehmann(baseline: &[f64], contender: &[f64]) -> f64 {
     let differences: Vec<f64> =
         contender.iter().flat_map(|after| baseline.iter().map(move |before| after - before)).collect();
     median(&differences)
@@ -29,7 +29,7 @@ pub fn hodges_lehmann(baseline: &[f64], contender: &[f64]) -> f64 {
 
 /// Cliff's delta (1993), in [-1, 1]: how much more often a value of `contender` is above one of `baseline` than below it.
 /// 1 when all of them are above. NaN when a side is empty.
-pub fn cliffs_delta(baseline: &[f64], contender: &[f64]) -> f64 {
+pub(crate) fn cliffs_delta(baseline: &[f64], contender: &[f64]) -> f64 {
     let mut balance = 0i64;
     for after in contender {
         for before in baseline {

@@ -7,14 +7,13 @@
 //! **Invariant**: nothing here knows races, tracks or files; slices of numbers go in. Equal input gives equal output: the
 //! resampling is seeded.
 
-pub mod bootstrap;
-pub mod comparison;
-pub mod correction;
-pub mod estimate;
-pub mod rank_test;
+pub(crate) mod bootstrap;
+pub(crate) mod comparison;
+pub(crate) mod correction;
+pub(crate) mod estimate;
+pub(crate) mod rank_test;
 #[cfg(test)]
 mod tests;
 
-pub use bootstrap::Interval;
-pub use comparison::{Comparison, Direction, Verdict};
-pub use correction::Correction;
+pub(crate) use comparison::{Comparison, Direction, Verdict};
+pub(crate) use correction::Correction;

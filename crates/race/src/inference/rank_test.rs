@@ -6,11 +6,11 @@
 //! ties and continuity is used.
 
 /// Above this the normal approximation is right to the third digit.
-pub const EXACT_VALUES_MAX: usize = 100;
+pub(crate) const EXACT_VALUES_MAX: usize = 100;
 
 /// The probability that two samples of one distribution differ in their ranks at least as much as these: twice the
 /// smaller tail, at most 1. 1 when a sample is empty.
-pub fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 1.0;
     }
@@ -23,7 +23,7 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
 
 /// The smallest value [`mann_whitney`] can have for samples of these sizes (without ties): with 2 against 2 it is 1/3,
 /// whatever was measured.
-pub fn smallest_p(a_count: usize, b_count: usize) -> f64 {
+pub(crate) fn smallest_p(a_count: usize, b_count: usize) -> f64 {
     // One arrangement of all, and its mirror image.
     let arrangements = (1..=a_count).fold(1.0, |product, i| product * (b_count + i) as f64 / i as f64);
     (2.0 / arrangements).min(1.0)
@@ -31,7 +31,7 @@ pub fn smallest_p(a_count: usize, b_count: usize) -> f64 {
 
 /// Races a side from which on one difference among `tests_count` can be shown at the level `significance` after
 /// Bonferroni's and Holm's correction.
-pub fn races_needed(significance: f64, tests_count: usize) -> usize {
+pub(crate) fn races_needed(significance: f64, tests_count: usize) -> usize {
     const LARGEST: usize = 1_000;
     let enough = |count: &usize| smallest_p(*count, *count) * tests_count.max(1) as f64 <= significance;
     (2..LARGEST).find(enough).unwrap_or(LARGEST)

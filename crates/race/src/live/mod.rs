@@ -2,11 +2,11 @@
 //!
 //! [`now`] says what is known about a running task, [`terminal`] shows it on a terminal, [`page`] the same in a browser.
 
-pub mod now;
-pub mod page;
+pub(crate) mod now;
+pub(crate) mod page;
 mod progress;
-pub mod recording;
-pub mod terminal;
+pub(crate) mod recording;
+pub(crate) mod terminal;
 
-pub use now::{Heading, TaskNow};
-pub use progress::Progress;
+pub(crate) use now::{Heading, TaskNow};
+pub(crate) use progress::Progress;

@@ -15,7 +15,7 @@ const SHARE_MIN: f64 = 0.005;
 
 /// What is raced, for the head of what is shown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Heading {
+pub(crate) struct Heading {
     pub race_id: String,
     pub track: String,
     pub challenge: String,
@@ -29,7 +29,7 @@ pub struct Heading {
 
 /// A task of the running step. Throughput and times are those of the last two seconds or so.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct TaskNow {
+pub(crate) struct TaskNow {
     pub name: String,
     pub clients: u32,
     /// Requests leave on a schedule, so that latency is more than service time.
@@ -53,7 +53,7 @@ pub struct TaskNow {
 
 impl TaskNow {
     /// Before the first sample.
-    pub fn new(task: &Task) -> TaskNow {
+    pub(crate) fn new(task: &Task) -> TaskNow {
         TaskNow {
             name: task.name.clone(),
             clients: task.clients,
@@ -63,7 +63,7 @@ impl TaskNow {
     }
 
     /// `elapsed`: since the step's start.
-    pub fn update(&mut self, running: &RunningTask, elapsed: Duration) {
+    pub(crate) fn update(&mut self, running: &RunningTask, elapsed: Duration) {
         (self.requests, self.errors, self.is_warmup) = (running.requests, running.errors, running.is_warmup);
         let Some(first) = running.first else { return };
         let since_first = elapsed.saturating_sub(first);
@@ -77,7 +77,7 @@ impl TaskNow {
     }
 
     /// The figures of the whole task, warm-up left out; those of the last moments stay where it measured nothing.
-    pub fn finish(&mut self, running: &RunningTask) {
+    pub(crate) fn finish(&mut self, running: &RunningTask) {
         let whole = running.measured();
         let Some(from) = running.measured_from.filter(|_| whole.requests > 0) else { return };
         let window_s = running.last_end.saturating_sub(from).as_secs_f64();
@@ -112,7 +112,7 @@ impl TaskNow {
     }
 
     /// What a terminal shows beside the bar, such as `61,204 docs/s  p50 12.3 ms  p99 88.1 ms  3 errors  0:32 left`.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let mut parts = Vec::new();
         match self.throughput {
             Some(throughput) => parts.push(format!("{} {}/s", grouped(throughput), self.unit)),

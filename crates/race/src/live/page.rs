@@ -18,6 +18,7 @@ use hyper_util::rt::TokioIo;
 use serde::Serialize;
 
 use super::now::{Heading, TaskNow};
+use crate::error::Error;
 
 /// A point a second; when there are as many, every second one goes and points come half as often.
 const POINTS_MAX: usize = 600;
@@ -80,7 +81,7 @@ struct Shared {
 
 /// The page's server; it ends with the process.
 #[derive(Debug, Clone)]
-pub struct LivePage {
+pub(crate) struct LivePage {
     pub address: SocketAddr,
     shared: Arc<Mutex<Shared>>,
 }
@@ -89,13 +90,13 @@ impl LivePage {
     /// Serves on `address` (port 0: a free one).
     ///
     /// Errors: the address is not of this machine alone, or cannot be listened on.
-    pub fn serve(address: SocketAddr) -> Result<LivePage, String> {
+    pub(crate) fn serve(address: SocketAddr) -> Result<LivePage, Error> {
         if !address.ip().is_loopback() {
-            return Err(format!(
+            return Err(Error::Argument(format!(
                 "--live-http [{address}] is not a loopback address; the page has no password, so it is shown to this machine alone: \
                  use 127.0.0.1:{} and, from elsewhere, a tunnel such as ssh -L",
                 address.port()
-            ));
+            )));
         }
         let now = Instant::now();
         let shared = Shared {
@@ -107,7 +108,7 @@ impl LivePage {
             report: None,
         };
         let shared = Arc::new(Mutex::new(shared));
-        let fails = |error: std::io::Error| format!("--live-http [{address}]: {error}");
+        let fails = |error: std::io::Error| Error::Argument(format!("--live-http [{address}]: {error}"));
         let listener = std::net::TcpListener::bind(address).map_err(fails)?;
         listener.set_nonblocking(true).map_err(fails)?;
         let page = LivePage { address: listener.local_addr().map_err(fails)?, shared };
@@ -118,38 +119,38 @@ impl LivePage {
         Ok(page)
     }
 
-    pub fn race_started(&self, race: &Heading) {
+    pub(crate) fn race_started(&self, race: &Heading) {
         self.lock().state.race = Some(race.clone());
     }
 
     /// The finished race as an HTML report, which the page links to; a page that is open keeps it when this process has ended.
-    pub fn report(&self, html: String) {
+    pub(crate) fn report(&self, html: String) {
         let mut shared = self.lock();
         shared.state.has_report = true;
         shared.report = Some(html);
     }
 
     /// The tasks of the step that ends, with their figures over the whole task.
-    pub fn measured(&self, tasks: &[TaskNow]) {
+    pub(crate) fn measured(&self, tasks: &[TaskNow]) {
         for (watched, measured) in self.lock().state.tasks.iter_mut().zip(tasks) {
             watched.now = measured.clone();
         }
     }
 
-    pub fn message(&self, line: &str) {
+    pub(crate) fn message(&self, line: &str) {
         let messages = &mut self.lock().state.messages;
         if messages.len() < LINES_MAX {
             messages.push(line.to_owned());
         }
     }
 
-    pub fn step_started(&self) {
+    pub(crate) fn step_started(&self) {
         let mut shared = self.lock();
         shared.step_started = Instant::now();
         shared.state.tasks.clear();
     }
 
-    pub fn running(&self, tasks: &[TaskNow]) {
+    pub(crate) fn running(&self, tasks: &[TaskNow]) {
         let mut shared = self.lock();
         let at_s = shared.step_started.elapsed().as_secs_f64();
         let watched = &mut shared.state.tasks;
@@ -164,7 +165,7 @@ impl LivePage {
         }
     }
 
-    pub fn step_finished(&self, names: &str, error_rate: f64) {
+    pub(crate) fn step_finished(&self, names: &str, error_rate: f64) {
         let mut shared = self.lock();
         let seconds = shared.step_started.elapsed().as_secs_f64();
         let tasks = shared.state.tasks.drain(..).map(|watched| watched.now).collect();
@@ -181,7 +182,7 @@ impl LivePage {
     }
 
     /// Says that the race is over, and waits a moment for a page that looks on to see it.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         self.lock().state.is_over = true;
         let ended = Instant::now();
         while ended.elapsed() < FAREWELL {
@@ -346,7 +347,7 @@ mod tests {
 
     #[test]
     fn other_machines_do_not_see_it() {
-        let error = LivePage::serve("0.0.0.0:0".parse().unwrap()).unwrap_err();
+        let error = LivePage::serve("0.0.0.0:0".parse().unwrap()).unwrap_err().to_string();
         assert!(error.contains("is not a loopback address"), "{error}");
     }
 

@@ -4,7 +4,7 @@ use super::now::{Heading, TaskNow};
 use crate::drive::driver::DriveProgress;
 
 /// Who watches a race.
-pub trait Progress: DriveProgress {
+pub(crate) trait Progress: DriveProgress {
     /// Something worth knowing that is no problem.
     fn note(&mut self, line: &str);
     /// Something that makes the figures doubtful.

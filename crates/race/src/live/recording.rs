@@ -15,7 +15,7 @@ use crate::timeline::FILE_NAME;
 use crate::timeline::recorder::Recorder;
 
 /// Watches one race.
-pub struct Recording<'p> {
+pub(crate) struct Recording<'p> {
     progress: &'p mut dyn Progress,
     recorder: Recorder<BufWriter<File>>,
     file: Unfinished,
@@ -49,7 +49,11 @@ impl<'p> Recording<'p> {
     /// Begins the timeline in `folder`, the race's.
     ///
     /// Errors: the folder or the file cannot be written.
-    pub fn start(folder: &Path, race_id: &str, progress: &'p mut dyn Progress) -> io::Result<Recording<'p>> {
+    pub(crate) fn start(
+        folder: &Path,
+        race_id: &str,
+        progress: &'p mut dyn Progress,
+    ) -> io::Result<Recording<'p>> {
         fs::create_dir_all(folder)?;
         let path = folder.join(FILE_NAME);
         let out = BufWriter::new(File::create(&path)?);
@@ -62,7 +66,7 @@ impl<'p> Recording<'p> {
     /// Ends and keeps the timeline.
     ///
     /// Errors: the first that writing met; the file ends there.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.file.is_kept = true;
         self.recorder.finish()
     }

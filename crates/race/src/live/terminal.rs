@@ -13,14 +13,14 @@ const BAR_LENGTH: u64 = 1000;
 const LINES_MAX: usize = 12;
 
 #[derive(Default)]
-pub struct Terminal {
+pub(crate) struct Terminal {
     lines: MultiProgress,
     bars: Vec<ProgressBar>,
     more: Option<ProgressBar>,
 }
 
 impl Terminal {
-    pub fn show(&mut self, tasks: &[TaskNow]) {
+    pub(crate) fn show(&mut self, tasks: &[TaskNow]) {
         let shown = &tasks[..tasks.len().min(LINES_MAX)];
         let name_width = shown.iter().map(|task| task.name.chars().count()).max().unwrap_or(0).clamp(8, 32);
         while self.bars.len() < shown.len() {
@@ -45,7 +45,7 @@ impl Terminal {
     }
 
     /// Takes the step's lines away.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for bar in self.bars.drain(..).chain(self.more.take()) {
             bar.finish_and_clear();
             self.lines.remove(&bar);
@@ -53,7 +53,7 @@ impl Terminal {
     }
 
     /// Prints a line above what is shown.
-    pub fn print(&self, line: &str) {
+    pub(crate) fn print(&self, line: &str) {
         self.lines.suspend(|| eprintln!("{line}"));
     }
 }

@@ -11,7 +11,8 @@ use super::LoadError;
 use crate::track_files::files::suffixed;
 
 /// Extensions of archives; of two that fit a name the longer one comes first.
-pub const EXTENSIONS: [&str; 8] = [".tar.gz", ".tar.bz2", ".zip", ".bz2", ".gz", ".tar", ".tgz", ".zst"];
+pub(crate) const EXTENSIONS: [&str; 8] =
+    [".tar.gz", ".tar.bz2", ".zip", ".bz2", ".gz", ".tar", ".tgz", ".zst"];
 
 /// Frames of zstd with a window of up to 2 GB, as `zstd --long=31` writes them.
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
@@ -24,7 +25,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// # Errors
 /// `Documents` for an archive without that file, for a damaged one, and when the size is not the expected one; `NotSupported` for a name
 /// that is no archive's; `Io`.
-pub fn unpack(archive: &Path, target: &Path, expected_bytes: Option<u64>) -> Result<u64, LoadError> {
+pub(crate) fn unpack(archive: &Path, target: &Path, expected_bytes: Option<u64>) -> Result<u64, LoadError> {
     if let Some(folder) = target.parent() {
         std::fs::create_dir_all(folder).map_err(LoadError::at(folder))?;
     }

@@ -41,7 +41,7 @@ impl TaskDefaults {
 
 impl TrackReader<'_> {
     /// All challenges, exactly one of them the default.
-    pub fn challenges(&self, track: &Value) -> Result<Vec<Challenge>, LoadError> {
+    pub(crate) fn challenges(&self, track: &Value) -> Result<Vec<Challenge>, LoadError> {
         let operations = self.operations(track)?;
         let (elements, auto_generated) = self.challenge_elements(track)?;
         let mut challenges: Vec<Challenge> = Vec::new();

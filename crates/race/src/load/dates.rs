@@ -13,7 +13,7 @@ const DAY_NS: i128 = 86_400_000_000_000;
 
 /// Whole days between `start` and `end` (rounded down, negative when `start` is later); `date_format` (default `%d-%m-%Y`) reads dates
 /// that are strings.
-pub fn days_ago(
+pub(crate) fn days_ago(
     start: &Value,
     end: &Value,
     date_format: Option<String>,
@@ -28,14 +28,18 @@ pub fn days_ago(
 }
 
 /// `date` in `date_format` (default `%Y-%m-%d`).
-pub fn get_start_date(date: &Value, date_format: Option<String>, named: Kwargs) -> Result<String, Error> {
+pub(crate) fn get_start_date(
+    date: &Value,
+    date_format: Option<String>,
+    named: Kwargs,
+) -> Result<String, Error> {
     let format = argument(date_format, &named, "date_format")?.unwrap_or_else(|| "%Y-%m-%d".to_owned());
     named.assert_all_used()?;
     print(&moment(date, None)?, &format)
 }
 
 /// The day `duration_days` (default 1) after `start`, in `date_format` (default `%Y-%m-%d`).
-pub fn get_end_date(
+pub(crate) fn get_end_date(
     start: &Value,
     duration_days: Option<i64>,
     date_format: Option<String>,

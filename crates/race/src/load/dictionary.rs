@@ -10,13 +10,13 @@ use minijinja::{Error, ErrorKind, State, Value};
 
 /// A map that `update` changes in place; keys keep their order of insertion.
 #[derive(Debug, Default)]
-pub struct Dictionary {
+pub(crate) struct Dictionary {
     entries: Mutex<Vec<(Value, Value)>>,
 }
 
 impl Dictionary {
     /// The entries of `map`; fails if it cannot be iterated.
-    pub fn copy_of(map: &Value) -> Result<Dictionary, Error> {
+    pub(crate) fn copy_of(map: &Value) -> Result<Dictionary, Error> {
         let dictionary = Dictionary::default();
         dictionary.update(map)?;
         Ok(dictionary)

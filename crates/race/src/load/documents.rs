@@ -13,7 +13,7 @@ use crate::model::DocumentSet;
 
 /// Where the data files of one corpus may be.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub(crate) struct Places<'a> {
     pub track_folder: &'a Path,
     /// Where downloads and what is unpacked from a read-only track go; `None`: nowhere.
     pub corpus_folder: Option<&'a Path>,
@@ -25,7 +25,7 @@ pub struct Places<'a> {
 ///
 /// # Errors
 /// `Documents` for a missing file or one of another size, checksum or number of lines than the track says, `Io`.
-pub fn prepare(
+pub(crate) fn prepare(
     track: &str,
     set: &DocumentSet,
     places: &Places<'_>,
@@ -40,7 +40,7 @@ pub fn prepare(
 }
 
 /// Where [`prepare`] would take the data file from, in words.
-pub fn whereabouts(set: &DocumentSet, places: &Places<'_>) -> String {
+pub(crate) fn whereabouts(set: &DocumentSet, places: &Places<'_>) -> String {
     for folder in [Some(places.track_folder), places.corpus_folder].into_iter().flatten() {
         let (file, archive) =
             (folder.join(&set.file), set.archive.as_ref().map(|archive| folder.join(archive)));

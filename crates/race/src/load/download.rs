@@ -25,7 +25,7 @@ const BUFFERS: usize = 8;
 
 /// A file to fetch.
 #[derive(Debug)]
-pub struct Download<'a> {
+pub(crate) struct Download<'a> {
     pub url: &'a str,
     pub target: &'a Path,
     pub expected_bytes: Option<u64>,
@@ -37,7 +37,7 @@ pub struct Download<'a> {
 
 /// How long to wait for a server that does not answer.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub(crate) struct Patience {
     /// Without a byte for so long a connection counts as broken.
     pub stall: Duration,
     /// Pause before the first retry, doubled before each further one.
@@ -72,7 +72,11 @@ enum Broken {
 ///
 /// # Errors
 /// `Documents` when the server refuses, stays away, or has another file than expected; `Io` for the disk.
-pub fn fetch(download: &Download<'_>, patience: &Patience, log: &mut dyn Write) -> Result<(), LoadError> {
+pub(crate) fn fetch(
+    download: &Download<'_>,
+    patience: &Patience,
+    log: &mut dyn Write,
+) -> Result<(), LoadError> {
     let mut transfer = Transfer::new(download, patience)?;
     let started = Instant::now();
     // A log that cannot be written stops no download.

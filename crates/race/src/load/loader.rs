@@ -90,7 +90,7 @@ impl TrackSpec {
 
 /// A track, and its `track.py` where the race needs something of it.
 #[derive(Debug)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// Rendered, validated and filtered.
     pub track: Track,
     /// Its `track.py`, loaded, which has done to the track what its track processors do.
@@ -104,7 +104,7 @@ pub struct Loaded {
 /// # Errors
 /// See [`LoadError`]: an invalid track, parameters that it does not know, documents that are missing or wrong, or an operation of the selected
 /// challenge that is not supported.
-pub fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, LoadError> {
+pub(crate) fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, LoadError> {
     let (Loaded { mut track, plugin }, used) = check(spec)?;
     let folder = track.root.clone();
     for (corpus_index, set_index) in used {
@@ -165,13 +165,13 @@ fn load_plugin(
 }
 
 /// Positions of document sets in a track: corpus and set.
-pub type DocumentSets = Vec<(usize, usize)>;
+pub(crate) type DocumentSets = Vec<(usize, usize)>;
 
 /// Reads a track and checks that its selected challenge can be run, but for its documents; also says which document sets it reads.
 ///
 /// # Errors
 /// As [`load`], except for documents.
-pub fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadError> {
+pub(crate) fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadError> {
     if spec.build_flavor == "serverless" {
         // Rally leaves out tasks that serverless does not allow; racing them all would measure something else.
         return Err(LoadError::NotSupported(
@@ -192,7 +192,7 @@ pub fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadError> {
 ///
 /// # Errors
 /// As [`read`], for templates and JSON alone.
-pub fn render(spec: &TrackSpec) -> Result<(String, Value), LoadError> {
+pub(crate) fn render(spec: &TrackSpec) -> Result<(String, Value), LoadError> {
     let place = Place::of(spec)?;
     let (json, _) = rendered(&templates(spec, &place), &place)?;
     Ok((place.track_name, json))
@@ -218,7 +218,7 @@ fn templates(spec: &TrackSpec, place: &Place) -> TemplateContext {
 ///
 /// # Errors
 /// As [`load`], except for documents and unsupported operations.
-pub fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
+pub(crate) fn read(spec: &TrackSpec) -> Result<Track, LoadError> {
     read_at(spec, &Place::of(spec)?)
 }
 

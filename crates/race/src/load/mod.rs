@@ -3,25 +3,24 @@
 //! `repository` finds the track's folder in a clone. `loader` conducts: `template` gives the rendered JSON, `schema` checks its shape, `reader` and `challenges` turn it into the
 //! model, `selection` narrows it to what this race runs, `documents` brings the data files (`download`, `archives`, `offsets`).
 
-pub mod adjustments;
-pub mod archives;
-pub mod challenges;
-pub mod dates;
-pub mod dictionary;
-pub mod documents;
-pub mod download;
-pub mod loader;
-pub mod offsets;
-pub mod params;
-pub mod reader;
-pub mod repository;
-pub mod schema;
-pub mod selection;
-pub mod template;
+pub(crate) mod adjustments;
+pub(crate) mod archives;
+pub(crate) mod challenges;
+pub(crate) mod dates;
+pub(crate) mod dictionary;
+pub(crate) mod documents;
+pub(crate) mod download;
+pub(crate) mod loader;
+pub(crate) mod offsets;
+pub(crate) mod params;
+pub(crate) mod reader;
+pub(crate) mod repository;
+pub(crate) mod schema;
+pub(crate) mod selection;
+pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 
-pub use crate::track_files::LoadError;
-pub use adjustments::Adjustments;
-pub use loader::{Loaded, TrackSource, TrackSpec, check, load, read, render};
-pub use selection::challenge;
+pub(crate) use crate::track_files::LoadError;
+pub(crate) use loader::{Loaded, TrackSource, TrackSpec, check, load, read, render};
+pub(crate) use selection::challenge;

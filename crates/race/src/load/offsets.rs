@@ -9,18 +9,18 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Lines between two entries.
-pub const LINES_PER_ENTRY: u64 = 50_000;
+pub(crate) const LINES_PER_ENTRY: u64 = 50_000;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// The table's file name: the data file's with `.offset` appended.
-pub fn table_path(data_file: &Path) -> PathBuf {
+pub(crate) fn table_path(data_file: &Path) -> PathBuf {
     let mut name = OsString::from(data_file);
     name.push(".offset");
     PathBuf::from(name)
 }
 
 /// Whether the table exists and is not older than the data.
-pub fn is_current(data_file: &Path) -> bool {
+pub(crate) fn is_current(data_file: &Path) -> bool {
     let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified());
     match (modified(&table_path(data_file)), modified(data_file)) {
         (Ok(table), Ok(data)) => table >= data,
@@ -31,7 +31,7 @@ pub fn is_current(data_file: &Path) -> bool {
 /// Counts the lines of `data_file` and writes its table; returns the count. A last line without a newline counts.
 ///
 /// A table that cannot be written (a read-only folder) is left out: it only makes skipping faster.
-pub fn build(data_file: &Path) -> io::Result<u64> {
+pub(crate) fn build(data_file: &Path) -> io::Result<u64> {
     let (lines, entries) = scan(File::open(data_file)?)?;
     let table = table_path(data_file);
     let written = File::create(&table).and_then(|mut file| file.write_all(entries.as_bytes()));
@@ -70,7 +70,7 @@ fn scan(mut data: impl Read) -> io::Result<(u64, String)> {
 }
 
 /// The known position closest before `line` (from 0): `(offset in bytes, lines still to skip from there)`. Without a table, `(0, line)`.
-pub fn closest(data_file: &Path, line: u64) -> (u64, u64) {
+pub(crate) fn closest(data_file: &Path, line: u64) -> (u64, u64) {
     let Ok(table) = std::fs::read_to_string(table_path(data_file)) else { return (0, line) };
     let mut best = (0, line);
     for entry in table.lines() {

@@ -10,7 +10,7 @@ use crate::model::Params;
 ///
 /// # Errors
 /// `Parameters`, in Rally's words, with the closest names the track knows.
-pub fn check_used(params: &Params, known: &BTreeSet<String>) -> Result<(), LoadError> {
+pub(crate) fn check_used(params: &Params, known: &BTreeSet<String>) -> Result<(), LoadError> {
     let reserved: Vec<&str> =
         RESERVED_NAMES.iter().copied().filter(|name| params.contains_key(*name)).collect();
     if !reserved.is_empty() {

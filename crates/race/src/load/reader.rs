@@ -13,7 +13,7 @@ use super::template::TemplateContext;
 use crate::model::{Corpus, DocumentSet, DocumentSource, Index, Params, Template};
 
 /// Reads one track; collects the variables of every template it renders.
-pub struct TrackReader<'a> {
+pub(crate) struct TrackReader<'a> {
     pub track_name: &'a str,
     pub templates: &'a TemplateContext,
     /// Variables that the templates read so far leave to the user.
@@ -22,12 +22,17 @@ pub struct TrackReader<'a> {
 
 impl TrackReader<'_> {
     /// Rally's `Track 'x' is invalid. ...`.
-    pub fn error(&self, reason: impl std::fmt::Display) -> LoadError {
+    pub(crate) fn error(&self, reason: impl std::fmt::Display) -> LoadError {
         LoadError::invalid(format!("Track '{}' is invalid. {reason}", self.track_name))
     }
 
     /// A mandatory text property.
-    pub fn text(&self, element: &Value, name: &str, context: Option<&str>) -> Result<String, LoadError> {
+    pub(crate) fn text(
+        &self,
+        element: &Value,
+        name: &str,
+        context: Option<&str>,
+    ) -> Result<String, LoadError> {
         match element.get(name) {
             Some(Value::String(text)) => Ok(text.clone()),
             Some(other) => Err(self.error(format!("Element '{name}' must be a string but was [{other}]."))),
@@ -35,7 +40,7 @@ impl TrackReader<'_> {
         }
     }
 
-    pub fn missing(&self, name: &str, context: Option<&str>) -> LoadError {
+    pub(crate) fn missing(&self, name: &str, context: Option<&str>) -> LoadError {
         match context {
             Some(context) => self.error(format!("Mandatory element '{name}' is missing in '{context}'.")),
             None => self.error(format!("Mandatory element '{name}' is missing.")),
@@ -43,7 +48,7 @@ impl TrackReader<'_> {
     }
 
     /// `indices`, with their rendered bodies and (for old tracks) document types.
-    pub fn indices(&mut self, track: &Value) -> Result<Vec<(Index, Vec<String>)>, LoadError> {
+    pub(crate) fn indices(&mut self, track: &Value) -> Result<Vec<(Index, Vec<String>)>, LoadError> {
         let mut indices = Vec::new();
         for element in list(track, "indices") {
             let name = self.text(element, "name", None)?;
@@ -57,12 +62,16 @@ impl TrackReader<'_> {
         Ok(indices)
     }
 
-    pub fn data_streams(&self, track: &Value) -> Result<Vec<String>, LoadError> {
+    pub(crate) fn data_streams(&self, track: &Value) -> Result<Vec<String>, LoadError> {
         list(track, "data-streams").iter().map(|element| self.text(element, "name", None)).collect()
     }
 
     /// `templates` or `composable-templates`.
-    pub fn index_templates(&mut self, track: &Value, section: &str) -> Result<Vec<Template>, LoadError> {
+    pub(crate) fn index_templates(
+        &mut self,
+        track: &Value,
+        section: &str,
+    ) -> Result<Vec<Template>, LoadError> {
         let mut templates = Vec::new();
         for element in list(track, section) {
             templates.push(Template {
@@ -79,7 +88,7 @@ impl TrackReader<'_> {
     }
 
     /// `component-templates`; they match no index of their own.
-    pub fn component_templates(&mut self, track: &Value) -> Result<Vec<Template>, LoadError> {
+    pub(crate) fn component_templates(&mut self, track: &Value) -> Result<Vec<Template>, LoadError> {
         let mut templates = Vec::new();
         for element in list(track, "component-templates") {
             templates.push(Template {
@@ -122,7 +131,7 @@ impl TrackReader<'_> {
     }
 
     /// `corpora`: every document set with what it inherits from its corpus and, when there is only one, from the track's index.
-    pub fn corpora(
+    pub(crate) fn corpora(
         &self,
         track: &Value,
         indices: &[(Index, Vec<String>)],
@@ -286,14 +295,14 @@ impl Inherited {
 }
 
 /// The elements of an optional array property.
-pub fn list<'a>(element: &'a Value, name: &str) -> &'a [Value] {
+pub(crate) fn list<'a>(element: &'a Value, name: &str) -> &'a [Value] {
     element.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-pub fn optional_text(element: &Value, name: &str) -> Option<String> {
+pub(crate) fn optional_text(element: &Value, name: &str) -> Option<String> {
     element.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
-pub fn object(element: &Value, name: &str) -> Params {
+pub(crate) fn object(element: &Value, name: &str) -> Params {
     element.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
 }

@@ -196,7 +196,7 @@ const PARALLEL_TASK: Rules =
 ///
 /// # Errors
 /// `TrackInvalid` with the first violation found and the path to it.
-pub fn check(track_name: &str, track: &Value) -> Result<(), LoadError> {
+pub(crate) fn check(track_name: &str, track: &Value) -> Result<(), LoadError> {
     check_object(track, &TRACK, &mut Vec::new()).map_err(|violation| {
         LoadError::invalid(format!(
             "Track '{track_name}' is invalid.\n\nError details: {}\nPath: {}",

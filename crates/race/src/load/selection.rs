@@ -23,7 +23,7 @@ const TEST_MODE_THROUGHPUT: i64 = i64::MAX;
 ///
 /// # Errors
 /// `UnknownChallenge` with the names the track has.
-pub fn challenge<'a>(track: &'a Track, name: Option<&str>) -> Result<&'a Challenge, LoadError> {
+pub(crate) fn challenge<'a>(track: &'a Track, name: Option<&str>) -> Result<&'a Challenge, LoadError> {
     let found = match name {
         None | Some("") => track.challenges.iter().find(|challenge| challenge.default),
         Some(name) => track.challenges.iter().find(|challenge| challenge.name == name),
@@ -39,7 +39,11 @@ pub fn challenge<'a>(track: &'a Track, name: Option<&str>) -> Result<&'a Challen
 ///
 /// # Errors
 /// `Parameters` for a malformed filter, and for filters that leave no challenge a task: such a race would succeed in doing nothing.
-pub fn filter_tasks(track: &mut Track, include: &[String], exclude: &[String]) -> Result<(), LoadError> {
+pub(crate) fn filter_tasks(
+    track: &mut Track,
+    include: &[String],
+    exclude: &[String],
+) -> Result<(), LoadError> {
     let (given, excluding) = if include.is_empty() { (exclude, true) } else { (include, false) };
     if given.is_empty() {
         return Ok(());
@@ -103,7 +107,7 @@ impl TaskFilter {
 }
 
 /// Cuts a track down to a run of a few seconds: 1,000 documents a set, one iteration a client, at most 10 s a task.
-pub fn apply_test_mode(track: &mut Track) {
+pub(crate) fn apply_test_mode(track: &mut Track) {
     for set in track.corpora.iter_mut().flat_map(|corpus| &mut corpus.documents) {
         shrink_document_set(set);
     }
@@ -153,7 +157,7 @@ fn split_extension(file: &str) -> (&str, &str) {
 ///
 /// # Errors
 /// `NotSupported` naming the operation type, parameter source or scheduler.
-pub fn check_supported(
+pub(crate) fn check_supported(
     challenge: &Challenge,
     files: &TrackFiles,
     plugin: Option<&Plugin>,
@@ -188,7 +192,7 @@ pub fn check_supported(
 }
 
 /// Whether a bulk operation with these parameters reads this document set.
-pub fn reads(params: &Params, corpus: &str, set: &DocumentSet) -> bool {
+pub(crate) fn reads(params: &Params, corpus: &str, set: &DocumentSet) -> bool {
     let listed = |name: &str, value: Option<&str>| match params.get(name) {
         None | Some(Value::Null) => true,
         Some(Value::String(only)) => value == Some(only.as_str()),
@@ -214,7 +218,7 @@ fn is_of_plugin(plugin: Option<&Plugin>, task: &Task) -> bool {
 ///
 /// # Errors
 /// `TrackInvalid` for a bulk task without any documents.
-pub fn used_document_sets(
+pub(crate) fn used_document_sets(
     track: &Track,
     challenge: &Challenge,
     plugin: Option<&Plugin>,

@@ -21,7 +21,7 @@ use crate::model::Params;
 use crate::track_files::files::TrackFiles;
 
 /// Names that a user's parameter cannot take (Rally's internal globals).
-pub const RESERVED_NAMES: [&str; 4] = ["build_flavor", "glob", "now", "serverless_operator"];
+pub(crate) const RESERVED_NAMES: [&str; 4] = ["build_flavor", "glob", "now", "serverless_operator"];
 
 /// Functions that Jinja2 itself defines; using one is not a parameter of the track.
 const JINJA_GLOBALS: [&str; 6] = ["cycler", "dict", "joiner", "lipsum", "namespace", "range"];
@@ -50,7 +50,7 @@ const HELPERS: &str = r#"
 
 /// What every template of a track is rendered with.
 #[derive(Debug, Clone)]
-pub struct TemplateContext {
+pub(crate) struct TemplateContext {
     pub files: TrackFiles,
     pub params: Params,
     /// `default` or `serverless`, as the server says.
@@ -62,7 +62,7 @@ pub struct TemplateContext {
 
 /// A rendered template and the variables it leaves to the user.
 #[derive(Debug)]
-pub struct Rendered {
+pub(crate) struct Rendered {
     pub text: String,
     pub variables: BTreeSet<String>,
 }
@@ -72,7 +72,7 @@ impl TemplateContext {
     ///
     /// # Errors
     /// `TrackInvalid` with the template's name and line for syntax and runtime errors, `Io` for a missing file.
-    pub fn render_track(&self, name: &str) -> Result<Rendered, LoadError> {
+    pub(crate) fn render_track(&self, name: &str) -> Result<Rendered, LoadError> {
         let text = self.files.read(name)?;
         let source = self.collect(&text, folder_of(name), 0)?;
         let mut environment = self.environment();
@@ -81,7 +81,7 @@ impl TemplateContext {
     }
 
     /// Renders the body of an index or template: parameters only, no other files, no date filters.
-    pub fn render_body(&self, name: &str) -> Result<Rendered, LoadError> {
+    pub(crate) fn render_body(&self, name: &str) -> Result<Rendered, LoadError> {
         let text = self.files.read(name)?;
         let source = self.collect(&text, "", 0)?;
         render(&self.environment(), name, &source)

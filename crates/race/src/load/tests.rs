@@ -416,7 +416,7 @@ fn the_built_in_track_loads_and_exports() {
     std::fs::write(&log, "1.2.3.4 - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.0\" 200 1\n".repeat(1_200))
         .unwrap();
     let exported = folder.path().join("log_ingest");
-    crate::builtin::export("log_ingest", Some(&log), &exported).unwrap();
+    crate::builtin::catalog::export("log_ingest", Some(&log), &exported).unwrap();
     for test_mode in [false, true] {
         let spec = TrackSpec { test_mode, ..TrackSpec::new(TrackSource::Path(exported.clone()), NOW_S) };
         let track = load(&spec, &mut std::io::sink()).unwrap().track;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::reporting::DatastoreConfig;
 use super::templates::{self, METRICS, RACES, RESULTS};
+use crate::error::Error;
 use crate::hosts::connect;
 use crate::http::cluster::{Answer, Cluster};
 use crate::http::{HttpError, Method};
@@ -27,7 +28,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 const RETRIED_STATUSES: [u16; 4] = [429, 502, 503, 504];
 
 /// An open metrics store.
-pub struct Datastore {
+pub(crate) struct Datastore {
     cluster: Cluster,
     host: String,
     /// `YYYY-MM` of the race.
@@ -41,7 +42,7 @@ impl Datastore {
     /// Connects, and makes the template and the index of the metrics if they are missing. `race_timestamp`: `YYYYMMDDTHHMMSSZ`.
     ///
     /// Errors: the store does not answer, or refuses; what is missing is named.
-    pub fn open(config: &DatastoreConfig, race_timestamp: &str) -> Result<Datastore, String> {
+    pub(crate) fn open(config: &DatastoreConfig, race_timestamp: &str) -> Result<Datastore, Error> {
         Datastore::open_with(config, race_timestamp, FIRST_PAUSE)
     }
 
@@ -49,12 +50,16 @@ impl Datastore {
         config: &DatastoreConfig,
         race_timestamp: &str,
         first_pause: Duration,
-    ) -> Result<Datastore, String> {
+    ) -> Result<Datastore, Error> {
         let cluster = connect(std::slice::from_ref(&config.host), &config.options)
-            .map_err(|error| format!("metrics store: {error}"))?;
+            .map_err(|error| error.within("metrics store"))?;
         let month = match (race_timestamp.get(..4), race_timestamp.get(4..6)) {
             (Some(year), Some(month)) => format!("{year}-{month}"),
-            _ => return Err(format!("metrics store: [{race_timestamp}] is no time of a race")),
+            _ => {
+                return Err(Error::Argument(format!(
+                    "metrics store: [{race_timestamp}] is no time of a race"
+                )));
+            }
         };
         let mut store =
             Datastore { cluster, host: config.host.clone(), month, config: config.clone(), first_pause };
@@ -65,7 +70,7 @@ impl Datastore {
         Ok(store)
     }
 
-    fn ensure_metrics(&mut self) -> Result<(), String> {
+    fn ensure_metrics(&mut self) -> Result<(), Error> {
         let path = format!("/_index_template/{METRICS}");
         let found = self.expect(&format!("GET {path}"), &[200, 404], |cluster| cluster.get(&path))?;
         if found.status == 404 || self.config.overwrites_templates {
@@ -79,7 +84,7 @@ impl Datastore {
         Ok(())
     }
 
-    fn put_template(&mut self, name: &str) -> Result<(), String> {
+    fn put_template(&mut self, name: &str) -> Result<(), Error> {
         let (path, body) = (format!("/_index_template/{name}"), templates::template(name, &self.config));
         self.expect(&format!("PUT {path}"), &[200], |cluster| cluster.put(&path, &body)).map(|_| ())
     }
@@ -91,13 +96,13 @@ impl Datastore {
     /// Sends the documents of a file, one a line, to the index of the metrics, and returns how many.
     ///
     /// Errors: the file's, or the store refuses documents or stays away.
-    pub fn send_file(&mut self, file: &Path) -> Result<u64, String> {
-        let unreadable = |error: std::io::Error| format!("[{}]: {error}", file.display());
-        let reader = BufReader::with_capacity(1 << 16, File::open(file).map_err(unreadable)?);
+    pub(crate) fn send_file(&mut self, file: &Path) -> Result<u64, Error> {
+        let unreadable = Error::at(file);
+        let reader = BufReader::with_capacity(1 << 16, File::open(file).map_err(&unreadable)?);
         let index = self.index(METRICS);
         let (mut lines, mut bytes, mut sent) = (Vec::new(), 0, 0);
         for line in reader.lines() {
-            let line = line.map_err(unreadable)?;
+            let line = line.map_err(&unreadable)?;
             bytes += line.len();
             lines.push(line);
             if lines.len() >= BULK_DOCUMENTS_MAX || bytes >= BULK_BYTES_MAX {
@@ -113,7 +118,7 @@ impl Datastore {
     }
 
     /// Stores the race and its results. `race`: as in `race.json`; `results`: see [`super::results::documents`].
-    pub fn send_race(&mut self, race_id: &str, race: &Value, results: &[Value]) -> Result<(), String> {
+    pub(crate) fn send_race(&mut self, race_id: &str, race: &Value, results: &[Value]) -> Result<(), Error> {
         // As in Rally, the mappings are always brought up to date.
         self.put_template(RACES)?;
         let index = self.index(RACES);
@@ -125,7 +130,7 @@ impl Datastore {
         self.refresh(&format!("{index},{results_index}"))
     }
 
-    fn refresh(&mut self, indices: &str) -> Result<(), String> {
+    fn refresh(&mut self, indices: &str) -> Result<(), Error> {
         let path = format!("/{indices}/_refresh");
         self.expect(&format!("POST {path}"), &[200], |cluster| {
             cluster.post_within(&path, &Value::Null, cluster.timeout())
@@ -134,7 +139,7 @@ impl Datastore {
     }
 
     /// Sends documents until the store has taken each.
-    fn bulk(&mut self, index: &str, mut documents: Vec<String>) -> Result<(), String> {
+    fn bulk(&mut self, index: &str, mut documents: Vec<String>) -> Result<(), Error> {
         let action = format!("{}\n", json!({ "index": { "_index": index } }));
         let mut pause = self.first_pause;
         for _ in 0..=RETRIES_MAX {
@@ -155,13 +160,17 @@ impl Datastore {
                 pause = (pause * 2).min(PAUSE_MAX);
             }
         }
-        Err(format!("metrics store [{}]: it does not take {} documents", self.host, documents.len()))
+        Err(Error::Answer(format!(
+            "metrics store [{}]: it does not take {} documents",
+            self.host,
+            documents.len()
+        )))
     }
 
     /// Documents that may be sent again.
     ///
     /// Errors: the store will never take one of them.
-    fn refused(&self, documents: Vec<String>, answer: &Value) -> Result<Vec<String>, String> {
+    fn refused(&self, documents: Vec<String>, answer: &Value) -> Result<Vec<String>, Error> {
         let items = answer["items"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut again = Vec::new();
         for (document, item) in documents.into_iter().zip(items) {
@@ -172,10 +181,10 @@ impl Datastore {
                 200..300 => {}
                 status if RETRIED_STATUSES.contains(&status) => again.push(document),
                 status => {
-                    return Err(format!(
+                    return Err(Error::Answer(format!(
                         "metrics store [{}]: it refuses a document with status {status}: {}",
                         self.host, outcome["error"]
-                    ));
+                    )));
                 }
             }
         }
@@ -188,8 +197,8 @@ impl Datastore {
         what: &str,
         expected: &[u16],
         mut ask: impl FnMut(&mut Cluster) -> Result<Answer, HttpError>,
-    ) -> Result<Answer, String> {
-        let wrong = |host: &str, reason: String| format!("metrics store [{host}]: {what}: {reason}");
+    ) -> Result<Answer, Error> {
+        let call = format!("metrics store [{}]: {what}", self.host);
         let mut pause = self.first_pause;
         for attempt in 0..=RETRIES_MAX {
             let reason = match ask(&mut self.cluster) {
@@ -204,19 +213,19 @@ impl Datastore {
                         _ => "",
                     };
                     let reason = format!("status {}{advice}: {}", answer.status, answer.body);
-                    return Err(wrong(&self.host, reason));
+                    return Err(Error::Answer(format!("{call}: {reason}")));
                 }
                 Err(error @ (HttpError::Tls(_) | HttpError::Protocol(_))) => {
-                    return Err(wrong(&self.host, error.to_string()));
+                    return Err(Error::no_answer(call)(error));
                 }
                 Err(error) => error.to_string(),
             };
             if attempt == RETRIES_MAX {
-                return Err(wrong(&self.host, format!("{reason}, {RETRIES_MAX} times")));
+                return Err(Error::NoAnswer { call, reason: format!("{reason}, {RETRIES_MAX} times") });
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(PAUSE_MAX);
         }
-        Err(wrong(&self.host, "no answer".into()))
+        Err(Error::NoAnswer { call, reason: "no answer".into() })
     }
 }

@@ -11,7 +11,7 @@ use crate::model::Params;
 
 /// What every document of a race says.
 #[derive(Debug, Clone)]
-pub struct RaceContext {
+pub(crate) struct RaceContext {
     pub race_id: String,
     pub race_timestamp: String,
     pub environment: String,
@@ -30,14 +30,14 @@ pub struct RaceContext {
 
 /// What a document is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level<'a> {
+pub(crate) enum Level<'a> {
     Cluster,
     Node(&'a str),
 }
 
 /// One value with its name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Metric {
+pub(crate) struct Metric {
     pub name: String,
     pub value: Value,
     pub unit: Option<&'static str>,
@@ -46,12 +46,12 @@ pub struct Metric {
 
 impl RaceContext {
     /// The two clocks now.
-    pub fn clocks() -> (Instant, Duration) {
+    pub(crate) fn clocks() -> (Instant, Duration) {
         (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
     }
 
     /// A document of one value, measured at `at`.
-    pub fn value(&self, at: Instant, level: Level<'_>, metric: &Metric) -> Value {
+    pub(crate) fn value(&self, at: Instant, level: Level<'_>, metric: &Metric) -> Value {
         let mut document = self.times(at);
         document.extend(self.identity());
         document.insert("name".into(), metric.name.as_str().into());
@@ -64,7 +64,7 @@ impl RaceContext {
     }
 
     /// A document of the device's own fields, the first of which is its name.
-    pub fn document(&self, at: Instant, level: Level<'_>, fields: Params, meta: &Params) -> Value {
+    pub(crate) fn document(&self, at: Instant, level: Level<'_>, fields: Params, meta: &Params) -> Value {
         let mut document = fields;
         document.extend(self.times(at));
         document.extend(self.identity());
@@ -86,7 +86,7 @@ impl RaceContext {
     }
 
     /// Keys by which a document is found again.
-    pub fn identity(&self) -> Params {
+    pub(crate) fn identity(&self) -> Params {
         let identity = json!({
             "race-id": self.race_id,
             "race-timestamp": self.race_timestamp,
@@ -112,7 +112,7 @@ impl RaceContext {
         meta
     }
 
-    pub fn track_params(&self) -> Option<(String, Value)> {
+    pub(crate) fn track_params(&self) -> Option<(String, Value)> {
         (!self.track_params.is_empty()).then(|| ("track-params".to_owned(), self.track_params.clone().into()))
     }
 }

@@ -5,17 +5,17 @@
 //! `telemetry.ndjson` in the race's folder always holds what devices of telemetry found; `metrics.ndjson` holds all documents when
 //! [`reporting`] says so, and [`datastore`] brings them into an Elasticsearch-compatible server once the race is over.
 
-pub mod datastore;
-pub mod document;
-pub mod reporting;
-pub mod results;
-pub mod samples;
+pub(crate) mod datastore;
+pub(crate) mod document;
+pub(crate) mod reporting;
+pub(crate) mod results;
+pub(crate) mod samples;
 mod templates;
 #[cfg(test)]
 mod tests;
-pub mod writer;
+pub(crate) mod writer;
 
-pub use document::{Level, Metric, RaceContext};
-pub use reporting::Reporting;
-pub use samples::SampleLog;
-pub use writer::{MetricsSender, MetricsWriter};
+pub(crate) use document::{Level, Metric, RaceContext};
+pub(crate) use reporting::Reporting;
+pub(crate) use samples::SampleLog;
+pub(crate) use writer::{MetricsSender, MetricsWriter};

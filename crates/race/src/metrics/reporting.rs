@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::arguments::parse;
+use crate::error::Error;
 use crate::hosts::ClientOptions;
 use crate::model::{Params, bare_text};
 
@@ -30,7 +31,7 @@ const WORDS: [&str; 15] = [
 ];
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reporting {
+pub(crate) struct Reporting {
     /// Whether `metrics.ndjson` is kept in the race's folder.
     pub keeps_file: bool,
     pub datastore: Option<DatastoreConfig>,
@@ -48,7 +49,7 @@ impl Default for Reporting {
 
 /// An Elasticsearch-compatible server that keeps measurements.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DatastoreConfig {
+pub(crate) struct DatastoreConfig {
     /// `host:port`.
     pub host: String,
     pub options: ClientOptions,
@@ -61,7 +62,7 @@ pub struct DatastoreConfig {
 
 impl Reporting {
     /// Whether documents of requests and of the server's statistics are written at all.
-    pub fn wants_metrics(&self) -> bool {
+    pub(crate) fn wants_metrics(&self) -> bool {
         self.keeps_file || self.datastore.is_some()
     }
 
@@ -69,11 +70,14 @@ impl Reporting {
     /// `environment`: variables by name (`RALLY_REPORTING_DATASTORE_USER`, `…_PASSWORD`, `…_API_KEY` go before the file's).
     ///
     /// Errors: a word that is not understood, a value of the wrong kind, a file that cannot be read.
-    pub fn read(argument: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Reporting, String> {
+    pub(crate) fn read(
+        argument: &str,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Reporting, Error> {
         let mut words = match argument.ends_with(".ini") {
             true => section(argument)?,
             false => {
-                let params = parse(argument).map_err(|error| format!("--reporting: {error}"))?;
+                let params = parse(argument).map_err(|error| error.within("--reporting"))?;
                 params
                     .into_iter()
                     .filter(|(_, value)| !value.is_null())
@@ -91,20 +95,23 @@ impl Reporting {
             }
         }
         if let Some(unknown) = words.keys().find(|key| !WORDS.contains(&key.as_str())) {
-            return Err(format!("--reporting: [{unknown}] is not supported; there are {}", WORDS.join(", ")));
+            return Err(Error::Argument(format!(
+                "--reporting: [{unknown}] is not supported; there are {}",
+                WORDS.join(", ")
+            )));
         }
         Words(words).reporting()
     }
 }
 
 /// The section `[reporting]`: `key = value` lines, `#` and `;` begin comments; empty values are as good as none.
-fn section(file: &str) -> Result<BTreeMap<String, String>, String> {
+fn section(file: &str) -> Result<BTreeMap<String, String>, Error> {
     let path = match file.strip_prefix("~/") {
         Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
         None => file.into(),
     };
-    let content = std::fs::read_to_string(&path)
-        .map_err(|error| format!("--reporting: [{}]: {error}", path.display()))?;
+    let content =
+        std::fs::read_to_string(&path).map_err(|error| Error::at(&path)(error).within("--reporting"))?;
     let (mut words, mut is_inside) = (BTreeMap::new(), false);
     for line in content.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -127,22 +134,26 @@ impl Words {
         self.0.get(key).map(String::as_str)
     }
 
-    fn flag(&self, key: &str, default: bool) -> Result<bool, String> {
+    fn flag(&self, key: &str, default: bool) -> Result<bool, Error> {
         match self.get(key).map(str::to_lowercase).as_deref() {
             None => Ok(default),
             Some("true" | "yes" | "y" | "on" | "t" | "1") => Ok(true),
             Some("false" | "no" | "n" | "off" | "f" | "0") => Ok(false),
-            Some(other) => Err(format!("--reporting: [{key}] cannot be [{other}]; it is true or false")),
+            Some(other) => {
+                Err(Error::Argument(format!("--reporting: [{key}] cannot be [{other}]; it is true or false")))
+            }
         }
     }
 
-    fn number(&self, key: &str, min: u64) -> Result<Option<u64>, String> {
+    fn number(&self, key: &str, min: u64) -> Result<Option<u64>, Error> {
         let Some(value) = self.get(key) else { return Ok(None) };
         let number = value.parse::<u64>().ok().filter(|number| *number >= min);
-        number.map(Some).ok_or_else(|| format!("--reporting: [{key}] must be >= {min} but is [{value}]"))
+        number
+            .map(Some)
+            .ok_or_else(|| Error::Argument(format!("--reporting: [{key}] must be >= {min} but is [{value}]")))
     }
 
-    fn reporting(&self) -> Result<Reporting, String> {
+    fn reporting(&self) -> Result<Reporting, Error> {
         let shows_processing_time = self.flag("output.processingtime", false)?;
         let downsample_factor = self.number("metrics.request.downsample.factor", 1)?.unwrap_or(1);
         let (keeps_file, datastore) = match self.get("datastore.type").unwrap_or("in-memory") {
@@ -150,17 +161,19 @@ impl Words {
             "file" => (true, None),
             "elasticsearch" => (false, Some(self.datastore()?)),
             other => {
-                return Err(format!(
+                return Err(Error::Argument(format!(
                     "--reporting: [datastore.type] cannot be [{other}]; it is in-memory, file or elasticsearch"
-                ));
+                )));
             }
         };
         Ok(Reporting { keeps_file, datastore, downsample_factor, shows_processing_time })
     }
 
-    fn datastore(&self) -> Result<DatastoreConfig, String> {
+    fn datastore(&self) -> Result<DatastoreConfig, Error> {
         let needed = |key: &str| {
-            self.get(key).ok_or_else(|| format!("--reporting: [datastore.type] elasticsearch needs [{key}]"))
+            self.get(key).ok_or_else(|| {
+                Error::Argument(format!("--reporting: [datastore.type] elasticsearch needs [{key}]"))
+            })
         };
         let mut options = Params::new();
         let mut set = |key: &str, value: Value| options.insert(key.to_owned(), value);
@@ -173,12 +186,15 @@ impl Words {
         }
         match (self.get("datastore.user"), self.get("datastore.password"), self.get("datastore.api_key")) {
             (Some(_), _, Some(_)) => {
-                return Err("--reporting: [datastore.user] and [datastore.api_key] exclude each other".into());
+                return Err(Error::argument(
+                    "--reporting: [datastore.user] and [datastore.api_key] exclude each other",
+                ));
             }
             (Some(_), None, None) => {
-                return Err("--reporting: no [datastore.password] for [datastore.user]; \
-                            RALLY_REPORTING_DATASTORE_PASSWORD may hold it, too"
-                    .into());
+                return Err(Error::argument(
+                    "--reporting: no [datastore.password] for [datastore.user]; \
+                            RALLY_REPORTING_DATASTORE_PASSWORD may hold it, too",
+                ));
             }
             (Some(user), Some(password), None) => {
                 set("basic_auth_user", json!(user));
@@ -191,8 +207,7 @@ impl Words {
         }
         Ok(DatastoreConfig {
             host: format!("{}:{}", needed("datastore.host")?, needed("datastore.port")?),
-            options: ClientOptions::from_params(&options)
-                .map_err(|reason| format!("--reporting: {reason}"))?,
+            options: ClientOptions::from_params(&options).map_err(|reason| reason.within("--reporting"))?,
             number_of_shards: self.number("datastore.number_of_shards", 1)?,
             number_of_replicas: self.number("datastore.number_of_replicas", 0)?,
             overwrites_templates: self.flag("datastore.overwrite_existing_templates", false)?,
@@ -205,7 +220,7 @@ impl Words {
 mod tests {
     use super::*;
 
-    fn read(argument: &str) -> Result<Reporting, String> {
+    fn read(argument: &str) -> Result<Reporting, Error> {
         Reporting::read(argument, &|_| None)
     }
 
@@ -232,7 +247,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         let check = |argument: &str, expected: &str| {
-            let reason = read(argument).unwrap_err();
+            let reason = read(argument).unwrap_err().to_string();
             assert!(reason.contains(expected), "{reason}");
         };
         let store = "datastore.type:elasticsearch,datastore.host:'h',datastore.port:1,";

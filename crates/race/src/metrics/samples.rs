@@ -20,7 +20,7 @@ const BATCH_SAMPLES: usize = 512;
 
 /// What documents need of a [`Sample`].
 #[derive(Debug)]
-pub struct SampleRecord {
+pub(crate) struct SampleRecord {
     task_index: u32,
     client: u32,
     is_warmup: bool,
@@ -56,7 +56,7 @@ impl SampleRecord {
 
 /// Makes documents of a race's requests.
 #[derive(Debug, Clone)]
-pub struct SampleLog {
+pub(crate) struct SampleLog {
     pub context: Arc<RaceContext>,
     pub sender: MetricsSender,
     /// Meta information of the track and the challenge, merged.
@@ -67,7 +67,7 @@ pub struct SampleLog {
 
 impl SampleLog {
     /// `start`: what the times of the step's samples count from.
-    pub fn step(&self, tasks: &[&Task], start: Instant) -> StepLog {
+    pub(crate) fn step(&self, tasks: &[&Task], start: Instant) -> StepLog {
         let since_race = start.saturating_duration_since(self.context.started);
         let texts = StepTexts {
             start,
@@ -87,7 +87,7 @@ impl SampleLog {
 }
 
 /// The requests of one step.
-pub struct StepLog {
+pub(crate) struct StepLog {
     texts: Arc<StepTexts>,
     sender: MetricsSender,
     batch: Vec<SampleRecord>,
@@ -96,7 +96,7 @@ pub struct StepLog {
 }
 
 impl StepLog {
-    pub fn record(&mut self, sample: &Sample) {
+    pub(crate) fn record(&mut self, sample: &Sample) {
         let is_wanted = self.seen.is_multiple_of(self.downsample_factor);
         self.seen += 1;
         if !is_wanted {
@@ -110,7 +110,7 @@ impl StepLog {
     }
 
     /// Ends the step: the load is over, so that there is time to wait for the writer. `throughput`: notes and unit by task.
-    pub fn finish(self, throughput: &[(&[Note], String)]) {
+    pub(crate) fn finish(self, throughput: &[(&[Note], String)]) {
         self.sender.samples(&self.texts, self.batch);
         for (index, (notes, unit)) in throughput.iter().enumerate() {
             for note in *notes {
@@ -122,7 +122,7 @@ impl StepLog {
 
 /// What the documents of a step have in common.
 #[derive(Debug)]
-pub struct StepTexts {
+pub(crate) struct StepTexts {
     /// The step's start, by both clocks.
     start: Instant,
     start_epoch: Duration,
@@ -182,7 +182,7 @@ fn inner(object: &Params) -> String {
 
 impl StepTexts {
     /// Appends the documents of a request, a line each.
-    pub fn write(&self, out: &mut Vec<u8>, record: &SampleRecord) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>, record: &SampleRecord) {
         let Some(task) = self.tasks.get(record.task_index as usize) else { return };
         let times = [
             ("latency", record.latency),

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use super::reporting::DatastoreConfig;
 
 /// Names of the templates; their indices are `<name>-YYYY-MM`.
-pub const METRICS: &str = "rally-metrics";
-pub const RACES: &str = "rally-races";
-pub const RESULTS: &str = "rally-results";
+pub(super) const METRICS: &str = "rally-metrics";
+pub(super) const RACES: &str = "rally-races";
+pub(super) const RESULTS: &str = "rally-results";
 
 /// Fields above this number are refused; nodes' statistics have many.
 const METRICS_FIELDS_MAX: u32 = 2000;
@@ -18,7 +18,7 @@ const METRICS_FIELDS_MAX: u32 = 2000;
 const KEYWORD_CHARS_MAX: u32 = 8191;
 
 /// The body of `PUT _index_template/<name>`.
-pub fn template(name: &str, config: &DatastoreConfig) -> Value {
+pub(super) fn template(name: &str, config: &DatastoreConfig) -> Value {
     let mut index = Map::new();
     let mut keyword = json!({ "type": "keyword" });
     if name == METRICS {

@@ -18,8 +18,8 @@ use super::samples::{SampleRecord, StepTexts};
 /// Messages that wait at most: some 4 MB of samples.
 const QUEUE_LENGTH: usize = 64;
 
-pub const TELEMETRY_FILE: &str = "telemetry.ndjson";
-pub const METRICS_FILE: &str = "metrics.ndjson";
+pub(crate) const TELEMETRY_FILE: &str = "telemetry.ndjson";
+pub(crate) const METRICS_FILE: &str = "metrics.ndjson";
 
 /// What the thread is told.
 enum Message {
@@ -35,7 +35,7 @@ enum Message {
 }
 
 /// The thread and its files. Dropping it without [`MetricsWriter::finish`] removes what was written: the race has no results.
-pub struct MetricsWriter {
+pub(crate) struct MetricsWriter {
     sender: Option<MetricsSender>,
     thread: Option<JoinHandle<()>>,
     folder: PathBuf,
@@ -43,7 +43,7 @@ pub struct MetricsWriter {
 
 /// A way to the thread.
 #[derive(Debug, Clone)]
-pub struct MetricsSender {
+pub(crate) struct MetricsSender {
     sender: SyncSender<Message>,
     /// Samples that found the queue full.
     dropped: Arc<AtomicU64>,
@@ -52,26 +52,26 @@ pub struct MetricsSender {
 // The thread is gone only when a file could not be written, which it tells at the end: what is sent then is lost anyway.
 impl MetricsSender {
     /// Waits while the queue is full, as all but [`MetricsSender::try_samples`].
-    pub fn telemetry(&self, document: Value) {
+    pub(crate) fn telemetry(&self, document: Value) {
         let _ = self.sender.send(Message::Telemetry(document));
     }
 
     /// A document that is no device's.
-    pub fn metric(&self, document: &Value) {
+    pub(crate) fn metric(&self, document: &Value) {
         self.metric_text(format!("{document}\n").into_bytes());
     }
 
     /// Lines of such documents.
-    pub fn metric_text(&self, lines: Vec<u8>) {
+    pub(crate) fn metric_text(&self, lines: Vec<u8>) {
         let _ = self.sender.send(Message::Metrics(lines));
     }
 
-    pub fn samples(&self, texts: &Arc<StepTexts>, batch: Vec<SampleRecord>) {
+    pub(crate) fn samples(&self, texts: &Arc<StepTexts>, batch: Vec<SampleRecord>) {
         let _ = self.sender.send(Message::Samples(Arc::clone(texts), batch));
     }
 
     /// Drops and counts the samples when the queue is full.
-    pub fn try_samples(&self, texts: &Arc<StepTexts>, batch: Vec<SampleRecord>) {
+    pub(crate) fn try_samples(&self, texts: &Arc<StepTexts>, batch: Vec<SampleRecord>) {
         let count = batch.len() as u64;
         if self.sender.try_send(Message::Samples(Arc::clone(texts), batch)).is_err() {
             self.dropped.fetch_add(count, Ordering::Relaxed);
@@ -84,7 +84,7 @@ impl MetricsWriter {
     /// documents beside that of telemetry.
     ///
     /// Errors: no thread is to be had.
-    pub fn start(folder: &Path, has_metrics: bool) -> io::Result<MetricsWriter> {
+    pub(crate) fn start(folder: &Path, has_metrics: bool) -> io::Result<MetricsWriter> {
         let (sender, receiver) = sync_channel(QUEUE_LENGTH);
         let mut files = Files {
             telemetry: LazyFile::new(folder.join(TELEMETRY_FILE)),
@@ -97,14 +97,14 @@ impl MetricsWriter {
         Ok(MetricsWriter { sender: Some(sender), thread: Some(thread), folder: folder.to_owned() })
     }
 
-    pub fn sender(&self) -> MetricsSender {
+    pub(crate) fn sender(&self) -> MetricsSender {
         self.sender.clone().expect("taken by `finish` alone, which consumes the writer")
     }
 
     /// Waits until everything is in the files, which stay. Returns how many samples were dropped.
     ///
     /// Errors: the first that a file had; documents are missing then.
-    pub fn finish(mut self) -> io::Result<u64> {
+    pub(crate) fn finish(mut self) -> io::Result<u64> {
         let ended = || io::Error::other("the thread [metrics] ended early");
         let (done, written) = sync_channel(1);
         let queue = self.sender.take().ok_or_else(ended)?;

@@ -2,7 +2,7 @@
 
 /// One of Rally's operation types (`esrally/track/track.py`, `OperationType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OperationType {
+pub(crate) struct OperationType {
     pub name: &'static str,
     /// Administrative operations are left out of reports unless they failed or the track asks for them.
     pub admin: bool,
@@ -17,7 +17,7 @@ const fn admin(name: &'static str) -> OperationType {
 }
 
 /// Every operation type of Rally 2.13, and `enrich-policy`, which is newer.
-pub const OPERATION_TYPES: &[OperationType] = &[
+pub(crate) const OPERATION_TYPES: &[OperationType] = &[
     measured("index-stats"),
     measured("node-stats"),
     measured("search"),
@@ -81,6 +81,6 @@ pub const OPERATION_TYPES: &[OperationType] = &[
 ];
 
 /// Rally's operation type of this name, if it is one.
-pub fn operation_type(name: &str) -> Option<&'static OperationType> {
+pub(crate) fn operation_type(name: &str) -> Option<&'static OperationType> {
     OPERATION_TYPES.iter().find(|candidate| candidate.name == name)
 }

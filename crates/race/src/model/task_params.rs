@@ -16,7 +16,7 @@ pub struct InvalidTask(pub String);
 ///
 /// # Errors
 /// Both are given, or one of the wrong kind.
-pub fn target_throughput(task: &str, params: &Params) -> Result<Option<Throughput>, InvalidTask> {
+pub(crate) fn target_throughput(task: &str, params: &Params) -> Result<Option<Throughput>, InvalidTask> {
     static TARGET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^((?:\d*\.)?\d+)\s(\w+/s)").expect("the pattern is a constant"));
     let given = |name: &str| params.get(name).filter(|value| !value.is_null());
@@ -62,7 +62,10 @@ pub fn target_throughput(task: &str, params: &Params) -> Result<Option<Throughpu
 ///
 /// # Errors
 /// Any other value.
-pub fn ignore_response_error_level(task: &str, params: &Params) -> Result<Option<String>, InvalidTask> {
+pub(crate) fn ignore_response_error_level(
+    task: &str,
+    params: &Params,
+) -> Result<Option<String>, InvalidTask> {
     match params.get("ignore-response-error-level") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(level)) if level == "non-fatal" => Ok(Some(level.clone())),

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 /// Documents of a document set in test mode; the file of that many documents is named `<stem>-1k.<extension>`.
-pub const TEST_MODE_DOCUMENTS: u64 = 1_000;
+pub(crate) const TEST_MODE_DOCUMENTS: u64 = 1_000;
 
 /// JSON object with the author's key order.
-pub type Params = Map<String, Value>;
+pub(crate) type Params = Map<String, Value>;
 
 /// A text without its quotes, everything else as JSON.
-pub fn bare_text(value: &Value) -> String {
+pub(crate) fn bare_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

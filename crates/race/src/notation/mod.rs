@@ -3,9 +3,9 @@
 //! `number` and `python_json` write as Python does, which Rally's files and tables show; `units` knows bytes and their names, `shown` is
 //! what people read.
 
-pub mod number;
-pub mod python_json;
-pub mod shown;
-pub mod units;
+pub(crate) mod number;
+pub(crate) mod python_json;
+pub(crate) mod shown;
+pub(crate) mod units;
 
-pub use number::Number;
+pub(crate) use number::Number;

@@ -61,7 +61,7 @@ impl std::fmt::Display for Number {
 }
 
 /// `repr(value)`: the shortest digits that read back as the same number, with an exponent below 1e-4 and from 1e16 on.
-pub fn repr(value: f64) -> String {
+pub(crate) fn repr(value: f64) -> String {
     if let Some(text) = not_finite(value) {
         return text;
     }
@@ -78,7 +78,7 @@ pub fn repr(value: f64) -> String {
 }
 
 /// `format(value, "g")`: six significant digits without trailing zeros, with an exponent below 1e-4 and from 1e6 on.
-pub fn general(value: f64) -> String {
+pub(crate) fn general(value: f64) -> String {
     const SIGNIFICANT_DIGITS: i32 = 6;
     if let Some(text) = not_finite(value) {
         return text;
@@ -94,7 +94,7 @@ pub fn general(value: f64) -> String {
 }
 
 /// `round(value, 2)` as Python prints it.
-pub fn rounded_2(value: f64) -> String {
+pub(crate) fn rounded_2(value: f64) -> String {
     repr(format!("{value:.2}").parse().unwrap_or(value))
 }
 
@@ -138,14 +138,14 @@ fn scientific(negative: bool, digits: &str, exponent: i32) -> String {
 }
 
 /// Whether `int(text)` succeeds.
-pub fn is_int(text: &str) -> bool {
+pub(crate) fn is_int(text: &str) -> bool {
     let text = text.trim();
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     digits.split('_').all(|group| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// What `float(text)` gives, with the limits of `tabulate`: no overflow to infinity, and only `inf`, `-inf`, `nan` by name.
-pub fn parse(text: &str) -> Option<f64> {
+pub(crate) fn parse(text: &str) -> Option<f64> {
     let trimmed = text.trim();
     let grouped = trimmed.contains('_');
     let value: f64 = if grouped && is_int(trimmed) { trimmed.replace('_', "") } else { trimmed.to_owned() }

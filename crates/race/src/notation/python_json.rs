@@ -9,7 +9,7 @@ use crate::notation::number::repr;
 
 /// How characters beyond ASCII are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Characters {
+pub(crate) enum Characters {
     /// `ensure_ascii=False`.
     AsTheyAre,
     /// Python's default: `\u00e9`, and beyond the basic plane as two surrogates.
@@ -17,7 +17,7 @@ pub enum Characters {
 }
 
 /// `json.dumps(value, indent=indent)`: numbers as Python prints them. `value` must not fail to serialize (maps with text keys).
-pub fn pretty(value: &impl Serialize, indent: usize, characters: Characters) -> Vec<u8> {
+pub(crate) fn pretty(value: &impl Serialize, indent: usize, characters: Characters) -> Vec<u8> {
     let mut text = Vec::new();
     let spaces = vec![b' '; indent];
     let formatter = Python { pretty: PrettyFormatter::with_indent(&spaces), characters };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::notation::units;
 
 /// `1,234,567`; below 10 with two decimals.
-pub fn grouped(value: f64) -> String {
+pub(crate) fn grouped(value: f64) -> String {
     if value.abs() < 10.0 && value.fract() != 0.0 {
         return format!("{value:.2}");
     }
@@ -14,7 +14,7 @@ pub fn grouped(value: f64) -> String {
 }
 
 /// Three significant digits, in the unit that suits: `340 µs`, `12.3 ms`, `2.05 s`.
-pub fn milliseconds(ms: f64) -> String {
+pub(crate) fn milliseconds(ms: f64) -> String {
     let (value, unit) = match ms {
         0.0 => return "0 ms".to_owned(),
         ms if ms < 0.9995 => (ms * 1000.0, "µs"),
@@ -25,7 +25,7 @@ pub fn milliseconds(ms: f64) -> String {
 }
 
 /// Three significant digits, in the unit that suits: `12.0 MiB`.
-pub fn bytes(bytes: f64) -> String {
+pub(crate) fn bytes(bytes: f64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes;
     let mut units = UNITS.iter();
@@ -40,7 +40,7 @@ pub fn bytes(bytes: f64) -> String {
 }
 
 /// In a figure's own unit: times and sizes in the one that suits, percentages with three digits, anything else grouped.
-pub fn in_unit(value: f64, unit: &str) -> String {
+pub(crate) fn in_unit(value: f64, unit: &str) -> String {
     match unit {
         "ms" => milliseconds(value),
         "s" => milliseconds(value * 1000.0),
@@ -52,12 +52,12 @@ pub fn in_unit(value: f64, unit: &str) -> String {
 }
 
 /// A share in percent, with three significant digits.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{} %", three_digits(share * 100.0))
 }
 
 /// Three significant digits, without an exponent.
-pub fn three_digits(value: f64) -> String {
+pub(crate) fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         value if value < 9.995 => 2,
         value if value < 99.95 => 1,
@@ -67,14 +67,14 @@ pub fn three_digits(value: f64) -> String {
 }
 
 /// Six significant digits without an exponent and without trailing zeros, for tables: `170840`, `0.412`.
-pub fn plain(value: f64) -> String {
+pub(crate) fn plain(value: f64) -> String {
     let value = significant(value, 6);
     // Display of a float never has an exponent.
     if value.is_finite() { value.to_string() } else { "-".to_owned() }
 }
 
 /// The unit in which a table shows figures of `unit`, and the factor to it: sizes in MB, so that columns hold no powers of ten.
-pub fn table_unit(unit: &str) -> (&str, f64) {
+pub(crate) fn table_unit(unit: &str) -> (&str, f64) {
     match unit {
         "bytes" => ("MB", 1.0 / units::MB),
         unit => (unit, 1.0),
@@ -82,12 +82,12 @@ pub fn table_unit(unit: &str) -> (&str, f64) {
 }
 
 /// The closest number of so many significant digits.
-pub fn significant(value: f64, digits: usize) -> f64 {
+pub(crate) fn significant(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
 
 /// `0:07`, `12:34`, `1:02:03`.
-pub fn clock(seconds: f64) -> String {
+pub(crate) fn clock(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
@@ -96,7 +96,7 @@ pub fn clock(seconds: f64) -> String {
 }
 
 /// Each name once, in the order in which they come.
-pub fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     names.filter(|name| seen.insert(*name)).collect()
 }

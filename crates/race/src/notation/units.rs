@@ -5,17 +5,17 @@
 use crate::notation::number::Number;
 
 const NS_PER_MS: i64 = 1_000_000;
-pub const KB: f64 = 1024.0;
-pub const MB: f64 = KB * 1024.0;
-pub const GB: f64 = MB * 1024.0;
-pub const TB: f64 = GB * 1024.0;
-pub const PB: f64 = TB * 1024.0;
+pub(crate) const KB: f64 = 1024.0;
+pub(crate) const MB: f64 = KB * 1024.0;
+pub(crate) const GB: f64 = MB * 1024.0;
+pub(crate) const TB: f64 = GB * 1024.0;
+pub(crate) const PB: f64 = TB * 1024.0;
 
-pub fn ms_to_minutes(ms: Number) -> Number {
+pub(crate) fn ms_to_minutes(ms: Number) -> Number {
     Number::Float(ns(ms) / 60e9)
 }
 
-pub fn ms_to_seconds(ms: Number) -> Number {
+pub(crate) fn ms_to_seconds(ms: Number) -> Number {
     Number::Float(ns(ms) / 1e9)
 }
 
@@ -26,16 +26,16 @@ fn ns(ms: Number) -> f64 {
     }
 }
 
-pub fn bytes_to_gb(bytes: Number) -> Number {
+pub(crate) fn bytes_to_gb(bytes: Number) -> Number {
     Number::Float(bytes.as_f64().trunc() / GB)
 }
 
-pub fn bytes_to_mb(bytes: Number) -> Number {
+pub(crate) fn bytes_to_mb(bytes: Number) -> Number {
     Number::Float(bytes.as_f64().trunc() / MB)
 }
 
 /// The largest unit that keeps a value at 1 or more, and its bytes.
-pub fn human_unit(bytes: f64) -> (&'static str, f64) {
+pub(crate) fn human_unit(bytes: f64) -> (&'static str, f64) {
     let size = bytes.abs();
     match size {
         _ if size < KB => ("B", 1.0),
@@ -47,7 +47,7 @@ pub fn human_unit(bytes: f64) -> (&'static str, f64) {
 }
 
 /// `252.9MB`, `17B`, `N/A`.
-pub fn pretty_size(bytes: Option<u64>) -> String {
+pub(crate) fn pretty_size(bytes: Option<u64>) -> String {
     let Some(bytes) = bytes else { return "N/A".to_owned() };
     match human_unit(bytes as f64) {
         ("B", _) => format!("{bytes}B"),
@@ -56,7 +56,7 @@ pub fn pretty_size(bytes: Option<u64>) -> String {
 }
 
 /// `11,396,503`.
-pub fn pretty_count(count: u64) -> String {
+pub(crate) fn pretty_count(count: u64) -> String {
     grouped_digits(&count.to_string())
 }
 
@@ -73,7 +73,7 @@ pub(super) fn grouped_digits(digits: &str) -> String {
 }
 
 /// Bytes of a size as Elasticsearch and its users write it: `512mb`, `10gb`, `1.5g`, `1024`, `-1` (no limit).
-pub fn bytes_of(text: &str) -> Option<f64> {
+pub(crate) fn bytes_of(text: &str) -> Option<f64> {
     let text = text.trim().to_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {

@@ -16,10 +16,10 @@ const PACKAGES: &[&str] =
 const VERSION_MIN: (u64, u64) = (3, 8);
 
 /// What to do where there is none.
-pub const ADVICE: &str = "Install Python 3.8 or newer, or name one with --python or LIMBER_PYTHON.";
+pub(super) const ADVICE: &str = "Install Python 3.8 or newer, or name one with --python or LIMBER_PYTHON.";
 
 /// Time that a plugin has for each answer, in seconds, if the user names none.
-pub const TIME_LIMIT_S_DEFAULT: u64 = 300;
+pub(super) const TIME_LIMIT_S_DEFAULT: u64 = 300;
 
 /// What the user wants of Python.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl PythonSettings {
 
 /// A Python that was asked what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interpreter {
+pub(crate) struct Interpreter {
     /// As started.
     pub program: PathBuf,
     /// Python's own name of itself.
@@ -58,7 +58,7 @@ impl Interpreter {
     /// Asks the interpreter of the settings.
     ///
     /// Errors: it does not start, or is too old.
-    pub fn find(settings: &PythonSettings) -> Result<Interpreter, PluginError> {
+    pub(crate) fn find(settings: &PythonSettings) -> Result<Interpreter, PluginError> {
         let program = settings.program();
         let code = "import sys, json, importlib.util, importlib.metadata as m\n\
             def version(name):\n\

@@ -3,7 +3,7 @@
 
 /// What differs between versions of the track's plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Variant {
+pub(crate) struct Variant {
     /// The query on `feature_class.raw`.
     pub clause: &'static str,
     /// The last, changing term is one of 1 to this, in the two sources with such a query.
@@ -20,7 +20,7 @@ pub(crate) const KNOWN: [(u32, usize, Variant); 3] = [
 
 impl Variant {
     /// That of a `track.py`, if its text is known to the letter.
-    pub fn of_plugin(text: &str) -> Option<Variant> {
+    pub(crate) fn of_plugin(text: &str) -> Option<Variant> {
         let mut sum = flate2::Crc::new();
         sum.update(text.as_bytes());
         let is_same = |(crc, bytes, _): &&(u32, usize, Variant)| *crc == sum.sum() && *bytes == text.len();
@@ -29,14 +29,14 @@ impl Variant {
 }
 
 /// Its source without any other query.
-pub const PURE: &str = "pure-terms-query-source";
+pub(crate) const PURE: &str = "pure-terms-query-source";
 /// Its source with a query, and the terms as a filter.
-pub const FILTERED: &str = "filtered-terms-query-source";
+pub(crate) const FILTERED: &str = "filtered-terms-query-source";
 /// Its source with a query that the terms take away from.
-pub const PROHIBITED: &str = "prohibited-terms-query-source";
+pub(crate) const PROHIBITED: &str = "prohibited-terms-query-source";
 
 /// Whether a parameter source of this name is one of theirs.
-pub fn is_source(name: &str) -> bool {
+pub(crate) fn is_source(name: &str) -> bool {
     [PURE, FILTERED, PROHIBITED].contains(&name)
 }
 

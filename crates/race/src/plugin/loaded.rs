@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use super::process::Process;
 use super::scripts::Scripts;
 use super::{PluginError, PythonSettings, track_json};
-use crate::http::protocol::Protocol;
 use crate::model::{DocumentSource, Track};
+use crate::protocol::Protocol;
 
 /// A track's plugin, loaded in at least one process.
 #[derive(Debug)]
-pub struct Plugin {
+pub(crate) struct Plugin {
     folder: PathBuf,
     settings: PythonSettings,
     scripts: Arc<Scripts>,
@@ -52,7 +52,7 @@ impl Plugin {
     ///
     /// # Errors
     /// [`PluginError`]: no Python, a module that is missing, an exception.
-    pub fn load(folder: &Path, settings: &PythonSettings) -> Result<Plugin, PluginError> {
+    pub(crate) fn load(folder: &Path, settings: &PythonSettings) -> Result<Plugin, PluginError> {
         let scripts = Scripts::write().map_err(|error| {
             PluginError::Python(format!(
                 "cannot write Limber's Python files to the temporary folder: {error}"
@@ -85,7 +85,7 @@ impl Plugin {
     }
 
     /// What the plugin registers: (title, names).
-    pub fn registered(&self) -> [(&'static str, Vec<String>); 5] {
+    pub(crate) fn registered(&self) -> [(&'static str, Vec<String>); 5] {
         let names = |names: &BTreeSet<String>| names.iter().cloned().collect();
         let esrally = match self.esrally.as_str() {
             "installed" => "installed package",
@@ -100,20 +100,20 @@ impl Plugin {
         ]
     }
 
-    pub fn has_param_source(&self, name: &str) -> bool {
+    pub(crate) fn has_param_source(&self, name: &str) -> bool {
         self.param_sources.contains(name)
     }
 
-    pub fn has_runner(&self, operation_type: &str) -> bool {
+    pub(crate) fn has_runner(&self, operation_type: &str) -> bool {
         self.runners.contains(operation_type)
     }
 
-    pub fn has_scheduler(&self, name: &str) -> bool {
+    pub(crate) fn has_scheduler(&self, name: &str) -> bool {
         self.schedulers.contains(name)
     }
 
     /// Lets the track processors change `track`. `challenge`: the one that is raced.
-    pub fn process_track(&self, track: &mut Track, challenge: &str) -> Result<(), PluginError> {
+    pub(crate) fn process_track(&self, track: &mut Track, challenge: &str) -> Result<(), PluginError> {
         let image = Image {
             bytes: track_json::to_json(track).to_string().into_bytes(),
             is_pickled: false,
@@ -136,7 +136,7 @@ impl Plugin {
     }
 
     /// (corpus, document file) of what the plugin's parameter sources read.
-    pub fn used_documents(&self) -> Result<Vec<(String, String)>, PluginError> {
+    pub(crate) fn used_documents(&self) -> Result<Vec<(String, String)>, PluginError> {
         let running = self.take()?;
         let answer = self.ask(&running.process, json!({"request": "used_corpora"}))?;
         self.put_back(running);
@@ -152,7 +152,12 @@ impl Plugin {
 
     /// Tells where the documents are, lets the track processors do what they want done before the race, and keeps the track
     /// for the processes that race. Takes as long as the plugin takes: it may generate its documents here.
-    pub fn prepare_track(&self, track: &Track, challenge: &str, data_root: &Path) -> Result<(), PluginError> {
+    pub(crate) fn prepare_track(
+        &self,
+        track: &Track,
+        challenge: &str,
+        data_root: &Path,
+    ) -> Result<(), PluginError> {
         let mut running = self.take()?;
         let mut files = Vec::new();
         for corpus in &track.corpora {
@@ -178,7 +183,7 @@ impl Plugin {
     }
 
     /// The process of this thread: the same until all who hold its lease are gone.
-    pub fn lease(self: &Arc<Self>, protocol: &Protocol) -> Result<Arc<Lease>, PluginError> {
+    pub(crate) fn lease(self: &Arc<Self>, protocol: &Protocol) -> Result<Arc<Lease>, PluginError> {
         thread_local! {
             static LEASED: RefCell<Weak<Lease>> = const { RefCell::new(Weak::new()) };
         }
@@ -239,14 +244,14 @@ impl Plugin {
 }
 
 /// A process in the hands of one thread; given back when dropped.
-pub struct Lease {
+pub(crate) struct Lease {
     plugin: Arc<Plugin>,
     pub process: Arc<Process>,
 }
 
 impl Lease {
     /// A number for one client's part in one task, unused in any process.
-    pub fn new_id() -> u64 {
+    pub(crate) fn new_id() -> u64 {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         COUNT.fetch_add(1, Ordering::Relaxed)
     }

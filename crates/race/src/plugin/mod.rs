@@ -11,23 +11,23 @@
 //! between, which `answer` answers), `close`.
 
 mod interpreter;
-pub mod known_sources;
+pub(crate) mod known_sources;
 mod loaded;
 mod need;
-pub mod process;
+pub(crate) mod process;
 mod scripts;
 mod track_json;
 mod units;
 
 use crate::model::InvalidTask;
 
-pub use interpreter::{Interpreter, PythonSettings};
-pub use loaded::{Lease, Plugin};
-pub use need::{needs_python, wants};
-pub use units::unit;
+pub(crate) use interpreter::{Interpreter, PythonSettings};
+pub(crate) use loaded::{Lease, Plugin};
+pub(crate) use need::{needs_python, wants};
+pub(crate) use units::unit;
 
 /// The file of a track that Rally imports.
-pub const PLUGIN_FILE: &str = "track.py";
+pub(crate) const PLUGIN_FILE: &str = "track.py";
 
 /// Why the Python side of a track cannot go on.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -37,8 +37,13 @@ pub enum PluginError {
     Python(String),
     /// The plugin raised an exception; with the lines of its own code that led there.
     #[error("{error}{}", shown(traceback))]
-    Raised { error: String, traceback: String },
-    /// What a track processor made of the track is none.
+    Raised {
+        /// The exception's type and message, as Python prints them.
+        error: String,
+        /// Lines of the plugin, the innermost last; empty where the exception came from elsewhere.
+        traceback: String,
+    },
+    /// What a track processor made of the track is none, or the plugin names more units than are kept.
     #[error("{0}")]
     Track(String),
     /// The process ended or does not answer.

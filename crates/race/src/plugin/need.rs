@@ -9,7 +9,7 @@ use crate::model::operations::operation_type;
 use crate::model::{Challenge, ScheduleElement, Task};
 
 /// Whether racing `challenge` needs the plugin whose text is `plugin`.
-pub fn needs_python(plugin: &str, challenge: &Challenge) -> bool {
+pub(crate) fn needs_python(plugin: &str, challenge: &Challenge) -> bool {
     let is_known = known_sources::Variant::of_plugin(plugin).is_some();
     let replaces = |kind: &str| {
         plugin.contains("register_runner")
@@ -27,7 +27,7 @@ pub fn needs_python(plugin: &str, challenge: &Challenge) -> bool {
 }
 
 /// What the task names that only a plugin can know: (word for it, name).
-pub fn wants(task: &Task) -> impl Iterator<Item = (&'static str, &str)> {
+pub(crate) fn wants(task: &Task) -> impl Iterator<Item = (&'static str, &str)> {
     let operation = &task.operation;
     let kind = Some(operation.kind.as_str()).filter(|kind| operation_type(kind).is_none());
     let source =

@@ -31,7 +31,7 @@ const FRAME_BYTES_MAX: usize = 1 << 30;
 
 /// One answer.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub header: Value,
     pub payload: Vec<u8>,
 }
@@ -62,7 +62,7 @@ struct Shared {
     printed: Mutex<VecDeque<String>>,
 }
 
-pub struct Process {
+pub(crate) struct Process {
     outgoing: mpsc::Sender<Vec<u8>>,
     shared: Arc<Shared>,
     next_seq: AtomicU64,
@@ -79,7 +79,7 @@ impl std::fmt::Debug for Process {
 }
 
 impl Process {
-    pub fn start(settings: &PythonSettings, scripts: Arc<Scripts>) -> Result<Process, PluginError> {
+    pub(crate) fn start(settings: &PythonSettings, scripts: Arc<Scripts>) -> Result<Process, PluginError> {
         let program = settings.program();
         let mut child = Command::new(&program)
             // The track's folder stays as it is: no compiled files in it.
@@ -117,12 +117,17 @@ impl Process {
         })
     }
 
-    pub fn time_limit(&self) -> Duration {
+    pub(crate) fn time_limit(&self) -> Duration {
         self.time_limit
     }
 
     /// Asks and waits, on a thread that may wait; `limit`: `None` for what takes as long as it takes.
-    pub fn ask(&self, header: Value, payload: &[u8], limit: Option<Duration>) -> Result<Answer, PluginError> {
+    pub(crate) fn ask(
+        &self,
+        header: Value,
+        payload: &[u8],
+        limit: Option<Duration>,
+    ) -> Result<Answer, PluginError> {
         let (sender, receiver) = mpsc::channel();
         let seq = self.begin(header, payload, Listener::Thread(sender))?;
         let answer = match limit {
@@ -144,14 +149,18 @@ impl Process {
     }
 
     /// Asks; the answers are awaited from the conversation.
-    pub fn converse(self: &Arc<Self>, header: Value, payload: &[u8]) -> Result<Conversation, PluginError> {
+    pub(crate) fn converse(
+        self: &Arc<Self>,
+        header: Value,
+        payload: &[u8],
+    ) -> Result<Conversation, PluginError> {
         let (sender, receiver) = unbounded_channel();
         let seq = self.begin(header, payload, Listener::Task(sender))?;
         Ok(Conversation { process: Arc::clone(self), seq, receiver })
     }
 
     /// Tells something that has no answer, or answers the conversation `seq`.
-    pub fn tell(&self, header: &Value, payload: &[u8]) {
+    pub(crate) fn tell(&self, header: &Value, payload: &[u8]) {
         // A writer that is gone shows in the answers.
         let _ = self.outgoing.send(frame(header, payload));
     }
@@ -202,7 +211,7 @@ impl Drop for Process {
 }
 
 /// A question with one or more answers.
-pub struct Conversation {
+pub(crate) struct Conversation {
     process: Arc<Process>,
     seq: u64,
     receiver: UnboundedReceiver<Answer>,
@@ -210,7 +219,7 @@ pub struct Conversation {
 
 impl Conversation {
     /// The next answer; the last one's header has `done`.
-    pub async fn next(&mut self) -> Result<Answer, PluginError> {
+    pub(crate) async fn next(&mut self) -> Result<Answer, PluginError> {
         match self.receiver.recv().await {
             Some(answer) => answer.checked(),
             None => {
@@ -222,12 +231,12 @@ impl Conversation {
     }
 
     /// The next answer if it is there already.
-    pub fn try_next(&mut self) -> Option<Result<Answer, PluginError>> {
+    pub(crate) fn try_next(&mut self) -> Option<Result<Answer, PluginError>> {
         self.receiver.try_recv().ok().map(Answer::checked)
     }
 
     /// Answers the process within this conversation.
-    pub fn reply(&self, mut header: Map<String, Value>, payload: &[u8]) {
+    pub(crate) fn reply(&self, mut header: Map<String, Value>, payload: &[u8]) {
         header.insert("seq".into(), json!(self.seq));
         self.process.tell(&Value::Object(header), payload);
     }
@@ -266,7 +275,7 @@ fn read_frames(output: impl Read, shared: &Shared, printing: std::thread::JoinHa
     let reason = loop {
         let answer = match read_frame(&mut output) {
             Ok(answer) => answer,
-            Err(reason) => break reason,
+            Err(error) => break error.to_string(),
         };
         if let Some(reason) = answer.header["fatal"].as_str() {
             break reason.to_owned();
@@ -291,8 +300,8 @@ fn read_frames(output: impl Read, shared: &Shared, printing: std::thread::JoinHa
 }
 
 /// Errors: why there is no frame.
-fn read_frame(output: &mut impl Read) -> Result<Answer, String> {
-    let ended = |_| "the Python process of the track's plugin ended".to_owned();
+fn read_frame(output: &mut impl Read) -> Result<Answer, PluginError> {
+    let ended = |_| PluginError::Ended("the Python process of the track's plugin ended".to_owned());
     let mut lengths = [0; 8];
     output.read_exact(&mut lengths).map_err(ended)?;
     let length = |at: usize| {
@@ -301,14 +310,18 @@ fn read_frame(output: &mut impl Read) -> Result<Answer, String> {
     };
     let (header_bytes, payload_bytes) = (length(0), length(4));
     if header_bytes > FRAME_BYTES_MAX || payload_bytes > FRAME_BYTES_MAX {
-        return Err("the Python process of the track's plugin sent what is no answer".into());
+        return Err(PluginError::Ended(
+            "the Python process of the track's plugin sent what is no answer".to_owned(),
+        ));
     }
     let mut header = vec![0; header_bytes];
     output.read_exact(&mut header).map_err(ended)?;
     let mut payload = vec![0; payload_bytes];
     output.read_exact(&mut payload).map_err(ended)?;
     let header = serde_json::from_slice(&header).map_err(|error| {
-        format!("the Python process of the track's plugin sent what is no answer: {error}")
+        PluginError::Ended(format!(
+            "the Python process of the track's plugin sent what is no answer: {error}"
+        ))
     })?;
     Ok(Answer { header, payload })
 }
@@ -338,7 +351,7 @@ mod tests {
         let first = read_frame(&mut input).unwrap();
         assert_eq!((first.header, &first.payload[..]), (json!({"a": "ü"}), &b"xyz"[..]));
         assert_eq!(read_frame(&mut input).unwrap().header, json!({}));
-        assert!(read_frame(&mut input).unwrap_err().contains("ended"));
-        assert!(read_frame(&mut &[0xff; 16][..]).unwrap_err().contains("no answer"));
+        assert!(read_frame(&mut input).unwrap_err().to_string().contains("ended"));
+        assert!(read_frame(&mut &[0xff; 16][..]).unwrap_err().to_string().contains("no answer"));
     }
 }

@@ -46,13 +46,13 @@ const SCRIPTS: &[(&str, &str)] = scripts![
 
 /// A temporary folder with the scripts; dropping it removes it.
 #[derive(Debug)]
-pub struct Scripts {
+pub(crate) struct Scripts {
     folder: PathBuf,
 }
 
 impl Scripts {
     /// Writes a new folder, and removes those of processes that were ended before they could.
-    pub fn write() -> io::Result<Scripts> {
+    pub(crate) fn write() -> io::Result<Scripts> {
         sweep(&std::env::temp_dir(), is_alive);
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -74,12 +74,12 @@ impl Scripts {
         Ok(scripts)
     }
 
-    pub fn worker(&self) -> PathBuf {
+    pub(crate) fn worker(&self) -> PathBuf {
         self.folder.join("worker.py")
     }
 
     /// The folder with the package `esrally`; that of `elasticsearch` stands beside it.
-    pub fn shims(&self) -> PathBuf {
+    pub(crate) fn shims(&self) -> PathBuf {
         self.folder.join("shim")
     }
 

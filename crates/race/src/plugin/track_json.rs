@@ -11,7 +11,7 @@ use crate::model::{
 };
 
 /// The whole track; document files by their absolute names where they are there already.
-pub fn to_json(track: &Track) -> Value {
+pub(super) fn to_json(track: &Track) -> Value {
     json!({
         "name": track.name,
         "description": track.description,
@@ -109,7 +109,7 @@ fn task_json(task: &Task, completed_by: Option<&str>) -> Value {
 ///
 /// # Errors
 /// [`PluginError::Track`] for values of the wrong kind.
-pub fn take_changes(track: &mut Track, changed: &Value) -> Result<(), PluginError> {
+pub(super) fn take_changes(track: &mut Track, changed: &Value) -> Result<(), PluginError> {
     track.description = text(changed, "description").unwrap_or_default();
     track.meta = object(changed, "meta_data");
     track.indices = each(changed, "indices", |index| {

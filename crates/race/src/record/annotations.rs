@@ -13,7 +13,7 @@ use crate::record::store::{StoreError, replace};
 /// A note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Annotation {
+pub(crate) struct Annotation {
     pub id: String,
     pub environment: String,
     /// Midnight of the day, `20261122T000000Z`: where charts of nightly races have their points.
@@ -27,7 +27,7 @@ pub struct Annotation {
 
 /// Which annotations to list; what is `None` does not filter.
 #[derive(Debug, Clone, Default)]
-pub struct AnnotationFilter {
+pub(crate) struct AnnotationFilter {
     pub track: Option<String>,
     /// First and last day, `YYYYMMDD`.
     pub from_date: Option<String>,
@@ -37,7 +37,7 @@ pub struct AnnotationFilter {
 
 /// Annotations in a file.
 #[derive(Debug, Clone)]
-pub struct AnnotationStore {
+pub(crate) struct AnnotationStore {
     file: PathBuf,
 }
 
@@ -45,7 +45,7 @@ pub struct AnnotationStore {
 ///
 /// # Errors
 /// `InvalidTimestamp` for a text not of the form `20261122T070830Z`.
-pub fn midnight(race_timestamp: &str) -> Result<String, StoreError> {
+pub(crate) fn midnight(race_timestamp: &str) -> Result<String, StoreError> {
     let day = race_timestamp.get(..8).filter(|_| is_timestamp(race_timestamp));
     match day.and_then(|day| jiff::civil::Date::strptime("%Y%m%d", day).ok()) {
         Some(day) => Ok(day.strftime("%Y%m%dT000000Z").to_string()),
@@ -55,13 +55,13 @@ pub fn midnight(race_timestamp: &str) -> Result<String, StoreError> {
 
 impl AnnotationStore {
     /// The store below the tool's folder.
-    pub fn new(limber_folder: &Path) -> AnnotationStore {
+    pub(crate) fn new(limber_folder: &Path) -> AnnotationStore {
         AnnotationStore { file: limber_folder.join("benchmarks").join("annotations.ndjson") }
     }
 
     /// # Errors
     /// `Io`, `Corrupt`.
-    pub fn add(&self, annotation: Annotation) -> Result<(), StoreError> {
+    pub(crate) fn add(&self, annotation: Annotation) -> Result<(), StoreError> {
         let mut all = self.read()?;
         all.push(annotation);
         self.write(&all)
@@ -71,7 +71,7 @@ impl AnnotationStore {
     ///
     /// # Errors
     /// `Io`, `Corrupt`.
-    pub fn delete(&self, id: &str) -> Result<bool, StoreError> {
+    pub(crate) fn delete(&self, id: &str) -> Result<bool, StoreError> {
         let mut all = self.read()?;
         let before = all.len();
         all.retain(|annotation| annotation.id != id);
@@ -85,7 +85,7 @@ impl AnnotationStore {
     ///
     /// # Errors
     /// `Io`, `Corrupt`.
-    pub fn has(&self, id: &str) -> Result<bool, StoreError> {
+    pub(crate) fn has(&self, id: &str) -> Result<bool, StoreError> {
         Ok(self.read()?.iter().any(|annotation| annotation.id == id))
     }
 
@@ -93,7 +93,7 @@ impl AnnotationStore {
     ///
     /// # Errors
     /// `Io`, `Corrupt`.
-    pub fn list(&self, filter: &AnnotationFilter) -> Result<Vec<Annotation>, StoreError> {
+    pub(crate) fn list(&self, filter: &AnnotationFilter) -> Result<Vec<Annotation>, StoreError> {
         let mut found = self.read()?;
         found.retain(|annotation| {
             let day = annotation.race_timestamp.get(..8).unwrap_or_default();

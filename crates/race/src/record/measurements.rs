@@ -11,9 +11,9 @@ use crate::model::Params;
 use crate::notation::shown;
 
 /// Name of the file in a race's folder.
-pub const FILE: &str = "measurements.json";
+pub(crate) const FILE: &str = "measurements.json";
 /// Of the layout; grows when a reader of an older one would go wrong.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

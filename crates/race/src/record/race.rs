@@ -112,7 +112,7 @@ impl Race {
 }
 
 /// `YYYYMMDDTHHMMSSZ` for seconds since the epoch.
-pub fn timestamp(epoch_s: i64) -> String {
+pub(crate) fn timestamp(epoch_s: i64) -> String {
     jiff::Timestamp::from_second(epoch_s).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 

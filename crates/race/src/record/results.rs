@@ -10,7 +10,7 @@ use crate::model::Params;
 use crate::notation::number::Number;
 
 /// Reported percentiles: label in reports, key in `race.json`, and from how many samples on they mean something.
-pub const PERCENTILES: [(&str, &str, f64); 6] = [
+pub(crate) const PERCENTILES: [(&str, &str, f64); 6] = [
     ("50", "50_0", 50.0),
     ("90", "90_0", 90.0),
     ("99", "99_0", 99.0),
@@ -20,7 +20,7 @@ pub const PERCENTILES: [(&str, &str, f64); 6] = [
 ];
 
 /// The percentiles that `sample_count` samples support (`percentiles_for_sample_size`).
-pub fn percentiles_for_sample_count(sample_count: u64) -> &'static [f64] {
+pub(crate) fn percentiles_for_sample_count(sample_count: u64) -> &'static [f64] {
     match sample_count {
         0 => &[],
         1 => &[100.0],

@@ -107,7 +107,7 @@ fn yes_or_no(flag: bool) -> &'static str {
 
 /// Why two races are not of the same, one line each: what was raced, not how. Nothing where all that is known is the same; what one of them
 /// does not tell (races of Rally, or of older versions) is no difference.
-pub fn differences(one: &Race, other: &Race) -> Vec<String> {
+pub(crate) fn differences(one: &Race, other: &Race) -> Vec<String> {
     let mut lines = Vec::new();
     let mut compare = |what: &str, one: &str, other: &str| {
         if one != other {
@@ -139,7 +139,7 @@ pub fn differences(one: &Race, other: &Race) -> Vec<String> {
 }
 
 /// As [`differences`], of each other race to the first, every line once.
-pub fn differences_of_all<'a>(races: impl Iterator<Item = &'a Race>) -> Vec<String> {
+pub(crate) fn differences_of_all<'a>(races: impl Iterator<Item = &'a Race>) -> Vec<String> {
     let mut races = races;
     let Some(first) = races.next() else { return Vec::new() };
     let mut lines: Vec<String> = Vec::new();

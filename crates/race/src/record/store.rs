@@ -8,30 +8,61 @@ use crate::notation::python_json::{self, Characters};
 use crate::record::measurements::{self, Measurements};
 use crate::record::race::{Race, is_timestamp};
 
+/// Why a stored race cannot be found, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// No stored race has this id.
     #[error("No race with race id [{0}]; [limber list races] shows those there are.")]
     NotFound(String),
+    /// A race of this id would be overwritten.
     #[error(
         "There is a race [{0}] already. Choose another --race-id, or delete it first: limber delete race --id {0}"
     )]
     Exists(String),
+    /// The newest race is asked for and the store is empty.
     #[error("No race is stored yet.")]
     None,
+    /// A shortened id fits several races.
     #[error("The id of more than one race begins with [{prefix}]: {}", ids.join(", "))]
-    Ambiguous { prefix: String, ids: Vec<String> },
+    Ambiguous {
+        /// The id as the user gave it.
+        prefix: String,
+        /// The ids that begin with it, sorted.
+        ids: Vec<String>,
+    },
+    /// The file of a race is there but does not hold one.
     #[error("[{}] is not a race: {reason}", path.display())]
-    Corrupt { path: PathBuf, reason: String },
+    Corrupt {
+        /// Which file.
+        path: PathBuf,
+        /// Where reading its JSON ended, and why.
+        reason: String,
+    },
+    /// The race is there, but its results are those of a program that writes other ones.
     #[error("The results of race [{race_id}] are not in Rally's layout: {reason}")]
-    Results { race_id: String, reason: String },
+    Results {
+        /// Which race.
+        race_id: String,
+        /// Which member of the results is of another kind.
+        reason: String,
+    },
+    /// This text cannot be the id of a race, which is also the name of its folder.
     #[error("Race id [{0}] may only hold letters, digits, '-', '_' and '.'.")]
     InvalidId(String),
+    /// This text, given as the first or last day of a list, is no date.
     #[error("[{0}] is not a date of the form YYYYMMDD.")]
     InvalidDate(String),
+    /// This text, given as the time of an annotation, is no timestamp.
     #[error("[{0}] is not a race's timestamp of the form YYYYMMDDTHHMMSSZ.")]
     InvalidTimestamp(String),
+    /// The disk.
     #[error("[{}]: {source}", path.display())]
-    Io { path: PathBuf, source: std::io::Error },
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
 }
 
 /// The tool's folder: `.limber` in `LIMBER_HOME` if that is set, else in the user's home; `None` if neither is known.
@@ -41,7 +72,7 @@ pub fn limber_folder(limber_home: Option<OsString>, home: Option<OsString>) -> O
 }
 
 /// Whether a text can name a race or a search: the folder of that name is one right below the store's.
-pub fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     let allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
     !text.is_empty() && !text.starts_with('.') && text.chars().all(allowed)
 }
@@ -57,13 +88,17 @@ pub struct RaceStore {
 /// Which races to list; what is `None` or empty does not filter.
 #[derive(Debug, Clone, Default)]
 pub struct RaceFilter {
+    /// Name of the track.
     pub track: Option<String>,
+    /// Name of the challenge.
     pub challenge: Option<String>,
     /// The value of the user tag `name` or `benchmark-name`.
     pub benchmark_name: Option<String>,
     /// First and last day, `YYYYMMDD`.
     pub from_date: Option<String>,
+    /// Last day, likewise.
     pub to_date: Option<String>,
+    /// Tags that a race must have, with these values.
     pub user_tags: Params,
     /// At most so many, the newest.
     pub limit: Option<usize>,

@@ -18,20 +18,20 @@ const MARGIN: f64 = 14.0;
 
 /// Panels below one another, each with a scale of its own.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Bars {
+pub(crate) struct Bars {
     pub title: String,
     pub panels: Vec<Panel>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Panel {
+pub(crate) struct Panel {
     pub title: String,
     /// The first is the one that is spoken of.
     pub bars: Vec<Bar>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Bar {
+pub(crate) struct Bar {
     pub name: String,
     pub value: f64,
     /// The value as it is written beside the bar.
@@ -44,7 +44,7 @@ const STYLE: &str = "text{font:13px system-ui,\"Segoe UI\",sans-serif;fill:#1b1f
                      @media(prefers-color-scheme:dark){text{fill:#e6e8eb}.soft{fill:#9aa4af}.ground{fill:#14171b}.one{fill:#5ab4ee}.other{fill:#57606a}}";
 
 /// The picture.
-pub fn svg(bars: &Bars) -> String {
+pub(crate) fn svg(bars: &Bars) -> String {
     let panel_height = |panel: &Panel| TITLE_HEIGHT + panel.bars.len() as f64 * BAR_STEP + PANEL_GAP;
     let height = 2.0 * MARGIN + bars.panels.iter().map(panel_height).sum::<f64>() + BAR_HEIGHT;
     let mut out = String::new();

@@ -16,7 +16,7 @@ use crate::record::race::Race;
 use crate::record::results::{PERCENTILES, PerShard, Results, TaskResults, TimeStats, TransformResult};
 use crate::record::scope;
 
-pub const HEADERS: [&str; 7] = ["Metric", "Task", "Baseline", "Contender", "Diff", "Unit", "Diff %"];
+pub(crate) const HEADERS: [&str; 7] = ["Metric", "Task", "Baseline", "Contender", "Diff", "Unit", "Diff %"];
 
 /// Says first that the races are not of the same, where they are not.
 pub(super) fn write_unlike(differences: &[String], out: &mut dyn Write) -> io::Result<()> {
@@ -31,7 +31,7 @@ pub(super) fn write_unlike(differences: &[String], out: &mut dyn Write) -> io::R
 ///
 /// # Errors
 /// Those of `out` and of the report file; `InvalidData` for a race whose results cannot be read.
-pub fn write(
+pub(crate) fn write(
     baseline: &Race,
     contender: &Race,
     options: &ReportOptions,
@@ -72,7 +72,7 @@ fn write_race(race: &Race, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The table's rows; with `color`, differences are green where the contender is better and red where it is worse.
-pub fn rows(baseline: &Results, contender: &Results, processing_time: bool, color: bool) -> Vec<Row> {
+pub(crate) fn rows(baseline: &Results, contender: &Results, processing_time: bool, color: bool) -> Vec<Row> {
     let mut table = Rows { rows: Vec::new(), color };
     add_totals(baseline, contender, &mut table);
     add_ml_processing_times(baseline, contender, &mut table);

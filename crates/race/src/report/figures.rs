@@ -30,7 +30,7 @@ impl Figure {
 }
 
 /// The kinds of figures that a pattern can name; see [`Figure::is_meant_by`].
-pub const KINDS: [&str; 7] =
+pub(crate) const KINDS: [&str; 7] =
     ["throughput", "latency", "service_time", "processing_time", "took", "error_rate", "race"];
 
 /// All figures of a race in the order of Rally's report; what was not measured is left out. Latency that is service time
@@ -38,7 +38,7 @@ pub const KINDS: [&str; 7] =
 ///
 /// # Errors
 /// `Results` when the race's results are not in Rally's layout.
-pub fn of_race(race: &Race) -> Result<Vec<Figure>, StoreError> {
+pub(crate) fn of_race(race: &Race) -> Result<Vec<Figure>, StoreError> {
     let results = race.results()?;
     let mut figures = of_whole_race(&results);
     for task in &results.op_metrics {
@@ -48,7 +48,7 @@ pub fn of_race(race: &Race) -> Result<Vec<Figure>, StoreError> {
 }
 
 /// What the server used, where it is known.
-pub fn of_measurements(measurements: &Measurements) -> Vec<Figure> {
+pub(crate) fn of_measurements(measurements: &Measurements) -> Vec<Figure> {
     let server = &measurements.server;
     let peak_bytes = server.peak_resident_bytes.filter(|_| server.is_peak_of_race != Some(false));
     let listed = [

@@ -36,7 +36,7 @@ fn fitting(headers: &[&str], rows: &[Row], width: Option<usize>) -> String {
 }
 
 /// `list races --format text`; `width`: columns of the terminal that it goes to.
-pub fn write_races(races: &[Race], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_races(races: &[Race], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     if races.is_empty() {
         return writeln!(out, "\nNo recent races found.");
     }
@@ -63,14 +63,14 @@ pub fn write_races(races: &[Race], width: Option<usize>, out: &mut dyn Write) ->
 }
 
 /// `list races --format json`.
-pub fn write_races_json(races: &[Race], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_races_json(races: &[Race], out: &mut dyn Write) -> io::Result<()> {
     let races = python_json::pretty(&serde_json::json!({ "races": races }), 2, Characters::Ascii);
     out.write_all(&races)?;
     writeln!(out)
 }
 
 /// `list annotations`.
-pub fn write_annotations(
+pub(crate) fn write_annotations(
     annotations: &[Annotation],
     environment: &str,
     width: Option<usize>,
@@ -97,7 +97,7 @@ pub fn write_annotations(
 }
 
 /// `list tracks`; `width`: columns of the terminal that it goes to.
-pub fn write_tracks(tracks: &[Track], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_tracks(tracks: &[Track], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let mut sorted: Vec<&Track> = tracks.iter().collect();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
     // Tracks that only have a schedule have no challenges to name.
@@ -136,7 +136,11 @@ fn default_challenge(track: &Track) -> Option<&Challenge> {
 }
 
 /// `info --track`: the track, and the selected challenge or all of them.
-pub fn write_track_info(track: &Track, challenge: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_track_info(
+    track: &Track,
+    challenge: Option<&str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "Showing details for track [{}]:\n", track.name)?;
     writeln!(out, "* Description: {}", track.description)?;
     let sizes = Sizes::of(track);

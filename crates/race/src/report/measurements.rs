@@ -10,7 +10,7 @@ use crate::notation::number::Number;
 use crate::record::measurements::{HonestLatency, LatencyMethod, Measurements};
 use crate::record::results::TimeStats;
 
-pub const HEADERS: [&str; 9] = [
+pub(crate) const HEADERS: [&str; 9] = [
     "Task",
     "Percentile",
     "took",
@@ -26,7 +26,11 @@ pub const HEADERS: [&str; 9] = [
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(measurements: &Measurements, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(
+    measurements: &Measurements,
+    options: &ReportOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let rows = rows(measurements);
     if options.format == Format::Csv {
         return Ok(());

@@ -3,19 +3,20 @@
 //! `summary`, `measurements`, `compare` and `listing` print in Rally's form with the help of `table` (Python's tabulate and csv), `narrow` on
 //! terminals that such a table does not fit; `figures`, `raced_side`, `several` and `spread` look at several races a side; `html` draws.
 
-pub mod bars;
-pub mod compare;
-pub mod figures;
-pub mod html;
-pub mod listing;
-pub mod measurements;
-pub mod narrow;
-pub mod output;
-pub mod raced_side;
-pub mod several;
-pub mod spread;
-pub mod summary;
-pub mod table;
+#[cfg(test)]
+mod bars;
+pub(crate) mod compare;
+pub(crate) mod figures;
+pub(crate) mod html;
+pub(crate) mod listing;
+pub(crate) mod measurements;
+pub(crate) mod narrow;
+pub(crate) mod output;
+pub(crate) mod raced_side;
+pub(crate) mod several;
+pub(crate) mod spread;
+pub(crate) mod summary;
+pub(crate) mod table;
 
-pub use output::{Format, ReportOptions, Show};
-pub use raced_side::RacedSide;
+pub(crate) use output::{Format, ReportOptions, Show};
+pub(crate) use raced_side::RacedSide;

@@ -7,7 +7,7 @@ use crate::notation::shown::plain;
 const INDENT: &str = "    ";
 
 /// The width of the terminal that standard output goes to, in columns; `None` where it goes elsewhere or the terminal does not tell.
-pub fn terminal_width() -> Option<usize> {
+pub(crate) fn terminal_width() -> Option<usize> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: `size` is a valid place for the answer of this request and outlives the call; without a terminal the call fails.
     let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
@@ -15,13 +15,13 @@ pub fn terminal_width() -> Option<usize> {
 }
 
 /// Whether a rendered table fits.
-pub fn fits(table: &str, width: Option<usize>) -> bool {
+pub(crate) fn fits(table: &str, width: Option<usize>) -> bool {
     let longest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     width.is_none_or(|width| longest <= width)
 }
 
 /// Each row as its first two cells (a metric and its task), followed by the others; those without a text are left out.
-pub fn records(headers: &[&str], rows: &[Row], width: usize) -> String {
+pub(crate) fn records(headers: &[&str], rows: &[Row], width: usize) -> String {
     let mut text = String::new();
     for row in rows {
         let cell = |place: usize| row.get(place).map(shown).unwrap_or_default();
@@ -54,7 +54,7 @@ pub fn records(headers: &[&str], rows: &[Row], width: usize) -> String {
 }
 
 /// Each row as its first cell, followed by the others; those without a text are left out.
-pub fn cards(headers: &[&str], rows: &[Row], width: usize) -> String {
+pub(crate) fn cards(headers: &[&str], rows: &[Row], width: usize) -> String {
     let mut text = String::new();
     for row in rows {
         text.push_str(&format!("{}\n", row.first().map(shown).unwrap_or_default()));

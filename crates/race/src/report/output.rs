@@ -8,7 +8,7 @@ use super::table::{self, Align, Row};
 
 /// Format of the printed table and of the report file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
+pub(crate) enum Format {
     #[default]
     Markdown,
     Csv,
@@ -16,7 +16,7 @@ pub enum Format {
 
 /// Which rows the summary shows (`--show-in-report`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Show {
+pub(crate) enum Show {
     /// Rows with a value.
     #[default]
     Available,
@@ -28,7 +28,7 @@ pub enum Show {
 
 /// How reports are written.
 #[derive(Debug, Clone, Default)]
-pub struct ReportOptions {
+pub(crate) struct ReportOptions {
     pub format: Format,
     pub numbers: Align,
     pub show: Show,
@@ -43,14 +43,14 @@ pub struct ReportOptions {
 }
 
 /// Prints the heading above a final table.
-pub fn write_heading(options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_heading(options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     let line = "-".repeat(54);
     let heading = format!("\n{line}\n{:>32}\n{line}\n", "Final Score");
     if options.color { writeln!(out, "\u{1b}[1m{heading}\u{1b}[0m") } else { writeln!(out, "{heading}") }
 }
 
 /// Prints `shown` and appends `plain` (the same table without colors) to the report file.
-pub fn write_table(
+pub(crate) fn write_table(
     headers: &[&str],
     shown: &[Row],
     plain: &[Row],

@@ -17,7 +17,7 @@ use crate::notation::shown;
 use crate::record::race::Race;
 use crate::record::scope;
 
-pub const HEADERS: [&str; 11] = [
+pub(crate) const HEADERS: [&str; 11] = [
     "Metric",
     "Task",
     "Baseline",
@@ -63,7 +63,7 @@ const USUAL: [&str; 10] = [
 
 /// One metric of one task, judged.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// As a race of the baseline has it; its `value` is that race's.
     pub figure: Figure,
     pub comparison: Comparison,
@@ -72,7 +72,7 @@ pub struct Judged {
 
 /// All of a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
+pub(crate) struct Judgement {
     pub baseline_count: usize,
     pub contender_count: usize,
     pub rows: Vec<Judged>,
@@ -84,19 +84,19 @@ pub struct Judgement {
 
 impl Judgement {
     /// Rows that are shown to be worse, by at least `share` of the baseline's median (such as 0.05).
-    pub fn worse_by(&self, share: f64) -> Vec<&Judged> {
+    pub(crate) fn worse_by(&self, share: f64) -> Vec<&Judged> {
         let is_worse = |row: &&Judged| row.verdict == Verdict::Worse && row.comparison.worsening() >= share;
         self.rows.iter().filter(is_worse).collect()
     }
 
     /// Whether any difference at all could have been shown.
-    pub fn can_show_anything(&self, significance: f64) -> bool {
+    pub(crate) fn can_show_anything(&self, significance: f64) -> bool {
         smallest_p(self.baseline_count, self.contender_count) <= significance
     }
 }
 
 /// Judges `contender` against `baseline`. Metrics that some race lacks are left out.
-pub fn judge(baseline: &RacedSide, contender: &RacedSide, rules: &Rules) -> Judgement {
+pub(crate) fn judge(baseline: &RacedSide, contender: &RacedSide, rules: &Rules) -> Judgement {
     let mut rows = Vec::new();
     for figure in baseline.named().filter(|figure| is_looked_at(figure, &rules.metrics)) {
         let (Some(b), Some(a)) = (baseline.values(figure), contender.values(figure)) else { continue };
@@ -177,7 +177,7 @@ fn note_on_peaks(stale_count: usize) -> Option<String> {
 }
 
 /// What so few races can show at all; `None` where they can show a difference in each of `tests_count` tasks.
-pub fn note_on_counts(
+pub(crate) fn note_on_counts(
     baseline: usize,
     contender: usize,
     tests_count: usize,
@@ -210,7 +210,7 @@ pub fn note_on_counts(
 ///
 /// # Errors
 /// Those of `out` and of the report file.
-pub fn write(
+pub(crate) fn write(
     sides: [&RacedSide; 2],
     judgement: &Judgement,
     rules: &Rules,
@@ -280,7 +280,7 @@ fn printed_row(row: &Judged, color: bool) -> Row {
 }
 
 /// As it is shown: four digits, very small ones only as such.
-pub fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
 }
 

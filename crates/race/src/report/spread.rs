@@ -9,7 +9,7 @@ use crate::report::figures::Figure;
 use crate::report::output::{self, ReportOptions};
 use crate::report::table::{Cell, Row};
 
-pub const HEADERS: [&str; 8] = ["Metric", "Task", "Median", "Least", "Most", "Unit", "CV %", "Races"];
+pub(crate) const HEADERS: [&str; 8] = ["Metric", "Task", "Median", "Least", "Most", "Unit", "CV %", "Races"];
 
 /// Kinds of figures that are shown; the others are in the stored races.
 const SHOWN: [&str; 5] = ["throughput.median", "latency", "service_time", "error_rate", "race"];
@@ -19,14 +19,14 @@ const SHOWN: [&str; 5] = ["throughput.median", "latency", "service_time", "error
 ///
 /// # Errors
 /// Those of `out` and of the report file.
-pub fn write(side: &RacedSide, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(side: &RacedSide, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nSide {}, {} races:\n", side.described(), side.races.len())?;
     let rows: Vec<Row> = spreads(side).map(|spread| spread.printed()).collect();
     output::write_table(&HEADERS, &rows, &rows, options, out)
 }
 
 /// One figure over the races of a side.
-pub struct Spread<'a> {
+pub(crate) struct Spread<'a> {
     pub figure: &'a Figure,
     /// In the order of the races; one that has no such figure is left out.
     pub values: Vec<f64>,
@@ -38,7 +38,7 @@ pub struct Spread<'a> {
 }
 
 /// Of the figures that are shown; those that are 0 in all races are left out.
-pub fn spreads(side: &RacedSide) -> impl Iterator<Item = Spread<'_>> {
+pub(crate) fn spreads(side: &RacedSide) -> impl Iterator<Item = Spread<'_>> {
     let is_shown = |figure: &&Figure| SHOWN.iter().any(|kind| figure.is_meant_by(kind));
     side.named().filter(is_shown).filter_map(|figure| Spread::new(figure, side.known_values(figure)))
 }

@@ -9,13 +9,13 @@ use crate::notation::number::{self, Number};
 use crate::notation::units;
 use crate::record::results::{DiskUsage, PERCENTILES, PerShard, Results, TaskResults, TimeStats};
 
-pub const HEADERS: [&str; 4] = ["Metric", "Task", "Value", "Unit"];
+pub(crate) const HEADERS: [&str; 4] = ["Metric", "Task", "Value", "Unit"];
 
 /// Prints heading, table and warnings, and appends the table to the report file.
 ///
 /// # Errors
 /// Those of `out` and of the report file.
-pub fn write(results: &Results, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(results: &Results, options: &ReportOptions, out: &mut dyn Write) -> io::Result<()> {
     output::write_heading(options, out)?;
     let rows = rows(results, options);
     output::write_table(&HEADERS, &rows, &rows, options, out)?;
@@ -26,7 +26,7 @@ pub fn write(results: &Results, options: &ReportOptions, out: &mut dyn Write) ->
 }
 
 /// The table's rows, in Rally's order.
-pub fn rows(results: &Results, options: &ReportOptions) -> Vec<Row> {
+pub(crate) fn rows(results: &Results, options: &ReportOptions) -> Vec<Row> {
     let mut table = Rows { rows: Vec::new(), show: options.show };
     add_totals(results, &mut table);
     add_ml_processing_times(results, &mut table);
@@ -42,7 +42,7 @@ pub fn rows(results: &Results, options: &ReportOptions) -> Vec<Row> {
 }
 
 /// What the reader should know about tasks with errors or without measurements.
-pub fn warnings(results: &Results) -> Vec<String> {
+pub(crate) fn warnings(results: &Results) -> Vec<String> {
     results
         .op_metrics
         .iter()
@@ -62,7 +62,7 @@ fn error_warning(task: &TaskResults) -> Option<String> {
 }
 
 /// That the task has no throughput, and why that may be.
-pub fn no_throughput(task: &TaskResults) -> Option<String> {
+pub(crate) fn no_throughput(task: &TaskResults) -> Option<String> {
     let cause = match (task.throughput.median, task.error_rate) {
         (Some(_), _) => return None,
         (None, share) if share > 0.0 => {
@@ -109,7 +109,7 @@ impl Rows {
 }
 
 /// Time that one kind of work took on the primary shards, in ms.
-pub struct Work {
+pub(crate) struct Work {
     pub name: &'static str,
     pub total_ms: Option<Number>,
     /// How often it was done: (name, count), where Rally reports that.
@@ -117,7 +117,7 @@ pub struct Work {
 }
 
 /// The kinds of work in the order of the reports, each with its times per shard.
-pub fn work(results: &Results) -> [(Work, &PerShard); 6] {
+pub(crate) fn work(results: &Results) -> [(Work, &PerShard); 6] {
     let work = |name, total_ms, count| Work { name, total_ms, count };
     [
         (work("indexing time", results.total_time, None), &results.total_time_per_shard),
@@ -164,7 +164,7 @@ fn add_ml_processing_times(results: &Results, table: &mut Rows) {
 }
 
 /// Each collector's time in ms and its count of collections.
-pub fn collections(results: &Results) -> [(&'static str, Option<Number>, Option<Number>); 4] {
+pub(crate) fn collections(results: &Results) -> [(&'static str, Option<Number>, Option<Number>); 4] {
     [
         ("Young Gen", results.young_gc_time, results.young_gc_count),
         ("Old Gen", results.old_gc_time, results.old_gc_count),
@@ -181,7 +181,7 @@ fn add_garbage_collection(results: &Results, table: &mut Rows) {
 }
 
 /// Bytes on disk.
-pub fn sizes(results: &Results) -> [(&'static str, Option<Number>); 3] {
+pub(crate) fn sizes(results: &Results) -> [(&'static str, Option<Number>); 3] {
     [
         ("Dataset size", results.dataset_size),
         ("Store size", results.store_size),
@@ -190,7 +190,7 @@ pub fn sizes(results: &Results) -> [(&'static str, Option<Number>); 3] {
 }
 
 /// Bytes of memory that parts of segments take.
-pub fn memory_parts(results: &Results) -> [(&'static str, Option<Number>); 6] {
+pub(crate) fn memory_parts(results: &Results) -> [(&'static str, Option<Number>); 6] {
     [
         ("segments", results.memory_segments),
         ("doc values", results.memory_doc_values),
@@ -232,7 +232,7 @@ fn add_ingest_pipelines(results: &Results, table: &mut Rows) {
 }
 
 /// Parts of a field's disk usage in the order of the report.
-pub fn disk_usage_parts(results: &Results) -> [(&'static str, &[DiskUsage]); 7] {
+pub(crate) fn disk_usage_parts(results: &Results) -> [(&'static str, &[DiskUsage]); 7] {
     [
         ("inverted index", &results.disk_usage_inverted_index),
         ("stored fields", &results.disk_usage_stored_fields),
@@ -245,7 +245,7 @@ pub fn disk_usage_parts(results: &Results) -> [(&'static str, &[DiskUsage]); 7] 
 }
 
 /// Per index and field, the bytes of each part that was measured.
-pub fn disk_usage_by_field(results: &Results) -> HashMap<(&str, &str), Vec<(&'static str, Number)>> {
+pub(crate) fn disk_usage_by_field(results: &Results) -> HashMap<(&str, &str), Vec<(&'static str, Number)>> {
     let mut by_field: HashMap<(&str, &str), Vec<(&'static str, Number)>> = HashMap::new();
     for (part, usages) in disk_usage_parts(results) {
         for usage in usages {

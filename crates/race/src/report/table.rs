@@ -9,7 +9,7 @@ use crate::notation::shown::plain;
 
 /// One cell. Colors are terminal escapes inside of a text; they have no width.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub(crate) enum Cell {
     Missing,
     Number(Number),
     /// Six significant digits, never with an exponent. Not Rally's: for tables that only people read.
@@ -52,11 +52,11 @@ impl std::fmt::Display for Cell {
     }
 }
 
-pub type Row = Vec<Cell>;
+pub(crate) type Row = Vec<Cell>;
 
 /// Where cells stand in their column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Align {
+pub(crate) enum Align {
     Left,
     Right,
     Center,
@@ -66,7 +66,7 @@ pub enum Align {
 }
 
 /// A Markdown table (`tabulate`'s `pipe`), texts to the right, ending with a newline.
-pub fn markdown(headers: &[&str], rows: &[Row], numbers: Align) -> String {
+pub(crate) fn markdown(headers: &[&str], rows: &[Row], numbers: Align) -> String {
     let columns = Columns::new(headers, rows, numbers, Align::Right);
     let padded = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let mut text = padded(columns.headers());
@@ -90,7 +90,7 @@ pub fn markdown(headers: &[&str], rows: &[Row], numbers: Align) -> String {
 }
 
 /// A plain table (`tabulate`'s `simple`), texts to the left, ending with a newline.
-pub fn simple(headers: &[&str], rows: &[Row]) -> String {
+pub(crate) fn simple(headers: &[&str], rows: &[Row]) -> String {
     let columns = Columns::new(headers, rows, Align::Decimal, Align::Left);
     let line = |cells: Vec<String>| format!("{}\n", cells.join("  ").trim_end());
     let mut text = line(columns.headers());
@@ -102,7 +102,7 @@ pub fn simple(headers: &[&str], rows: &[Row]) -> String {
 }
 
 /// Comma-separated values as Python's `csv.writer` writes them: lines end with CR LF, quotes only where needed.
-pub fn csv(headers: &[&str], rows: &[Row]) -> String {
+pub(crate) fn csv(headers: &[&str], rows: &[Row]) -> String {
     let mut text = String::new();
     let headers: Row = headers.iter().map(|header| Cell::from(*header)).collect();
     for row in std::iter::once(&headers).chain(rows) {

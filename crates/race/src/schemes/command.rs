@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{SchemesConfig, race_schemes, table};
 use crate::cli::{ServerProvider, TrackArguments, cancel_on_interrupt, check_writable, folder, printed};
-use crate::race::RaceError;
+use crate::error::Error;
 use crate::record::RaceStore;
 
 /// Race the two schemes of the term index: all of it resident, or cached under a budget
@@ -39,23 +39,23 @@ pub struct SchemesCommand {
     pub test_mode: bool,
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+fn percent(text: &str) -> Result<f64, Error> {
     match text.trim().parse::<f64>() {
         Ok(value) if value > 0.0 && value <= 1_000.0 => Ok(value),
-        _ => Err(format!("[{text}] is not a percentage above 0")),
+        _ => Err(Error::Argument(format!("[{text}] is not a percentage above 0"))),
     }
 }
 
 impl SchemesCommand {
     /// Races and prints the tables.
-    pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), RaceError> {
+    pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), Error> {
         let sweep_percent = match self.sweep.trim() {
             "" => Vec::new(),
             list => list
                 .split(',')
                 .map(percent)
                 .collect::<Result<_, _>>()
-                .map_err(|reason| RaceError::Arguments(format!("--sweep: {reason}")))?,
+                .map_err(|reason| Error::Argument(format!("--sweep: {reason}")))?,
         };
         self.sweep_file.iter().try_for_each(|file| check_writable(file))?;
         let track = TrackArguments {
@@ -75,7 +75,7 @@ impl SchemesCommand {
         };
         let outcome = race_schemes(&config, provider, &mut std::io::stderr())?;
         if let Some(path) = &self.sweep_file {
-            std::fs::write(path, table::sweep_csv(&outcome.sweep))?;
+            std::fs::write(path, table::sweep_csv(&outcome.sweep)).map_err(Error::Report)?;
         }
         printed(table::write(&outcome, &mut std::io::stdout().lock()))
     }

@@ -6,14 +6,14 @@ use crate::record::results::TaskResults;
 
 /// Disk use of all indices.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Store {
+pub(super) struct Store {
     pub bytes: u64,
     pub segment_count: u64,
 }
 
 /// The server's section `segment_memory`, cumulative since its start where it counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// Pages in memory with their upkeep.
     pub resident_bytes: u64,
     /// The policy's sketches.
@@ -26,7 +26,7 @@ pub struct Memory {
 
 impl Memory {
     /// Errors: `None` when a number is missing.
-    pub fn read(section: &Value) -> Option<Memory> {
+    pub(crate) fn read(section: &Value) -> Option<Memory> {
         let cache = section.get("cache")?;
         let count = |name: &str| cache.get(name)?.as_u64();
         Some(Memory {
@@ -39,7 +39,7 @@ impl Memory {
         })
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.resident_bytes + self.policy_bytes
     }
 }
@@ -47,7 +47,7 @@ impl Memory {
 /// One task: memory of the term index when it was done, throughput (docs/s or ops/s) and percentiles of the service time.
 /// NaN for what too few samples do not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct TaskFigures {
+pub(crate) struct TaskFigures {
     pub memory_bytes: u64,
     pub per_s: f64,
     pub p50_ms: f64,
@@ -56,7 +56,7 @@ pub struct TaskFigures {
 }
 
 impl TaskFigures {
-    pub fn new(results: &TaskResults, memory_bytes: u64) -> TaskFigures {
+    pub(crate) fn new(results: &TaskResults, memory_bytes: u64) -> TaskFigures {
         let time = |key: &str| results.service_time.get(key).map_or(f64::NAN, |number| number.as_f64());
         TaskFigures {
             memory_bytes,
@@ -70,7 +70,7 @@ impl TaskFigures {
 
 /// One scheme in one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Figures {
+pub(crate) struct Figures {
     pub write: TaskFigures,
     pub query: TaskFigures,
 }

@@ -23,13 +23,13 @@ use table::{Round, SweepRow};
 use crate::cli::{RunningServer, ServerProvider};
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
-use crate::drive::error::DriveError;
+use crate::error::Error;
 use crate::hosts::{ClientOptions, connect};
 use crate::http::cluster::{Answer, Cluster};
 use crate::live::Progress;
 use crate::load::TrackSpec;
 use crate::model::Params;
-use crate::race::{RaceConfig, RaceError, new_race_id, run};
+use crate::race::{RaceConfig, new_race_id, run};
 use crate::record::RaceStore;
 
 const TRACK: &str = "segment_memory";
@@ -39,7 +39,7 @@ const REST_PAUSE: Duration = Duration::from_millis(250);
 
 /// What to race.
 #[derive(Debug, Clone)]
-pub struct SchemesConfig {
+pub(crate) struct SchemesConfig {
     /// The track `segment_memory`, whatever its challenge.
     pub track: TrackSpec,
     pub rounds: u32,
@@ -53,7 +53,7 @@ pub struct SchemesConfig {
 
 /// What came out.
 #[derive(Debug)]
-pub struct SchemesOutcome {
+pub(crate) struct SchemesOutcome {
     /// Bytes resident in the native scheme after loading; all percents refer to it.
     pub working_set_bytes: u64,
     pub budget_bytes: u64,
@@ -92,11 +92,11 @@ struct Subject {
 ///
 /// # Errors
 /// A server that does not start or refuses a setting, a race that ends early or whose requests fail.
-pub fn race_schemes(
+pub(crate) fn race_schemes(
     config: &SchemesConfig,
     provider: &dyn ServerProvider,
     log: &mut dyn Write,
-) -> Result<SchemesOutcome, RaceError> {
+) -> Result<SchemesOutcome, Error> {
     let mut subject = Subject::start(provider, &config.is_cancelled)?;
     tell(log, &format!("Loading the documents of the track {TRACK}"));
     subject.race(config, "load")?;
@@ -151,49 +151,44 @@ fn share_of(bytes: u64, percent: f64) -> u64 {
     (bytes as f64 * percent / 100.0) as u64
 }
 
-/// The server runs, but does not do what is asked of it.
-fn not_answered(reason: String) -> RaceError {
-    DriveError::Cluster(reason).into()
-}
-
 fn tell(log: &mut dyn Write, line: &str) {
     // Progress that cannot be shown does not stop a race.
     let _ = writeln!(log, "{line}");
 }
 
 impl Subject {
-    fn start(provider: &dyn ServerProvider, is_cancelled: &AtomicBool) -> Result<Subject, RaceError> {
-        let server = provider.start().map_err(RaceError::Server)?;
+    fn start(provider: &dyn ServerProvider, is_cancelled: &AtomicBool) -> Result<Subject, Error> {
+        let server = provider.start()?;
         let mut cluster = connect(std::slice::from_ref(&server.address), &ClientOptions::default())?;
         cluster.wait_for_rest_layer(is_cancelled, &mut |_| {})?;
         Ok(Subject { cluster, scheme: Scheme::Cached, server })
     }
 
     /// Towards native all term indices are resident when this returns, towards cached no more than the budget.
-    fn switch_to(&mut self, scheme: Scheme) -> Result<(), RaceError> {
+    fn switch_to(&mut self, scheme: Scheme) -> Result<(), Error> {
         self.put_setting("enable", json!(scheme == Scheme::Cached))?;
         self.scheme = scheme;
         Ok(())
     }
 
-    fn set_budget(&mut self, bytes: u64) -> Result<(), RaceError> {
+    fn set_budget(&mut self, bytes: u64) -> Result<(), Error> {
         self.put_setting("size", json!(format!("{bytes}b")))
     }
 
-    fn put_setting(&mut self, name: &str, value: Value) -> Result<(), RaceError> {
+    fn put_setting(&mut self, name: &str, value: Value) -> Result<(), Error> {
         let body = json!({ "persistent": { format!("indices.segment_memory.off_heap.{name}"): value } });
         let answer = self.cluster.put("/_cluster/settings", &body);
         self.checked("PUT /_cluster/settings", answer).map(|_| ())
     }
 
     /// Waits until no merge runs.
-    fn rest(&mut self) -> Result<(), RaceError> {
+    fn rest(&mut self) -> Result<(), Error> {
         let mut quiet = 0;
         let mut waited = Duration::ZERO;
         while quiet < 2 {
             quiet = if self.current_merges()? == 0 { quiet + 1 } else { 0 };
             if waited >= REST_WAIT {
-                return Err(not_answered(format!(
+                return Err(Error::Failed(format!(
                     "the server's merges do not come to rest within {} s",
                     REST_WAIT.as_secs()
                 )));
@@ -206,7 +201,7 @@ impl Subject {
 
     /// One challenge of the track; the race is kept like any other, with the scheme as its tag.
     /// Returns the figures of the task that has the challenge's name.
-    fn race(&mut self, config: &SchemesConfig, challenge: &str) -> Result<TaskFigures, RaceError> {
+    fn race(&mut self, config: &SchemesConfig, challenge: &str) -> Result<TaskFigures, Error> {
         let track = TrackSpec { challenge: Some(challenge.to_owned()), ..config.track.clone() };
         let mut user_tags = Params::new();
         user_tags.insert("scheme".to_owned(), self.scheme.name().into());
@@ -224,7 +219,7 @@ impl Subject {
         .whole()?;
         let task = outcome.results.op_metrics.iter().find(|task| task.task == challenge);
         let task = task.ok_or_else(|| {
-            not_answered(format!("the race of challenge [{challenge}] has no figures of its task"))
+            Error::Failed(format!("the race of challenge [{challenge}] has no figures of its task"))
         })?;
         Ok(TaskFigures::new(task, self.memory()?.bytes()))
     }
@@ -235,7 +230,7 @@ impl Subject {
         config: &SchemesConfig,
         percent: f64,
         budget_bytes: u64,
-    ) -> Result<SweepRow, RaceError> {
+    ) -> Result<SweepRow, Error> {
         self.set_budget(budget_bytes)?;
         self.race(config, "query")?;
         let before = self.memory()?;
@@ -244,14 +239,14 @@ impl Subject {
         Ok(SweepRow { percent, budget_bytes, before, after, query })
     }
 
-    fn memory(&mut self) -> Result<Memory, RaceError> {
+    fn memory(&mut self) -> Result<Memory, Error> {
         let stats = self.get("/_nodes/stats/indices/segment_memory")?;
         let node = stats["nodes"].as_object().and_then(|nodes| nodes.values().next());
         node.and_then(|node| Memory::read(&node["indices"]["segment_memory"]))
-            .ok_or_else(|| not_answered("the server's statistics have no section segment_memory".to_owned()))
+            .ok_or_else(|| Error::Answer("the server's statistics have no section segment_memory".to_owned()))
     }
 
-    fn store(&mut self) -> Result<figures::Store, RaceError> {
+    fn store(&mut self) -> Result<figures::Store, Error> {
         let stats = self.get("/_stats/store,segments")?;
         let count = |pointer: &str| stats.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
         Ok(figures::Store {
@@ -260,30 +255,26 @@ impl Subject {
         })
     }
 
-    fn current_merges(&mut self) -> Result<u64, RaceError> {
+    fn current_merges(&mut self) -> Result<u64, Error> {
         let stats = self.get("/_stats/merge")?;
         Ok(stats.pointer("/_all/total/merges/current").and_then(Value::as_u64).unwrap_or(0))
     }
 
-    fn get(&mut self, path: &str) -> Result<Value, RaceError> {
+    fn get(&mut self, path: &str) -> Result<Value, Error> {
         let answer = self.cluster.get(path);
         self.checked(path, answer)
     }
 
-    fn checked<E: std::fmt::Display>(
-        &self,
-        what: &str,
-        answer: Result<Answer, E>,
-    ) -> Result<Value, RaceError> {
+    fn checked<E: std::fmt::Display>(&self, what: &str, answer: Result<Answer, E>) -> Result<Value, Error> {
         match answer {
             Ok(answer) if answer.status == 200 => Ok(answer.body),
-            Ok(answer) => Err(not_answered(format!(
+            Ok(answer) => Err(Error::Answer(format!(
                 "{what} answered with status {} in the {} scheme: {}",
                 answer.status,
                 self.scheme.name(),
                 answer.body
             ))),
-            Err(error) => Err(not_answered(format!("{what}: {error}"))),
+            Err(error) => Err(Error::no_answer(what)(error)),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::report::table::{self, Align, Cell, Row};
 
 /// Both schemes in one round.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Round {
+pub(crate) struct Round {
     pub native: Figures,
     pub cached: Figures,
 }
@@ -29,7 +29,7 @@ impl fmt::Display for Round {
 
 /// Queries at one budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SweepRow {
+pub(crate) struct SweepRow {
     /// Of the working set.
     pub percent: f64,
     pub budget_bytes: u64,
@@ -78,7 +78,7 @@ fn milliseconds(ms: f64) -> String {
 }
 
 /// The tables of writes, queries, memory and (if there was one) the sweep.
-pub fn write(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> {
     for (title, unit, task) in [
         ("Write", "docs/s", (|figures| figures.write) as fn(&Figures) -> TaskFigures),
         ("Query", "ops/s", |figures| figures.query),
@@ -180,7 +180,7 @@ fn shown(value: f64, decimals: usize) -> String {
 }
 
 /// The sweep for plots: latency against the share of misses.
-pub fn sweep_csv(sweep: &[SweepRow]) -> String {
+pub(super) fn sweep_csv(sweep: &[SweepRow]) -> String {
     let headers = [
         "budget_percent",
         "budget_bytes",

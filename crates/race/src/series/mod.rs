@@ -10,7 +10,7 @@ mod side;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use order::Order;
-pub use run::{Series, SeriesOutcome, race_series};
+pub(crate) use order::Order;
+pub(crate) use run::{Series, SeriesOutcome, race_series};
 pub(crate) use run::{Warnings, race_on};
-pub use side::{EngineChange, Side};
+pub(crate) use side::{EngineChange, Side};

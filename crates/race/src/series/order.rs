@@ -3,7 +3,7 @@
 use crate::random::Random;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
+pub(crate) enum Order {
     /// A B, A B, A B.
     #[default]
     Alternating,
@@ -15,7 +15,7 @@ pub enum Order {
 
 impl Order {
     /// The sides (from 0) of round `round` (from 0) in racing order. Equal arguments give equal orders.
-    pub fn of_round(self, sides_count: usize, round: usize, seed: u64) -> Vec<usize> {
+    pub(crate) fn of_round(self, sides_count: usize, round: usize, seed: u64) -> Vec<usize> {
         let mut sides: Vec<usize> = (0..sides_count).collect();
         match self {
             Order::Alternating => {}

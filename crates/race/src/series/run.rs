@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use crate::drive::driver::DriveProgress;
 use crate::engine::{EngineSpec, RunningServer, ServerProvider};
+use crate::error::Error;
 use crate::live::{Heading, Progress, TaskNow};
 use crate::model::Task;
-use crate::race::{RaceConfig, RaceError, RaceOutcome, run};
+use crate::race::{RaceConfig, RaceOutcome, run};
 use crate::record::measurements::RunPlace;
 use crate::record::{Race, StoreError};
 use crate::report::RacedSide;
@@ -16,7 +17,7 @@ use crate::watch::add_jvm_options;
 use super::{Order, Side};
 
 /// What to race.
-pub struct Series {
+pub(crate) struct Series {
     /// The first is the baseline.
     pub sides: Vec<Side>,
     /// Races a side.
@@ -31,7 +32,7 @@ pub struct Series {
 }
 
 #[derive(Debug)]
-pub struct SeriesOutcome {
+pub(crate) struct SeriesOutcome {
     pub sides: Vec<RacedSide>,
     /// Warnings of all races, each text once with how many races had it.
     pub warnings: Vec<String>,
@@ -41,7 +42,7 @@ pub struct SeriesOutcome {
 
 impl Series {
     /// Indices of the sides in the order of their races.
-    pub fn turns(&self) -> impl Iterator<Item = (u32, usize)> {
+    pub(crate) fn turns(&self) -> impl Iterator<Item = (u32, usize)> {
         (0..self.rounds).flat_map(|round| {
             let order = self.order.of_round(self.sides.len(), round as usize, self.seed);
             order.into_iter().map(move |side| (round, side))
@@ -54,12 +55,12 @@ impl Series {
 ///
 /// # Errors
 /// The first that a race has; races before it stay stored.
-pub fn race_series(
+pub(crate) fn race_series(
     series: &Series,
     config: &RaceConfig,
     provider: &dyn ServerProvider,
     progress: &mut dyn Progress,
-) -> Result<SeriesOutcome, RaceError> {
+) -> Result<SeriesOutcome, Error> {
     let mut races: Vec<Vec<Race>> = series.sides.iter().map(|_| Vec::new()).collect();
     let mut warnings = Warnings::default();
     let races_count = series.rounds * series.sides.len() as u32;
@@ -95,7 +96,7 @@ fn race_once(
     place: RunPlace,
     provider: &dyn ServerProvider,
     progress: &mut dyn Progress,
-) -> Result<(RaceOutcome, Option<RunningServer>), RaceError> {
+) -> Result<(RaceOutcome, Option<RunningServer>), Error> {
     let mut config = config.clone();
     if !side.hosts.is_empty() {
         config.hosts = side.hosts.clone();
@@ -122,7 +123,7 @@ pub(crate) fn race_on(
     mut config: RaceConfig,
     provider: &dyn ServerProvider,
     progress: &mut dyn Progress,
-) -> Result<(RaceOutcome, Option<RunningServer>), RaceError> {
+) -> Result<(RaceOutcome, Option<RunningServer>), Error> {
     let mut engine = engine.cloned();
     let folder = config.store.race_folder(&config.race_id)?;
     let starts_jvm = add_jvm_options(engine.as_mut(), &config.watch.telemetry, &folder)?;
@@ -145,7 +146,7 @@ pub(crate) struct Warnings {
 
 impl Warnings {
     /// Takes in the warnings of one race; all else goes to `progress`.
-    pub fn collected<'a>(&'a mut self, progress: &'a mut dyn Progress) -> Collected<'a> {
+    pub(crate) fn collected<'a>(&'a mut self, progress: &'a mut dyn Progress) -> Collected<'a> {
         Collected { warnings: self, progress }
     }
 
@@ -158,7 +159,7 @@ impl Warnings {
         }
     }
 
-    pub fn lines(&self, races_count: usize) -> Vec<String> {
+    pub(crate) fn lines(&self, races_count: usize) -> Vec<String> {
         self.counts.iter().map(|(text, count)| format!("{text} ({count} of {races_count} races)")).collect()
     }
 }

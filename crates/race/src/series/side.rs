@@ -2,12 +2,12 @@
 
 use crate::arguments::parse;
 use crate::engine::{Engine, EngineSpec, settings_of};
+use crate::error::Error;
 use crate::model::Params;
-use crate::race::RaceError;
 
 /// What one side changes in the race that the command describes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Side {
+pub(crate) struct Side {
     pub name: String,
     /// What sets it apart, as the user wrote it without the name; empty for the command's own side.
     pub settings: String,
@@ -20,7 +20,7 @@ pub struct Side {
 
 /// What is different about the server that is started.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct EngineChange {
+pub(crate) struct EngineChange {
     pub engine: Option<Engine>,
     /// Added to the command's; equal names win.
     pub settings: Vec<(String, String)>,
@@ -31,7 +31,7 @@ pub struct EngineChange {
 }
 
 impl EngineChange {
-    pub fn apply(&self, base: &EngineSpec) -> EngineSpec {
+    pub(crate) fn apply(&self, base: &EngineSpec) -> EngineSpec {
         let mut spec = base.clone();
         if let Some(engine) = &self.engine {
             spec.engine = engine.clone();
@@ -53,9 +53,9 @@ impl Side {
     ///
     /// # Errors
     /// `Arguments` for what is not understood.
-    pub fn parse(text: &str, name: String) -> Result<Side, RaceError> {
+    pub(crate) fn parse(text: &str, name: String) -> Result<Side, Error> {
         let mut side = Side { name, ..Side::default() };
-        let refused = |reason: String| RaceError::Arguments(format!("--versus [{text}]: {reason}"));
+        let refused = |reason: String| Error::Argument(format!("--versus [{text}]: {reason}"));
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             let (key, value) = part
                 .split_once('=')

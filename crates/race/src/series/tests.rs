@@ -5,6 +5,7 @@ use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
 use crate::drive::tests::stub::Stub;
 use crate::engine::{EngineSpec, RunningServer, ServerGuard, ServerProvider};
+use crate::error::Error;
 use crate::live::Progress;
 use crate::load::{TrackSource, TrackSpec};
 use crate::race::RaceConfig;
@@ -33,10 +34,10 @@ impl ServerGuard for Nothing {
 }
 
 impl ServerProvider for Stubs {
-    fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, String> {
+    fn start_with(&self, spec: &EngineSpec) -> Result<RunningServer, Error> {
         self.asked.borrow_mut().push(spec.clone());
         if spec.memory_limit.as_deref() == Some("1b") {
-            return Err("too little memory".into());
+            return Err(Error::ServerStart("too little memory".into()));
         }
         Ok(RunningServer {
             address: self.stub.host.clone(),

@@ -23,26 +23,26 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 /// Below what a socket can resolve.
-pub const TICK_NS: u64 = 100;
+pub(crate) const TICK_NS: u64 = 100;
 /// Three hours, longer than any sensible `request-timeout`; what takes longer counts as this.
-pub const TICKS_MAX: u64 = 3 * 3600 * 1_000_000_000 / TICK_NS;
+pub(crate) const TICKS_MAX: u64 = 3 * 3600 * 1_000_000_000 / TICK_NS;
 /// Values are off by 0.8 % at most: a plot cannot show less, and a histogram stays at some hundred bytes.
 const SIGNIFICANT_DIGITS: u8 = 2;
 
 /// An empty histogram of times in ticks.
-pub fn histogram() -> Histogram<u32> {
+pub(crate) fn histogram() -> Histogram<u32> {
     Histogram::new(SIGNIFICANT_DIGITS).expect("two digits are a number histograms know")
 }
 
-pub fn ms(ticks: u64) -> f64 {
+pub(crate) fn ms(ticks: u64) -> f64 {
     (ticks * TICK_NS) as f64 / 1e6
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
-pub enum Line {
+pub(crate) enum Line {
     Race { version: u32, race_id: String, start_ms: u64 },
     Task(TaskLine),
     Slice(SliceLine),
@@ -51,7 +51,7 @@ pub enum Line {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct TaskLine {
+pub(crate) struct TaskLine {
     /// Number within the race, from 0.
     pub task: u32,
     pub name: String,
@@ -68,7 +68,7 @@ pub struct TaskLine {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct SliceLine {
+pub(crate) struct SliceLine {
     pub task: u32,
     /// Rally's sample type.
     #[serde(rename = "type")]
@@ -91,20 +91,24 @@ pub struct SliceLine {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum SampleType {
+pub(crate) enum SampleType {
     Warmup,
     Normal,
 }
 
 /// `bytes` is scratch space.
-pub fn encoded(histogram: &Histogram<u32>, serializer: &mut V2Serializer, bytes: &mut Vec<u8>) -> String {
+pub(crate) fn encoded(
+    histogram: &Histogram<u32>,
+    serializer: &mut V2Serializer,
+    bytes: &mut Vec<u8>,
+) -> String {
     bytes.clear();
     serializer.serialize(histogram, bytes).expect("a histogram of two digits fits into memory");
     BASE64.encode(&bytes)
 }
 
 /// Errors: why the text is no histogram.
-pub fn decoded(text: &str, deserializer: &mut Deserializer) -> Result<Histogram<u64>, String> {
+pub(crate) fn decoded(text: &str, deserializer: &mut Deserializer) -> Result<Histogram<u64>, String> {
     let bytes = BASE64.decode(text).map_err(|error| error.to_string())?;
     deserializer.deserialize(&mut bytes.as_slice()).map_err(|error| error.to_string())
 }

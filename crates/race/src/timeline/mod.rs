@@ -4,9 +4,9 @@
 //! while a race runs, in memory that does not grow with the number of requests, [`recording`] stands between the driver and whoever
 //! looks on, and [`reader`] brings the file back in as many bins as a plot has points.
 
-pub mod format;
-pub mod reader;
-pub mod recorder;
+pub(crate) mod format;
+pub(crate) mod reader;
+pub(crate) mod recorder;
 
 /// Name of the file in the race's folder.
-pub const FILE_NAME: &str = "timeline.ndjson";
+pub(crate) const FILE_NAME: &str = "timeline.ndjson";

@@ -19,7 +19,7 @@ const REQUESTS_PER_BIN: f64 = 4.0;
 /// Bins that a task has at least if it can, however few its requests.
 const BINS_MIN: f64 = 12.0;
 /// Widths of bins in seconds: whole fractions and multiples of a slice.
-pub const WIDTHS_S: [f64; 16] =
+pub(crate) const WIDTHS_S: [f64; 16] =
     [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0];
 /// The last bin of several counts as at least this share of a bin.
 const LAST_BIN_SHARE_MIN: f64 = 0.5;
@@ -27,7 +27,7 @@ const LAST_BIN_SHARE_MIN: f64 = 0.5;
 const FINE_S: f64 = 10.0;
 
 #[derive(Debug, thiserror::Error)]
-pub enum TimelineError {
+pub(crate) enum TimelineError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("line {line}: {reason}")]
@@ -37,7 +37,7 @@ pub enum TimelineError {
 }
 
 #[derive(Debug, Default)]
-pub struct Timeline {
+pub(crate) struct Timeline {
     /// The epoch's milliseconds that all seconds count from.
     pub start_ms: u64,
     pub tasks: Vec<TaskCourse>,
@@ -45,7 +45,7 @@ pub struct Timeline {
 
 /// A task over time.
 #[derive(Debug)]
-pub struct TaskCourse {
+pub(crate) struct TaskCourse {
     pub task: TaskLine,
     /// Seconds since the race's start.
     pub end_s: f64,
@@ -61,7 +61,7 @@ pub struct TaskCourse {
 
 /// What ended within one piece of a task's time.
 #[derive(Debug, Clone, Default)]
-pub struct Bin {
+pub(crate) struct Bin {
     /// Seconds since the task's start.
     pub start_s: f64,
     /// Length of the bin in seconds; the last one may be shorter than the others.
@@ -77,14 +77,14 @@ pub struct Bin {
 
 impl Bin {
     /// Operations per second: what ended in the bin, over the bin's length.
-    pub fn throughput(&self) -> f64 {
+    pub(crate) fn throughput(&self) -> f64 {
         self.operations as f64 / self.covered_s.max(1e-3)
     }
 }
 
 /// How often which time was measured: (ticks, count), ascending.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Counts {
+pub(crate) struct Counts {
     counts: BTreeMap<u64, u64>,
     total: u64,
 }
@@ -107,17 +107,17 @@ impl Counts {
         self.total += other.total;
     }
 
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
     /// (ms, count), ascending.
-    pub fn iter_ms(&self) -> impl Iterator<Item = (f64, u64)> {
+    pub(crate) fn iter_ms(&self) -> impl Iterator<Item = (f64, u64)> {
         self.counts.iter().map(|(ticks, count)| (ms(*ticks), *count))
     }
 
     /// The value that a share `quantile` of all is not above, in ms; `None` without values.
-    pub fn quantile_ms(&self, quantile: f64) -> Option<f64> {
+    pub(crate) fn quantile_ms(&self, quantile: f64) -> Option<f64> {
         let wanted = ((quantile * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
         let mut reaching = self.counts.iter().skip_while(|(_, count)| {
@@ -130,7 +130,7 @@ impl Counts {
 
 impl Timeline {
     /// Errors: the file cannot be read, or is not a timeline. Half a line at its end is no error.
-    pub fn read(path: &Path) -> Result<Timeline, TimelineError> {
+    pub(crate) fn read(path: &Path) -> Result<Timeline, TimelineError> {
         let mut timeline = Timeline::default();
         let mut spans: Vec<(f64, u64)> = Vec::new();
         let mut ends: BTreeMap<usize, f64> = BTreeMap::new();
@@ -175,7 +175,7 @@ impl Timeline {
     }
 
     /// Seconds from the race's start to the last task's end.
-    pub fn duration_s(&self) -> f64 {
+    pub(crate) fn duration_s(&self) -> f64 {
         self.tasks.iter().map(|course| course.end_s).fold(0.0, f64::max)
     }
 }
@@ -194,12 +194,12 @@ impl TaskCourse {
         }
     }
 
-    pub fn duration_s(&self) -> f64 {
+    pub(crate) fn duration_s(&self) -> f64 {
         self.end_s - self.task.start_s
     }
 
     /// Whether latency is anything but service time.
-    pub fn has_own_latency(&self) -> bool {
+    pub(crate) fn has_own_latency(&self) -> bool {
         self.latency != self.service_time
     }
 

@@ -16,14 +16,14 @@ use crate::model::Task;
 use crate::sample::Sample;
 
 /// How long a slice waits for samples that are still under way. Workers hand samples on every 0.1 s while they have any.
-pub const HORIZON: Duration = Duration::from_secs(2);
+pub(crate) const HORIZON: Duration = Duration::from_secs(2);
 const FINE_SLICE: Duration = Duration::from_millis(100);
 const FINE_SLICES: u32 = 100;
 const COARSE_SLICE: Duration = Duration::from_secs(1);
 
 /// Requests of one task and type that ended within one slice of time.
 #[derive(Debug)]
-pub struct Slice {
+pub(crate) struct Slice {
     pub requests: u64,
     pub operations: u64,
     pub errors: u64,
@@ -110,7 +110,7 @@ fn index_at(time: Duration) -> u32 {
 
 /// A task of the running step.
 #[derive(Debug)]
-pub struct RunningTask {
+pub(crate) struct RunningTask {
     number: u32,
     /// Slices not yet written, by index, of warm-up and of measured requests.
     open: [BTreeMap<u32, Slice>; 2],
@@ -146,14 +146,14 @@ impl RunningTask {
 
     /// The slices of the last [`HORIZON`] or a little more before `now` (since the step's start), and when the first of them begins, whether
     /// or not anything ended in it.
-    pub fn recent(&self, now: Duration) -> (Duration, impl Iterator<Item = &Slice>) {
+    pub(crate) fn recent(&self, now: Duration) -> (Duration, impl Iterator<Item = &Slice>) {
         let first = index_at(now.saturating_sub(HORIZON));
         let slices = self.open.iter().flat_map(move |open| open.range(first..)).map(|(_, slice)| slice);
         (span(first).0, slices)
     }
 
     /// All requests after the warm-up, until now.
-    pub fn measured(&self) -> Slice {
+    pub(crate) fn measured(&self) -> Slice {
         let mut whole = Slice::new();
         whole.add(&self.written);
         self.open[1].values().for_each(|slice| whole.add(slice));
@@ -161,7 +161,7 @@ impl RunningTask {
     }
 
     /// Sum of the shares that its clients say they have done; `None` while no client knows.
-    pub fn share_sum(&self) -> Option<f64> {
+    pub(crate) fn share_sum(&self) -> Option<f64> {
         let mut known = self.shares.iter().flatten().peekable();
         known.peek().is_some().then(|| known.map(|share| f64::from(*share)).sum())
     }
@@ -176,7 +176,7 @@ impl RunningTask {
 }
 
 /// Writes a race's timeline.
-pub struct Recorder<W> {
+pub(crate) struct Recorder<W> {
     out: W,
     /// What ended the recording; the race goes on.
     failure: Option<io::Error>,
@@ -192,7 +192,7 @@ pub struct Recorder<W> {
 
 impl<W: Write> Recorder<W> {
     /// `start_ms`: the epoch's milliseconds at `race_start`.
-    pub fn new(out: W, race_id: &str, race_start: Instant, start_ms: u64) -> Recorder<W> {
+    pub(crate) fn new(out: W, race_id: &str, race_start: Instant, start_ms: u64) -> Recorder<W> {
         let mut recorder = Recorder {
             out,
             failure: None,
@@ -209,11 +209,11 @@ impl<W: Write> Recorder<W> {
     }
 
     /// The tasks of the running step, in the order of [`Sample::task_index`].
-    pub fn running(&self) -> &[RunningTask] {
+    pub(crate) fn running(&self) -> &[RunningTask] {
         &self.running
     }
 
-    pub fn start_step(&mut self, tasks: &[&Task], start: Instant) {
+    pub(crate) fn start_step(&mut self, tasks: &[&Task], start: Instant) {
         self.step_start = start.saturating_duration_since(self.race_start);
         for task in tasks {
             let throughput = task.target_throughput.as_ref();
@@ -232,7 +232,7 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    pub fn record(&mut self, sample: &Sample) {
+    pub(crate) fn record(&mut self, sample: &Sample) {
         let Some(task) = self.running.get_mut(sample.task_index as usize) else { return };
         let end = sample.request_start + sample.service_time;
         task.requests += 1;
@@ -254,12 +254,12 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Writes the slices that ended [`HORIZON`] before `now` (since the step's start).
-    pub fn advance(&mut self, now: Duration) {
+    pub(crate) fn advance(&mut self, now: Duration) {
         self.write_slices(|index| span(index).0 + span(index).1 + HORIZON <= now);
     }
 
     /// Writes what is left of the step's tasks.
-    pub fn end_step(&mut self) {
+    pub(crate) fn end_step(&mut self) {
         self.write_slices(|_| true);
         for task in std::mem::take(&mut self.running) {
             let end_s = (self.step_start + task.last_end).as_secs_f64();
@@ -268,7 +268,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Errors: the first that writing met; the file then ends before the race did.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         match self.failure.take() {
             Some(failure) => Err(failure),
             None => self.out.flush(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::model::InvalidTask;
 use crate::plugin::PluginError;
 
+/// Why a track cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The path or name of the track leads nowhere.
@@ -16,8 +17,16 @@ pub enum LoadError {
     /// The user gave parameters or filters that cannot be applied.
     #[error("{0}")]
     Parameters(String),
+    /// The track has no challenge of this name.
     #[error("Unknown challenge [{challenge}] for track [{track}]; it has [{}]", known.join(", "))]
-    UnknownChallenge { challenge: String, track: String, known: Vec<String> },
+    UnknownChallenge {
+        /// The name that was asked for.
+        challenge: String,
+        /// Name of the track.
+        track: String,
+        /// Names of the challenges that the track has, in its order.
+        known: Vec<String>,
+    },
     /// Documents are missing, or not those that the track describes.
     #[error("{0}")]
     Documents(String),
@@ -27,8 +36,14 @@ pub enum LoadError {
     /// The track's `track.py` cannot be used.
     #[error("the track's plugin [track.py] cannot be used: {0}")]
     Plugin(PluginError),
+    /// The disk.
     #[error("[{}]: {source}", path.display())]
-    Io { path: PathBuf, source: std::io::Error },
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
 }
 
 impl LoadError {

@@ -8,7 +8,7 @@ use crate::track_files::LoadError;
 
 /// Where a track's own files (not its corpora) live.
 #[derive(Debug, Clone)]
-pub enum TrackFiles {
+pub(crate) enum TrackFiles {
     /// A folder; file names are relative to it.
     Folder(PathBuf),
     /// `(file name, text)` pairs of a built-in track.
@@ -16,7 +16,7 @@ pub enum TrackFiles {
 }
 
 /// `path` with something behind its name.
-pub fn suffixed(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn suffixed(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from([path.as_os_str(), suffix.as_ref()].join("".as_ref()))
 }
 
@@ -24,7 +24,7 @@ pub fn suffixed(path: &Path, suffix: &str) -> PathBuf {
 ///
 /// # Errors
 /// `Io`.
-pub fn write_below(folder: &Path, name: &str, content: &[u8]) -> Result<(), LoadError> {
+pub(crate) fn write_below(folder: &Path, name: &str, content: &[u8]) -> Result<(), LoadError> {
     let path = folder.join(name);
     std::fs::create_dir_all(path.parent().unwrap_or(folder))
         .and_then(|()| std::fs::write(&path, content))
@@ -37,7 +37,7 @@ impl TrackFiles {
     ///
     /// # Errors
     /// `TrackInvalid` for an absolute name, `Io` when the file cannot be read.
-    pub fn read(&self, name: &str) -> Result<String, LoadError> {
+    pub(crate) fn read(&self, name: &str) -> Result<String, LoadError> {
         if Path::new(name).is_absolute() {
             return Err(LoadError::invalid(format!(
                 "the file name [{name}] must be relative to the track's folder"
@@ -63,7 +63,7 @@ impl TrackFiles {
     ///
     /// # Errors
     /// `TrackInvalid` for a name that leads out, `Io`.
-    pub fn read_inside(&self, name: &str) -> Result<String, LoadError> {
+    pub(crate) fn read_inside(&self, name: &str) -> Result<String, LoadError> {
         match inside(name) {
             Some(_) => self.read(name),
             None => {
@@ -73,7 +73,7 @@ impl TrackFiles {
     }
 
     /// Whether the track has a file of this name.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         match self {
             TrackFiles::Folder(root) => root.join(name).is_file(),
             TrackFiles::Embedded(files) => files.iter().any(|(file, _)| *file == name),
@@ -81,7 +81,7 @@ impl TrackFiles {
     }
 
     /// Names (relative, sorted) of the files that match a shell pattern relative to the track's folder; empty if none does.
-    pub fn glob(&self, pattern: &str) -> Vec<String> {
+    pub(crate) fn glob(&self, pattern: &str) -> Vec<String> {
         match self {
             TrackFiles::Folder(root) => {
                 // The folder's own name may contain characters that are special in patterns.

@@ -1,6 +1,6 @@
 //! "What stands in the folder of a track?" Its files, whether they lie on the disk or are built in, and why a track cannot be loaded.
 
-pub mod error;
-pub mod files;
+pub(crate) mod error;
+pub(crate) mod files;
 
 pub use error::LoadError;

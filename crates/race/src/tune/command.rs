@@ -18,11 +18,12 @@ use crate::cli::{
     EngineArguments, HostArguments, TrackArguments, cancel_on_interrupt, console, folder, printed,
 };
 use crate::engine::{EngineSpec, ServerProvider};
+use crate::error::Error;
 use crate::hosts::DEFAULT_CLUSTER;
 use crate::live::Progress;
 use crate::load;
 use crate::notation::shown::in_unit;
-use crate::race::{RaceConfig, RaceError, WatchConfig, new_race_id};
+use crate::race::{RaceConfig, WatchConfig, new_race_id};
 use crate::record::RaceStore;
 use crate::series::Warnings;
 
@@ -74,7 +75,7 @@ pub struct TuneCommand {
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
-    pub track: TrackArguments,
+    pub(crate) track: TrackArguments,
     /// Your own documents for the built-in track
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
@@ -82,9 +83,9 @@ pub struct TuneCommand {
     #[arg(long, value_name = "TASKS", value_delimiter = ',')]
     pub include_tasks: Vec<String>,
     #[command(flatten)]
-    pub hosts: HostArguments,
+    pub(crate) hosts: HostArguments,
     #[command(flatten)]
-    pub engine: EngineArguments,
+    pub(crate) engine: EngineArguments,
     /// Check that it runs: few documents, few iterations, no figures worth keeping
     #[arg(long)]
     pub test_mode: bool,
@@ -104,7 +105,7 @@ pub(super) struct Drawn {
 
 impl TuneCommand {
     /// Searches, prints the report, and says where it is kept.
-    pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), RaceError> {
+    pub fn run(&self, provider: &dyn ServerProvider) -> Result<(), Error> {
         let home = folder()?;
         let id = self.resume.clone().or_else(|| self.tune_id.clone()).unwrap_or_else(new_race_id);
         let mut console = console::Console::new(self.quiet, None);
@@ -128,7 +129,7 @@ impl TuneCommand {
     ///
     /// # Errors
     /// What would stop the search before its first race.
-    pub fn plan(&self, home: &Path) -> Result<String, RaceError> {
+    pub fn plan(&self, home: &Path) -> Result<String, Error> {
         let experiment = Experiment::new(self.json(home)?, own_usable_bytes())?;
         let engine = self.engine_spec(&experiment)?;
         self.config(home, "dry-run", &experiment, engine.is_some())?;
@@ -143,7 +144,7 @@ impl TuneCommand {
         id: &str,
         provider: &dyn ServerProvider,
         progress: &mut dyn Progress,
-    ) -> Result<(String, Option<Drawn>, Option<Ledger>), RaceError> {
+    ) -> Result<(String, Option<Drawn>, Option<Ledger>), Error> {
         if self.dry_run {
             return Ok((self.plan(home)?, None, None));
         }
@@ -153,9 +154,7 @@ impl TuneCommand {
         let candidates = experiment.space.candidates(candidates_max(experiment.budget), experiment.seed);
         let mut ledger = Ledger::open(home, id)?;
         if self.resume.is_none() && !ledger.recorded().is_empty() {
-            return Err(RaceError::Arguments(format!(
-                "search [{id}] exists already; go on with --resume {id}"
-            )));
+            return Err(Error::Argument(format!("search [{id}] exists already; go on with --resume {id}")));
         }
         ledger.write("experiment.json", &pretty(&experiment.json))?;
         progress.note(&format!(
@@ -198,7 +197,7 @@ impl TuneCommand {
     }
 
     /// The experiment, as it was recorded or as the user asks for it.
-    fn json(&self, home: &Path) -> Result<Map<String, Value>, RaceError> {
+    fn json(&self, home: &Path) -> Result<Map<String, Value>, Error> {
         match &self.resume {
             Some(id) => recorded_experiment(home, id),
             None => self.merged(),
@@ -206,7 +205,7 @@ impl TuneCommand {
     }
 
     /// The experiment file with the flags in it.
-    fn merged(&self) -> Result<Map<String, Value>, RaceError> {
+    fn merged(&self) -> Result<Map<String, Value>, Error> {
         let mut json = match &self.experiment {
             Some(path) => read_experiment(path)?,
             None => Map::new(),
@@ -217,7 +216,7 @@ impl TuneCommand {
             }
         };
         let list = |items: &[String]| (!items.is_empty()).then(|| json!(items));
-        let object = |text: &Option<String>| -> Result<Option<Value>, RaceError> {
+        let object = |text: &Option<String>| -> Result<Option<Value>, Error> {
             Ok(text.as_deref().map(parse).transpose()?.map(Value::Object))
         };
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| json!(path.to_string_lossy()));
@@ -250,9 +249,9 @@ impl TuneCommand {
     }
 
     /// What is started for each race; `None` when a running host is raced.
-    fn engine_spec(&self, experiment: &Experiment) -> Result<Option<EngineSpec>, RaceError> {
+    fn engine_spec(&self, experiment: &Experiment) -> Result<Option<EngineSpec>, Error> {
         if self.engine.preserve_install {
-            return Err(RaceError::Arguments(
+            return Err(Error::Argument(
                 "--preserve-install goes with a single race: tune starts a server for each".into(),
             ));
         }
@@ -268,7 +267,7 @@ impl TuneCommand {
         let spec = arguments.spec(json.contains_key("target-hosts"))?;
         let knob = experiment.space.knobs.iter().find(|knob| knob.target.is_of_engine());
         match (&spec, knob) {
-            (None, Some(knob)) => Err(RaceError::Arguments(format!(
+            (None, Some(knob)) => Err(Error::Argument(format!(
                 "knob [{}] needs a server that is started for each race; leave --target-hosts out",
                 knob.name
             ))),
@@ -282,7 +281,7 @@ impl TuneCommand {
         id: &str,
         experiment: &Experiment,
         is_started: bool,
-    ) -> Result<RaceConfig, RaceError> {
+    ) -> Result<RaceConfig, Error> {
         let json = &experiment.json;
         let mut arguments = self.track.clone();
         arguments.track = text(json, "track")?;
@@ -319,14 +318,14 @@ fn searched(
     plan: &Plan,
     ledger: &mut Ledger,
     progress: &mut dyn Progress,
-) -> Result<Search, RaceError> {
+) -> Result<Search, Error> {
     let mut warnings = Warnings::default();
     let known_count = ledger.recorded().len();
     let mut race = |candidate: usize, position: usize| {
         let settings = racer.experiment.space.settings(&racer.candidates[candidate]);
         if let Some(entry) = ledger.recorded().get(position) {
             if (entry.candidate, &entry.settings) != (candidate, &settings) {
-                return Err(RaceError::Arguments(format!(
+                return Err(Error::Argument(format!(
                     "race {} of the search was of another setting: the search was recorded by another version; begin a new one",
                     position + 1
                 )));
@@ -349,15 +348,15 @@ fn searched(
     Ok(found)
 }
 
-fn recorded_experiment(home: &Path, id: &str) -> Result<Map<String, Value>, RaceError> {
+fn recorded_experiment(home: &Path, id: &str) -> Result<Map<String, Value>, Error> {
     match Ledger::open(home, id)?.experiment()? {
         Some(Value::Object(json)) => Ok(json),
-        _ => Err(RaceError::Arguments(format!("there is no search [{id}] to go on with"))),
+        _ => Err(Error::Argument(format!("there is no search [{id}] to go on with"))),
     }
 }
 
-fn read_experiment(path: &Path) -> Result<Map<String, Value>, RaceError> {
-    let refused = |reason: String| RaceError::Arguments(format!("experiment [{}]: {reason}", path.display()));
+fn read_experiment(path: &Path) -> Result<Map<String, Value>, Error> {
+    let refused = |reason: String| Error::Argument(format!("experiment [{}]: {reason}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
     match serde_json::from_str(&text) {
         Ok(Value::Object(json)) => Ok(json),
@@ -366,16 +365,16 @@ fn read_experiment(path: &Path) -> Result<Map<String, Value>, RaceError> {
     }
 }
 
-fn text(json: &Map<String, Value>, name: &str) -> Result<Option<String>, RaceError> {
+fn text(json: &Map<String, Value>, name: &str) -> Result<Option<String>, Error> {
     match json.get(name) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(other) => Err(RaceError::Arguments(format!("[{name}] must be a text but is {other}"))),
+        Some(other) => Err(Error::Argument(format!("[{name}] must be a text but is {other}"))),
     }
 }
 
-fn texts(json: &Map<String, Value>, name: &str) -> Result<Vec<String>, RaceError> {
-    let wrong = || RaceError::Arguments(format!("[{name}] must be a list of texts"));
+fn texts(json: &Map<String, Value>, name: &str) -> Result<Vec<String>, Error> {
+    let wrong = || Error::Argument(format!("[{name}] must be a list of texts"));
     match json.get(name) {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) => {

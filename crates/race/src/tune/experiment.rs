@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::goal::{Bound, Goal};
 use super::space::{Knob, Space};
+use crate::error::Error;
 use crate::notation::units::MB;
-use crate::race::RaceError;
 
 /// Members of an experiment file.
 const MEMBERS: [&str; 21] = [
@@ -39,7 +39,7 @@ const BUDGET_MIN: usize = 8;
 
 /// What to search for and in what. Track and engine are in `json`, which the command reads.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Experiment {
+pub(super) struct Experiment {
     pub description: String,
     pub goal: Goal,
     pub bounds: Vec<Bound>,
@@ -57,8 +57,8 @@ impl Experiment {
     ///
     /// # Errors
     /// `Arguments` for what is missing or not understood.
-    pub fn new(mut json: Map<String, Value>, memory_bytes: Option<u64>) -> Result<Experiment, RaceError> {
-        let refused = |reason: String| RaceError::Arguments(reason);
+    pub(super) fn new(mut json: Map<String, Value>, memory_bytes: Option<u64>) -> Result<Experiment, Error> {
+        let refused = |reason: String| Error::Argument(reason);
         if let Some(unknown) = json.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
             return Err(refused(format!(
                 "[{unknown}] is no member of an experiment; members are {}",
@@ -119,10 +119,10 @@ impl Experiment {
 }
 
 /// Replaces `N%ram` in knobs and sizes by megabytes.
-fn resolve_sizes(json: &mut Map<String, Value>, memory_bytes: Option<u64>) -> Result<(), RaceError> {
-    let resolved = |text: &str| -> Result<Option<String>, RaceError> {
+fn resolve_sizes(json: &mut Map<String, Value>, memory_bytes: Option<u64>) -> Result<(), Error> {
+    let resolved = |text: &str| -> Result<Option<String>, Error> {
         let Some(percent) = text.strip_suffix("%ram") else { return Ok(None) };
-        let refused = |reason: &str| RaceError::Arguments(format!("[{text}] {reason}"));
+        let refused = |reason: &str| Error::Argument(format!("[{text}] {reason}"));
         match percent.trim().parse::<f64>() {
             Ok(percent) if percent > 0.0 && percent <= 100.0 => {
                 let memory_bytes = memory_bytes.ok_or_else(|| {

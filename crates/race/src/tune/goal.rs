@@ -1,13 +1,13 @@
 //! What is a setting judged by?
 
+use crate::error::Error;
 use crate::inference::Direction;
 use crate::notation::units::bytes_of;
-use crate::race::RaceError;
 use crate::report::figures::Figure;
 
 /// A figure of a race: `docs/s`, `p99 of TASK`, `p99`, `peak_memory`, or a figure's own key such as `service_time.p50 of TASK`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Goal {
+pub(super) struct Goal {
     pub text: String,
     what: What,
     task: Option<String>,
@@ -25,7 +25,7 @@ enum What {
 
 /// Why a race does not have a figure.
 #[derive(Debug, Clone, PartialEq)]
-pub enum NoFigure {
+pub(super) enum NoFigure {
     /// No race of this track has it, or it is of several tasks: the goal is wrong.
     OfGoal(String),
     /// This race measured too little for it; another setting may have it.
@@ -41,21 +41,21 @@ impl std::fmt::Display for NoFigure {
 
 /// A bound that a setting has to keep.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bound {
+pub(super) struct Bound {
     pub text: String,
     pub goal: Goal,
     pub is_upper: bool,
     pub value: f64,
 }
 
-fn refused(reason: String) -> RaceError {
-    RaceError::Arguments(reason)
+fn refused(reason: String) -> Error {
+    Error::Argument(reason)
 }
 
 impl Goal {
     /// # Errors
     /// `Arguments` for what names no figure.
-    pub fn parse(text: &str) -> Result<Goal, RaceError> {
+    pub(super) fn parse(text: &str) -> Result<Goal, Error> {
         let (what, task) = match text.split_once(" of ") {
             Some((what, task)) => (what.trim(), Some(task.trim().to_owned())),
             None => (text.trim(), None),
@@ -81,7 +81,7 @@ impl Goal {
         Ok(Goal { text: text.trim().to_owned(), what, task })
     }
 
-    pub fn direction(&self) -> Direction {
+    pub(super) fn direction(&self) -> Direction {
         match &self.what {
             What::Throughput(_) => Direction::MoreIsBetter,
             What::Key(key) if key.starts_with("throughput") => Direction::MoreIsBetter,
@@ -90,7 +90,7 @@ impl Goal {
     }
 
     /// Unit of the figure, as far as the goal alone tells.
-    pub fn unit(&self) -> &str {
+    pub(super) fn unit(&self) -> &str {
         match &self.what {
             What::Throughput(unit) => unit.as_deref().unwrap_or("/s"),
             What::Percentile(_) => "ms",
@@ -110,7 +110,11 @@ impl Goal {
     /// The figure of a race that is meant. `samples`: the tasks of the race with how many requests were measured (warm-up left out).
     ///
     /// Errors: why there is none, or more than one.
-    pub fn of<'f>(&self, figures: &'f [Figure], samples: &[(&str, u64)]) -> Result<&'f Figure, NoFigure> {
+    pub(super) fn of<'f>(
+        &self,
+        figures: &'f [Figure],
+        samples: &[(&str, u64)],
+    ) -> Result<&'f Figure, NoFigure> {
         let of_task = |figure: &&Figure| self.task.as_ref().is_none_or(|task| figure.task == *task);
         let with_key = |key: &str| -> Vec<&'f Figure> {
             figures.iter().filter(|figure| figure.key == key).filter(of_task).collect()
@@ -175,7 +179,7 @@ impl Bound {
     ///
     /// # Errors
     /// `Arguments` for anything else.
-    pub fn parse(text: &str) -> Result<Bound, RaceError> {
+    pub(super) fn parse(text: &str) -> Result<Bound, Error> {
         let (goal, value, is_upper) = match (text.split_once("<="), text.split_once(">=")) {
             (Some((goal, value)), _) => (goal, value, true),
             (None, Some((goal, value))) => (goal, value, false),
@@ -190,7 +194,7 @@ impl Bound {
         Ok(Bound { text: text.trim().to_owned(), goal: Goal::parse(goal)?, is_upper, value })
     }
 
-    pub fn is_kept_by(&self, value: f64) -> bool {
+    pub(super) fn is_kept_by(&self, value: f64) -> bool {
         if self.is_upper { value <= self.value } else { value >= self.value }
     }
 }
@@ -205,7 +209,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// Whether `a` serves the goal better than `b`.
-pub fn is_better(direction: Direction, a: f64, b: f64) -> bool {
+pub(super) fn is_better(direction: Direction, a: f64, b: f64) -> bool {
     match direction {
         Direction::MoreIsBetter => a > b,
         Direction::LessIsBetter => a < b,

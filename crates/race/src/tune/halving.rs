@@ -9,11 +9,11 @@
 //! look at the statistics takes its share of the significance level (Bonferroni over looks), so that looking after each
 //! pass makes no false winner more likely.
 
+use crate::error::Error;
 use crate::inference::comparison::adjust;
 use crate::inference::estimate::median;
 use crate::inference::rank_test::smallest_p;
 use crate::inference::{Comparison, Correction, Direction, Verdict};
-use crate::race::RaceError;
 use crate::series::Order;
 
 use super::goal::is_better;
@@ -22,10 +22,10 @@ use super::goal::is_better;
 const FINAL_PASSES_RESERVED: usize = 5;
 const FINALISTS_MAX: usize = 3;
 /// The baseline is candidate 0.
-pub const BASELINE: usize = 0;
+pub(super) const BASELINE: usize = 0;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub(super) struct Plan {
     /// Races in all.
     pub budget: usize,
     pub significance: f64,
@@ -37,7 +37,7 @@ pub struct Plan {
 
 /// What one race of a candidate brought.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub(super) enum Outcome {
     Measured {
         goal: f64,
         /// Peak resident memory of the server, where it is known.
@@ -51,7 +51,7 @@ pub enum Outcome {
 
 /// One race.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trial {
+pub(super) struct Trial {
     pub candidate: usize,
     /// From 0; the last one is the final.
     pub rung: usize,
@@ -60,7 +60,7 @@ pub struct Trial {
 
 /// What the search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Search {
+pub(super) struct Search {
     pub trials: Vec<Trial>,
     pub final_rung: usize,
     /// Finalists, best first; empty when no candidate finished a race within the bounds.
@@ -75,12 +75,12 @@ pub struct Search {
 
 impl Search {
     /// Goal values of a candidate's races; only of rungs that `is_meant`.
-    pub fn values(&self, candidate: usize, is_meant: impl Fn(usize) -> bool) -> Vec<f64> {
+    pub(super) fn values(&self, candidate: usize, is_meant: impl Fn(usize) -> bool) -> Vec<f64> {
         values(&self.trials, candidate, is_meant)
     }
 
     /// The best one against another finalist, by the final's races; corrected over the finalists.
-    pub fn evidence(&self, direction: Direction) -> Vec<(usize, Comparison)> {
+    pub(super) fn evidence(&self, direction: Direction) -> Vec<(usize, Comparison)> {
         let Some((best, others)) = self.ranking.split_first() else { return Vec::new() };
         let of = |candidate: usize| self.values(candidate, |rung| rung == self.final_rung);
         against(&self.trials, self.final_rung, *best, others, direction)
@@ -91,7 +91,7 @@ impl Search {
 }
 
 /// How many candidates a budget can tell apart: two races each for halving, and the final.
-pub fn candidates_max(budget: usize) -> usize {
+pub(super) fn candidates_max(budget: usize) -> usize {
     ((budget - reserved(budget, FINALISTS_MAX)) / 2).max(2)
 }
 
@@ -104,11 +104,11 @@ fn reserved(budget: usize, finalists_count: usize) -> usize {
 ///
 /// # Errors
 /// Those of `race` that end the search (an interrupt); a race that merely fails is an [`Outcome::Failed`].
-pub fn search(
+pub(super) fn search(
     count: usize,
     plan: &Plan,
-    race: &mut dyn FnMut(usize, usize) -> Result<Outcome, RaceError>,
-) -> Result<Search, RaceError> {
+    race: &mut dyn FnMut(usize, usize) -> Result<Outcome, Error>,
+) -> Result<Search, Error> {
     let mut state =
         State { plan, race, trials: Vec::new(), alive: (0..count).collect(), given_up: Vec::new() };
     let reserved = reserved(plan.budget, count);
@@ -150,7 +150,7 @@ fn rungs(mut count: usize) -> usize {
 
 struct State<'a> {
     plan: &'a Plan,
-    race: &'a mut dyn FnMut(usize, usize) -> Result<Outcome, RaceError>,
+    race: &'a mut dyn FnMut(usize, usize) -> Result<Outcome, Error>,
     trials: Vec<Trial>,
     /// Those that can still win.
     alive: Vec<usize>,
@@ -172,7 +172,7 @@ impl State<'_> {
     }
 
     /// Everyone races once, in an order of the pass's own; false when that would take more than `budget` races in all.
-    fn pass(&mut self, rung: usize, pass: usize, budget: usize) -> Result<bool, RaceError> {
+    fn pass(&mut self, rung: usize, pass: usize, budget: usize) -> Result<bool, Error> {
         let racing = self.racing();
         if racing.is_empty() || self.trials.len() + racing.len() > budget {
             return Ok(false);
@@ -229,7 +229,7 @@ impl State<'_> {
     }
 
     /// Races the finalists until one is shown to be the best. Gives the level of each look, and whether it ended early.
-    fn finish(&mut self, rung: usize) -> Result<(f64, bool), RaceError> {
+    fn finish(&mut self, rung: usize) -> Result<(f64, bool), Error> {
         if rung > 0 {
             // One of three may be the baseline; if it is not, only the two best race against it.
             let ranking = ranked(&self.trials, &self.alive, self.plan.direction, |_| true);

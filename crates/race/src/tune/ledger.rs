@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::halving::Outcome;
-use crate::race::RaceError;
+use crate::error::Error;
 use crate::record::store::is_id;
 
 /// One line of `trials.ndjson`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub(super) struct Entry {
     pub candidate: usize,
     pub settings: Map<String, Value>,
     /// Absent when the race did not get as far.
@@ -33,7 +33,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub fn new(
+    pub(super) fn new(
         candidate: usize,
         settings: Map<String, Value>,
         race_id: Option<String>,
@@ -58,7 +58,7 @@ impl Entry {
         entry
     }
 
-    pub fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self) -> Outcome {
         match (self.goal, &self.failure) {
             (Some(goal), None) => Outcome::Measured {
                 goal,
@@ -70,14 +70,14 @@ impl Entry {
     }
 }
 
-fn at(path: &Path) -> impl Fn(std::io::Error) -> RaceError {
+fn at(path: &Path) -> impl Fn(std::io::Error) -> Error {
     let path = path.to_owned();
-    move |source| RaceError::Folder { path: path.clone(), source }
+    move |source| Error::Io { path: path.clone(), source }
 }
 
 /// The folder of one search.
 #[derive(Debug)]
-pub struct Ledger {
+pub(super) struct Ledger {
     folder: PathBuf,
     entries: Vec<Entry>,
 }
@@ -87,11 +87,9 @@ impl Ledger {
     ///
     /// # Errors
     /// `Arguments` for an id that is no plain name, I/O errors, lines that cannot be read (but for a torn last one, which is cut).
-    pub fn open(limber_folder: &Path, id: &str) -> Result<Ledger, RaceError> {
+    pub(super) fn open(limber_folder: &Path, id: &str) -> Result<Ledger, Error> {
         if !is_id(id) {
-            return Err(RaceError::Arguments(format!(
-                "[{id}] is no id: use letters, digits, '-', '_' and '.'"
-            )));
+            return Err(Error::Argument(format!("[{id}] is no id: use letters, digits, '-', '_' and '.'")));
         }
         let folder = limber_folder.join("benchmarks").join("tunes").join(id);
         std::fs::create_dir_all(&folder).map_err(at(&folder))?;
@@ -104,7 +102,7 @@ impl Ledger {
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         for (number, line) in text[..whole].lines().enumerate() {
             let entry = serde_json::from_str(line).map_err(|error| {
-                RaceError::Arguments(format!("{}, line {}: {error}", ledger.trials().display(), number + 1))
+                Error::Argument(format!("{}, line {}: {error}", ledger.trials().display(), number + 1))
             })?;
             ledger.entries.push(entry);
         }
@@ -118,17 +116,17 @@ impl Ledger {
         self.folder.join("trials.ndjson")
     }
 
-    pub fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    pub fn recorded(&self) -> &[Entry] {
+    pub(super) fn recorded(&self) -> &[Entry] {
         &self.entries
     }
 
     /// # Errors
     /// I/O errors; the race itself is stored among the races all the same.
-    pub fn append(&mut self, entry: Entry) -> Result<(), RaceError> {
+    pub(super) fn append(&mut self, entry: Entry) -> Result<(), Error> {
         let mut line = serde_json::to_string(&entry).expect("an entry holds only texts, numbers and objects");
         line.push('\n');
         let trials = self.trials();
@@ -142,12 +140,12 @@ impl Ledger {
     ///
     /// # Errors
     /// I/O errors, a file that is no JSON.
-    pub fn experiment(&self) -> Result<Option<Value>, RaceError> {
+    pub(super) fn experiment(&self) -> Result<Option<Value>, Error> {
         let path = self.folder.join("experiment.json");
         match std::fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text)
                 .map(Some)
-                .map_err(|error| RaceError::Arguments(format!("[{}]: {error}", path.display()))),
+                .map_err(|error| Error::Argument(format!("[{}]: {error}", path.display()))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(at(&path)(error)),
         }
@@ -157,7 +155,7 @@ impl Ledger {
     ///
     /// # Errors
     /// I/O errors.
-    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, RaceError> {
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
         let path = self.folder.join(name);
         std::fs::write(&path, text).map_err(at(&path))?;
         Ok(path)

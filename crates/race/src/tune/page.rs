@@ -10,7 +10,7 @@ use crate::report::html::escape::Text;
 use crate::report::html::plain::{document, put_table};
 
 /// The page of a finished search.
-pub fn page(findings: &Findings<'_>) -> String {
+pub(super) fn page(findings: &Findings<'_>) -> String {
     let mut out = String::new();
     let mut best = String::new();
     findings.add_best(&mut best);

@@ -15,7 +15,7 @@ use crate::notation::units::MB;
 use crate::report::table::{self, Align, Cell, Row};
 
 /// All that is known once a search is over.
-pub struct Findings<'a> {
+pub(super) struct Findings<'a> {
     pub experiment: &'a Experiment,
     pub candidates: &'a [Candidate],
     pub search: &'a Search,
@@ -28,12 +28,12 @@ impl Findings<'_> {
         self.experiment.space.described(&self.candidates[candidate])
     }
 
-    pub fn points(&self) -> Vec<Point> {
+    pub(super) fn points(&self) -> Vec<Point> {
         points(self.candidates.len(), self.search, self.direction)
     }
 
     /// The trade-off as a picture; `None` when the memory of fewer than two candidates is known.
-    pub fn picture(&self) -> Option<String> {
+    pub(super) fn picture(&self) -> Option<String> {
         let points = self.points();
         let best = self.search.ranking.first().copied();
         (points.len() > 1).then(|| {
@@ -44,7 +44,7 @@ impl Findings<'_> {
     }
 
     /// The whole report as Markdown.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         if !self.experiment.description.is_empty() {
             let _ = writeln!(text, "{}\n", self.experiment.description);

@@ -7,7 +7,7 @@ use crate::model::bare_text;
 
 /// One knob over all candidates of the first rung, where all of them raced alike.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KnobEffect {
+pub(super) struct KnobEffect {
     pub name: String,
     /// Each value with the mean of its candidates' goals; NaN for a value no candidate finished with.
     pub by_value: Vec<(String, f64)>,
@@ -18,7 +18,7 @@ pub struct KnobEffect {
 }
 
 /// In the order of the knobs. Empty when nothing was measured.
-pub fn sensitivity(space: &Space, candidates: &[Candidate], search: &Search) -> Vec<KnobEffect> {
+pub(super) fn sensitivity(space: &Space, candidates: &[Candidate], search: &Search) -> Vec<KnobEffect> {
     let measured: Vec<(&Candidate, f64)> = candidates
         .iter()
         .enumerate()

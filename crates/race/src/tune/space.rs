@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::error::Error;
 use crate::model::bare_text;
-use crate::race::RaceError;
 use crate::random::Random;
 
 /// What a knob turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub(super) enum Target {
     /// `engine:<setting>`: of the server, as in its configuration file.
     Engine(String),
     /// `memory-limit`: of Limber.
@@ -32,7 +32,7 @@ const TARGETS: &str = "engine:<setting>, memory-limit, heap, jvm, index:<setting
 impl Target {
     /// # Errors
     /// `Arguments` for a name that is none of [`TARGETS`].
-    pub fn parse(name: &str) -> Result<Target, RaceError> {
+    pub(super) fn parse(name: &str) -> Result<Target, Error> {
         let (kind, rest) = name.split_once(':').unwrap_or((name, ""));
         let named = |target: fn(String) -> Target| match rest {
             "" => Err(refused(format!("knob [{name}] needs a name after the colon"))),
@@ -52,14 +52,14 @@ impl Target {
     }
 
     /// Whether it needs a server that is started for each race.
-    pub fn is_of_engine(&self) -> bool {
+    pub(super) fn is_of_engine(&self) -> bool {
         matches!(self, Target::Engine(_) | Target::MemoryLimit | Target::Heap | Target::Jvm)
     }
 }
 
 /// One setting and the values that are tried, the first being the baseline.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Knob {
+pub(super) struct Knob {
     pub name: String,
     pub target: Target,
     pub values: Vec<Value>,
@@ -70,7 +70,7 @@ impl Knob {
     ///
     /// # Errors
     /// `Arguments` for anything else.
-    pub fn parse(text: &str) -> Result<Knob, RaceError> {
+    pub(super) fn parse(text: &str) -> Result<Knob, Error> {
         let (name, values) = text.split_once('=').ok_or_else(|| {
             refused(format!("--knob [{text}] is not of the form name=value,value or name=low..high/steps"))
         })?;
@@ -85,7 +85,7 @@ impl Knob {
     ///
     /// # Errors
     /// `Arguments` for anything else.
-    pub fn from_json(json: &Value) -> Result<Knob, RaceError> {
+    pub(super) fn from_json(json: &Value) -> Result<Knob, Error> {
         let wrong = || {
             refused(format!(
                 "{json} is no knob; write {{\"knob\": name, \"values\": [...]}} or {{\"knob\": name, \"range\": \"low..high/steps\"}}"
@@ -99,7 +99,7 @@ impl Knob {
         }
     }
 
-    fn new(name: &str, values: Vec<Value>) -> Result<Knob, RaceError> {
+    fn new(name: &str, values: Vec<Value>) -> Result<Knob, Error> {
         let target = Target::parse(name)?;
         for (index, value) in values.iter().enumerate() {
             if value.is_object() || value.is_array() {
@@ -116,8 +116,8 @@ impl Knob {
     }
 }
 
-fn refused(reason: String) -> RaceError {
-    RaceError::Arguments(reason)
+fn refused(reason: String) -> Error {
+    Error::Argument(reason)
 }
 
 fn scalar(text: &str) -> Value {
@@ -155,23 +155,23 @@ fn range(text: &str) -> Option<Vec<Value>> {
 }
 
 /// One setting of all knobs: the index of each knob's value.
-pub type Candidate = Vec<usize>;
+pub(super) type Candidate = Vec<usize>;
 
 /// All knobs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Space {
+pub(super) struct Space {
     pub knobs: Vec<Knob>,
 }
 
 impl Space {
     /// Number of combinations.
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.knobs.iter().fold(1, |product: usize, knob| product.saturating_mul(knob.values.len()))
     }
 
     /// At most `count_max` candidates: all combinations where they fit, else a random choice without repetition. The first
     /// one is the baseline, the first value of every knob.
-    pub fn candidates(&self, count_max: usize, seed: u64) -> Vec<Candidate> {
+    pub(super) fn candidates(&self, count_max: usize, seed: u64) -> Vec<Candidate> {
         let size = self.size();
         if size <= count_max {
             return (0..size).map(|index| self.combination(index)).collect();
@@ -198,13 +198,13 @@ impl Space {
     }
 
     /// The candidate's settings by knob name.
-    pub fn settings(&self, candidate: &Candidate) -> Map<String, Value> {
+    pub(super) fn settings(&self, candidate: &Candidate) -> Map<String, Value> {
         let setting = |(knob, value): (&Knob, &usize)| (knob.name.clone(), knob.values[*value].clone());
         self.knobs.iter().zip(candidate).map(setting).collect()
     }
 
     /// `name=value, name=value`.
-    pub fn described(&self, candidate: &Candidate) -> String {
+    pub(super) fn described(&self, candidate: &Candidate) -> String {
         let shown = |(name, value): (&String, &Value)| format!("{name}={}", bare_text(value));
         self.settings(candidate).iter().map(shown).collect::<Vec<_>>().join(", ")
     }

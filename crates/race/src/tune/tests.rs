@@ -6,8 +6,8 @@ use super::goal::Goal;
 use super::halving::{BASELINE, Outcome, Plan, Search, candidates_max, search};
 use super::sensitivity::sensitivity;
 use super::space::{Candidate, Knob, Space};
+use crate::error::Error;
 use crate::inference::{Direction, Verdict};
-use crate::race::RaceError;
 use crate::random::Random;
 
 /// Answers with a latency that its settings decide, times noise.
@@ -147,7 +147,7 @@ fn the_same_outcomes_lead_to_the_same_search() {
     let whole = searched(&mut simulated, &plan);
     // Interrupted after 30 races, then gone on with what was recorded.
     let interrupted = search(32, &plan, &mut |_, position| match position {
-        30 => Err(RaceError::Arguments("interrupted".into())),
+        30 => Err(Error::Argument("interrupted".into())),
         position => Ok(whole.trials[position].outcome.clone()),
     });
     assert!(interrupted.is_err());

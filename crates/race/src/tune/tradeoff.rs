@@ -12,7 +12,7 @@ use crate::report::html::escape::Text;
 
 /// One candidate: medians over all of its races.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Point {
+pub(super) struct Point {
     pub candidate: usize,
     pub memory_bytes: f64,
     pub goal: f64,
@@ -23,7 +23,7 @@ pub struct Point {
 }
 
 /// Candidates with known memory, least memory first.
-pub fn points(candidates_count: usize, search: &Search, direction: Direction) -> Vec<Point> {
+pub(super) fn points(candidates_count: usize, search: &Search, direction: Direction) -> Vec<Point> {
     let memory = |candidate: usize| {
         let known: Vec<f64> = search
             .trials
@@ -74,7 +74,7 @@ const LABEL_LENGTH: usize = 40;
 /// A picture of the points: memory to the right, the goal upwards with an upright stroke from the least to the most of each point's races, the
 /// efficient ones joined by a line and labelled. `described` names a candidate. Readable on light and dark pages; each point has its settings
 /// as its title.
-pub fn svg(
+pub(super) fn svg(
     points: &[Point],
     goal: &str,
     unit: &str,

@@ -6,17 +6,17 @@ use super::experiment::Experiment;
 use super::goal::NoFigure;
 use super::halving::Outcome;
 use super::space::{Candidate, Target};
-use crate::drive::error::DriveError;
 use crate::engine::{EngineSpec, ServerProvider};
+use crate::error::Error;
 use crate::live::Progress;
 use crate::model::bare_text;
-use crate::race::{RaceConfig, RaceError};
+use crate::race::RaceConfig;
 use crate::record::measurements::RunPlace;
 use crate::report::figures::{self, Figure};
 use crate::series::race_on;
 
 /// Races candidates of one experiment.
-pub struct Racer<'a> {
+pub(super) struct Racer<'a> {
     pub experiment: &'a Experiment,
     pub candidates: &'a [Candidate],
     pub config: &'a RaceConfig,
@@ -33,16 +33,16 @@ impl Racer<'_> {
     /// # Errors
     /// An interrupt, and what is wrong with the experiment rather than with this candidate (a track that does not load, a goal that no race
     /// has). What a setting may cause (a server that does not start, a race that ends early or measures too little) is [`Outcome::Failed`].
-    pub fn race(
+    pub(super) fn race(
         &self,
         candidate: usize,
         position: usize,
         progress: &mut dyn Progress,
-    ) -> Result<(Option<String>, Outcome), RaceError> {
+    ) -> Result<(Option<String>, Outcome), Error> {
         let (config, engine) = self.changed(candidate, position)?;
         match self.raced(config, engine, progress) {
             Ok((race_id, outcome)) => Ok((Some(race_id), outcome)),
-            Err(error) if is_of_setting(&error) => Ok((None, Outcome::Failed(error.to_string()))),
+            Err(error) if error.is_of_setting() => Ok((None, Outcome::Failed(error.to_string()))),
             Err(error) => Err(error),
         }
     }
@@ -52,7 +52,7 @@ impl Racer<'_> {
         config: RaceConfig,
         engine: Option<EngineSpec>,
         progress: &mut dyn Progress,
-    ) -> Result<(String, Outcome), RaceError> {
+    ) -> Result<(String, Outcome), Error> {
         let outcome = race_on(engine.as_ref(), config, self.provider, progress)?.0;
         let mut figures = figures::of_race(&outcome.race)?;
         figures.extend(figures::of_measurements(&outcome.measurements));
@@ -68,7 +68,7 @@ impl Racer<'_> {
         let judged = match self.judged(&figures, &samples) {
             Ok((goal, is_within_bounds)) => Outcome::Measured { goal, memory_bytes, is_within_bounds },
             Err(NoFigure::OfRace(reason)) => Outcome::Failed(reason),
-            Err(NoFigure::OfGoal(reason)) => return Err(RaceError::Arguments(reason)),
+            Err(NoFigure::OfGoal(reason)) => return Err(Error::Argument(reason)),
         };
         Ok((outcome.race.race_id, judged))
     }
@@ -84,11 +84,7 @@ impl Racer<'_> {
     }
 
     /// The race and the server as the candidate's knobs set them.
-    fn changed(
-        &self,
-        candidate: usize,
-        position: usize,
-    ) -> Result<(RaceConfig, Option<EngineSpec>), RaceError> {
+    fn changed(&self, candidate: usize, position: usize) -> Result<(RaceConfig, Option<EngineSpec>), Error> {
         let mut config = self.config.clone();
         let mut engine = self.engine.cloned();
         let values = &self.candidates[candidate];
@@ -107,7 +103,7 @@ impl Racer<'_> {
                     config.track.adjustments.clients.push((task.clone(), clients));
                 }
                 (_, None) => {
-                    return Err(RaceError::Arguments(format!(
+                    return Err(Error::Argument(format!(
                         "knob [{}] needs a server that is started for each race; leave --target-hosts out",
                         knob.name
                     )));
@@ -137,18 +133,9 @@ impl Racer<'_> {
     }
 }
 
-/// Whether a race failed for reasons that another setting may not have.
-fn is_of_setting(error: &RaceError) -> bool {
-    match error {
-        RaceError::Server(_) => true,
-        RaceError::Drive(DriveError::Interrupted | DriveError::Track { .. }) => false,
-        RaceError::Drive(_) => true,
-        _ => false,
-    }
-}
-
-fn count(knob: &str, value: &Value) -> Result<u64, RaceError> {
-    value.as_u64().filter(|count| *count > 0).ok_or_else(|| {
-        RaceError::Arguments(format!("knob [{knob}] takes whole numbers from 1, but has {value}"))
-    })
+fn count(knob: &str, value: &Value) -> Result<u64, Error> {
+    value
+        .as_u64()
+        .filter(|count| *count > 0)
+        .ok_or_else(|| Error::Argument(format!("knob [{knob}] takes whole numbers from 1, but has {value}")))
 }

@@ -2,7 +2,7 @@
 
 /// What the application stood still for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PauseKind {
+pub(crate) enum PauseKind {
     /// A collection of the young generation.
     Young,
     /// Young and some old regions (G1), a partial collection (OpenJ9's balanced).
@@ -14,14 +14,14 @@ pub enum PauseKind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pause {
+pub(crate) struct Pause {
     pub millis: f64,
     pub kind: PauseKind,
 }
 
 /// Bytes of the heap in use around a collection.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HeapChange {
+pub(crate) struct HeapChange {
     pub before_bytes: u64,
     pub after_bytes: u64,
     pub capacity_bytes: Option<u64>,
@@ -29,7 +29,7 @@ pub struct HeapChange {
 
 /// What the logs of one JVM tell, in the order they were written.
 #[derive(Debug, Default)]
-pub struct GcEvents {
+pub(crate) struct GcEvents {
     pub format: &'static str,
     /// `G1`, `Parallel`, `The Z Garbage Collector`, `gencon`, ...; `None` when the log's head was rotated away.
     pub collector: Option<String>,
@@ -69,12 +69,8 @@ struct Span {
 }
 
 impl GcEvents {
-    pub fn new(format: &'static str) -> GcEvents {
-        GcEvents { format, ..GcEvents::default() }
-    }
-
     /// A line was written at `stamp_s`, on a clock that starts again with each JVM.
-    pub fn at(&mut self, stamp_s: f64) {
+    pub(crate) fn at(&mut self, stamp_s: f64) {
         // Threads write their lines a little out of order; a JVM that starts again goes back further.
         const DISORDER_S: f64 = 1.0;
         match &mut self.span.current {
@@ -88,7 +84,7 @@ impl GcEvents {
 
     /// Another JVM begins: what is allocated from here on has no collection before it. Said again before the first collection, it changes
     /// nothing.
-    pub fn begin_run(&mut self) {
+    pub(crate) fn begin_run(&mut self) {
         if std::mem::take(&mut self.has_collected) {
             self.close_run();
         }
@@ -102,17 +98,17 @@ impl GcEvents {
     }
 
     /// When the first line was written.
-    pub fn first_s(&self) -> Option<f64> {
+    pub(crate) fn first_s(&self) -> Option<f64> {
         self.span.current.map(|(first, _)| first)
     }
 
     /// Seconds that the log covers; the time between two JVMs does not count.
-    pub fn span_s(&self) -> f64 {
+    pub(crate) fn span_s(&self) -> f64 {
         self.span.ended_s + self.span.current.map_or(0.0, |(first, last)| last - first)
     }
 
     /// Times that no collection can have (garbage in the log) are left out.
-    pub fn pause(&mut self, millis: f64, kind: PauseKind) {
+    pub(crate) fn pause(&mut self, millis: f64, kind: PauseKind) {
         const MILLIS_MAX: f64 = 24.0 * 3600.0 * 1000.0;
         self.has_collected = true;
         if (0.0..=MILLIS_MAX).contains(&millis) {
@@ -121,7 +117,7 @@ impl GcEvents {
     }
 
     /// `is_collection`: garbage was taken away, so that what is left says something about the live data.
-    pub fn heap(&mut self, change: HeapChange, is_collection: bool) {
+    pub(crate) fn heap(&mut self, change: HeapChange, is_collection: bool) {
         self.has_collected = true;
         self.capacity(change.capacity_bytes.unwrap_or(0));
         if let Some(last) = self.last_after_bytes {
@@ -134,20 +130,20 @@ impl GcEvents {
     }
 
     /// A second heap change of the same cycle: what is left is known better now.
-    pub fn heap_again(&mut self, change: HeapChange) {
+    pub(crate) fn heap_again(&mut self, change: HeapChange) {
         self.after_bytes.pop();
         self.heap(change, true);
     }
 
-    pub fn allocate(&mut self, bytes: u64) {
+    pub(crate) fn allocate(&mut self, bytes: u64) {
         self.allocated_bytes = self.allocated_bytes.saturating_add(bytes);
     }
 
-    pub fn promote(&mut self, bytes: u64) {
+    pub(crate) fn promote(&mut self, bytes: u64) {
         self.promoted_bytes = Some(self.promoted_bytes.unwrap_or(0).saturating_add(bytes));
     }
 
-    pub fn capacity(&mut self, bytes: u64) {
+    pub(crate) fn capacity(&mut self, bytes: u64) {
         self.capacity_bytes = self.capacity_bytes.max(bytes);
     }
 }

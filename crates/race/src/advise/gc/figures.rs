@@ -6,7 +6,7 @@ use super::events::{GcEvents, PauseKind};
 
 /// The figures of one JVM's logs. Times in ms, sizes in bytes, rates in bytes a second.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GcFigures {
+pub(crate) struct GcFigures {
     pub format: &'static str,
     pub collector: Option<String>,
     /// Seconds the logs cover.
@@ -41,7 +41,7 @@ pub struct GcFigures {
 
 impl GcFigures {
     /// `None` when the logs cover no time: nothing can be said about shares and rates then.
-    pub fn of(events: &GcEvents) -> Option<GcFigures> {
+    pub(crate) fn of(events: &GcEvents) -> Option<GcFigures> {
         let span_s = events.span_s();
         if span_s <= 0.0 {
             return None;
@@ -87,12 +87,12 @@ impl GcFigures {
         })
     }
 
-    pub fn percentile_millis(&self, percentile: f64) -> f64 {
+    pub(crate) fn percentile_millis(&self, percentile: f64) -> f64 {
         let found = self.pause_percentiles_millis.iter().find(|(known, _)| *known == percentile);
         found.map_or(0.0, |(_, millis)| *millis)
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let percentiles: serde_json::Map<String, Value> = self
             .pause_percentiles_millis
             .iter()

@@ -12,7 +12,7 @@ use super::openj9::{self, OpenJ9};
 use super::unified::{self, Unified};
 
 #[derive(Debug, Error)]
-pub enum GcLogError {
+pub(crate) enum GcLogError {
     #[error("cannot read the GC log [{file}]: {source}")]
     Read { file: PathBuf, source: std::io::Error },
     #[error("no GC log is in [{0}]: files named gc.log or *.log are looked for")]
@@ -27,7 +27,7 @@ pub enum GcLogError {
 /// Reads `paths` (files or folders) and the rotations beside them, oldest first, as the log of one JVM.
 ///
 /// Errors: a file that cannot be read, or whose format is none of those known.
-pub fn read(paths: &[PathBuf]) -> Result<GcEvents, GcLogError> {
+pub(crate) fn read(paths: &[PathBuf]) -> Result<GcEvents, GcLogError> {
     let mut files = Vec::new();
     for path in paths {
         for file in with_rotations(path)? {

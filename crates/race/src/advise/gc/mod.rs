@@ -14,6 +14,6 @@ mod openj9;
 mod tests;
 mod unified;
 
-pub use events::GcEvents;
-pub use figures::GcFigures;
-pub use files::{GcLogError, read};
+pub(crate) use events::GcEvents;
+pub(crate) use figures::GcFigures;
+pub(crate) use files::{GcLogError, read};

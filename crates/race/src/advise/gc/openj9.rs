@@ -8,11 +8,11 @@ use jiff::civil::DateTime;
 
 use super::events::{GcEvents, HeapChange, PauseKind};
 
-pub const FORMAT: &str = "verbose:gc (OpenJ9)";
+pub(super) const FORMAT: &str = "verbose:gc (OpenJ9)";
 
 /// What a reader of elements has to remember.
 #[derive(Debug, Default)]
-pub struct OpenJ9 {
+pub(super) struct OpenJ9 {
     /// What was collected since the application was stopped; `None` while it runs.
     stopped_for: Option<PauseKind>,
     before_bytes: Option<u64>,
@@ -20,12 +20,12 @@ pub struct OpenJ9 {
 }
 
 impl OpenJ9 {
-    pub fn recognizes(line: &str) -> bool {
+    pub(super) fn recognizes(line: &str) -> bool {
         let line = line.trim_start_matches('\u{feff}').trim_start();
         line.starts_with("<?xml") || line.starts_with("<verbosegc")
     }
 
-    pub fn line(&mut self, text: &str, events: &mut GcEvents) {
+    pub(super) fn line(&mut self, text: &str, events: &mut GcEvents) {
         let mut is_strange = !text.trim().is_empty();
         let mut rest = text;
         while let Some(start) = rest.find('<') {

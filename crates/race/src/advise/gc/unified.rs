@@ -9,11 +9,11 @@ use jiff::fmt::strtime::BrokenDownTime;
 
 use super::events::{GcEvents, HeapChange, PauseKind};
 
-pub const FORMAT: &str = "unified logging (HotSpot)";
+pub(super) const FORMAT: &str = "unified logging (HotSpot)";
 
 /// What a reader of lines has to remember.
 #[derive(Debug, Default)]
-pub struct Unified {
+pub(super) struct Unified {
     region_bytes: Option<u64>,
     /// Old generation before and after the collection whose closing line is still to come.
     old: Option<(u64, u64)>,
@@ -22,11 +22,11 @@ pub struct Unified {
 
 impl Unified {
     /// Whether a line looks like this format.
-    pub fn recognizes(line: &str) -> bool {
+    pub(super) fn recognizes(line: &str) -> bool {
         Line::parse(line).is_some_and(|line| line.stamp_s.is_some())
     }
 
-    pub fn line(&mut self, text: &str, events: &mut GcEvents) {
+    pub(super) fn line(&mut self, text: &str, events: &mut GcEvents) {
         let Some(line) = Line::parse(text) else {
             events.strange_line_count += 1;
             return;

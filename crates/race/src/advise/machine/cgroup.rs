@@ -10,7 +10,7 @@ use crate::drive::proc_files::quota_throttled_s;
 
 /// The tightest CPU quota around the process, and what it did while it was watched.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CpuQuota {
+pub(crate) struct CpuQuota {
     /// CPUs the process may use at once; `None` without a quota.
     pub cpus: Option<f64>,
     pub file: String,
@@ -63,7 +63,7 @@ impl Machine {
         Ok(found.min_by(|(a, _), (b, _)| a.total_cmp(b)))
     }
 
-    pub fn memory_cgroup(&self) -> Result<MemoryCgroup, Unread> {
+    pub(crate) fn memory_cgroup(&self) -> Result<MemoryCgroup, Unread> {
         /// Version 1 says "no limit" by a number above any machine's memory.
         const UNLIMITED: f64 = (1u64 << 62) as f64;
         let number = |folder: &str, name: &str| self.number(&format!("{folder}/{name}")).ok();
@@ -82,7 +82,7 @@ impl Machine {
         })
     }
 
-    pub fn cpu_quota(&self) -> Result<CpuQuota, Unread> {
+    pub(crate) fn cpu_quota(&self) -> Result<CpuQuota, Unread> {
         let of_group = |folder: &str| {
             let text = self.read(&format!("{folder}/cpu.max"));
             let (quota, period) = match &text {

@@ -12,7 +12,7 @@ const SECTOR_BYTES: f64 = 512.0;
 
 /// A disk and how the kernel drives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disk {
+pub(crate) struct Disk {
     /// As `/proc/diskstats` names it.
     pub name: String,
     pub is_rotational: Option<bool>,
@@ -23,7 +23,7 @@ pub struct Disk {
 
 /// What a disk did a second while it was watched.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DiskActivity {
+pub(crate) struct DiskActivity {
     pub reads: f64,
     pub writes: f64,
     pub read_bytes: f64,
@@ -41,7 +41,7 @@ impl Machine {
     /// The disk that holds a folder of the server.
     ///
     /// Errors: the folder is on no block device, as in an overlay or on a network file system.
-    pub fn disk_of(&self, folder: &str) -> Result<Disk, Unread> {
+    pub(crate) fn disk_of(&self, folder: &str) -> Result<Disk, Unread> {
         let folder = &self.whole_path(folder)?;
         let file = format!("proc/{}/mountinfo", self.pid);
         let mounts = self.read(&file)?;
@@ -113,7 +113,7 @@ impl Machine {
         }
     }
 
-    pub fn disk_activity(&self, name: &str) -> Result<DiskActivity, Unread> {
+    pub(crate) fn disk_activity(&self, name: &str) -> Result<DiskActivity, Unread> {
         let before = counters(&self.before.diskstats, name);
         let after = counters(&self.after.diskstats, name);
         let (Some(before), Some(after)) = (before, after) else {
@@ -151,7 +151,7 @@ fn counters(diskstats: &str, name: &str) -> Option<[f64; 11]> {
 }
 
 /// `none [mq-deadline] bfq`, `always madvise [never]`: the word in brackets, or the only one.
-pub fn chosen(text: &str) -> &str {
+pub(crate) fn chosen(text: &str) -> &str {
     match text.split_once('[').and_then(|(_, rest)| rest.split_once(']')) {
         Some((word, _)) => word,
         None => text.trim(),

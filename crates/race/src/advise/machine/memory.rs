@@ -8,7 +8,7 @@ use crate::drive::proc_files;
 
 /// `/proc/meminfo` in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Memory {
+pub(crate) struct Memory {
     pub total: f64,
     pub available: f64,
     /// Page cache, without shared memory, which nobody can give back.
@@ -19,14 +19,14 @@ pub struct Memory {
 
 /// The tightest memory limit around the process.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MemoryCgroup {
+pub(crate) struct MemoryCgroup {
     /// `None` without a limit.
     pub limit_bytes: Option<f64>,
     pub file: String,
 }
 
 impl Machine {
-    pub fn memory(&self) -> Result<Memory, Unread> {
+    pub(crate) fn memory(&self) -> Result<Memory, Unread> {
         let text = self.read("proc/meminfo")?;
         let bytes = |name: &str| -> Result<f64, Unread> {
             proc_files::bytes(&text, name)
@@ -43,7 +43,7 @@ impl Machine {
     }
 
     /// What the process may use at most: the machine's memory or its cgroup's limit.
-    pub fn usable_memory(&self) -> Result<(f64, String), Unread> {
+    pub(crate) fn usable_memory(&self) -> Result<(f64, String), Unread> {
         let machine = self.memory()?.total;
         let cgroup = self.memory_cgroup()?;
         Ok(match cgroup.limit_bytes {
@@ -54,7 +54,7 @@ impl Machine {
 }
 
 /// Bytes that this process may use at most; `None` where Linux does not tell.
-pub fn own_usable_bytes() -> Option<u64> {
+pub(crate) fn own_usable_bytes() -> Option<u64> {
     let machine = Machine::of_process(Path::new("/"), std::process::id()).ok()?;
     let usable = machine.usable_memory().map(|(bytes, _)| bytes);
     // Without cgroups there is no limit either.

@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use super::finding::Unread;
 
-pub use disk::chosen;
-pub use memory::own_usable_bytes;
+pub(super) use disk::chosen;
+pub(crate) use memory::own_usable_bytes;
 
 /// Counters of one moment. Texts of the kernel's files, empty where there are none.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +25,7 @@ struct Sample {
 }
 
 #[derive(Debug)]
-pub struct Machine {
+pub(super) struct Machine {
     root: PathBuf,
     /// Of the server's process, as this machine numbers it.
     pub pid: u32,
@@ -41,7 +41,7 @@ impl Machine {
     /// `root` is `/`; a test's folder has `proc` and `sys` in it.
     ///
     /// Errors: there is no such process.
-    pub fn of_process(root: &Path, pid: u32) -> Result<Machine, Unread> {
+    pub(super) fn of_process(root: &Path, pid: u32) -> Result<Machine, Unread> {
         let mut machine = Machine {
             root: root.to_owned(),
             pid,
@@ -56,7 +56,7 @@ impl Machine {
     }
 
     /// The end of the sampling.
-    pub fn sample_again(&mut self) {
+    pub(super) fn sample_again(&mut self) {
         let window_s = self.started.elapsed().as_secs_f64();
         self.end_sampling(window_s);
     }
@@ -75,22 +75,22 @@ impl Machine {
     }
 
     /// Whether the process's command line has this word in it.
-    pub fn runs(&self, word: &str) -> bool {
+    pub(super) fn runs(&self, word: &str) -> bool {
         self.read(&format!("proc/{}/cmdline", self.pid)).is_ok_and(|line| line.to_lowercase().contains(word))
     }
 
     /// Where relative paths of the process begin.
-    pub fn working_folder(&self) -> Option<PathBuf> {
+    pub(super) fn working_folder(&self) -> Option<PathBuf> {
         std::fs::read_link(self.root.join(format!("proc/{}/cwd", self.pid))).ok()
     }
 
     /// The text of a file; `path` has no slash in front.
-    pub fn read(&self, path: &str) -> Result<String, Unread> {
+    pub(super) fn read(&self, path: &str) -> Result<String, Unread> {
         std::fs::read_to_string(self.root.join(path)).map_err(|error| Unread::new(format!("/{path}"), error))
     }
 
     /// A file that holds one number.
-    pub fn number(&self, path: &str) -> Result<f64, Unread> {
+    pub(super) fn number(&self, path: &str) -> Result<f64, Unread> {
         let text = self.read(path)?;
         text.trim()
             .parse()
@@ -98,7 +98,7 @@ impl Machine {
     }
 
     /// How much a counter of `/proc/vmstat` grew a second.
-    pub fn vmstat_rate(&self, counter: &str) -> Result<f64, Unread> {
+    pub(super) fn vmstat_rate(&self, counter: &str) -> Result<f64, Unread> {
         let value = |text: &str| -> Option<f64> {
             text.lines().find_map(|line| line.strip_prefix(counter)?.strip_prefix(' ')?.trim().parse().ok())
         };
@@ -112,7 +112,7 @@ impl Machine {
 }
 
 /// Whether an address belongs to this machine.
-pub fn is_own_address(address: IpAddr) -> bool {
+pub(super) fn is_own_address(address: IpAddr) -> bool {
     // The kernel lets nobody else bind it.
     address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
 }

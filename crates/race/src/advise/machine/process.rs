@@ -5,11 +5,11 @@ use crate::advise::finding::Unread;
 use crate::drive::proc_files;
 
 /// A soft limit; `None` is unlimited.
-pub type Limit = Option<f64>;
+pub(super) type Limit = Option<f64>;
 
 impl Machine {
     /// A row of `/proc/<pid>/limits`, such as `Max open files`.
-    pub fn limit(&self, name: &str) -> Result<Limit, Unread> {
+    pub(crate) fn limit(&self, name: &str) -> Result<Limit, Unread> {
         let file = format!("proc/{}/limits", self.pid);
         let text = self.read(&file)?;
         let found = text.lines().find_map(|line| {
@@ -23,7 +23,7 @@ impl Machine {
     }
 
     /// A size of `/proc/<pid>/status` in bytes, such as `VmSwap`.
-    pub fn status_bytes(&self, name: &str) -> Result<f64, Unread> {
+    pub(crate) fn status_bytes(&self, name: &str) -> Result<f64, Unread> {
         let file = format!("proc/{}/status", self.pid);
         let text = self.read(&file)?;
         proc_files::bytes(&text, name)
@@ -32,7 +32,7 @@ impl Machine {
     }
 
     /// Memory maps the process has now.
-    pub fn map_count(&self) -> Result<usize, Unread> {
+    pub(crate) fn map_count(&self) -> Result<usize, Unread> {
         Ok(self.read(&format!("proc/{}/maps", self.pid))?.lines().count())
     }
 }

@@ -6,7 +6,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{share, size};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "breaker_trips",
     question: "Has no circuit breaker refused a request?",
     references: &[Reference {

@@ -7,7 +7,7 @@ use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 use crate::advise::server::at;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "compression_cost",
     question: "Is stronger compression paid for where it is written often?",
     references: &[

@@ -4,7 +4,7 @@ use crate::advise::finding::{Checked, Evidence, Finding, Gain, Reference, Verdic
 use crate::advise::seen::Seen;
 
 /// A rule; one file each.
-pub struct Rule {
+pub(crate) struct Rule {
     /// As the report and `docs/advise.md` name it.
     pub id: &'static str,
     /// What it asks, in a few words.
@@ -13,15 +13,15 @@ pub struct Rule {
     pub check: fn(&Seen) -> Checked,
 }
 
-pub fn fine(because: String) -> Checked {
+pub(super) fn fine(because: String) -> Checked {
     Ok(Verdict::Fine(because))
 }
 
-pub fn not_here(why: &'static str) -> Checked {
+pub(super) fn not_here(why: &'static str) -> Checked {
     Ok(Verdict::NotHere(why))
 }
 
-pub fn found(
+pub(super) fn found(
     title: String,
     gain: Gain,
     evidence: Vec<Evidence>,
@@ -32,4 +32,4 @@ pub fn found(
 }
 
 /// Why rules about the heap have nothing to look at.
-pub const NO_HEAP: &str = "Limber is a native program: it has no heap";
+pub(super) const NO_HEAP: &str = "Limber is a native program: it has no heap";

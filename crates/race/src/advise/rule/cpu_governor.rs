@@ -4,7 +4,7 @@ use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "cpu_governor",
     question: "Do the processors run as fast as they can?",
     references: &[Reference {

@@ -7,7 +7,7 @@ use crate::advise::quantity::{percent, share};
 use crate::advise::seen::Seen;
 use crate::advise::server::Node;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "cpu_quota",
     question: "Are the threads as many as the processors they may use?",
     references: &[

@@ -6,7 +6,7 @@ use crate::advise::quantity::{percent, share};
 use crate::advise::seen::Seen;
 use crate::advise::server::at;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "deleted_docs",
     question: "Are most documents in the segments alive?",
     references: &[Reference {

@@ -7,7 +7,7 @@ use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 use crate::drive::proc_files::pressure;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "disk_busy",
     question: "Does the disk under the data have time left?",
     references: &[

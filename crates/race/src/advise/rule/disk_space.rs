@@ -7,7 +7,7 @@ use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 use crate::notation::units::bytes_of;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "disk_space",
     question: "Are the disks below their watermarks?",
     references: &[Reference {

@@ -6,7 +6,7 @@ use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 use crate::advise::server::at;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "fielddata",
     question: "Does fielddata leave the memory to others?",
     references: &[Reference {

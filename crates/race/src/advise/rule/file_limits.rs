@@ -5,7 +5,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "file_limits",
     question: "May the server open as many files and threads as it needs?",
     references: &[

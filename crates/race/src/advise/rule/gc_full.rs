@@ -6,7 +6,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::share;
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "gc_full",
     question: "Does the collector keep up without stopping everything?",
     references: &[Reference {

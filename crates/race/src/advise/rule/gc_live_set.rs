@@ -6,7 +6,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "gc_live_set",
     question: "Is the heap as large as what lives in it needs?",
     references: &[Reference {

@@ -5,7 +5,7 @@ use crate::advise::experiment::{COLLECTORS, Goal};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "gc_long_pauses",
     question: "Is no single garbage collection felt by a user?",
     references: &[Reference {

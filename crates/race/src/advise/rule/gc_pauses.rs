@@ -7,7 +7,7 @@ use crate::advise::gc::GcFigures;
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "gc_pauses",
     question: "Does garbage collection take little of the time?",
     references: &[

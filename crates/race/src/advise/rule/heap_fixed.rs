@@ -5,7 +5,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::size;
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "heap_fixed",
     question: "Are the least and the largest heap the same?",
     references: &[Reference {

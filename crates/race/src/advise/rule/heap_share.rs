@@ -9,7 +9,7 @@ use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 use crate::advise::server::Node;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "heap_share",
     question: "Does the heap leave half of the memory to the page cache?",
     references: &[

@@ -8,7 +8,7 @@ use crate::advise::seen::Seen;
 use crate::advise::server::{Node, at};
 use crate::notation::units::{MB, bytes_of};
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "index_buffer",
     question: "Do the index buffer and the translog's flush threshold fit each other and the load?",
     references: &[

@@ -4,7 +4,7 @@ use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference, Unread};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "io_scheduler",
     question: "Does the kernel drive the data's disk as it should?",
     references: &[

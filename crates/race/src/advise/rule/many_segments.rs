@@ -8,7 +8,7 @@ use crate::advise::quantity::size;
 use crate::advise::seen::Seen;
 use crate::advise::server::Question;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "many_segments",
     question: "Does a shard have no more segments than merges leave?",
     references: &[Reference {

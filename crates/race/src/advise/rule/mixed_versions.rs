@@ -6,7 +6,7 @@ use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "mixed_versions",
     question: "Do all nodes run the same version?",
     references: &[Reference {

@@ -41,10 +41,10 @@ mod tiny_shards;
 mod transparent_huge_pages;
 mod unassigned_shards;
 
-pub use contract::Rule;
+pub(super) use contract::Rule;
 
 /// All rules, in the order of `docs/advise.md`.
-pub const RULES: &[Rule] = &[
+pub(super) const RULES: &[Rule] = &[
     compressed_oops::RULE,
     heap_share::RULE,
     heap_fixed::RULE,

@@ -7,7 +7,7 @@ use crate::advise::quantity::{percent, seconds_of, share};
 use crate::advise::seen::Seen;
 use crate::advise::server::at;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "refresh_cost",
     question: "Is little of the indexing work spent on refreshes?",
     references: &[Reference {

@@ -5,7 +5,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "segments_memory",
     question: "Do segments leave the heap to requests?",
     references: &[Reference {

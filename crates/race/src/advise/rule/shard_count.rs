@@ -7,7 +7,7 @@ use crate::advise::quantity::size;
 use crate::advise::seen::Seen;
 use crate::advise::server::Kind;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "shard_count",
     question: "Has a node no more shards than it can carry?",
     references: &[

@@ -5,7 +5,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::size;
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "swap",
     question: "Does the server's memory stay in memory?",
     references: &[Reference {

@@ -6,7 +6,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "tiny_shards",
     question: "Are most shards large enough to be worth their cost?",
     references: &[Reference {

@@ -5,7 +5,7 @@ use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::machine::chosen;
 use crate::advise::seen::Seen;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "transparent_huge_pages",
     question: "Does the kernel make huge pages only where it is asked to?",
     references: &[

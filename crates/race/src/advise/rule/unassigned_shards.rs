@@ -8,7 +8,7 @@ use crate::advise::quantity::share;
 use crate::advise::seen::Seen;
 use crate::advise::server::Question;
 
-pub const RULE: Rule = Rule {
+pub(super) const RULE: Rule = Rule {
     id: "unassigned_shards",
     question: "Is every shard on a node?",
     references: &[Reference {

@@ -8,9 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 
 #[derive(Debug)]
-pub struct Assertions {
+pub(super) struct Assertions {
     list: Vec<Assertion>,
     /// Named in messages, as in Rally for all operations but searches.
     operation: Option<String>,
@@ -74,11 +75,11 @@ const CONDITIONS: [(&str, Condition); 5] = [
 
 impl Assertions {
     /// The operation's `assertions`; `None` when there are none or they are not to be checked.
-    pub fn plan(plan: &Plan<'_>) -> Result<Option<Assertions>, String> {
+    pub(super) fn plan(plan: &Plan<'_>) -> Result<Option<Assertions>, Error> {
         let items = match plan.param("assertions") {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Array(items)) => items,
-            Some(_) => return Err("parameter 'assertions' must be a list".into()),
+            Some(_) => return Err(Error::parameter("parameter 'assertions' must be a list")),
         };
         let list = items.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         if !plan.checks_assertions || list.is_empty() {
@@ -86,14 +87,16 @@ impl Assertions {
         }
         let (name, kind) = (&plan.task.operation.name, plan.task.operation.kind.as_str());
         if WITHOUT_PROPERTIES.contains(&kind) {
-            return Err(format!("Cannot check assertion in [{name}] as [{kind}] did not return a dict."));
+            return Err(Error::Parameter(format!(
+                "Cannot check assertion in [{name}] as [{kind}] did not return a dict."
+            )));
         }
         let is_named = plan.is_in_composite || !SEARCHES.contains(&kind);
         Ok(Some(Assertions { list, operation: is_named.then(|| name.clone()) }))
     }
 
     /// Errors: [`Failure::Fatal`] for the first assertion that does not hold.
-    pub fn check(&self, properties: &Map<String, Value>) -> Result<(), Failure> {
+    pub(super) fn check(&self, properties: &Map<String, Value>) -> Result<(), Failure> {
         for assertion in &self.list {
             let actual = assertion.property.split('.').try_fold(None::<&Value>, |found, key| {
                 let next = match found {
@@ -102,18 +105,19 @@ impl Assertions {
                 };
                 next.map(Some)
             });
-            let actual = actual.flatten().ok_or_else(|| Failure::Fatal {
-                reason: format!("assertion on [{}], which the answer does not have", assertion.property),
+            let actual = actual.flatten().ok_or_else(|| {
+                Failure::from(Error::Answer(format!(
+                    "assertion on [{}], which the answer does not have",
+                    assertion.property
+                )))
             })?;
             if !assertion.condition.holds(actual, &assertion.expected) {
                 let condition = CONDITIONS[assertion.condition as usize].0;
                 let of = self.operation.as_ref().map_or_else(String::new, |name| format!(" in [{name}]"));
-                return Err(Failure::Fatal {
-                    reason: format!(
-                        "Expected [{}]{of} to be {condition} [{}] but was [{actual}].",
-                        assertion.property, assertion.expected
-                    ),
-                });
+                return Err(Failure::from(Error::Failed(format!(
+                    "Expected [{}]{of} to be {condition} [{}] but was [{actual}].",
+                    assertion.property, assertion.expected
+                ))));
             }
         }
         Ok(())
@@ -121,7 +125,7 @@ impl Assertions {
 }
 
 /// Puts assertions around an operation: each of its outcomes has to hold them.
-pub fn asserting(operation: Box<dyn Operation>, assertions: Assertions) -> Box<dyn Operation> {
+pub(super) fn asserting(operation: Box<dyn Operation>, assertions: Assertions) -> Box<dyn Operation> {
     Box::new(Asserting { operation, assertions: Arc::new(assertions) })
 }
 
@@ -135,7 +139,7 @@ impl Operation for Asserting {
         self.operation.is_finite()
     }
 
-    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error> {
         let around = |runner| -> Box<dyn Runner> {
             Box::new(AssertingRunner { runner, assertions: Arc::clone(&self.assertions) })
         };
@@ -149,7 +153,7 @@ struct AssertingRunner {
 }
 
 impl Runner for AssertingRunner {
-    fn prepare(&mut self) -> Result<bool, String> {
+    fn prepare(&mut self) -> Result<bool, Error> {
         self.runner.prepare()
     }
 
@@ -175,15 +179,18 @@ fn properties(outcome: &Outcome) -> Map<String, Value> {
     properties
 }
 
-fn parse(item: &Value) -> Result<Assertion, String> {
-    let text =
-        |name: &str| item[name].as_str().ok_or(format!("an assertion needs the text property '{name}'"));
+fn parse(item: &Value) -> Result<Assertion, Error> {
+    let text = |name: &str| {
+        item[name]
+            .as_str()
+            .ok_or_else(|| Error::Parameter(format!("an assertion needs the text property '{name}'")))
+    };
     let name = text("condition")?;
-    let (_, condition) = CONDITIONS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .ok_or_else(|| format!("assertion condition [{name}] is not one of >, >=, <, <=, =="))?;
-    let expected = item.get("value").ok_or("an assertion needs the property 'value'")?.clone();
+    let (_, condition) = CONDITIONS.iter().find(|(known, _)| *known == name).ok_or_else(|| {
+        Error::Parameter(format!("assertion condition [{name}] is not one of >, >=, <, <=, =="))
+    })?;
+    let expected =
+        item.get("value").ok_or_else(|| Error::parameter("an assertion needs the property 'value'"))?.clone();
     Ok(Assertion { property: text("property")?.to_owned(), condition: *condition, expected })
 }
 

@@ -9,9 +9,10 @@ use super::contract::{Answer, Operation, Outcome, Plan, Steady, steady};
 use super::point_in_time::LeaveId;
 use super::retry::retried_until_success;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 
-pub fn plan_submit(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_submit(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     plan.only_in_composite()?;
     let path = match plan.names("index")? {
         Some(names) => format!("/{}/_async_search", names.join(",")),
@@ -30,12 +31,12 @@ pub fn plan_submit(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     }))
 }
 
-pub fn plan_get(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_get(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let searches = Searches::plan(plan, "retrieve-results-for", Method::Get)?;
     retried_until_success(plan, GetAsyncSearch(searches))
 }
 
-pub fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     Ok(steady(DeleteAsyncSearch(Searches::plan(plan, "delete-results-for", Method::Delete)?)))
 }
 
@@ -50,7 +51,7 @@ struct Searches {
 }
 
 impl Searches {
-    fn plan(plan: &Plan<'_>, names: &str, method: Method) -> Result<Searches, String> {
+    fn plan(plan: &Plan<'_>, names: &str, method: Method) -> Result<Searches, Error> {
         plan.only_in_composite()?;
         plan.mandatory(names)?;
         let request = plan.with_request_params(plan.request(method, "/_async_search/")?)?.build();

@@ -19,13 +19,13 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
 use crate::drive::conflicts::ConflictRule;
 use crate::drive::documents::{BulkBody, BulkReader, OpenSet, ReadingRule};
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 use crate::load::selection::reads;
 use crate::model::DocumentSet;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
-    let bulk_documents =
-        positive_integer(plan, "bulk-size")?.ok_or("mandatory parameter 'bulk-size' is missing")?;
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
+    let bulk_documents = positive_integer(plan, "bulk-size")?.ok_or_else(|| Error::missing("bulk-size"))?;
     check_batch_size(plan, bulk_documents)?;
     let (ingest_percentage, ingest_documents) = amount(plan, bulk_documents)?;
     let mut builder =
@@ -45,10 +45,10 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let corpora = used_corpora(plan)?;
     let documents: u64 = corpora.iter().flatten().map(|set| set.documents).sum();
     if let Some(count) = ingest_documents.filter(|count| *count > documents) {
-        return Err(format!(
+        return Err(Error::Parameter(format!(
             "'ingest-doc-count' must be less than or equal to the total number of documents in the corpus ({documents}) but \
              was {count}"
-        ));
+        )));
     }
     let conflicts = conflicts(plan, &corpora)?;
     Ok(Box::new(Bulk {
@@ -68,50 +68,54 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     }))
 }
 
-fn positive_integer(plan: &Plan<'_>, name: &str) -> Result<Option<u64>, String> {
+fn positive_integer(plan: &Plan<'_>, name: &str) -> Result<Option<u64>, Error> {
     match plan.number(name)? {
         None => Ok(None),
         Some(value) if (1.0..1e15).contains(&value) => Ok(Some(value as u64)),
-        Some(value) => Err(format!("'{name}' must be positive but was {value}")),
+        Some(value) => Err(Error::Parameter(format!("'{name}' must be positive but was {value}"))),
     }
 }
 
 /// `batch-size` only says how much is read at once, which has no meaning for a mapped file; its rules hold all the same.
-fn check_batch_size(plan: &Plan<'_>, bulk_documents: u64) -> Result<(), String> {
+fn check_batch_size(plan: &Plan<'_>, bulk_documents: u64) -> Result<(), Error> {
     match positive_integer(plan, "batch-size")? {
         Some(batch) if batch < bulk_documents => {
-            Err("'batch-size' must be greater than or equal to 'bulk-size'".into())
+            Err(Error::parameter("'batch-size' must be greater than or equal to 'bulk-size'"))
         }
         Some(batch) if batch % bulk_documents != 0 => {
-            Err("'batch-size' must be a multiple of 'bulk-size'".into())
+            Err(Error::parameter("'batch-size' must be a multiple of 'bulk-size'"))
         }
         _ => Ok(()),
     }
 }
 
 /// `ingest-percentage` and `ingest-doc-count`.
-fn amount(plan: &Plan<'_>, bulk_documents: u64) -> Result<(f64, Option<u64>), String> {
+fn amount(plan: &Plan<'_>, bulk_documents: u64) -> Result<(f64, Option<u64>), Error> {
     let percentage = plan.number("ingest-percentage")?;
     if let Some(value) = percentage.filter(|value| !(*value > 0.0 && *value <= 100.0)) {
-        return Err(format!("'ingest-percentage' must be in the range (0.0, 100.0] but was {value:.1}"));
+        return Err(Error::Parameter(format!(
+            "'ingest-percentage' must be in the range (0.0, 100.0] but was {value:.1}"
+        )));
     }
     let documents = positive_integer(plan, "ingest-doc-count")?;
     if documents.is_some() && percentage.is_some() {
-        return Err("'ingest-doc-count' and 'ingest-percentage' are mutually exclusive".into());
+        return Err(Error::parameter("'ingest-doc-count' and 'ingest-percentage' are mutually exclusive"));
     }
     if let Some(count) = documents.filter(|count| count % bulk_documents != 0) {
-        return Err(format!(
+        return Err(Error::Parameter(format!(
             "'ingest-doc-count' must be a multiple of 'bulk-size' ({bulk_documents}) but was {count}"
-        ));
+        )));
     }
     Ok((percentage.unwrap_or(100.0), documents))
 }
 
 /// `conflicts` and what shapes them.
-fn conflicts(plan: &Plan<'_>, corpora: &[Vec<OpenSet>]) -> Result<Option<ConflictRule>, String> {
+fn conflicts(plan: &Plan<'_>, corpora: &[Vec<OpenSet>]) -> Result<Option<ConflictRule>, Error> {
     let in_range = |name: &str, default: f64, max: f64| match plan.number(name)?.unwrap_or(default) {
         value if (0.0..=max).contains(&value) => Ok(value),
-        value => Err(format!("'{name}' must be in the range [0.0, {max:.1}] but was {value:.1}")),
+        value => {
+            Err(Error::Parameter(format!("'{name}' must be in the range [0.0, {max:.1}] but was {value:.1}")))
+        }
     };
     let rule = ConflictRule {
         is_shuffled: plan.text("conflicts")? == Some("random"),
@@ -119,23 +123,27 @@ fn conflicts(plan: &Plan<'_>, corpora: &[Vec<OpenSet>]) -> Result<Option<Conflic
         is_update: match plan.text("on-conflict")?.unwrap_or("index") {
             "index" => false,
             "update" => true,
-            other => return Err(format!("Unknown 'on-conflict' setting [{other}]")),
+            other => return Err(Error::Parameter(format!("Unknown 'on-conflict' setting [{other}]"))),
         },
         recency: in_range("recency", 0.0, 1.0)?,
     };
     match plan.text("conflicts")? {
         None | Some("") => return Ok(None),
         Some("sequential" | "random") if plan.param("data-streams").is_some() => {
-            return Err("'conflicts' cannot be used with 'data-streams'".into());
+            return Err(Error::parameter("'conflicts' cannot be used with 'data-streams'"));
         }
         Some("sequential" | "random") => {}
-        Some(other) => return Err(format!("Unknown 'conflicts' setting [{other}]")),
+        Some(other) => return Err(Error::Parameter(format!("Unknown 'conflicts' setting [{other}]"))),
     }
     for set in corpora.iter().flatten() {
         match &set.action {
-            None => return Err("'conflicts' cannot be used with documents that have action lines".into()),
+            None => {
+                return Err(Error::parameter(
+                    "'conflicts' cannot be used with documents that have action lines",
+                ));
+            }
             Some(action) if action.verb == "create" => {
-                return Err("'conflicts' cannot be used with data streams".into());
+                return Err(Error::parameter("'conflicts' cannot be used with data streams"));
             }
             Some(_) => {}
         }
@@ -143,20 +151,20 @@ fn conflicts(plan: &Plan<'_>, corpora: &[Vec<OpenSet>]) -> Result<Option<Conflic
     Ok(Some(rule))
 }
 
-fn refresh(plan: &Plan<'_>) -> Result<Option<String>, String> {
+fn refresh(plan: &Plan<'_>) -> Result<Option<String>, Error> {
     match plan.param("refresh") {
         None | Some(serde_json::Value::Null) => Ok(None),
         Some(value) => match super::contract::plain(value) {
             value if ["wait_for", "true", "false"].contains(&value.as_str()) => Ok(Some(value)),
-            other => {
-                Err(format!("unsupported bulk refresh value: {other}; use one of [wait_for, true, false]"))
-            }
+            other => Err(Error::Parameter(format!(
+                "unsupported bulk refresh value: {other}; use one of [wait_for, true, false]"
+            ))),
         },
     }
 }
 
 /// The document sets this task reads, opened, by corpus.
-fn used_corpora(plan: &Plan<'_>) -> Result<Vec<Vec<OpenSet>>, String> {
+fn used_corpora(plan: &Plan<'_>) -> Result<Vec<Vec<OpenSet>>, Error> {
     let mut used = Vec::new();
     let params = plan.params(&["corpora", "indices", "data-streams"]);
     for corpus in &plan.track.corpora {
@@ -170,8 +178,10 @@ fn used_corpora(plan: &Plan<'_>) -> Result<Vec<Vec<OpenSet>>, String> {
     if used.is_empty() {
         let known: Vec<&str> = plan.track.corpora.iter().map(|corpus| corpus.name.as_str()).collect();
         return Err(match known.is_empty() {
-            true => "the track defines no corpora, which bulk needs".into(),
-            false => format!("no documents of the track's corpora [{}] match", known.join(", ")),
+            true => Error::Track("the track defines no corpora, which bulk needs".into()),
+            false => {
+                Error::Track(format!("no documents of the track's corpora [{}] match", known.join(", ")))
+            }
         });
     }
     Ok(used)
@@ -192,7 +202,7 @@ impl Operation for Bulk {
         true
     }
 
-    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error> {
         let (Some(first), Some(last)) = (clients.first(), clients.last()) else { return Ok(Vec::new()) };
         let reader =
             BulkReader::new(Arc::clone(&self.corpora), (*first, *last, clients_total), self.rule.clone())?;
@@ -242,7 +252,7 @@ impl Ahead {
 }
 
 impl Runner for BulkRunner {
-    fn prepare(&mut self) -> Result<bool, String> {
+    fn prepare(&mut self) -> Result<bool, Error> {
         if !self.ahead.is_ready {
             self.ahead.take_from(&self.reader);
         }

@@ -18,14 +18,14 @@ const START_BYTES: usize = 256;
 const ERRORS_SHOWN_MAX: usize = 5;
 
 /// Whether the start of a bulk response says that all went well.
-pub fn says_no_errors(response: &Response<'_>) -> bool {
+pub(crate) fn says_no_errors(response: &Response<'_>) -> bool {
     let start = response.text_start(START_BYTES);
     let [errors] = probe(&start, ["errors"]);
     errors.and_then(Found::as_bool) == Some(false)
 }
 
 #[derive(Debug, Default)]
-pub struct BulkResult {
+pub(crate) struct BulkResult {
     pub request_status: u16,
     pub took_ms: Option<u64>,
     pub errors: u64,
@@ -58,7 +58,7 @@ struct BulkResponse {
 
 impl BulkResult {
     /// Errors: [`Failure::Transport`] for an answer that is none to a bulk request.
-    pub fn read(response: &Response<'_>, is_detailed: bool) -> Result<BulkResult, Failure> {
+    pub(crate) fn read(response: &Response<'_>, is_detailed: bool) -> Result<BulkResult, Failure> {
         let mut result = BulkResult { request_status: response.status, ..BulkResult::default() };
         if !is_detailed {
             let start = response.text_start(START_BYTES);
@@ -119,7 +119,7 @@ impl BulkResult {
     }
 
     /// The first few different errors, as Rally words them.
-    pub fn description(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         let shown =
             self.kinds.iter().take(ERRORS_SHOWN_MAX).map(|(status, reason)| match reason.is_empty() {
                 true => format!("HTTP status: {status}"),
@@ -137,7 +137,7 @@ impl BulkResult {
     }
 
     /// Rally's meta data. `body`: what was sent, `documents` of them; `retries`: how often rejected ones were sent again.
-    pub fn meta(&self, index: Option<&str>, body: &[u8], documents: u64, retries: u64) -> Value {
+    pub(crate) fn meta(&self, index: Option<&str>, body: &[u8], documents: u64, retries: u64) -> Value {
         let max_doc_status = if self.max_doc_status > 0 { self.max_doc_status } else { self.request_status };
         let mut meta = json!({
             "index": index,

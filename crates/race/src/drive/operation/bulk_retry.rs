@@ -8,7 +8,7 @@ use crate::drive::exchange::Exchange;
 use crate::http::Request;
 
 /// A bulk request that was answered.
-pub struct Sent<'a> {
+pub(crate) struct Sent<'a> {
     pub request: &'a Request,
     pub body: &'a [u8],
     /// Whether each document has an action line before it.
@@ -26,7 +26,7 @@ pub struct Sent<'a> {
 }
 
 /// What came of a bulk request whose first answer was `first`, once rejected items are sent again.
-pub async fn completed(
+pub(crate) async fn completed(
     exchange: &mut Exchange,
     sent: &Sent<'_>,
     first: BulkResult,

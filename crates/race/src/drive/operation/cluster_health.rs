@@ -8,9 +8,10 @@ use super::contract::{Answer, Operation, Outcome, Plan, Steady, plain};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
 use crate::drive::probe::{Found, probe};
+use crate::error::Error;
 use crate::http::{Method, Request};
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let path = match plan.names("index")? {
         Some(names) => format!("/_cluster/health/{}", names.join(",")),
         None => "/_cluster/health".to_owned(),

@@ -21,6 +21,7 @@ use tokio::sync::Semaphore;
 use super::planned;
 use crate::drive::exchange::Exchange;
 use crate::drive::operation::contract::{Answer, Failure, Operation, Outcome, Plan, Runner};
+use crate::error::Error;
 use crate::model::{self, Params, Task};
 use crate::sample::DependentTiming;
 
@@ -39,33 +40,39 @@ const ALLOWED: [&str; 11] = [
     "field-caps",
 ];
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let connections_max = match plan.number("max-connections")? {
         None => Semaphore::MAX_PERMITS,
         Some(count) if count >= 1.0 => (count as usize).min(Semaphore::MAX_PERMITS),
-        Some(count) => return Err(format!("'max-connections' must be positive but was {count}")),
+        Some(count) => {
+            return Err(Error::Parameter(format!("'max-connections' must be positive but was {count}")));
+        }
     };
     let requests = stream(plan, plan.mandatory("requests")?)?;
     Ok(Box::new(Composite { requests, connections_max }))
 }
 
 /// A list of requests, planned.
-fn stream(plan: &Plan<'_>, items: &Value) -> Result<Vec<Item>, String> {
-    let items = items.as_array().ok_or("'requests' and 'stream' must be lists")?;
+fn stream(plan: &Plan<'_>, items: &Value) -> Result<Vec<Item>, Error> {
+    let items = items.as_array().ok_or_else(|| Error::parameter("'requests' and 'stream' must be lists"))?;
     items
         .iter()
         .map(|item| match (item.get("stream"), item.get("operation-type")) {
             (Some(items), _) => Ok(Item::Stream(stream(plan, items)?)),
             (None, Some(kind)) => request(plan, item, kind.as_str().unwrap_or_default()),
-            (None, None) => Err("Requests structure must contain [stream] or [operation-type].".to_owned()),
+            (None, None) => {
+                Err(Error::parameter("Requests structure must contain [stream] or [operation-type]."))
+            }
         })
         .collect()
 }
 
-fn request(plan: &Plan<'_>, item: &Value, kind: &str) -> Result<Item, String> {
+fn request(plan: &Plan<'_>, item: &Value, kind: &str) -> Result<Item, Error> {
     if !ALLOWED.contains(&kind) {
         let allowed = ALLOWED.join(", ");
-        return Err(format!("Unsupported operation-type [{kind}]. Use one of [{allowed}]."));
+        return Err(Error::Parameter(format!(
+            "Unsupported operation-type [{kind}]. Use one of [{allowed}]."
+        )));
     }
     let params: Params = item.as_object().cloned().unwrap_or_default();
     let name = params.get("name").and_then(Value::as_str).unwrap_or(kind).to_owned();
@@ -80,7 +87,7 @@ fn request(plan: &Plan<'_>, item: &Value, kind: &str) -> Result<Item, String> {
     let task = Task { operation, ..plan.task.clone() };
     let mut inner = Plan::new(plan.track, &task, plan.protocol, plan.checks_assertions);
     (inner.keeps_meta, inner.is_in_composite) = (plan.keeps_meta, true);
-    let operation = planned(&mut inner).map_err(|reason| format!("request [{name}]: {reason}"))?;
+    let operation = planned(&mut inner).map_err(|reason| reason.within(format_args!("request [{name}]")))?;
     inner.take_warnings().into_iter().for_each(|warning| plan.warn(warning));
     Ok(Item::Request { operation, name: name.into(), kind: kind.into() })
 }
@@ -96,8 +103,8 @@ struct Composite {
 }
 
 impl Operation for Composite {
-    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
-        let runner = |client: &u32| -> Result<Box<dyn Runner>, String> {
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error> {
+        let runner = |client: &u32| -> Result<Box<dyn Runner>, Error> {
             Ok(Box::new(CompositeRunner {
                 main: StreamRunner::new(&self.requests, *client, clients_total)?,
                 connections: Rc::new(Semaphore::new(self.connections_max)),
@@ -145,11 +152,12 @@ type Span = Option<(Instant, Instant)>;
 type Running<'a> = Pin<Box<dyn Future<Output = Result<(Timings, Span), Failure>> + 'a>>;
 
 impl StreamRunner {
-    fn new(items: &[Item], client: u32, clients_total: u32) -> Result<StreamRunner, String> {
+    fn new(items: &[Item], client: u32, clients_total: u32) -> Result<StreamRunner, Error> {
         let runner = |item: &Item| match item {
             Item::Request { operation, name, kind } => {
                 let mut runners = operation.runners(&[client], clients_total)?;
-                let runner = runners.pop().ok_or_else(|| format!("[{name}] cannot be run"))?;
+                let runner =
+                    runners.pop().ok_or_else(|| Error::Parameter(format!("[{name}] cannot be run")))?;
                 Ok(ItemRunner::Request { runner, name: Arc::clone(name), kind: Arc::clone(kind) })
             }
             Item::Stream(items) => Ok(ItemRunner::Stream {
@@ -157,7 +165,7 @@ impl StreamRunner {
                 exchange: None,
             }),
         };
-        items.iter().map(runner).collect::<Result<_, String>>().map(StreamRunner)
+        items.iter().map(runner).collect::<Result<_, Error>>().map(StreamRunner)
     }
 
     /// Closes the connections of all streams.
@@ -239,9 +247,8 @@ async fn timed(
     connections: &Semaphore,
     (name, kind): (&Arc<str>, &Arc<str>),
 ) -> Result<Option<DependentTiming>, Failure> {
-    let fatal = |reason: String| Failure::Fatal { reason };
-    let _permit = connections.acquire().await.map_err(|error| fatal(error.to_string()))?;
-    if !runner.prepare().map_err(fatal)? {
+    let _permit = connections.acquire().await.expect("the semaphore is never closed");
+    if !runner.prepare()? {
         return Ok(None);
     }
     let before = exchange.span();

@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Operation, Plan, Steady, steady};
 use super::paging::{PageSource, Pages};
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let mut body = plan.mandatory("body")?.clone();
     let mut paths = Vec::new();
     composite_paths(&body, &mut Vec::new(), &mut paths);
-    let [path] = &paths[..] else { return Err("Unique path to composite agg required".into()) };
+    let [path] = &paths[..] else { return Err(Error::parameter("Unique path to composite agg required")) };
     let path = path.clone();
     if let Some(size) = plan.number("results-per-page")?.filter(|size| *size > 0.0) {
         composite(&mut body, &path)["size"] = json!(size as u64);

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::contract::{Outcome, Plan};
+use crate::error::Error;
 
 /// The operation's `condition`.
-pub struct Condition {
+pub(super) struct Condition {
     /// Keys joined by dots.
     path: String,
     expected: Value,
@@ -13,19 +14,22 @@ pub struct Condition {
 
 impl Condition {
     /// `None` when the operation has none.
-    pub fn plan(plan: &Plan<'_>) -> Result<Option<Condition>, String> {
+    pub(super) fn plan(plan: &Plan<'_>) -> Result<Option<Condition>, Error> {
         let condition = match plan.param("condition") {
             None | Some(Value::Null) => return Ok(None),
             Some(condition) => condition,
         };
-        let path = condition["path"].as_str().ok_or("'condition' needs the text property 'path'")?;
-        let expected =
-            condition.get("expected-value").ok_or("'condition' needs the property 'expected-value'")?;
+        let path = condition["path"]
+            .as_str()
+            .ok_or_else(|| Error::parameter("'condition' needs the text property 'path'"))?;
+        let expected = condition
+            .get("expected-value")
+            .ok_or_else(|| Error::parameter("'condition' needs the property 'expected-value'"))?;
         Ok(Some(Condition { path: path.to_owned(), expected: expected.clone() }))
     }
 
     /// The outcome of an operation whose answer is `answer`.
-    pub fn outcome(&self, answer: &Value) -> Outcome {
+    pub(super) fn outcome(&self, answer: &Value) -> Outcome {
         let Condition { path, expected } = self;
         let actual = path.split('.').try_fold(answer, |value, key| value.get(key)).unwrap_or(&Value::Null);
         // Rally compares with Python's ==, for which 0 and 0.0 are the same.

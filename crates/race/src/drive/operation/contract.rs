@@ -4,6 +4,7 @@
 //! each worker the operation then makes one [`Runner`] per client; the clients call [`Runner::prepare`] outside and
 //! [`Runner::run`] inside the measured time.
 
+use crate::error::Error;
 use crate::sample::{Details, ErrorNote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -16,12 +17,12 @@ use serde_json::Value;
 
 use crate::drive::exchange::Exchange;
 use crate::drive::plugin::schedule::PluginSchedule;
-use crate::http::protocol::Protocol;
 use crate::http::{Method, Request, RequestBuilder};
 use crate::model::{Params, Task, Track, bare_text};
+use crate::protocol::Protocol;
 
 /// What an operation knows when it is planned.
-pub struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     pub track: &'a Track,
     pub task: &'a Task,
     pub protocol: &'a Protocol,
@@ -43,7 +44,7 @@ const DESCRIPTIONS: [&str; 7] =
     ["name", "operation-type", "param-source", "include-in-reporting", "meta", "tags", "description"];
 
 /// A planned operation, shared by all clients of its task.
-pub trait Operation: Send + Sync {
+pub(crate) trait Operation: Send + Sync {
     /// Whether the parameters run out by themselves, or the operation tells when it is done ([`Details::completion`]).
     fn is_finite(&self) -> bool {
         false
@@ -52,11 +53,11 @@ pub trait Operation: Send + Sync {
     /// One runner for each of `clients` (ascending indices within the task, of `clients_total`), all on one worker.
     ///
     /// Errors: the reason why the task cannot run.
-    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String>;
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error>;
 }
 
 /// One client's side of an operation.
-pub trait Runner {
+pub(crate) trait Runner {
     /// What has to be awaited before [`Runner::prepare`]: parameters that come from elsewhere. `None`, at no cost, for
     /// runners that have them at hand.
     fn pending(&mut self) -> Option<Pending<'_>> {
@@ -64,7 +65,7 @@ pub trait Runner {
     }
 
     /// Makes the next request ready, before any clock starts; false when the parameters have run out.
-    fn prepare(&mut self) -> Result<bool, String> {
+    fn prepare(&mut self) -> Result<bool, Error> {
         Ok(true)
     }
 
@@ -83,13 +84,13 @@ pub trait Runner {
 }
 
 /// Something to wait for. Errors: the reason why the task cannot go on.
-pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>;
+pub(crate) type Pending<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + 'a>>;
 
-pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + 'a>>;
+pub(crate) type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + 'a>>;
 
 /// What one run of an operation brought.
 #[derive(Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub weight: u64,
     pub unit: &'static str,
     /// The server's own time (`took`), where the answer tells it.
@@ -102,23 +103,23 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub fn ops(weight: u64) -> Outcome {
+    pub(crate) fn ops(weight: u64) -> Outcome {
         Outcome { weight, unit: "ops", took: None, error: None, is_success: true, details: None }
     }
 
     /// The request went through but its condition does not hold (yet).
-    pub fn unmet(description: String) -> Outcome {
+    pub(crate) fn unmet(description: String) -> Outcome {
         Outcome::ops(1).failed("unmet", description)
     }
 
     /// The request went through, and what it brought counts as an error of this kind.
-    pub fn failed(self, kind: &'static str, description: String) -> Outcome {
+    pub(crate) fn failed(self, kind: &'static str, description: String) -> Outcome {
         let note = ErrorNote { kind, status: None, description };
         Outcome { error: Some(Box::new(note)), is_success: false, ..self }
     }
 
     /// With Rally's meta data of the request; `meta` must be an object.
-    pub fn with_meta(mut self, meta: Value) -> Outcome {
+    pub(crate) fn with_meta(mut self, meta: Value) -> Outcome {
         if let Value::Object(meta) = meta {
             self.details.get_or_insert_default().meta = meta;
         }
@@ -128,7 +129,7 @@ impl Outcome {
 
 /// How a run of an operation failed.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// Refused, reset or closed: ends the race under every error behaviour but `continue-on-network`.
     Connection { description: String },
     /// No answer within the request's time-out.
@@ -138,38 +139,44 @@ pub enum Failure {
     /// The server answered with an error status.
     Api { status: u16, description: String },
     /// Nothing that a later request could mend: a failed assertion, a parameter of the wrong type. Ends the race.
-    Fatal { reason: String },
+    Fatal(Box<Error>),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Fatal(Box::new(error))
+    }
 }
 
 impl Failure {
     /// The failure as meta data of its sample; `None` for fatal ones, which leave no sample.
-    pub fn note(&self) -> Option<ErrorNote> {
+    pub(crate) fn note(&self) -> Option<ErrorNote> {
         let (kind, status, description) = match self {
             Failure::Connection { description } | Failure::Transport { description } => {
                 ("transport", None, description.clone())
             }
             Failure::Timeout => ("transport", None, "network connection timed out".to_owned()),
             Failure::Api { status, description } => ("api", Some(*status), description.clone()),
-            Failure::Fatal { .. } => return None,
+            Failure::Fatal(_) => return None,
         };
         Some(ErrorNote { kind, status, description })
     }
 }
 
 /// An operation that does the same for every client, every time.
-pub trait Steady: Send + Sync + 'static {
+pub(super) trait Steady: Send + Sync + 'static {
     fn run<'a>(&'a self, exchange: &'a mut Exchange) -> Answer<'a>;
 }
 
 /// Gives a [`Steady`] operation the clients' interface.
-pub fn steady(operation: impl Steady) -> Box<dyn Operation> {
+pub(super) fn steady(operation: impl Steady) -> Box<dyn Operation> {
     Box::new(SteadyOperation(Arc::new(operation)))
 }
 
 struct SteadyOperation<S>(Arc<S>);
 
 impl<S: Steady> Operation for SteadyOperation<S> {
-    fn runners(&self, clients: &[u32], _clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+    fn runners(&self, clients: &[u32], _clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error> {
         let runner = |_: &u32| Box::new(SteadyRunner(Arc::clone(&self.0))) as Box<dyn Runner>;
         Ok(clients.iter().map(runner).collect())
     }
@@ -184,7 +191,7 @@ impl<S: Steady> Runner for SteadyRunner<S> {
 }
 
 impl<'a> Plan<'a> {
-    pub fn new(
+    pub(crate) fn new(
         track: &'a Track,
         task: &'a Task,
         protocol: &'a Protocol,
@@ -204,47 +211,47 @@ impl<'a> Plan<'a> {
     }
 
     /// Tells the user something before the race.
-    pub fn warn(&self, warning: String) {
+    pub(crate) fn warn(&self, warning: String) {
         self.warnings.borrow_mut().push(warning);
     }
 
-    pub fn take_warnings(&self) -> Vec<String> {
+    pub(crate) fn take_warnings(&self) -> Vec<String> {
         self.warnings.take()
     }
 
     /// Refuses an operation that leaves or needs an id in the context of a `composite`.
-    pub fn only_in_composite(&self) -> Result<(), String> {
+    pub(crate) fn only_in_composite(&self) -> Result<(), Error> {
         match self.is_in_composite {
             true => Ok(()),
-            false => Err("This operation is only allowed inside a composite operation.".into()),
+            false => Err(Error::parameter("This operation is only allowed inside a composite operation.")),
         }
     }
 
-    pub fn of_source(self) -> Plan<'a> {
+    pub(crate) fn of_source(self) -> Plan<'a> {
         Plan { is_of_source: true, ..self }
     }
 
     /// A parameter of the operation.
-    pub fn param(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn param(&self, name: &str) -> Option<&Value> {
         self.read.borrow_mut().insert(name.to_owned());
         self.task.operation.params.get(name)
     }
 
     /// All parameters, for those who look at several of them: they are named in `read`.
-    pub fn params(&self, read: &[&str]) -> &Params {
+    pub(crate) fn params(&self, read: &[&str]) -> &Params {
         self.read.borrow_mut().extend(read.iter().map(|name| (*name).to_owned()));
         &self.task.operation.params
     }
 
     /// Parameters nobody looked at while planning: they have no effect.
-    pub fn unread(&self) -> Vec<&str> {
+    pub(crate) fn unread(&self) -> Vec<&str> {
         let read = self.read.borrow();
         let names = self.task.operation.params.keys().map(String::as_str);
         names.filter(|name| !DESCRIPTIONS.contains(name) && !read.contains(*name)).collect()
     }
 
     /// A request with the headers every track operation sends, plus the operation's own `headers` and `opaque-id`.
-    pub fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, String> {
+    pub(crate) fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, Error> {
         let mut builder = Request::builder(method, path)
             .header("accept", &self.protocol.accept)
             .header("accept-encoding", "gzip, deflate");
@@ -258,18 +265,18 @@ impl<'a> Plan<'a> {
                     builder = builder.header(name, &plain(value));
                 }
             }
-            Some(_) => return Err("parameter 'headers' must be an object".into()),
+            Some(_) => return Err(Error::parameter("parameter 'headers' must be an object")),
         }
         Ok(builder)
     }
 
     /// [`Plan::request`] with a JSON body; `null` and absent bodies are none.
-    pub fn request_with_body(
+    pub(crate) fn request_with_body(
         &self,
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<RequestBuilder, String> {
+    ) -> Result<RequestBuilder, Error> {
         let builder = self.request(method, path)?;
         Ok(match body {
             None | Some(Value::Null) => builder,
@@ -277,14 +284,14 @@ impl<'a> Plan<'a> {
         })
     }
 
-    pub fn with_json(&self, builder: RequestBuilder, body: &Value) -> RequestBuilder {
+    pub(crate) fn with_json(&self, builder: RequestBuilder, body: &Value) -> RequestBuilder {
         // Tracks may give a body as text, which is sent as it is.
         let text = bare_text(body).into_bytes();
         builder.header("content-type", &self.protocol.content_json).body(text)
     }
 
     /// Adds the operation's `request-params` to the query string.
-    pub fn with_request_params(&self, mut builder: RequestBuilder) -> Result<RequestBuilder, String> {
+    pub(crate) fn with_request_params(&self, mut builder: RequestBuilder) -> Result<RequestBuilder, Error> {
         for (name, value) in self.request_params()? {
             if !value.is_null() && name != "ignore" {
                 builder = builder.query(name, &plain(value));
@@ -294,56 +301,59 @@ impl<'a> Plan<'a> {
     }
 
     /// `request-params`, empty when absent.
-    pub fn request_params(&self) -> Result<impl Iterator<Item = (&str, &Value)>, String> {
+    pub(crate) fn request_params(&self) -> Result<impl Iterator<Item = (&str, &Value)>, Error> {
         let params = match self.param("request-params") {
             None | Some(Value::Null) => None,
             Some(Value::Object(params)) => Some(params),
-            Some(_) => return Err("parameter 'request-params' must be an object".into()),
+            Some(_) => return Err(Error::parameter("parameter 'request-params' must be an object")),
         };
         Ok(params.into_iter().flatten().map(|(name, value)| (name.as_str(), value)))
     }
 
     /// `request-timeout` in seconds; `None` means the client option `timeout`.
-    pub fn timeout(&self) -> Result<Option<Duration>, String> {
+    pub(crate) fn timeout(&self) -> Result<Option<Duration>, Error> {
         match self.number("request-timeout")? {
             None => Ok(None),
-            Some(seconds) => Duration::try_from_secs_f64(seconds)
-                .map(Some)
-                .map_err(|_| format!("parameter 'request-timeout' must be positive but was {seconds}")),
+            Some(seconds) => Duration::try_from_secs_f64(seconds).map(Some).map_err(|_| {
+                Error::Parameter(format!("parameter 'request-timeout' must be positive but was {seconds}"))
+            }),
         }
     }
 
     /// A text parameter.
-    pub fn text(&self, name: &str) -> Result<Option<&str>, String> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Error> {
         match self.param(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(format!("parameter '{name}' must be a string but was {other}")),
+            Some(other) => {
+                Err(Error::Parameter(format!("parameter '{name}' must be a string but was {other}")))
+            }
         }
     }
 
-    pub fn mandatory(&self, name: &str) -> Result<&Value, String> {
+    pub(crate) fn mandatory(&self, name: &str) -> Result<&Value, Error> {
         match self.param(name) {
-            None | Some(Value::Null) => Err(format!("mandatory parameter '{name}' is missing")),
+            None | Some(Value::Null) => Err(Error::missing(name)),
             Some(value) => Ok(value),
         }
     }
 
-    pub fn mandatory_text(&self, name: &str) -> Result<&str, String> {
+    pub(crate) fn mandatory_text(&self, name: &str) -> Result<&str, Error> {
         self.mandatory(name)?;
-        self.text(name)?.ok_or_else(|| format!("mandatory parameter '{name}' is missing"))
+        self.text(name)?.ok_or_else(|| Error::missing(name))
     }
 
     /// Seconds to wait between two requests, or `default_s`.
-    pub fn wait(&self, name: &str, default_s: f64) -> Result<Duration, String> {
+    pub(crate) fn wait(&self, name: &str, default_s: f64) -> Result<Duration, Error> {
         let seconds = self.number(name)?.unwrap_or(default_s);
         Duration::try_from_secs_f64(seconds)
-            .map_err(|_| format!("'{name}' must not be negative but was {seconds}"))
+            .map_err(|_| Error::Parameter(format!("'{name}' must not be negative but was {seconds}")))
     }
 
     /// A number, which tracks also write as text.
-    pub fn number(&self, name: &str) -> Result<Option<f64>, String> {
-        let wrong = |value: &Value| format!("parameter '{name}' must be numeric but was {value}");
+    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, Error> {
+        let wrong =
+            |value: &Value| Error::Parameter(format!("parameter '{name}' must be numeric but was {value}"));
         match self.param(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value @ Value::Number(number)) => number.as_f64().map(Some).ok_or_else(|| wrong(value)),
@@ -353,19 +363,21 @@ impl<'a> Plan<'a> {
     }
 
     /// A truth value, which templates also render as text.
-    pub fn flag(&self, name: &str) -> Result<Option<bool>, String> {
+    pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, Error> {
         match self.param(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
             Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
             Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(Some(false)),
-            Some(other) => Err(format!("parameter '{name}' must be true or false but was {other}")),
+            Some(other) => {
+                Err(Error::Parameter(format!("parameter '{name}' must be true or false but was {other}")))
+            }
         }
     }
 
     /// One name or a list of names; `None` when absent or empty.
-    pub fn names(&self, name: &str) -> Result<Option<Vec<String>>, String> {
-        let wrong = || format!("parameter '{name}' must be a name or a list of names");
+    pub(crate) fn names(&self, name: &str) -> Result<Option<Vec<String>>, Error> {
+        let wrong = || Error::Parameter(format!("parameter '{name}' must be a name or a list of names"));
         match self.param(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) if text.is_empty() => Ok(None),
@@ -382,7 +394,7 @@ impl<'a> Plan<'a> {
 
     /// The index or data stream an operation works on: its own `index` or `data-stream`, else the track's only one. Empty, for
     /// everything, where a plugin's parameter source names none.
-    pub fn target(&self) -> Result<Option<String>, String> {
+    pub(crate) fn target(&self) -> Result<Option<String>, Error> {
         let own = self.names("index")?.or(self.names("data-stream")?).map(|names| names.join(","));
         if self.is_of_source {
             // Rally's runners ask the track for nothing that the source left out.
@@ -397,7 +409,7 @@ impl<'a> Plan<'a> {
 }
 
 /// A parameter's value as it stands in a query string or header.
-pub fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
         other => bare_text(other),

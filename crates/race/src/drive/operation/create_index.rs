@@ -6,13 +6,16 @@ use super::contract::{Operation, Plan};
 use super::merge::with_settings;
 use super::requests::Requests;
 use super::retry::retried;
+use crate::error::Error;
 use crate::http::Method;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let named = plan.names("index")?;
     let mut indices: Vec<(String, Option<Value>)> = Vec::new();
     if plan.track.indices.is_empty() {
-        let names = named.ok_or("Please set the property 'index' for the create-index operation")?;
+        let names = named.ok_or_else(|| {
+            Error::parameter("Please set the property 'index' for the create-index operation")
+        })?;
         let body = plan.param("body").cloned();
         indices.extend(names.into_iter().map(|name| (name, body.clone())));
     } else {
@@ -28,6 +31,6 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         let builder = plan.request_with_body(Method::Put, &format!("/{name}"), body.as_ref())?;
         Ok(plan.with_request_params(builder)?.build())
     };
-    let requests = indices.iter().map(request).collect::<Result<Vec<_>, String>>()?;
+    let requests = indices.iter().map(request).collect::<Result<Vec<_>, Error>>()?;
     retried(plan, Requests::each(plan, requests)?)
 }

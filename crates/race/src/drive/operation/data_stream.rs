@@ -5,15 +5,18 @@ use super::contract::{Operation, Plan};
 use super::delete_index::{Deletion, Deletions};
 use super::requests::Requests;
 use super::retry::retried;
+use crate::error::Error;
 use crate::http::Method;
 
-pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let named = plan.names("data-stream")?;
     let of_track = &plan.track.data_streams;
     let streams: Vec<String> = match (of_track.is_empty(), named) {
         (true, Some(names)) => names,
         (true, None) => {
-            return Err("Please set the property 'data-stream' for the create-data-stream operation".into());
+            return Err(Error::parameter(
+                "Please set the property 'data-stream' for the create-data-stream operation",
+            ));
         }
         (false, None) => of_track.clone(),
         (false, Some(names)) => of_track.iter().filter(|stream| names.contains(stream)).cloned().collect(),
@@ -22,14 +25,14 @@ pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         let builder = plan.request(Method::Put, &format!("/_data_stream/{stream}"))?;
         Ok(plan.with_request_params(builder)?.build())
     };
-    let requests = streams.iter().map(request).collect::<Result<Vec<_>, String>>()?;
+    let requests = streams.iter().map(request).collect::<Result<Vec<_>, Error>>()?;
     retried(plan, Requests::each(plan, requests)?)
 }
 
-pub fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let streams = plan.names("data-stream")?.unwrap_or_else(|| plan.track.data_streams.clone());
     if streams.is_empty() {
-        return Err("delete-data-stream operation targets no data stream".into());
+        return Err(Error::parameter("delete-data-stream operation targets no data stream"));
     }
     let only_if_exists = plan.flag("only-if-exists")?.unwrap_or(true);
     let deletion = |stream: &String| {

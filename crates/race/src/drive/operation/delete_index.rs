@@ -8,14 +8,15 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::destructive::DestructiveSetting;
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let names = plan
         .names("index")?
         .unwrap_or_else(|| plan.track.indices.iter().map(|index| index.name.clone()).collect());
     if names.is_empty() {
-        return Err("delete-index operation targets no index".into());
+        return Err(Error::parameter("delete-index operation targets no index"));
     }
     let only_if_exists = plan.flag("only-if-exists")?.unwrap_or(true);
     let deletions = names.iter().map(|name| Deletion::plan(plan, &format!("/{name}"), only_if_exists));
@@ -32,24 +33,24 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
 }
 
 /// The deletion of one thing that may not be there.
-pub struct Deletion {
+pub(super) struct Deletion {
     exists: Option<Request>,
     delete: Request,
 }
 
 impl Deletion {
     /// `only_if_exists`: ask first; otherwise a missing one is no error.
-    pub fn plan(plan: &Plan<'_>, path: &str, only_if_exists: bool) -> Result<Deletion, String> {
+    pub(super) fn plan(plan: &Plan<'_>, path: &str, only_if_exists: bool) -> Result<Deletion, Error> {
         Deletion::plan_apart(plan, path, path, only_if_exists)
     }
 
     /// As [`Deletion::plan`], for what is asked for under another path than it is deleted.
-    pub fn plan_apart(
+    pub(super) fn plan_apart(
         plan: &Plan<'_>,
         exists_path: &str,
         path: &str,
         only_if_exists: bool,
-    ) -> Result<Deletion, String> {
+    ) -> Result<Deletion, Error> {
         let delete = plan.with_request_params(plan.request(Method::Delete, path)?)?;
         Ok(match only_if_exists {
             true => Deletion {
@@ -61,7 +62,11 @@ impl Deletion {
     }
 
     /// The number of deletions: 0 or 1.
-    pub async fn run(&self, exchange: &mut Exchange, timeout: Option<Duration>) -> Result<u64, Failure> {
+    pub(super) async fn run(
+        &self,
+        exchange: &mut Exchange,
+        timeout: Option<Duration>,
+    ) -> Result<u64, Failure> {
         if let Some(exists) = &self.exists
             && !exchange.send(exists, timeout).await?.is_success()
         {
@@ -73,7 +78,7 @@ impl Deletion {
 }
 
 /// Deletes one thing after the other; the weight is how many there were.
-pub struct Deletions {
+pub(super) struct Deletions {
     pub deletions: Vec<Deletion>,
     pub timeout: Option<Duration>,
 }

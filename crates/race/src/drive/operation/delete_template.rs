@@ -11,18 +11,19 @@ use super::delete_index::Deletion;
 use super::destructive::DestructiveSetting;
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 use crate::model::Template;
 
-pub fn plan_index_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_index_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     delete(plan, "/_template", &plan.track.templates, true)
 }
 
-pub fn plan_composable_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_composable_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     delete(plan, "/_index_template", &plan.track.composable_templates, true)
 }
 
-pub fn plan_component_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_component_template(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     delete(plan, "/_component_template", &plan.track.component_templates, false)
 }
 
@@ -31,20 +32,21 @@ fn delete(
     path: &str,
     templates: &[Template],
     has_indices: bool,
-) -> Result<Box<dyn Operation>, String> {
+) -> Result<Box<dyn Operation>, Error> {
     let filter = plan.text("template")?;
     let only_if_exists = plan.flag("only-if-exists")?.unwrap_or(true);
     // (template, pattern of the indices to delete with it)
     let mut targets: Vec<(String, Option<String>)> = Vec::new();
     if templates.is_empty() {
         let name = filter.ok_or_else(|| {
-            format!("Please set the property 'template' for the {} operation", plan.task.operation.kind)
+            Error::Parameter(format!(
+                "Please set the property 'template' for the {} operation",
+                plan.task.operation.kind
+            ))
         })?;
         let pattern = match plan.flag("delete-matching-indices")?.unwrap_or(false) {
-            true => Some(plan.text("index-pattern")?.ok_or(
-                "The property 'index-pattern' is required for delete-index-template if 'delete-matching-indices' is \
-                 true.",
-            )?),
+            true => Some(plan.text("index-pattern")?.ok_or_else(|| Error::parameter("The property 'index-pattern' is required for delete-index-template if 'delete-matching-indices' is \
+                 true."))?),
             false => None,
         };
         targets.push((name.to_owned(), pattern.map(str::to_owned)));
@@ -53,7 +55,7 @@ fn delete(
         let pattern = template.delete_matching_indices.then(|| template.index_pattern.clone());
         targets.push((template.name.clone(), pattern));
     }
-    let target = |(name, pattern): (String, Option<String>)| -> Result<_, String> {
+    let target = |(name, pattern): (String, Option<String>)| -> Result<_, Error> {
         let indices = match pattern.filter(|pattern| has_indices && !pattern.is_empty()) {
             Some(pattern) => Some(plan.request(Method::Delete, &format!("/{pattern}"))?.build()),
             None => None,

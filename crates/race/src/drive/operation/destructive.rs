@@ -9,18 +9,19 @@ use serde_json::{Value, json};
 
 use super::contract::{Failure, Plan};
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 
 const SETTING: &str = "action.destructive_requires_name";
 
-pub struct DestructiveSetting {
+pub(super) struct DestructiveSetting {
     get: Request,
     put: Request,
     timeout: Option<Duration>,
 }
 
 impl DestructiveSetting {
-    pub fn plan(plan: &Plan<'_>) -> Result<DestructiveSetting, String> {
+    pub(super) fn plan(plan: &Plan<'_>) -> Result<DestructiveSetting, Error> {
         let put = plan.request(Method::Put, "/_cluster/settings")?;
         Ok(DestructiveSetting {
             get: plan.request(Method::Get, "/_cluster/settings")?.query("flat_settings", "true").build(),
@@ -30,7 +31,7 @@ impl DestructiveSetting {
     }
 
     /// Sets the value and returns the one before, null if there was none.
-    pub async fn set(&self, exchange: &mut Exchange, value: Value) -> Result<Value, Failure> {
+    pub(super) async fn set(&self, exchange: &mut Exchange, value: Value) -> Result<Value, Failure> {
         let settings = exchange.send(&self.get, self.timeout).await?.json()?;
         let transient = settings["transient"].as_object().ok_or_else(|| Failure::Transport {
             description: "GET /_cluster/settings answered without [transient]".into(),

@@ -4,13 +4,14 @@ use serde_json::json;
 
 use super::contract::{Operation, Plan, steady};
 use super::requests::Requests;
+use crate::error::Error;
 use crate::http::Method;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let interval = plan.text("fixed-interval")?.unwrap_or("1h");
     let source = match plan.text("source-index")?.filter(|name| !name.is_empty()) {
         Some(name) => name.to_owned(),
-        None => plan.target()?.ok_or("mandatory parameter 'source-index' is missing")?,
+        None => plan.target()?.ok_or_else(|| Error::missing("source-index"))?,
     };
     let target = plan.text("target-index")?.map_or_else(|| format!("{source}-{interval}"), str::to_owned);
     let mut body = json!({ "fixed_interval": interval });

@@ -7,10 +7,14 @@ use serde_json::Value;
 use super::contract::{Operation, Plan};
 use super::requests::Requests;
 use super::retry::retried;
+use crate::error::Error;
 use crate::http::Method;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
-    let policies = plan.mandatory("policies")?.as_object().ok_or("parameter 'policies' must be an object")?;
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
+    let policies = plan
+        .mandatory("policies")?
+        .as_object()
+        .ok_or_else(|| Error::parameter("parameter 'policies' must be an object"))?;
     let path = |name: &str, end: &str| format!("/_enrich/policy/{name}{end}");
     let mut requests = Vec::new();
     if plan.flag("delete")?.unwrap_or(true) {
@@ -20,7 +24,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     }
     for (name, body) in policies {
         if !matches!(body, Value::Object(_)) {
-            return Err(format!("the enrich policy [{name}] must be an object"));
+            return Err(Error::Parameter(format!("the enrich policy [{name}] must be an object")));
         }
         requests.push(plan.request_with_body(Method::Put, &path(name, ""), Some(body))?);
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::contract::{Answer, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
 use crate::drive::probe::{Found, probe};
+use crate::error::Error;
 use crate::http::{Method, Request};
 
 /// Figures that `detailed-results` adds.
@@ -21,7 +22,7 @@ const DETAILS: [&str; 6] = [
     "expiration_time_in_millis",
 ];
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     Ok(steady(Esql {
         request: request(plan, &[])?,
         timeout: plan.timeout()?,
@@ -31,12 +32,12 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
 }
 
 /// `POST /_query` with the operation's `body`, its `query` and `filter`, and `more` members.
-fn request(plan: &Plan<'_>, more: &[(&str, Value)]) -> Result<Request, String> {
+fn request(plan: &Plan<'_>, more: &[(&str, Value)]) -> Result<Request, Error> {
     let query = plan.mandatory("query")?;
     let mut body = match plan.param("body") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(body)) => body.clone(),
-        Some(_) => return Err("parameter 'body' must be an object".into()),
+        Some(_) => return Err(Error::parameter("parameter 'body' must be an object")),
     };
     body.insert("query".into(), query.clone());
     body.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
@@ -80,7 +81,7 @@ impl Steady for Esql {
     }
 }
 
-pub fn plan_profile(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_profile(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let request = request(plan, &[("profile", json!(true))])?;
     Ok(steady(EsqlProfile { request, timeout: plan.timeout()? }))
 }

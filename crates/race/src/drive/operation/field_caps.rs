@@ -6,15 +6,16 @@ use serde_json::{Map, Value, json};
 
 use super::contract::{Operation, Plan, plain, steady};
 use super::requests::Requests;
+use crate::error::Error;
 use crate::http::Method;
-use crate::http::protocol::Protocol;
+use crate::protocol::Protocol;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let target = plan.names("index")?.map_or_else(|| "_all".to_owned(), |names| names.join(","));
     let mut body = match plan.param("body") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(body)) => body.clone(),
-        Some(_) => return Err("parameter 'body' must be an object".into()),
+        Some(_) => return Err(Error::parameter("parameter 'body' must be an object")),
     };
     let fields = plan.param("fields").cloned().unwrap_or_else(|| json!("*"));
     let is_in_query = *plan.protocol == Protocol::plain() && !body.contains_key("fields");

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
-use crate::http::protocol::version_of;
+use crate::error::Error;
 use crate::http::{Method, Request};
+use crate::protocol::version_of;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let own = plan.names("index")?.or(plan.names("data-stream")?);
     let all: Vec<String> = plan
         .track
@@ -23,7 +24,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         None if all.is_empty() => "_all".to_owned(),
         None => all.join(","),
     };
-    let merge = || -> Result<_, String> {
+    let merge = || -> Result<_, Error> {
         let mut builder =
             plan.with_request_params(plan.request(Method::Post, &format!("/{target}/_forcemerge"))?)?;
         if let Some(count) = plan.number("max-num-segments")?.filter(|count| *count >= 1.0) {
@@ -34,7 +35,11 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     let is_polling = match plan.text("mode")?.unwrap_or("blocking") {
         "polling" => true,
         "blocking" => false,
-        other => return Err(format!("force-merge mode [{other}] is neither [blocking] nor [polling]")),
+        other => {
+            return Err(Error::Parameter(format!(
+                "force-merge mode [{other}] is neither [blocking] nor [polling]"
+            )));
+        }
     };
     let poll_s = plan.number("poll-period")?.unwrap_or(10.0);
     Ok(steady(ForceMerge {
@@ -46,7 +51,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         timeout: plan.timeout()?,
         is_polling,
         poll: Duration::try_from_secs_f64(poll_s)
-            .map_err(|_| format!("'poll-period' must not be negative but was {poll_s}"))?,
+            .map_err(|_| Error::Parameter(format!("'poll-period' must not be negative but was {poll_s}")))?,
     }))
 }
 

@@ -6,9 +6,10 @@ use super::condition::Condition;
 use super::contract::{Answer, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let target = plan.names("index")?.map_or_else(|| "_all".to_owned(), |names| names.join(","));
     let builder = plan.with_request_params(plan.request(Method::Get, &format!("/{target}/_stats/_all"))?)?;
     let condition = Condition::plan(plan)?;

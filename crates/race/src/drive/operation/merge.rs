@@ -2,25 +2,28 @@
 
 use serde_json::{Map, Value};
 
+use crate::error::Error;
+
 /// `body` with `settings` put over what stands at `path`. Absent or empty settings change nothing.
 ///
 /// At a path of several keys nested objects are merged; at a path of one key they are replaced, as Rally does for indices and
 /// legacy templates.
-pub fn with_settings(
+pub(super) fn with_settings(
     body: Option<Value>,
     settings: Option<&Value>,
     path: &[&str],
-) -> Result<Option<Value>, String> {
+) -> Result<Option<Value>, Error> {
     let settings = match settings {
         None | Some(Value::Null) => return Ok(body),
         Some(Value::Object(settings)) if settings.is_empty() => return Ok(body),
         Some(Value::Object(settings)) => settings,
-        Some(_) => return Err("parameter 'settings' must be an object".into()),
+        Some(_) => return Err(Error::parameter("parameter 'settings' must be an object")),
     };
     let mut body = body.unwrap_or_else(|| Value::Object(Map::new()));
     let mut at = &mut body;
     for key in path {
-        let object = at.as_object_mut().ok_or("'settings' need a body that is an object")?;
+        let object =
+            at.as_object_mut().ok_or_else(|| Error::parameter("'settings' need a body that is an object"))?;
         at = object.entry(*key).or_insert_with(|| Value::Object(Map::new()));
     }
     match (at, path.len()) {

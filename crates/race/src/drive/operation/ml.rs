@@ -9,44 +9,45 @@ use serde_json::{Map, Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, plain};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 
 const DATAFEEDS: &str = "datafeeds";
 const JOBS: &str = "anomaly_detectors";
 
-pub fn plan_create_datafeed(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_create_datafeed(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let body = Some(plan.mandatory("body")?.clone());
     Target::datafeed(plan, "")?.plan(plan, Method::Put, body.clone(), body, false)
 }
 
-pub fn plan_delete_datafeed(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_delete_datafeed(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     Target::datafeed(plan, "")?.plan(plan, Method::Delete, None, None, true)
 }
 
-pub fn plan_start_datafeed(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_start_datafeed(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let own = plan.param("body").filter(|body| !body.is_null()).cloned();
     let body = own.clone().or_else(|| members(plan, &["start", "end", "timeout"]));
     Target::datafeed(plan, "/_start")?.plan(plan, Method::Post, body, own, false)
 }
 
-pub fn plan_stop_datafeed(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_stop_datafeed(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     Target::datafeed(plan, "/_stop")?.plan(plan, Method::Post, force_and_timeout(plan), None, true)
 }
 
-pub fn plan_create_job(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_create_job(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let body = Some(plan.mandatory("body")?.clone());
     Target::job(plan, "")?.plan(plan, Method::Put, body.clone(), body, false)
 }
 
-pub fn plan_delete_job(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_delete_job(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     Target::job(plan, "")?.plan(plan, Method::Delete, None, None, true)
 }
 
-pub fn plan_open_job(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_open_job(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     Target::job(plan, "/_open")?.plan(plan, Method::Post, None, None, false)
 }
 
-pub fn plan_close_job(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_close_job(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     Target::job(plan, "/_close")?.plan(plan, Method::Post, force_and_timeout(plan), None, true)
 }
 
@@ -78,11 +79,11 @@ struct Target {
 }
 
 impl Target {
-    fn datafeed(plan: &Plan<'_>, action: &'static str) -> Result<Target, String> {
+    fn datafeed(plan: &Plan<'_>, action: &'static str) -> Result<Target, Error> {
         Ok(Target { kind: DATAFEEDS, id: plan.mandatory_text("datafeed-id")?.to_owned(), action })
     }
 
-    fn job(plan: &Plan<'_>, action: &'static str) -> Result<Target, String> {
+    fn job(plan: &Plan<'_>, action: &'static str) -> Result<Target, Error> {
         Ok(Target { kind: JOBS, id: plan.mandatory_text("job-id")?.to_owned(), action })
     }
 
@@ -94,8 +95,8 @@ impl Target {
         body: Option<Value>,
         fallback_body: Option<Value>,
         forces: bool,
-    ) -> Result<Box<dyn Operation>, String> {
-        let request = |root: &str, body: Option<&Value>| -> Result<Request, String> {
+    ) -> Result<Box<dyn Operation>, Error> {
+        let request = |root: &str, body: Option<&Value>| -> Result<Request, Error> {
             let path = format!("/{root}/{}/{}{}", self.kind, self.id, self.action);
             let mut builder = plan.request_with_body(method, &path, body)?;
             if forces && body.is_none() {

@@ -4,6 +4,7 @@
 //! Names, parameters and requests are Rally's (`esrally/driver/runner.py`, `esrally/track/params.py`). What is not in the
 //! table is refused by name before the first request.
 
+use crate::error::Error;
 mod assertions;
 mod async_search;
 mod bulk;
@@ -48,21 +49,21 @@ mod sleep;
 mod snapshot;
 mod snapshot_repository;
 mod sql;
-pub mod terms_search;
+pub(crate) mod terms_search;
 mod transform;
 mod wait_for_recovery;
 mod wait_for_snapshot;
 mod wait_for_transform;
 
-pub use contract::{Answer, Failure, Operation, Outcome, Pending, Plan, Runner};
+pub(crate) use contract::{Answer, Failure, Operation, Outcome, Pending, Plan, Runner};
 
-pub use planned::planned;
+pub(crate) use planned::planned;
 
 /// Builds an operation from its task, or says what is wrong with its parameters.
-pub type PlanFn = fn(&Plan<'_>) -> Result<Box<dyn Operation>, String>;
+pub(crate) type PlanFn = fn(&Plan<'_>) -> Result<Box<dyn Operation>, Error>;
 
 /// Operation types and their planners; which of them reports leave out by default is `model::operations`' knowledge.
-pub const KINDS: &[(&str, PlanFn)] = &[
+pub(crate) const KINDS: &[(&str, PlanFn)] = &[
     ("bulk", bulk::plan),
     ("search", search::plan),
     ("scroll-search", scroll_search::plan),

@@ -2,9 +2,10 @@
 
 use super::contract::{Operation, Plan, steady};
 use super::requests::Requests;
+use crate::error::Error;
 use crate::http::Method;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let builder = plan.with_request_params(plan.request(Method::Get, "/_nodes/stats/_all")?)?;
     Ok(steady(Requests::one(plan, builder)?))
 }

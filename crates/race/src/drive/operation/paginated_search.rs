@@ -7,13 +7,14 @@ use super::contract::{Answer, Failure, Operation, Plan, Steady, steady};
 use super::paging::{PageSource, Pages};
 use super::search::body_with_size;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let size = plan
         .number("results-per-page")?
         .filter(|size| *size >= 1.0)
-        .ok_or("mandatory parameter 'results-per-page' is missing")?;
-    let mut body = body_with_size(plan)?.ok_or("mandatory parameter 'body' is missing")?;
+        .ok_or_else(|| Error::missing("results-per-page"))?;
+    let mut body = body_with_size(plan)?.ok_or_else(|| Error::missing("body"))?;
     if let (true, Some(body)) = (plan.param("with-point-in-time-from").is_some(), body.as_object_mut()) {
         // The point in time holds them; a server refuses both.
         for name in ["index", "routing", "preference"] {
@@ -38,8 +39,10 @@ impl Steady for PaginatedSearch {
             let mut after: Option<String> = None;
             while pages.count < self.source.pages_max {
                 let answer = self.source.page(exchange, &self.body, after.as_deref(), &mut pages).await?;
-                let no_total = || Failure::Fatal {
-                    reason: "the answer has no [hits.total], which a paginated search needs".into(),
+                let no_total = || {
+                    Failure::from(Error::Answer(
+                        "the answer has no [hits.total], which a paginated search needs".into(),
+                    ))
                 };
                 let hits = pages.hits.ok_or_else(no_total)?;
                 if hits as f64 / self.size <= pages.count as f64 {

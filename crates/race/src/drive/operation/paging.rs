@@ -11,13 +11,14 @@ use super::contract::{Failure, Outcome, Plan, plain};
 use super::search::{request_to, search_request};
 use crate::drive::exchange::Exchange;
 use crate::drive::probe::{Found, probe};
+use crate::error::Error;
 use crate::http::{Request, RequestBuilder};
 
 /// Keep-alive that each page gives a point in time anew.
 const KEEP_ALIVE: &str = "1m";
 
 /// Where pages are asked for.
-pub struct PageSource {
+pub(super) struct PageSource {
     request: Request,
     /// Name of the operation that opened the point in time.
     point_in_time: Option<String>,
@@ -27,7 +28,7 @@ pub struct PageSource {
 
 impl PageSource {
     /// `pages_default`: what an absent `pages` means.
-    pub fn plan(plan: &Plan<'_>, pages_default: Option<u64>) -> Result<PageSource, String> {
+    pub(super) fn plan(plan: &Plan<'_>, pages_default: Option<u64>) -> Result<PageSource, Error> {
         let point_in_time = plan.text("with-point-in-time-from")?.map(str::to_owned);
         if point_in_time.is_some() {
             plan.only_in_composite()?;
@@ -69,7 +70,7 @@ impl PageSource {
     }
 
     /// Asks for one page and adds it up; returns the answer unpacked.
-    pub async fn page(
+    pub(super) async fn page(
         &self,
         exchange: &mut Exchange,
         body: &str,
@@ -84,29 +85,29 @@ impl PageSource {
             // The id of the answer is the one to go on with.
             let missing =
                 "Paginated query failure: pit_id was expected but not found in the response.".to_owned();
-            exchange.remember(name, id.ok_or(Failure::Fatal { reason: missing })?);
+            exchange.remember(name, id.ok_or(Failure::from(Error::Answer(missing)))?);
         }
         Ok(text)
     }
 }
 
 /// `pages`: a number, or `all`.
-fn pages_max(plan: &Plan<'_>, default: Option<u64>) -> Result<u64, String> {
+fn pages_max(plan: &Plan<'_>, default: Option<u64>) -> Result<u64, Error> {
     match plan.param("pages") {
-        None | Some(Value::Null) => {
-            default.ok_or_else(|| "mandatory parameter 'pages' is missing".to_owned())
-        }
+        None | Some(Value::Null) => default.ok_or_else(|| Error::missing("pages")),
         Some(Value::String(text)) if text == "all" => Ok(u64::MAX),
         Some(pages) => match plan.number("pages")? {
             Some(count) if count >= 1.0 => Ok(count as u64),
-            _ => Err(format!("'pages' must be positive or [all] but was [{}]", plain(pages))),
+            _ => {
+                Err(Error::Parameter(format!("'pages' must be positive or [all] but was [{}]", plain(pages))))
+            }
         },
     }
 }
 
 /// What the pages of one search add up to.
 #[derive(Debug, Default)]
-pub struct Pages {
+pub(super) struct Pages {
     pub count: u64,
     pub hits: Option<u64>,
     hits_relation: String,
@@ -140,7 +141,7 @@ impl Pages {
         id.and_then(Found::as_string)
     }
 
-    pub fn outcome(self) -> Outcome {
+    pub(super) fn outcome(self) -> Outcome {
         let took = Some(Duration::from_millis(self.took));
         let outcome = Outcome { unit: "pages", took, ..Outcome::ops(self.count) };
         outcome.with_meta(json!({

@@ -6,17 +6,18 @@
 use super::KINDS;
 use super::assertions::{self, Assertions};
 use super::contract::{Operation, Plan};
+use crate::error::Error;
 
 /// Plans the plan's task.
 ///
 /// Errors: what is wrong with the operation's type or parameters.
-pub fn planned(plan: &mut Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(crate) fn planned(plan: &mut Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let operation = &plan.task.operation;
     let kind = operation.kind.as_str();
     let (_, plan_operation) = KINDS
         .iter()
         .find(|(name, _)| *name == kind)
-        .ok_or_else(|| format!("operation type [{kind}] is not supported"))?;
+        .ok_or_else(|| Error::Unsupported(format!("operation type [{kind}] is not supported")))?;
     let assertions = Assertions::plan(plan)?;
     plan.keeps_meta |= assertions.is_some();
     let planned = plan_operation(plan)?;

@@ -7,11 +7,12 @@ use serde_json::json;
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
 use crate::drive::probe::{Found, probe};
+use crate::error::Error;
 use crate::http::{Method, Request};
 
-pub fn plan_open(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_open(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     plan.only_in_composite()?;
-    let target = plan.target()?.ok_or("mandatory parameter 'index' is missing")?;
+    let target = plan.target()?.ok_or_else(|| Error::missing("index"))?;
     let keep_alive = plan.text("keep-alive")?.unwrap_or("1m");
     let builder = plan.request(Method::Post, &format!("/{target}/_pit"))?.query("keep_alive", keep_alive);
     Ok(steady(LeaveId {
@@ -22,7 +23,7 @@ pub fn plan_open(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
 }
 
 /// A request whose answer has an `id` that later requests of the same `composite` need.
-pub struct LeaveId {
+pub(super) struct LeaveId {
     pub name: String,
     pub request: Request,
     pub timeout: Option<Duration>,
@@ -43,7 +44,7 @@ impl Steady for LeaveId {
     }
 }
 
-pub fn plan_close(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_close(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     plan.only_in_composite()?;
     let builder = plan.with_request_params(plan.request(Method::Delete, "/_pit")?)?;
     Ok(steady(ClosePointInTime {

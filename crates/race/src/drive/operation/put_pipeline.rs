@@ -3,10 +3,12 @@
 use super::contract::{Operation, Plan};
 use super::requests::Requests;
 use super::retry::retried;
+use crate::error::Error;
 use crate::http::Method;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
-    let id = plan.mandatory("id")?.as_str().ok_or("parameter 'id' must be a string")?;
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
+    let id =
+        plan.mandatory("id")?.as_str().ok_or_else(|| Error::parameter("parameter 'id' must be a string"))?;
     let body = plan.mandatory("body")?;
     let mut builder = plan.request_with_body(Method::Put, &format!("/_ingest/pipeline/{id}"), Some(body))?;
     for (param, name) in [("master-timeout", "master_timeout"), ("timeout", "timeout")] {

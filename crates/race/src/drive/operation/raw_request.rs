@@ -4,20 +4,27 @@ use serde_json::Value;
 
 use super::contract::{Operation, Plan, steady};
 use super::requests::Requests;
+use crate::error::Error;
 use crate::http::{Method, RequestBuilder};
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     Ok(steady(Requests::one(plan, request(plan)?)?))
 }
 
 /// The request that `method`, `path`, `body`, `request-params` and `ignore` describe.
-pub fn request(plan: &Plan<'_>) -> Result<RequestBuilder, String> {
-    let path = plan.mandatory("path")?.as_str().ok_or("parameter 'path' must be a string")?;
+pub(super) fn request(plan: &Plan<'_>) -> Result<RequestBuilder, Error> {
+    let path = plan
+        .mandatory("path")?
+        .as_str()
+        .ok_or_else(|| Error::parameter("parameter 'path' must be a string"))?;
     if !path.starts_with('/') {
-        return Err(format!("RawRequest [{path}] failed. Path parameter must begin with a '/'."));
+        return Err(Error::Parameter(format!(
+            "RawRequest [{path}] failed. Path parameter must begin with a '/'."
+        )));
     }
     let name = plan.text("method")?.unwrap_or("GET");
-    let method = Method::from_name(name).ok_or_else(|| format!("method [{name}] is not supported"))?;
+    let method = Method::from_name(name)
+        .ok_or_else(|| Error::Parameter(format!("method [{name}] is not supported")))?;
     let mut builder = plan.request_with_body(method, path, plan.param("body"))?;
     if plan.param("headers").and_then(Value::as_object).is_none_or(|own| own.is_empty()) {
         builder = builder.header("accept", "*/*");
@@ -26,8 +33,8 @@ pub fn request(plan: &Plan<'_>) -> Result<RequestBuilder, String> {
 }
 
 /// `ignore`, also inside `request-params`: one status or a list.
-fn ignored(plan: &Plan<'_>) -> Result<Vec<u16>, String> {
-    let wrong = || "parameter 'ignore' must be a status or a list of statuses".to_owned();
+fn ignored(plan: &Plan<'_>) -> Result<Vec<u16>, Error> {
+    let wrong = || Error::parameter("parameter 'ignore' must be a status or a list of statuses");
     let status = |value: &Value| match value {
         Value::String(text) => text.parse().map_err(|_| wrong()),
         other => other.as_u64().and_then(|status| u16::try_from(status).ok()).ok_or_else(wrong),

@@ -3,9 +3,10 @@
 use super::contract::{Operation, Plan};
 use super::requests::Requests;
 use super::retry::retried;
+use crate::error::Error;
 use crate::http::Method;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let path = match plan.names("index")? {
         Some(names) => format!("/{}/_refresh", names.join(",")),
         None => "/_refresh".to_owned(),

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use super::contract::{Answer, Outcome, Plan, Steady};
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Request, RequestBuilder};
 
 /// Sends requests one after the other and succeeds if all do.
-pub struct Requests {
+pub(super) struct Requests {
     requests: Vec<Request>,
     timeout: Option<Duration>,
     weight: u64,
@@ -15,16 +16,16 @@ pub struct Requests {
 
 impl Requests {
     /// One request of weight 1.
-    pub fn one(plan: &Plan<'_>, request: RequestBuilder) -> Result<Requests, String> {
+    pub(super) fn one(plan: &Plan<'_>, request: RequestBuilder) -> Result<Requests, Error> {
         Requests::weighing(plan, 1, vec![request.build()])
     }
 
     /// Weighs as many operations as there are requests.
-    pub fn each(plan: &Plan<'_>, requests: Vec<Request>) -> Result<Requests, String> {
+    pub(super) fn each(plan: &Plan<'_>, requests: Vec<Request>) -> Result<Requests, Error> {
         Requests::weighing(plan, requests.len() as u64, requests)
     }
 
-    pub fn weighing(plan: &Plan<'_>, weight: u64, requests: Vec<Request>) -> Result<Requests, String> {
+    pub(super) fn weighing(plan: &Plan<'_>, weight: u64, requests: Vec<Request>) -> Result<Requests, Error> {
         Ok(Requests { weight, requests, timeout: plan.timeout()? })
     }
 }

@@ -8,14 +8,18 @@ use std::time::Duration;
 
 use super::contract::{Answer, Failure, Operation, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 
 /// Wraps `operation` by the plan's parameters.
-pub fn retried(plan: &Plan<'_>, operation: impl Steady) -> Result<Box<dyn Operation>, String> {
+pub(super) fn retried(plan: &Plan<'_>, operation: impl Steady) -> Result<Box<dyn Operation>, Error> {
     retry(plan, operation, false)
 }
 
 /// As [`retried`], with `retry-until-success` unless the plan says otherwise.
-pub fn retried_until_success(plan: &Plan<'_>, operation: impl Steady) -> Result<Box<dyn Operation>, String> {
+pub(super) fn retried_until_success(
+    plan: &Plan<'_>,
+    operation: impl Steady,
+) -> Result<Box<dyn Operation>, Error> {
     retry(plan, operation, true)
 }
 
@@ -23,7 +27,7 @@ fn retry(
     plan: &Plan<'_>,
     operation: impl Steady,
     until_success_default: bool,
-) -> Result<Box<dyn Operation>, String> {
+) -> Result<Box<dyn Operation>, Error> {
     let until_success = plan.flag("retry-until-success")?.unwrap_or(until_success_default);
     let attempts_max = match until_success {
         true => u64::MAX,

@@ -11,16 +11,20 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::raw_request::request;
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::Request;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let criterion = plan.mandatory("criterion")?;
     let operator = criterion["operator"].as_str().unwrap_or_default();
     let number = || {
         let value = criterion.get("value").filter(|value| !value.is_null());
-        let value =
-            value.ok_or_else(|| format!("Criterion operator {operator} requires a 'value' field."))?;
-        integer(value).ok_or_else(|| format!("'value' of the criterion must be a number but was {value}"))
+        let value = value.ok_or_else(|| {
+            Error::Parameter(format!("Criterion operator {operator} requires a 'value' field."))
+        })?;
+        integer(value).ok_or_else(|| {
+            Error::Parameter(format!("'value' of the criterion must be a number but was {value}"))
+        })
     };
     let criterion = match operator {
         "exists" => Criterion::Exists,
@@ -29,7 +33,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         "lte" => Criterion::AtMost(number()?),
         "eq" => Criterion::Equal(number()?),
         "neq" => Criterion::NotEqual(number()?),
-        other => return Err(format!("Unsupported operator: {other}")),
+        other => return Err(Error::Parameter(format!("Unsupported operator: {other}"))),
     };
     let operation = RunUntil {
         request: request(plan)?.build(),
@@ -88,7 +92,7 @@ impl Criterion {
             None => Ok(false),
             Some(value) => integer(value)
                 .map(compare)
-                .ok_or_else(|| Failure::Fatal { reason: format!("[{value}] is not a number") }),
+                .ok_or_else(|| Failure::from(Error::Answer(format!("[{value}] is not a number")))),
         };
         match self {
             Criterion::Exists => Ok(value.is_some()),

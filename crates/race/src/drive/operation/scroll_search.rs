@@ -10,15 +10,18 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady}
 use super::search::{body_with_size, search_request};
 use crate::drive::exchange::Exchange;
 use crate::drive::probe::{Found, probe};
+use crate::error::Error;
 use crate::http::{Method, Request};
 
 const KEEP_ALIVE: &str = "10s";
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let pages_max = match plan.mandatory("pages")? {
         Value::String(text) if text == "all" => u64::MAX,
-        _ => plan.number("pages")?.filter(|pages| *pages >= 1.0).ok_or("'pages' must be positive or [all]")?
-            as u64,
+        _ => plan
+            .number("pages")?
+            .filter(|pages| *pages >= 1.0)
+            .ok_or_else(|| Error::parameter("'pages' must be positive or [all]"))? as u64,
     };
     let size = plan.number("results-per-page")?.filter(|size| *size > 0.0).map(|size| size as u64);
     let mut first = search_request(plan, body_with_size(plan)?.as_ref())?

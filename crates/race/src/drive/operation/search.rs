@@ -5,6 +5,7 @@
 //! With the parameter source `limber-searches` (not Rally's; the built-in track `segment_memory` has it in Python for Rally) the
 //! operation has a list `searches` of `{"index": ..., "body": ...}`, which every client takes in turn from a place of its own.
 
+use crate::error::Error;
 use crate::plugin::known_sources;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use crate::http::{Method, Request, RequestBuilder, Response};
 /// `took` is looked for in so many bytes; before it there is at most the id of a scroll or a point in time.
 const TOOK_WITHIN_BYTES: usize = 4096;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     if plan.param("pages").is_some_and(|pages| !pages.is_null()) {
         return scroll_search::plan(plan);
     }
@@ -31,7 +32,9 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
     }
     let is_detailed = plan.flag("detailed-results")?.unwrap_or(false);
     if plan.param("assertions").is_some() && !is_detailed && !plan.is_in_composite {
-        return Err("The property [detailed-results] must be [true] if assertions are defined".into());
+        return Err(Error::parameter(
+            "The property [detailed-results] must be [true] if assertions are defined",
+        ));
     }
     let prepared = |builder: RequestBuilder| match is_detailed {
         true => builder.build(),
@@ -41,15 +44,16 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
         Some(_) => searches(plan)?
             .into_iter()
             .map(|(index, body)| Ok(prepared(request_to(plan, index, Some(body))?)))
-            .collect::<Result<_, String>>()?,
+            .collect::<Result<_, Error>>()?,
         None => vec![prepared(search_request(plan, body_with_size(plan)?.as_ref())?)],
     };
     Ok(Box::new(Searches(Arc::new(Search { requests, timeout: plan.timeout()?, is_detailed }))))
 }
 
 /// The list `searches` as (index, body).
-fn searches<'a>(plan: &'a Plan<'_>) -> Result<Vec<(&'a str, &'a Value)>, String> {
-    let wrong = || "'searches' must be a list of objects with 'index' and 'body', and not empty".to_owned();
+fn searches<'a>(plan: &'a Plan<'_>) -> Result<Vec<(&'a str, &'a Value)>, Error> {
+    let wrong =
+        || Error::parameter("'searches' must be a list of objects with 'index' and 'body', and not empty");
     let searches =
         plan.mandatory("searches")?.as_array().filter(|list| !list.is_empty()).ok_or_else(wrong)?;
     let pair = |search: &'a Value| Some((search.get("index")?.as_str()?, search.get("body")?));
@@ -57,20 +61,28 @@ fn searches<'a>(plan: &'a Plan<'_>) -> Result<Vec<(&'a str, &'a Value)>, String>
 }
 
 /// `GET /<index>/_search` with the operation's query parameters and headers.
-pub fn search_request(plan: &Plan<'_>, body: Option<&Value>) -> Result<RequestBuilder, String> {
+pub(super) fn search_request(plan: &Plan<'_>, body: Option<&Value>) -> Result<RequestBuilder, Error> {
     let target = plan.target()?.ok_or_else(|| {
         let operation = &plan.task.operation.name;
-        format!("'index' or 'data-stream' is mandatory and is missing for operation '{operation}'")
+        Error::Parameter(format!(
+            "'index' or 'data-stream' is mandatory and is missing for operation '{operation}'"
+        ))
     })?;
     if plan.param("data-stream").is_some() && plan.text("type")?.is_some_and(|kind| !kind.is_empty()) {
         let operation = &plan.task.operation.name;
-        return Err(format!("'type' not supported with 'data-stream' for operation '{operation}'"));
+        return Err(Error::Parameter(format!(
+            "'type' not supported with 'data-stream' for operation '{operation}'"
+        )));
     }
     request_to(plan, &target, body)
 }
 
 /// As [`search_request`], to a target of the caller's; an empty one searches everything, or what a point in time holds.
-pub fn request_to(plan: &Plan<'_>, target: &str, body: Option<&Value>) -> Result<RequestBuilder, String> {
+pub(super) fn request_to(
+    plan: &Plan<'_>,
+    target: &str,
+    body: Option<&Value>,
+) -> Result<RequestBuilder, Error> {
     let path = match plan.text("type")?.filter(|kind| !kind.is_empty()) {
         _ if target.is_empty() => "/_search".to_owned(),
         Some(kind) => format!("/{target}/{kind}/_search"),
@@ -85,7 +97,7 @@ pub fn request_to(plan: &Plan<'_>, target: &str, body: Option<&Value>) -> Result
 }
 
 /// Adds the operation's `cache`, which says whether the server may answer from its request cache.
-pub fn with_cache(plan: &Plan<'_>, builder: RequestBuilder) -> RequestBuilder {
+pub(super) fn with_cache(plan: &Plan<'_>, builder: RequestBuilder) -> RequestBuilder {
     match plan.param("cache").filter(|cache| !cache.is_null()) {
         Some(cache) => builder.query("request_cache", &plain(cache).to_lowercase()),
         None => builder,
@@ -93,7 +105,7 @@ pub fn with_cache(plan: &Plan<'_>, builder: RequestBuilder) -> RequestBuilder {
 }
 
 /// The query body, with `results-per-page` as its `size`.
-pub fn body_with_size(plan: &Plan<'_>) -> Result<Option<Value>, String> {
+pub(super) fn body_with_size(plan: &Plan<'_>) -> Result<Option<Value>, Error> {
     let body = plan.param("body").filter(|body| !body.is_null()).cloned();
     let size = plan.number("results-per-page")?.filter(|size| *size > 0.0);
     match (body, size) {
@@ -103,7 +115,7 @@ pub fn body_with_size(plan: &Plan<'_>) -> Result<Option<Value>, String> {
             body.insert("size".into(), json!(size as u64));
             Ok(Some(Value::Object(body)))
         }
-        (Some(_), Some(_)) => Err("'results-per-page' needs a 'body' that is an object".into()),
+        (Some(_), Some(_)) => Err(Error::parameter("'results-per-page' needs a 'body' that is an object")),
     }
 }
 
@@ -117,7 +129,7 @@ struct Search {
 struct Searches(Arc<Search>);
 
 impl Operation for Searches {
-    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error> {
         let count = self.0.requests.len();
         let runner = |client: &u32| -> Box<dyn Runner> {
             let next = *client as usize * count / clients_total.max(1) as usize % count;
@@ -150,7 +162,7 @@ impl Runner for SearchRunner {
 }
 
 /// `took` of an answer, which stands at its start.
-pub fn took(response: &Response<'_>) -> Option<Duration> {
+pub(super) fn took(response: &Response<'_>) -> Option<Duration> {
     let start = response.text_start(TOOK_WITHIN_BYTES);
     let [took] = probe(&start, ["took"]);
     took.and_then(Found::as_u64).map(Duration::from_millis)

@@ -11,6 +11,7 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
 use crate::drive::probe::{Found, probe};
+use crate::error::Error;
 use crate::http::{Method, Request};
 
 /// Rally's pause before it first asks whether shards still move.
@@ -18,10 +19,10 @@ const PAUSE: Duration = if cfg!(test) { Duration::from_millis(1) } else { Durati
 /// Pause between attempts when asking times out; Rally's default for what it tries again.
 const RETRY_WAIT: Duration = Duration::from_millis(500);
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let target_body = plan.mandatory("target-body")?;
     if !target_body.is_object() {
-        return Err("parameter 'target-body' must be an object".into());
+        return Err(Error::parameter("parameter 'target-body' must be an object"));
     }
     let source = plan.mandatory_text("source-index")?;
     let without_body = plan.request(Method::Get, &format!("/{source}"))?;
@@ -101,7 +102,7 @@ impl ShrinkIndex {
         if names.is_empty() {
             let reason =
                 "Could not choose a suitable shrink-node automatically. Specify it explicitly.".to_owned();
-            return Err(Failure::Fatal { reason });
+            return Err(Failure::from(Error::Answer(reason)));
         }
         Ok(names)
     }
@@ -141,7 +142,7 @@ impl ShrinkIndex {
             let [relocating] = probe(&text, ["relocating_shards"]);
             return match relocating.and_then(Found::as_u64) {
                 Some(0) => Ok(()),
-                _ => Err(Failure::Fatal { reason: format!("Failed to wait for [{what}].") }),
+                _ => Err(Failure::from(Error::Failed(format!("Failed to wait for [{what}].")))),
             };
         }
     }

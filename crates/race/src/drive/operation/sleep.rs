@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use super::contract::{Answer, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
-    let seconds = plan.number("duration")?.ok_or("parameter 'duration' is mandatory for sleep operation")?;
-    let duration = Duration::try_from_secs_f64(seconds)
-        .map_err(|_| format!("parameter 'duration' must be non-negative but was {seconds}"))?;
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
+    let seconds = plan
+        .number("duration")?
+        .ok_or_else(|| Error::parameter("parameter 'duration' is mandatory for sleep operation"))?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| {
+        Error::Parameter(format!("parameter 'duration' must be non-negative but was {seconds}"))
+    })?;
     Ok(steady(Sleep(duration)))
 }
 

@@ -4,15 +4,16 @@ use serde_json::{Value, json};
 
 use super::contract::{Operation, Plan, plain, steady};
 use super::requests::Requests;
+use crate::error::Error;
 use crate::http::Method;
 
-pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let body = plan.mandatory("body")?;
     let body = Some(body).filter(|body| body.as_object().is_none_or(|body| !body.is_empty()));
     request(plan, Method::Put, "", body)
 }
 
-pub fn plan_restore(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_restore(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let empty = json!({});
     let body = plan.param("body").filter(|body| !body.is_null()).unwrap_or(&empty);
     request(plan, Method::Post, "/_restore", Some(body))
@@ -23,7 +24,7 @@ fn request(
     method: Method,
     path_end: &str,
     body: Option<&Value>,
-) -> Result<Box<dyn Operation>, String> {
+) -> Result<Box<dyn Operation>, Error> {
     let (repository, snapshot) = (plan.mandatory_text("repository")?, plan.mandatory_text("snapshot")?);
     let waits = plan.param("wait-for-completion").map_or_else(|| "false".to_owned(), plain);
     let path = format!("/_snapshot/{repository}/{snapshot}{path_end}");

@@ -4,9 +4,10 @@
 use super::contract::{Operation, Plan};
 use super::requests::Requests;
 use super::retry::retried;
+use crate::error::Error;
 use crate::http::Method;
 
-pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let path = format!("/_snapshot/{}", plan.mandatory_text("repository")?);
     let body = plan.mandatory("body")?;
     let builder = plan.with_request_params(plan.request_with_body(Method::Put, &path, Some(body))?)?;
@@ -14,7 +15,7 @@ pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
 }
 
 /// A repository that is not there is no error.
-pub fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let path = format!("/_snapshot/{}", plan.mandatory_text("repository")?);
     let builder = plan.with_request_params(plan.request(Method::Delete, &path)?)?.ignore_statuses(&[404]);
     retried(plan, Requests::one(plan, builder)?)

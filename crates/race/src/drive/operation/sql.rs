@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady, steady};
 use crate::drive::exchange::Exchange;
 use crate::drive::probe::{Found, probe};
+use crate::error::Error;
 use crate::http::{Method, Request, Response};
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let body = plan.mandatory("body")?;
     if body.get("query").is_none_or(Value::is_null) {
-        return Err("mandatory parameter 'body.query' is missing".into());
+        return Err(Error::parameter("mandatory parameter 'body.query' is missing"));
     }
-    let request = |body: &Value| -> Result<_, String> {
+    let request = |body: &Value| -> Result<_, Error> {
         Ok(plan.with_request_params(plan.request_with_body(Method::Post, "/_sql", Some(body))?)?.build())
     };
     Ok(steady(Sql {
@@ -38,11 +39,11 @@ impl Steady for Sql {
         Box::pin(async move {
             let mut cursor = self.read(exchange.send(&self.first, self.timeout).await?)?;
             for page in 1..self.pages {
-                let exhausted = || Failure::Fatal {
-                    reason: format!(
+                let exhausted = || {
+                    Failure::from(Error::Failed(format!(
                         "Result set has been exhausted before all pages have been fetched, {} page(s) remaining.",
                         self.pages - page
-                    ),
+                    )))
                 };
                 let body = json!({ "cursor": cursor.ok_or_else(exhausted)? }).to_string();
                 cursor = self.read(exchange.send_body(&self.next, body.as_bytes(), self.timeout).await?)?;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Operation, Outcome, Plan, Runner};
 use super::search::{took, with_cache};
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 use crate::plugin::PLUGIN_FILE;
 use crate::plugin::known_sources::{FILTERED, PROHIBITED, Variant};
@@ -40,15 +41,20 @@ const TERMS_URL: &str = "https://github.com/elastic/rally-tracks/raw/master/geon
 /// Stands for the last term in the request's template; no line of a file holds it.
 const LAST_TERM: &str = "\n";
 
-pub fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, String> {
-    let root = plan.track.root.as_ref().ok_or("the parameter source needs a track in a folder")?;
+pub(crate) fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, Error> {
+    let root = plan
+        .track
+        .root
+        .as_ref()
+        .ok_or_else(|| Error::Track("the parameter source needs a track in a folder".into()))?;
     let file = |name: &str| {
         std::fs::read_to_string(root.join(name)).map_err(|error| {
-            format!("the parameter source [{source}] needs the track's file [{name}]: {error}")
+            Error::Track(format!("the parameter source [{source}] needs the track's file [{name}]: {error}"))
         })
     };
-    let variant = Variant::of_plugin(&file(PLUGIN_FILE)?)
-        .ok_or_else(|| format!("the parameter source [{source}] of this {PLUGIN_FILE} is not known"))?;
+    let variant = Variant::of_plugin(&file(PLUGIN_FILE)?).ok_or_else(|| {
+        Error::Parameter(format!("the parameter source [{source}] of this {PLUGIN_FILE} is not known"))
+    })?;
     let text = match file(TERMS_FILE) {
         Err(_) if !root.join(TERMS_FILE).exists() => return Err(no_terms(&root.join(TERMS_FILE))),
         read => read?,
@@ -73,12 +79,12 @@ pub fn plan(plan: &Plan<'_>, source: &str) -> Result<Box<dyn Operation>, String>
 }
 
 /// How to get the file, which is part of Rally's track and of no download.
-fn no_terms(path: &Path) -> String {
-    format!(
+fn no_terms(path: &Path) -> Error {
+    Error::Track(format!(
         "it needs [{}], which is not there. The file comes with Rally's track: get it from {TERMS_URL} and put it beside track.json, or leave the \
          tasks that need it out (--exclude-tasks)",
         path.display()
-    )
+    ))
 }
 
 struct TermsSearch {
@@ -94,7 +100,7 @@ struct TermsSearch {
 struct TermsSearches(Arc<TermsSearch>);
 
 impl Operation for TermsSearches {
-    fn runners(&self, clients: &[u32], _clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+    fn runners(&self, clients: &[u32], _clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error> {
         let runner = |client: &u32| -> Box<dyn Runner> {
             let search = Arc::clone(&self.0);
             let request = search.request.clone();
@@ -112,7 +118,7 @@ struct TermsRunner {
 }
 
 impl Runner for TermsRunner {
-    fn prepare(&mut self) -> Result<bool, String> {
+    fn prepare(&mut self) -> Result<bool, Error> {
         let TermsSearch { head, tail, last_term_max, .. } = &*self.search;
         let last_term = 1 + self.random.below(*last_term_max);
         self.request.body = format!("{head}\"{last_term}\"{tail}").into();

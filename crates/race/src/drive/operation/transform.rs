@@ -9,15 +9,16 @@ use super::contract::{Answer, Operation, Outcome, Plan, Steady, plain};
 use super::requests::Requests;
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request, RequestBuilder};
 
-pub fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_create(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let body = plan.mandatory("body")?;
     let builder = plan.request_with_body(Method::Put, &path(plan, "")?, Some(body))?;
     request(plan, flagged(plan, builder, "defer-validation", "defer_validation"))
 }
 
-pub fn plan_start(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_start(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let mut builder = plan.request(Method::Post, &path(plan, "/_start")?)?;
     if let Some(timeout) = plan.text("timeout")? {
         builder = builder.query("timeout", timeout);
@@ -26,26 +27,26 @@ pub fn plan_start(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
 }
 
 /// A transform that is not there is no error.
-pub fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_delete(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let builder = plan.request(Method::Delete, &path(plan, "")?)?.ignore_statuses(&[404]);
     request(plan, flagged(plan, builder, "force", "force"))
 }
 
-fn path(plan: &Plan<'_>, end: &str) -> Result<String, String> {
+fn path(plan: &Plan<'_>, end: &str) -> Result<String, Error> {
     Ok(format!("/_transform/{}{end}", plan.mandatory_text("transform-id")?))
 }
 
 /// The parameter `param`, false by default, as `name` in the query string.
-pub fn flagged(plan: &Plan<'_>, builder: RequestBuilder, param: &str, name: &str) -> RequestBuilder {
+pub(super) fn flagged(plan: &Plan<'_>, builder: RequestBuilder, param: &str, name: &str) -> RequestBuilder {
     let value = plan.param(param).map_or_else(|| "false".to_owned(), plain);
     builder.query(name, &value.to_lowercase())
 }
 
-fn request(plan: &Plan<'_>, builder: RequestBuilder) -> Result<Box<dyn Operation>, String> {
+fn request(plan: &Plan<'_>, builder: RequestBuilder) -> Result<Box<dyn Operation>, Error> {
     retried(plan, Requests::one(plan, plan.with_request_params(builder)?)?)
 }
 
-pub fn plan_stats(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_stats(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let builder = plan.with_request_params(plan.request(Method::Get, &path(plan, "/_stats")?)?)?;
     let condition = Condition::plan(plan)?;
     retried(plan, TransformStats { request: builder.build(), timeout: plan.timeout()?, condition })

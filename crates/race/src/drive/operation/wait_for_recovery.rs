@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     plan.mandatory("index")?;
-    let index = plan.names("index")?.ok_or("mandatory parameter 'index' is missing")?.join(",");
+    let index = plan.names("index")?.ok_or_else(|| Error::missing("index"))?.join(",");
     let builder = plan.request(Method::Get, &format!("/{index}/_recovery"))?;
     let wait = WaitForRecovery {
         request: plan.with_request_params(builder)?.build(),

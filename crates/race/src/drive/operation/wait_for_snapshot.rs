@@ -8,14 +8,15 @@ use serde_json::{Value, json};
 use super::contract::{Answer, Failure, Operation, Outcome, Plan, Steady};
 use super::retry::retried;
 use crate::drive::exchange::Exchange;
-use crate::http::protocol::version_of;
+use crate::error::Error;
 use crate::http::{Method, Request, RequestBuilder};
+use crate::protocol::version_of;
 
 /// Seconds between two looks, unless the track says otherwise.
 const WAIT_DEFAULT_S: f64 = 1.0;
 const WAIT: &str = "completion-recheck-wait-period";
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let (repository, snapshot) = (plan.mandatory_text("repository")?, plan.mandatory_text("snapshot")?);
     let status = plan.request(Method::Get, &format!("/_snapshot/{repository}/{snapshot}/_status"))?;
     let wait = WaitForSnapshot {
@@ -29,7 +30,7 @@ pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
 }
 
 /// The snapshots that are being made.
-fn current(plan: &Plan<'_>, repository: &str) -> Result<RequestBuilder, String> {
+fn current(plan: &Plan<'_>, repository: &str) -> Result<RequestBuilder, Error> {
     let builder = plan.request(Method::Get, &format!("/_snapshot/{repository}/_current"))?;
     Ok(builder.query("verbose", "false"))
 }
@@ -72,7 +73,7 @@ impl WaitForSnapshot {
         match snapshot["state"].as_str() {
             Some("FAILED") => {
                 let reason = format!("Snapshot [{}] failed: {snapshot}", self.snapshot);
-                Err(Failure::Fatal { reason })
+                Err(Failure::from(Error::Failed(reason)))
             }
             Some("SUCCESS") => Ok(Some(snapshot["stats"].take())),
             _ => Ok(None),
@@ -102,7 +103,7 @@ fn outcome(stats: &Value) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-pub fn plan_current(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan_current(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let repository = plan.mandatory_text("repository")?;
     let wait = WaitForCurrentSnapshots {
         info: plan.request(Method::Get, "/")?.build(),

@@ -13,6 +13,7 @@ use super::contract::{Answer, Failure, Operation, Outcome, Plan, Runner, Steady,
 use super::retry::retried;
 use super::transform::flagged;
 use crate::drive::exchange::Exchange;
+use crate::error::Error;
 use crate::http::{Method, Request};
 
 /// Seconds that a transform may take.
@@ -21,7 +22,7 @@ const TIMEOUT_DEFAULT_S: f64 = 3600.0;
 const SAMPLE_DOCUMENTS_MIN: u64 = 5000;
 const SAMPLE_MS_MIN: u64 = 500;
 
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let id = plan.mandatory_text("transform-id")?;
     let mut stop = plan.request(Method::Post, &format!("/_transform/{id}/_stop"))?;
     stop = flagged(plan, stop, "force", "force");
@@ -52,7 +53,7 @@ impl Operation for Completing {
         true
     }
 
-    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error> {
         let around = |runner| -> Box<dyn Runner> { Box::new(CompletingRunner { runner, has_failed: false }) };
         Ok(self.0.runners(clients, clients_total)?.into_iter().map(around).collect())
     }
@@ -64,7 +65,7 @@ struct CompletingRunner {
 }
 
 impl Runner for CompletingRunner {
-    fn prepare(&mut self) -> Result<bool, String> {
+    fn prepare(&mut self) -> Result<bool, Error> {
         Ok(!self.has_failed && self.runner.prepare()?)
     }
 
@@ -110,19 +111,18 @@ impl Steady for WaitForTransform {
                     description: format!("there is no transform [{}]", self.id),
                 })?;
                 if started.elapsed() > self.transform_timeout {
-                    return Err(Failure::Fatal {
-                        reason: format!(
-                            "Transform [{}] timed out after [{}] seconds. Please consider increasing the timeout in the track.",
-                            self.id,
-                            self.transform_timeout.as_secs_f64()
-                        ),
-                    });
+                    return Err(Failure::from(Error::Failed(format!(
+                        "Transform [{}] timed out after [{}] seconds. Please consider increasing the timeout in the track.",
+                        self.id,
+                        self.transform_timeout.as_secs_f64()
+                    ))));
                 }
                 if transform["state"].as_str() == Some("failed") {
                     let why = transform["reason"].as_str().unwrap_or("unknown");
-                    return Err(Failure::Fatal {
-                        reason: format!("Transform [{}] failed with [{why}].", self.id),
-                    });
+                    return Err(Failure::from(Error::Failed(format!(
+                        "Transform [{}] failed with [{why}].",
+                        self.id
+                    ))));
                 }
                 if let Some(outcome) = self.outcome(transform) {
                     return Ok(outcome);

@@ -6,29 +6,32 @@ use crate::drive::exchange::Exchange;
 use crate::drive::operation::bulk_result::BulkResult;
 use crate::drive::operation::bulk_retry::{Sent, completed};
 use crate::drive::operation::{Answer, Operation, Plan, Runner};
+use crate::error::Error;
 use crate::http::{Method, Request};
 use crate::plugin::unit;
 
 /// Parameters: `body` (lines), `bulk-size`, `unit`, `action-metadata-present`; `index` and `type` without action lines;
 /// `pipeline`, `refresh`, `timeout`, `detailed-results`, `retries_on_429`, `request-params`.
-pub fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, String> {
-    let has_actions = plan
-        .flag("action-metadata-present")?
-        .ok_or("mandatory parameter 'action-metadata-present' is missing")?;
+pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
+    let has_actions =
+        plan.flag("action-metadata-present")?.ok_or_else(|| Error::missing("action-metadata-present"))?;
     let path = match (has_actions, plan.text("index")?, plan.text("type")?.filter(|kind| !kind.is_empty())) {
         (false, Some(index), Some(kind)) => format!("/{index}/{kind}/_bulk"),
         (false, Some(index), None) => format!("/{index}/_bulk"),
         _ => "/_bulk".to_owned(),
     };
-    let body = plan.mandatory("body")?.as_str().ok_or("the parameter source's body is no text")?;
+    let body = plan
+        .mandatory("body")?
+        .as_str()
+        .ok_or_else(|| Error::parameter("the parameter source's body is no text"))?;
     let mut builder = plan.request(Method::Put, &path)?.header("content-type", &plan.protocol.content_ndjson);
     for name in ["timeout", "pipeline", "refresh"] {
         if let Some(value) = plan.text(name)?.filter(|value| !value.is_empty()) {
             builder = builder.query(name, value);
         }
     }
-    let documents = plan.number("bulk-size")?.ok_or("mandatory parameter 'bulk-size' is missing")?;
-    let unit = unit(plan.text("unit")?.ok_or("mandatory parameter 'unit' is missing")?)?;
+    let documents = plan.number("bulk-size")?.ok_or_else(|| Error::missing("bulk-size"))?;
+    let unit = unit(plan.text("unit")?.ok_or_else(|| Error::missing("unit"))?)?;
     Ok(Box::new(BodyBulk {
         request: plan.with_request_params(builder)?.body(body.to_owned()).build(),
         timeout: plan.timeout()?,
@@ -56,7 +59,7 @@ struct BodyBulk {
 }
 
 impl Operation for BodyBulk {
-    fn runners(&self, clients: &[u32], _clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
+    fn runners(&self, clients: &[u32], _clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error> {
         Ok(clients.iter().map(|_| Box::new(self.clone()) as Box<dyn Runner>).collect())
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::drive::operation::Pending;
+use crate::error::Error;
 use crate::model::Params;
 use crate::plugin::PluginError;
 use crate::plugin::process::{Answer, Conversation, Process};
@@ -24,7 +25,7 @@ const NO_BODY: u32 = u32::MAX;
 
 /// What becomes of the parameter `body`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Body {
+pub(super) enum Body {
     /// A parameter like others: the operation looks into it.
     Within,
     /// Text that is sent as it is.
@@ -51,14 +52,14 @@ impl Body {
 
 /// The parameters of one request.
 #[derive(Debug, Default, PartialEq)]
-pub struct ParamSet {
+pub(super) struct ParamSet {
     pub params: Params,
     pub body: Option<Vec<u8>>,
     /// The source's progress before it gave these.
     progress: Option<f64>,
 }
 
-pub struct Feed {
+pub(super) struct Feed {
     process: Arc<Process>,
     id: u64,
     body: Body,
@@ -77,7 +78,7 @@ pub struct Feed {
 impl Feed {
     /// `count`: requests that the client sends, if that is known. `clients`: that share the process.
     /// `is_ahead`: whether parameters may be asked for before the requests before them are sent.
-    pub fn new(
+    pub(super) fn new(
         process: Arc<Process>,
         id: u64,
         body: Body,
@@ -103,21 +104,21 @@ impl Feed {
     }
 
     /// What has to be awaited before [`Feed::take`] has an answer; mostly nothing.
-    pub fn pending(&mut self) -> Option<Pending<'_>> {
+    pub(super) fn pending(&mut self) -> Option<Pending<'_>> {
         match self.advance() {
-            Err(error) => Some(Box::pin(std::future::ready(Err(error.to_string())))),
+            Err(error) => Some(Box::pin(std::future::ready(Err(Error::Plugin(error))))),
             Ok(()) if !self.ready.is_empty() || self.is_over => None,
-            Ok(()) => Some(Box::pin(async { self.wait().await.map_err(|error| error.to_string()) })),
+            Ok(()) => Some(Box::pin(async { Ok(self.wait().await?) })),
         }
     }
 
     /// The next parameters; `None` when they have run out.
-    pub fn take(&mut self) -> Option<ParamSet> {
+    pub(super) fn take(&mut self) -> Option<ParamSet> {
         self.ready.pop_front()
     }
 
     /// The source's progress as of the next parameters.
-    pub fn progress(&self) -> Option<f64> {
+    pub(super) fn progress(&self) -> Option<f64> {
         self.ready.front().and_then(|set| set.progress)
     }
 

@@ -9,6 +9,6 @@ mod feed;
 mod operation;
 mod params;
 mod runner;
-pub mod schedule;
+pub(super) mod schedule;
 
-pub use operation::{concerns, plan};
+pub(super) use operation::{concerns, plan};

@@ -14,9 +14,10 @@ use crate::drive::driver::DriveConfig;
 use crate::drive::exchange::Exchange;
 use crate::drive::operation::{Answer, Operation, PlanFn, Runner};
 use crate::drive::schedule::LoopRule;
-use crate::http::protocol::Protocol;
+use crate::error::Error;
 use crate::model::{Task, Track};
 use crate::plugin::{Lease, Plugin, PluginError};
+use crate::protocol::Protocol;
 
 /// Types whose runner takes other parameters than the track writes: lists of names and bodies, which Rally's own sources make
 /// of the track. With a plugin's source they run in Python, where such a runner is.
@@ -33,14 +34,14 @@ const RUN_IN_PYTHON: [&str; 9] = [
 ];
 
 /// Whether the task needs the plugin.
-pub fn concerns(plugin: &Plugin, task: &Task) -> bool {
+pub(crate) fn concerns(plugin: &Plugin, task: &Task) -> bool {
     plugin.has_runner(&task.operation.kind)
         || task.operation.param_source.as_deref().is_some_and(|name| plugin.has_param_source(name))
         || task.schedule.as_deref().is_some_and(|name| plugin.has_scheduler(name))
 }
 
 /// What all clients of the task share.
-pub struct Shared {
+pub(super) struct Shared {
     plugin: Arc<Plugin>,
     pub track: Track,
     pub protocol: Protocol,
@@ -63,13 +64,13 @@ enum Work {
 /// Plans a task that the plugin concerns. `built_in`: plans it as if there were no plugin.
 ///
 /// Errors: the reason why it cannot run.
-pub fn plan(
+pub(crate) fn plan(
     plugin: &Arc<Plugin>,
     track: &Track,
     task: &Task,
     config: &DriveConfig,
-    built_in: impl FnOnce() -> Result<Box<dyn Operation>, String>,
-) -> Result<Box<dyn Operation>, String> {
+    built_in: impl FnOnce() -> Result<Box<dyn Operation>, Error>,
+) -> Result<Box<dyn Operation>, Error> {
     let kind = task.operation.kind.as_str();
     let has_source = task.operation.param_source.as_deref().is_some_and(|name| plugin.has_param_source(name));
     let work = match (plugin.has_runner(kind), has_source, kind) {
@@ -114,11 +115,11 @@ impl Operation for PluginOperation {
         }
     }
 
-    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, String> {
-        let lease = self.shared.plugin.lease(&self.shared.protocol).map_err(|error| error.to_string())?;
+    fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error> {
+        let lease = self.shared.plugin.lease(&self.shared.protocol)?;
         let mut opened = Vec::new();
         for client in clients {
-            opened.push(self.open(&lease, *client, clients_total).map_err(|error| error.to_string())?);
+            opened.push(self.open(&lease, *client, clients_total)?);
         }
         let rule = LoopRule::for_task(&self.shared.task, self.is_finite());
         let count = match rule {
@@ -208,7 +209,7 @@ struct Scheduled {
 }
 
 impl Runner for Scheduled {
-    fn prepare(&mut self) -> Result<bool, String> {
+    fn prepare(&mut self) -> Result<bool, Error> {
         self.runner.prepare()
     }
 

@@ -10,10 +10,11 @@ use super::operation::Shared;
 use super::schedule::PluginSchedule;
 use crate::drive::exchange::Exchange;
 use crate::drive::operation::{Answer, Pending, Plan, PlanFn, Runner, planned};
+use crate::error::Error;
 use crate::model::Task;
 use crate::plugin::Lease;
 
-pub struct ParamsRunner {
+pub(super) struct ParamsRunner {
     pub shared: Arc<Shared>,
     /// Plans instead of the operation's own planner.
     pub plan: Option<PlanFn>,
@@ -32,12 +33,13 @@ impl Runner for ParamsRunner {
         self.feed.pending()
     }
 
-    fn prepare(&mut self) -> Result<bool, String> {
+    fn prepare(&mut self) -> Result<bool, Error> {
         let Some(set) = self.feed.take() else { return Ok(false) };
         self.task.operation.params = set.params;
         if let Some(body) = set.body {
-            let body = String::from_utf8(body)
-                .map_err(|_| "the plugin's parameter source gave a body that is no UTF-8")?;
+            let body = String::from_utf8(body).map_err(|_| {
+                Error::parameter("the plugin's parameter source gave a body that is no UTF-8")
+            })?;
             self.task.operation.params.insert("body".into(), body.into());
         }
         let Shared { track, protocol, checks_assertions, keeps_meta, .. } = &*self.shared;
@@ -48,7 +50,7 @@ impl Runner for ParamsRunner {
             None => planned(&mut plan)?,
         };
         let mut runners = operation.runners(&[self.client.0], self.client.1)?;
-        let mut next = runners.pop().ok_or("the operation has no runner")?;
+        let mut next = runners.pop().ok_or_else(|| Error::parameter("the operation has no runner"))?;
         let is_ready = next.prepare()?;
         self.next = Some(next);
         Ok(is_ready)

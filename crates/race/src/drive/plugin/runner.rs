@@ -10,6 +10,7 @@ use super::operation::Shared;
 use super::schedule::PluginSchedule;
 use crate::drive::exchange::Exchange;
 use crate::drive::operation::{Answer, Failure, Outcome, Pending, Runner};
+use crate::error::Error;
 use crate::http::{HttpError, Method, Request};
 use crate::plugin::{Lease, PluginError, process, unit};
 use crate::sample::{Details, ErrorNote};
@@ -25,7 +26,7 @@ const OWN_HEADERS: [&str; 7] = [
     "x-elastic-client-meta",
 ];
 
-pub struct PythonRunner {
+pub(super) struct PythonRunner {
     pub shared: Arc<Shared>,
     pub lease: Arc<Lease>,
     pub id: u64,
@@ -39,7 +40,7 @@ impl Runner for PythonRunner {
         self.feed.pending()
     }
 
-    fn prepare(&mut self) -> Result<bool, String> {
+    fn prepare(&mut self) -> Result<bool, Error> {
         Ok(self.feed.take().is_some())
     }
 
@@ -83,7 +84,7 @@ impl PythonRunner {
         exchange: &mut Exchange,
         answer: &mut Map<String, Value>,
     ) -> Result<Vec<u8>, Failure> {
-        let request = self.request(said).map_err(|reason| Failure::Fatal { reason })?;
+        let request = self.request(said)?;
         let timeout =
             said.header["timeout_s"].as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let failure = match exchange.send_as_is(&request, &said.payload, timeout).await {
@@ -107,22 +108,21 @@ impl PythonRunner {
         Ok(Vec::new())
     }
 
-    fn request(&self, said: &process::Answer) -> Result<Request, String> {
+    fn request(&self, said: &process::Answer) -> Result<Request, Error> {
         let method = said.header["method"].as_str().unwrap_or_default();
-        let method =
-            Method::from_name(method).ok_or_else(|| format!("method [{method}] is not supported"))?;
+        let method = Method::from_name(method)
+            .ok_or_else(|| Error::Parameter(format!("method [{method}] is not supported")))?;
         let target = said.header["target"].as_str().unwrap_or_default();
         if !target.starts_with('/') {
-            return Err(format!("the path [{target}] of a request must begin with [/]"));
+            return Err(Error::Parameter(format!("the path [{target}] of a request must begin with [/]")));
         }
         let mut builder = Request::builder(method, target).header("accept-encoding", "gzip, deflate");
         for (name, value) in said.header["headers"].as_object().into_iter().flatten() {
             if name == "authorization" && self.shared.has_authorization {
-                return Err(
+                return Err(Error::parameter(
                     "a runner of the plugin has credentials of its own, and --client-options name others; \
-                    race without basic_auth_user, basic_auth_password and api_key"
-                        .into(),
-                );
+                    race without basic_auth_user, basic_auth_password and api_key",
+                ));
             }
             if !OWN_HEADERS.contains(&name.as_str()) {
                 builder = builder.header(name, value.as_str().unwrap_or_default());
@@ -134,7 +134,7 @@ impl PythonRunner {
 
 impl From<PluginError> for Failure {
     fn from(error: PluginError) -> Failure {
-        Failure::Fatal { reason: error.to_string() }
+        Error::Plugin(error).into()
     }
 }
 
@@ -152,12 +152,11 @@ fn outcome(said: &Value, keeps_meta: bool) -> Result<Outcome, Failure> {
             _ => Failure::Transport { description },
         });
     }
-    let fatal = |reason| Failure::Fatal { reason };
     let is_success = said["success"].as_bool().unwrap_or(true);
     let error = match is_success {
         true => None,
         false => Some(Box::new(ErrorNote {
-            kind: unit(said["error_type"].as_str().unwrap_or("Unknown")).map_err(fatal)?,
+            kind: unit(said["error_type"].as_str().unwrap_or("Unknown"))?,
             status: said["http_status"].as_u64().map(|status| status as u16),
             description: text(&said["error_description"]).unwrap_or_else(|| "no description".into()),
         })),
@@ -175,7 +174,7 @@ fn outcome(said: &Value, keeps_meta: bool) -> Result<Outcome, Failure> {
     }
     Ok(Outcome {
         details: (details != Details::default()).then(|| Box::new(details)),
-        unit: unit(said["unit"].as_str().unwrap_or("ops")).map_err(fatal)?,
+        unit: unit(said["unit"].as_str().unwrap_or("ops"))?,
         took: said["took_ms"].as_f64().and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok()),
         error,
         is_success,

@@ -10,13 +10,14 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::drive::operation::{Outcome, Pending};
+use crate::error::Error;
 use crate::plugin::PluginError;
 use crate::plugin::process::Process;
 
 /// Due times asked for at once.
 const BATCH: u64 = 64;
 
-pub struct PluginSchedule {
+pub(crate) struct PluginSchedule {
     process: Arc<Process>,
     id: u64,
     is_simple: bool,
@@ -43,7 +44,7 @@ struct Finished {
 }
 
 impl PluginSchedule {
-    pub fn new(process: Arc<Process>, id: u64, is_simple: bool) -> PluginSchedule {
+    pub(crate) fn new(process: Arc<Process>, id: u64, is_simple: bool) -> PluginSchedule {
         PluginSchedule {
             process,
             id,
@@ -56,7 +57,7 @@ impl PluginSchedule {
     }
 
     /// What has to be awaited before [`PluginSchedule::next_due_s`]. `rate`: requests a second of this client, once known.
-    pub fn pending(&mut self, rate: Option<f64>) -> Option<Pending<'_>> {
+    pub(crate) fn pending(&mut self, rate: Option<f64>) -> Option<Pending<'_>> {
         if self.is_simple {
             let rate = rate?;
             if self.rate == Some(rate) && !self.due_s.is_empty() {
@@ -82,14 +83,14 @@ impl PluginSchedule {
         Some(Box::pin(self.ask(json!({"after": after, "count": 1}))))
     }
 
-    async fn ask(&mut self, mut request: Value) -> Result<(), String> {
+    async fn ask(&mut self, mut request: Value) -> Result<(), Error> {
         request["request"] = json!("due");
         request["id"] = json!(self.id);
         request["current"] = json!(self.current_s);
-        let answer = self.answer(request).await.map_err(|error| error.to_string())?;
+        let answer = self.answer(request).await?;
         self.due_s.extend(answer["due"].as_array().into_iter().flatten().filter_map(Value::as_f64));
         match self.due_s.is_empty() {
-            true => Err("the plugin's scheduler gave no due time".into()),
+            true => Err(Error::parameter("the plugin's scheduler gave no due time")),
             false => Ok(()),
         }
     }
@@ -99,13 +100,13 @@ impl PluginSchedule {
     }
 
     /// In seconds after the task's start; 0 while nothing throttles.
-    pub fn next_due_s(&mut self) -> f64 {
+    pub(crate) fn next_due_s(&mut self) -> f64 {
         self.current_s = self.due_s.pop_front().unwrap_or(0.0);
         self.current_s
     }
 
     /// Learns of a finished request.
-    pub fn after_request(&mut self, started: Instant, ended: Instant, outcome: &Outcome) {
+    pub(crate) fn after_request(&mut self, started: Instant, ended: Instant, outcome: &Outcome) {
         if self.is_simple {
             return;
         }

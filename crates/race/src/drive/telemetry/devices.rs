@@ -9,8 +9,7 @@ use crate::metrics::Metric;
 
 /// What all devices found.
 #[derive(Debug, Clone, Default)]
-pub struct SystemMetrics {
-    pub environment: Environment,
+pub(crate) struct SystemMetrics {
     pub indices: IndexMetrics,
     pub garbage_collection: GarbageCollection,
     pub ingest: Option<IngestTotals>,
@@ -21,7 +20,7 @@ pub struct SystemMetrics {
 
 /// The devices between start and stop.
 #[derive(Debug)]
-pub struct Telemetry {
+pub(crate) struct Telemetry {
     environment: Environment,
     jvm: Option<Value>,
     ingest: Option<Value>,
@@ -31,7 +30,7 @@ pub struct Telemetry {
 
 impl Telemetry {
     /// Where no server answers.
-    pub fn off() -> Telemetry {
+    pub(crate) fn off() -> Telemetry {
         Telemetry {
             environment: Environment::default(),
             jvm: None,
@@ -41,7 +40,7 @@ impl Telemetry {
         }
     }
 
-    pub fn start(cluster: &mut Cluster, info: &Value) -> Telemetry {
+    pub(crate) fn start(cluster: &mut Cluster, info: &Value) -> Telemetry {
         let mut warnings = Vec::new();
         let environment = environment::describe(cluster, info, &mut warnings);
         let jvm = stats(cluster, jvm::PATH, &mut warnings);
@@ -52,21 +51,20 @@ impl Telemetry {
         Telemetry { environment, jvm, ingest, warnings, is_off: false }
     }
 
-    pub fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
 
-    pub fn stop(self, cluster: &mut Cluster) -> (SystemMetrics, Vec<String>) {
+    pub(crate) fn stop(self, cluster: &mut Cluster) -> (SystemMetrics, Vec<String>) {
         let mut warnings = Vec::new();
         if self.is_off {
-            return (SystemMetrics { environment: self.environment, ..SystemMetrics::default() }, warnings);
+            return (SystemMetrics::default(), warnings);
         }
         let jvm = stats(cluster, jvm::PATH, &mut warnings);
         let indices = stats(cluster, index_stats::PATH, &mut warnings);
         let ml_jobs = ml::processing_times(cluster, &mut warnings);
         let ingest = stats(cluster, ingest::PATH, &mut warnings);
         let metrics = SystemMetrics {
-            environment: self.environment,
             indices: indices.map(|stats| index_stats::read(&stats)).unwrap_or_default(),
             garbage_collection: jvm::difference(self.jvm.as_ref(), jvm.as_ref()),
             ingest: ingest::difference(self.ingest.as_ref(), ingest.as_ref()),

@@ -12,7 +12,7 @@ use crate::metrics::document::{Level, Metric, RaceContext};
 use crate::model::Params;
 
 /// All documents about the cluster, in Rally's order.
-pub fn documents(context: &RaceContext, at: Instant, system: &SystemMetrics) -> Vec<Value> {
+pub(crate) fn documents(context: &RaceContext, at: Instant, system: &SystemMetrics) -> Vec<Value> {
     let mut documents = Documents { context, at, found: Vec::new() };
     documents.indices(system);
     documents.garbage_collection(system);

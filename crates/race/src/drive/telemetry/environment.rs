@@ -6,26 +6,21 @@ use serde_json::Value;
 
 use super::devices::stats;
 use crate::http::cluster::Cluster;
-use crate::model::{Params, bare_text};
+use crate::model::Params;
 
 #[derive(Debug, Clone, Default)]
-pub struct Environment {
-    pub cluster_name: Option<String>,
+pub(crate) struct Environment {
     /// `version.number`, or the build flavor where there is none (serverless).
     pub version: Option<String>,
     pub flavor: String,
     pub revision: String,
-    /// `elasticsearch`, `opensearch`, ...
-    pub distribution: String,
-    /// One line a node: name, processors, operating system, Java.
-    pub nodes: Vec<String>,
     /// What documents about a node say of it, by its name.
     pub node_meta: BTreeMap<String, Params>,
 }
 
 impl Environment {
     /// Plugins and attributes that all nodes have alike: documents about the cluster say them, too.
-    pub fn shared_meta(&self) -> Params {
+    pub(crate) fn shared_meta(&self) -> Params {
         let is_shared = |key: &str| key == "plugins" || key.starts_with("attribute_");
         let Some(first) = self.node_meta.values().next() else { return Params::new() };
         let alike = |(key, value): &(&String, &Value)| {
@@ -40,36 +35,13 @@ pub(super) fn describe(cluster: &mut Cluster, info: &Value, warnings: &mut Vec<S
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let flavor = text(&version["build_flavor"]).unwrap_or_else(|| "oss".to_owned());
     let nodes = stats(cluster, "/_nodes/_all", warnings);
-    let nodes: Vec<&Value> = nodes
-        .iter()
-        .filter_map(|nodes| nodes["nodes"].as_object())
-        .flat_map(|nodes| nodes.values())
-        .collect();
+    let nodes = nodes.iter().filter_map(|nodes| nodes["nodes"].as_object()).flat_map(|nodes| nodes.values());
     Environment {
-        cluster_name: text(&info["cluster_name"]),
         version: text(&version["number"]).or_else(|| Some(flavor.clone())),
         revision: text(&version["build_hash"]).unwrap_or_else(|| flavor.clone()),
-        distribution: text(&version["distribution"]).unwrap_or_else(|| "elasticsearch".to_owned()),
         flavor,
-        nodes: nodes.iter().map(|node| node_line(node)).collect(),
-        node_meta: nodes.iter().filter_map(|node| node_meta(node)).collect(),
+        node_meta: nodes.filter_map(node_meta).collect(),
     }
-}
-
-fn node_line(node: &Value) -> String {
-    let text = |value: &Value| match value {
-        Value::Null => "unknown".to_owned(),
-        known => bare_text(known),
-    };
-    format!(
-        "{}: {} processors, {} {}, JVM {} {}",
-        text(&node["name"]),
-        text(&node["os"]["available_processors"]),
-        text(&node["os"]["name"]),
-        text(&node["os"]["version"]),
-        text(&node["jvm"]["vm_vendor"]),
-        text(&node["jvm"]["version"]),
-    )
 }
 
 /// Meta information by Rally's names (`ExternalEnvironmentInfo`).

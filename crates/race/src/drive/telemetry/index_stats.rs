@@ -6,14 +6,14 @@ pub(super) const PATH: &str = "/_stats/_all?level=shards";
 
 /// A cumulative time over all primary shards, and the shards' own.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ShardTime {
+pub(crate) struct ShardTime {
     pub total_ms: Option<u64>,
     pub per_shard_ms: Vec<u64>,
 }
 
 /// Values that are absent from the answer are `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct IndexMetrics {
+pub(crate) struct IndexMetrics {
     pub indexing: ShardTime,
     pub indexing_throttle: ShardTime,
     pub merge: ShardTime,

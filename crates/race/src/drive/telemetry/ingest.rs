@@ -6,7 +6,7 @@ pub(super) const PATH: &str = "/_nodes/stats/ingest";
 
 /// Sums over all nodes, as differences over the race.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct IngestTotals {
+pub(crate) struct IngestTotals {
     pub count: i64,
     pub time_ms: i64,
     pub failed: i64,

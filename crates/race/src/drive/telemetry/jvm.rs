@@ -8,16 +8,16 @@ pub(super) const PATH: &str = "/_nodes/stats/jvm";
 
 /// Time in ms and count by collector, in Rally's names: `young_gen`, `old_gen`, `zgc_cycles`, `zgc_pauses`, ...
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct GarbageCollection {
+pub(crate) struct GarbageCollection {
     pub collectors: BTreeMap<String, (u64, u64)>,
 }
 
 impl GarbageCollection {
-    pub fn time_ms(&self, collector: &str) -> Option<u64> {
+    pub(crate) fn time_ms(&self, collector: &str) -> Option<u64> {
         self.collectors.get(collector).map(|(time_ms, _)| *time_ms)
     }
 
-    pub fn count(&self, collector: &str) -> Option<u64> {
+    pub(crate) fn count(&self, collector: &str) -> Option<u64> {
         self.collectors.get(collector).map(|(_, count)| *count)
     }
 }

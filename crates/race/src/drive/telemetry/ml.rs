@@ -6,7 +6,7 @@ use crate::http::cluster::Cluster;
 
 /// Times of one job in ms.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MlJob {
+pub(crate) struct MlJob {
     pub job: String,
     pub min_ms: f64,
     pub mean_ms: f64,

@@ -10,15 +10,15 @@ mod ingest;
 mod jvm;
 mod ml;
 
-pub use environment::Environment;
-pub use index_stats::{IndexMetrics, ShardTime};
-pub use ingest::IngestTotals;
-pub use jvm::GarbageCollection;
-pub use ml::MlJob;
+pub(crate) use environment::Environment;
+pub(crate) use index_stats::{IndexMetrics, ShardTime};
+pub(crate) use ingest::IngestTotals;
+pub(crate) use jvm::GarbageCollection;
+pub(crate) use ml::MlJob;
 
-pub mod watch;
+pub(crate) mod watch;
 
 mod devices;
 mod documents;
-pub use devices::{SystemMetrics, Telemetry};
-pub use documents::documents;
+pub(crate) use devices::{SystemMetrics, Telemetry};
+pub(crate) use documents::documents;

@@ -127,7 +127,7 @@ fn clients_show_their_certificate() {
         &parse(&format!("use_ssl:true,client_cert:'{}',client_key:'{}'", cert.display(), cert.display()))
             .unwrap(),
     );
-    assert!(error.unwrap_err().contains("[client_key]"));
+    assert!(error.unwrap_err().to_string().contains("[client_key]"));
 }
 
 #[test]

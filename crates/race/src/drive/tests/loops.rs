@@ -5,7 +5,7 @@ use serde_json::json;
 use super::stub::{Asked, Stub};
 use super::{config, race, task, track};
 use crate::drive::client::OnError;
-use crate::drive::error::DriveError;
+use crate::error::Error;
 use crate::model::{Parallel, ScheduleElement, Throughput};
 
 fn none(_: &Asked) -> Option<(u16, String)> {
@@ -146,8 +146,8 @@ fn failures_are_counted_or_end_the_race() {
     let abort = crate::drive::driver::DriveConfig { on_error: OnError::Abort, ..config(&stub) };
     let error = race(&track, &schedule, &abort).err().unwrap();
     assert!(
-        matches!(&error, DriveError::Aborted { task, reason }
-        if task == "search" && reason.contains("HTTP Status: 400")),
+        matches!(&error, Error::Aborted { task, reason }
+        if task == "search" && reason.to_string().contains("HTTP Status: 400")),
         "{error}"
     );
     let mut lenient = super::plain_task("search", json!({"index": "bad"}));
@@ -276,5 +276,5 @@ fn a_cancelled_race_does_not_wait_for_slow_requests() {
         later.store(true, std::sync::atomic::Ordering::Release);
     });
     let result = planned.run(&config, &is_cancelled, &mut super::Silent);
-    assert!(matches!(result.err(), Some(DriveError::Interrupted)));
+    assert!(matches!(result.err(), Some(Error::Interrupted)));
 }

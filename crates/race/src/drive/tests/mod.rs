@@ -19,11 +19,11 @@ use serde_json::Value;
 
 use super::client::OnError;
 use super::driver::{DriveConfig, DriveProgress, PlannedSchedule, Target, TaskResult};
-use super::error::DriveError;
 pub(crate) use super::schedule::tests::plain_task;
+use crate::error::Error;
 use crate::hosts::{ClientOptions, Retries, resolve};
-use crate::http::protocol::Protocol;
 use crate::model::{Corpus, DocumentSet, DocumentSource, Index, Params, ScheduleElement, Task, Track};
+use crate::protocol::Protocol;
 use stub::Stub;
 
 pub struct Silent;
@@ -105,7 +105,7 @@ pub fn race<'a>(
     track: &'a Track,
     schedule: &'a [ScheduleElement],
     config: &DriveConfig,
-) -> Result<Vec<TaskResult<'a>>, DriveError> {
+) -> Result<Vec<TaskResult<'a>>, Error> {
     let driven = PlannedSchedule::new(track, schedule, config)?.run(
         config,
         &Arc::new(AtomicBool::new(false)),

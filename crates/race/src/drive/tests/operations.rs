@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::stub::{Asked, Stub};
 use super::{config, race, task, track};
-use crate::drive::error::DriveError;
 use crate::drive::operation::KINDS;
+use crate::error::Error;
 use crate::model::operations::{OPERATION_TYPES, operation_type};
 use crate::model::{Template, Track};
 
@@ -17,7 +17,7 @@ fn check_on(
     params: Value,
     responder: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static,
     expected: &[&str],
-) -> Result<f64, DriveError> {
+) -> Result<f64, Error> {
     let stub = Stub::start(responder);
     let schedule = [task(kind, params, |_| {})];
     let outcome = race(track, &schedule, &config(&stub)).map(|results| results[0].statistics.error_rate());

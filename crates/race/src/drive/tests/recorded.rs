@@ -12,8 +12,8 @@ use super::stub::{Asked, Stub};
 use super::{config, plain_task, track};
 use crate::drive::exchange::Exchange;
 use crate::drive::operation::{Failure, Outcome, Plan, planned};
-use crate::http::protocol::Protocol;
 use crate::model::{Index, Track};
+use crate::protocol::Protocol;
 
 #[derive(Deserialize)]
 struct Case {
@@ -97,7 +97,7 @@ fn run(case: &Case, stub: &Stub) -> Result<Outcome, Failure> {
     let protocol = Protocol::for_server(&json!({ "version": { "number": "8.14.0" } }));
     let mut plan = Plan::new(&track, &task, &protocol, true);
     plan.keeps_meta = true;
-    let fatal = |reason| Failure::Fatal { reason };
+    let fatal = Failure::from;
     let operation = planned(&mut plan).map_err(fatal)?;
     let mut runner = operation.runners(&[0], 1).map_err(fatal)?.remove(0);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -113,7 +113,7 @@ fn run(case: &Case, stub: &Stub) -> Result<Outcome, Failure> {
 fn shown(result: Result<Outcome, Failure>) -> Value {
     let outcome = match result {
         Ok(outcome) => outcome,
-        Err(Failure::Fatal { reason }) => return json!({ "aborts": reason }),
+        Err(Failure::Fatal(reason)) => return json!({ "aborts": reason.to_string() }),
         Err(failure) => Outcome { is_success: false, error: failure.note().map(Box::new), ..Outcome::ops(0) },
     };
     let mut meta = Map::from_iter([("success".to_owned(), json!(outcome.is_success))]);

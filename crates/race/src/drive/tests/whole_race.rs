@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::stub::{Asked, Stub};
 use crate::drive::client::OnError;
 use crate::drive::driver::DriveProgress;
+use crate::error::Error;
 use crate::live::Progress;
 use crate::notation::Number;
-use crate::race::{ClientOptions, RaceConfig, RaceError, RaceOutcome, run};
+use crate::race::{ClientOptions, RaceConfig, RaceOutcome, run};
 use crate::record::RaceStore;
 use crate::record::measurements::WarningKind;
 use crate::report::{ReportOptions, summary};
@@ -68,7 +69,7 @@ pub fn counting_server() -> Stub {
 pub fn race_on(
     stub: &Stub,
     change: impl FnOnce(&mut RaceConfig),
-) -> (Result<RaceOutcome, RaceError>, Vec<String>, tempfile::TempDir) {
+) -> (Result<RaceOutcome, Error>, Vec<String>, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let mut config = crate::series::tests::config(home.path());
     (config.hosts, config.race_id) = (vec![stub.host.clone()], "race-1".into());
@@ -166,7 +167,7 @@ fn a_wait_for_a_server_can_be_interrupted() {
             flag.store(true, Ordering::Release);
         });
     });
-    assert!(matches!(outcome, Err(RaceError::Drive(crate::drive::error::DriveError::Interrupted))));
+    assert!(matches!(outcome, Err(Error::Interrupted)));
     assert!(begin.elapsed() < std::time::Duration::from_secs(30));
 }
 
@@ -203,7 +204,7 @@ fn races_end_with_reasons() {
     );
 
     let (outcome, _, _home) = race_on(&stub, |config| config.is_cancelled.store(true, Ordering::Release));
-    assert!(matches!(outcome, Err(RaceError::Drive(crate::drive::error::DriveError::Interrupted))));
+    assert!(matches!(outcome, Err(Error::Interrupted)));
 
     let (outcome, _, _home) = race_on(&stub, |config| config.hosts = vec!["no-port".into()]);
     assert!(outcome.unwrap_err().to_string().contains("expected host:port"));

@@ -71,16 +71,21 @@ fn heap_and_options_go_into_the_environment() {
     ];
     assert_eq!(variables, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
     spec.jvm_options.push("-Da -Db".into());
-    assert!(environment(&PRODUCTS[0], Path::new("/f"), &spec).unwrap_err().contains("may hold no space"));
+    assert!(
+        environment(&PRODUCTS[0], Path::new("/f"), &spec)
+            .unwrap_err()
+            .to_string()
+            .contains("may hold no space")
+    );
 }
 
 #[test]
 fn what_does_not_start_is_told() {
     let empty = tempfile::tempdir().unwrap();
-    let error = start(empty.path(), &spec(empty.path())).err().unwrap();
+    let error = start(empty.path(), &spec(empty.path())).err().unwrap().to_string();
     assert!(error.contains("neither bin/elasticsearch nor bin/opensearch"), "{error}");
     let home = home("#!/bin/sh\necho no java here >&2\nexit 3\n");
-    let error = start(home.path(), &spec(home.path())).err().unwrap();
+    let error = start(home.path(), &spec(home.path())).err().unwrap().to_string();
     // SAFETY: as above.
     match unsafe { libc::geteuid() } {
         0 => assert!(error.contains("unshare --user --map-user=1000"), "{error}"),

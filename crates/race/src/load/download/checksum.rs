@@ -15,21 +15,21 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// Digest of a whole file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Checksum {
+pub(super) enum Checksum {
     Sha256(Vec<u8>),
     Md5(Vec<u8>),
 }
 
 impl Checksum {
     /// From 64 hexadecimal digits.
-    pub fn sha256(text: &str) -> Option<Checksum> {
+    pub(super) fn sha256(text: &str) -> Option<Checksum> {
         let text = text.trim();
         let digits = (text.len() == 64 && text.is_ascii()).then_some(text)?;
         let bytes = (0..64).step_by(2).map(|start| u8::from_str_radix(&digits[start..start + 2], 16));
         Some(Checksum::Sha256(bytes.collect::<Result<_, _>>().ok()?))
     }
 
-    pub fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Checksum::Sha256(_) => "SHA-256",
             Checksum::Md5(_) => "MD5",
@@ -37,14 +37,14 @@ impl Checksum {
     }
 
     /// Hexadecimal digits.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let (Checksum::Sha256(bytes) | Checksum::Md5(bytes)) = self;
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
 /// The checksums that an answer names; those of unknown kinds are left out.
-pub fn of_headers(headers: &HeaderMap) -> Vec<Checksum> {
+pub(super) fn of_headers(headers: &HeaderMap) -> Vec<Checksum> {
     let values = |name: &str| headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
     let decode = |text: &str| base64::engine::general_purpose::STANDARD.decode(text.trim_matches(':')).ok();
     let members = |text: &'static str| {
@@ -63,7 +63,7 @@ pub fn of_headers(headers: &HeaderMap) -> Vec<Checksum> {
 }
 
 /// Reads the file once and gives the first checksum that it does not have.
-pub fn first_wrong<'a>(checksums: &'a [Checksum], file: &Path) -> io::Result<Option<&'a Checksum>> {
+pub(super) fn first_wrong<'a>(checksums: &'a [Checksum], file: &Path) -> io::Result<Option<&'a Checksum>> {
     if checksums.is_empty() {
         return Ok(None);
     }

@@ -9,7 +9,7 @@ use crate::report::RacedSide;
 use crate::report::spread::{Spread, spreads};
 
 /// `materials`: the race that stands for the side.
-pub fn put(side: &RacedSide, materials: &[Material], out: &mut String) {
+pub(crate) fn put(side: &RacedSide, materials: &[Material], out: &mut String) {
     put!(
         out,
         "<section aria-labelledby=\"agreement\"><h2 id=\"agreement\">How far the races agree</h2><p class=\"soft\">{} races. Each stroke is a race, by its distance \

@@ -22,7 +22,7 @@ struct Metric {
 }
 
 /// `materials[0]` is the baseline.
-pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
     out.push_str("<section aria-labelledby=\"changes\"><h2 id=\"changes\">What changed</h2>");
     put!(
         out,

@@ -9,12 +9,12 @@ use super::scale::Scale;
 use crate::timeline::reader::WIDTHS_S;
 
 /// Marks have places from 0 to this from left to right, and from 0 to [`HEIGHT`] from top to bottom.
-pub const WIDTH: f64 = 10_000.0;
-pub const HEIGHT: f64 = 1_000.0;
+pub(crate) const WIDTH: f64 = 10_000.0;
+pub(crate) const HEIGHT: f64 = 1_000.0;
 
 /// The axis from left to right.
 #[derive(Debug, Clone, Copy)]
-pub enum Axis {
+pub(crate) enum Axis {
     /// Seconds.
     Time { end_s: f64 },
     /// Percentiles by nines: 90 at 1, 99 at 2, 99.9 at 3.
@@ -22,7 +22,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    pub fn place(&self, at: f64) -> f64 {
+    pub(crate) fn place(&self, at: f64) -> f64 {
         let (Axis::Time { end_s: end } | Axis::Nines { end }) = self;
         at / end.max(1e-9) * WIDTH
     }
@@ -69,13 +69,13 @@ impl Axis {
 }
 
 /// Place of a quantile on the axis of nines.
-pub fn nines(quantile: f64) -> f64 {
+pub(crate) fn nines(quantile: f64) -> f64 {
     -(1.0 - quantile).log10()
 }
 
 /// A line, or the edge of an area that stands on the one before.
 #[derive(Debug)]
-pub struct Series {
+pub(crate) struct Series {
     pub label: String,
     /// Number of the colour; see `style.css`.
     pub colour: usize,
@@ -86,7 +86,7 @@ pub struct Series {
 
 /// Part of the axis with a meaning of its own, such as warm-up.
 #[derive(Debug)]
-pub struct Band {
+pub(crate) struct Band {
     pub from: f64,
     pub to: f64,
     pub label: String,
@@ -94,7 +94,7 @@ pub struct Band {
 
 /// What the plot shows.
 #[derive(Debug)]
-pub enum Marks {
+pub(crate) enum Marks {
     Lines(Vec<Series>),
     /// Areas on top of one another, in order from the bottom.
     Stack(Vec<Series>),
@@ -103,7 +103,7 @@ pub enum Marks {
 }
 
 #[derive(Debug)]
-pub struct Chart {
+pub(crate) struct Chart {
     pub id: String,
     pub title: String,
     /// What it shows in words.
@@ -119,7 +119,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    pub fn put(&self, out: &mut String) {
+    pub(crate) fn put(&self, out: &mut String) {
         let Chart { id, title, summary, group, .. } = self;
         put!(
             out,
@@ -251,7 +251,7 @@ impl Chart {
 }
 
 /// A word-sized line without axes, `None` for fewer than two points.
-pub fn spark(values: &[f64], label: &str) -> Option<String> {
+pub(crate) fn spark(values: &[f64], label: &str) -> Option<String> {
     let most = values.iter().copied().fold(0.0, f64::max);
     if values.len() < 2 || most <= 0.0 {
         return None;

@@ -69,7 +69,7 @@ fn flatten(name: String, value: &Value, out: &mut Vec<(String, String)>) {
 }
 
 /// (name, a value a race).
-pub type Row = (String, Vec<String>);
+pub(crate) type Row = (String, Vec<String>);
 
 /// Rows that differ between the races (what always does left out), and those that do not.
 fn rows(materials: &[Material]) -> (Vec<Row>, Vec<Row>) {
@@ -88,7 +88,7 @@ fn rows(materials: &[Material]) -> (Vec<Row>, Vec<Row>) {
 }
 
 /// What differs, for the top of a comparison.
-pub fn put_differences(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put_differences(materials: &[Material], labels: &[String], out: &mut String) {
     let (different, _) = rows(materials);
     out.push_str(
         "<section aria-labelledby=\"differences\"><h2 id=\"differences\">What differs in the settings</h2>",
@@ -101,7 +101,7 @@ pub fn put_differences(materials: &[Material], labels: &[String], out: &mut Stri
     out.push_str("</section>\n");
 }
 
-pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
     let (different, same) = rows(materials);
     out.push_str(
         "<section aria-labelledby=\"environment\"><h2 id=\"environment\">Environment and settings</h2>",
@@ -112,7 +112,7 @@ pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
     out.push_str("</section>\n");
 }
 
-pub fn put_rows(rows: &[Row], labels: &[String], out: &mut String) {
+pub(crate) fn put_rows(rows: &[Row], labels: &[String], out: &mut String) {
     out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Settings\"><table class=\"settings\" aria-label=\"Settings\"><thead><tr><th scope=\"col\">Setting</th>");
     for (race, label) in labels.iter().enumerate() {
         match labels.len() {
@@ -130,7 +130,7 @@ pub fn put_rows(rows: &[Row], labels: &[String], out: &mut String) {
 }
 
 /// Single values that the server told, each with its value a race.
-pub fn put_values(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put_values(materials: &[Material], labels: &[String], out: &mut String) {
     let mut rows: Vec<Row> = Vec::new();
     for (race, material) in materials.iter().enumerate() {
         for (node, name, unit, course) in material.telemetry.others() {

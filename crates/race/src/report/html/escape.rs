@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Write};
 ///
 /// Control characters, which HTML does not allow and which reorder or hide what stands around them (bidirectional overrides
 /// included), become the replacement character.
-pub struct Text<'a>(pub &'a str);
+pub(crate) struct Text<'a>(pub &'a str);
 
 impl Display for Text<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

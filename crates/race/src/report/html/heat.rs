@@ -16,13 +16,13 @@ const ROWS: usize = 56;
 const FAINTEST: f64 = 56.0;
 
 /// Requests a point: `cells[row * columns + column]`, the lowest latency in the last row.
-pub struct Cells {
+pub(crate) struct Cells {
     columns: usize,
     counts: Vec<u64>,
 }
 
 impl Cells {
-    pub fn of(course: &TaskCourse, scale: &Scale) -> Cells {
+    pub(crate) fn of(course: &TaskCourse, scale: &Scale) -> Cells {
         let columns = (course.duration_s() / course.bin_s).ceil().max(1.0) as usize;
         let mut counts = vec![0; columns * ROWS];
         for bin in &course.bins {
@@ -35,13 +35,13 @@ impl Cells {
         Cells { columns, counts }
     }
 
-    pub fn most(&self) -> u64 {
+    pub(crate) fn most(&self) -> u64 {
         self.counts.iter().copied().max().unwrap_or(0)
     }
 }
 
 /// SVG of the cells. `most`: the count that is drawn in full, the same for all races that stand beside one another.
-pub fn picture(id: &str, cells: &Cells, most: u64, course: &TaskCourse, axis: &Axis) -> String {
+pub(crate) fn picture(id: &str, cells: &Cells, most: u64, course: &TaskCourse, axis: &Axis) -> String {
     let width = axis.place(cells.columns as f64 * course.bin_s);
     let image = base64::engine::general_purpose::STANDARD.encode(png(cells, most));
     let mut out = String::new();

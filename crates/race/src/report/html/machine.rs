@@ -41,7 +41,7 @@ fn seconds(seconds: f64) -> String {
     format!("{} s", shown::three_digits(seconds))
 }
 
-pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
     let value = |material: &Material, read: Read| material.measurements.as_ref().and_then(read);
     let row = |(name, read): &(&str, Read)| -> Row {
         (

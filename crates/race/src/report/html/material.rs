@@ -12,14 +12,14 @@ use crate::timeline::reader::{TaskCourse, Timeline};
 /// A race with everything that its folder holds.
 #[derive(Debug)]
 pub struct Material {
-    pub race: Race,
-    pub results: Results,
-    pub timeline: Option<Timeline>,
-    pub telemetry: Telemetry,
+    pub(crate) race: Race,
+    pub(crate) results: Results,
+    pub(crate) timeline: Option<Timeline>,
+    pub(crate) telemetry: Telemetry,
     /// What Rally does not know.
-    pub measurements: Option<Measurements>,
+    pub(crate) measurements: Option<Measurements>,
     /// What could not be read, and why.
-    pub missing: Vec<String>,
+    pub(crate) missing: Vec<String>,
 }
 
 impl Material {
@@ -55,25 +55,25 @@ impl Material {
     }
 
     /// Names of tasks that reports show, in the schedule's order.
-    pub fn task_names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn task_names(&self) -> impl Iterator<Item = &str> {
         self.results.op_metrics.iter().map(|task| task.task.as_str())
     }
 
-    pub fn task(&self, name: &str) -> Option<&TaskResults> {
+    pub(crate) fn task(&self, name: &str) -> Option<&TaskResults> {
         self.results.op_metrics.iter().find(|task| task.task == name)
     }
 
-    pub fn measured(&self, name: &str) -> Option<&TaskMeasurements> {
+    pub(crate) fn measured(&self, name: &str) -> Option<&TaskMeasurements> {
         self.measurements.as_ref()?.tasks.iter().find(|task| task.task == name)
     }
 
     /// Latency free of coordinated omission where it was measured, else Rally's.
-    pub fn latency<'a>(&'a self, task: &'a TaskResults) -> &'a TimeStats {
+    pub(crate) fn latency<'a>(&'a self, task: &'a TaskResults) -> &'a TimeStats {
         let honest = self.measured(&task.task).map(|measured| &measured.honest_latency.times);
         honest.filter(|times| !times.is_empty()).unwrap_or(&task.latency)
     }
 
-    pub fn course(&self, name: &str) -> Option<&TaskCourse> {
+    pub(crate) fn course(&self, name: &str) -> Option<&TaskCourse> {
         self.timeline
             .as_ref()?
             .tasks
@@ -82,7 +82,7 @@ impl Material {
     }
 
     /// Length of the whole race in seconds, 0 when not known.
-    pub fn duration_s(&self) -> f64 {
+    pub(crate) fn duration_s(&self) -> f64 {
         let telemetry_s = self.telemetry.end_s();
         self.timeline.as_ref().map_or(0.0, Timeline::duration_s).max(telemetry_s)
     }

@@ -8,26 +8,26 @@
 //! heat map; [`page`] puts the sections together: [`summary`], [`change`], [`verdicts`] and [`agreement`] (over a [`percent_axis`]), [`tasks`], [`overview`], [`machine`] and [`environment`].
 //! **Invariant**: texts from tracks and servers reach the page through [`escape::Text`] alone, and the page's policy lets no other script run.
 
-pub mod agreement;
-pub mod change;
-pub mod chart;
-pub mod environment;
-pub mod escape;
-pub mod heat;
-pub mod machine;
-pub mod material;
-pub mod overview;
+pub(crate) mod agreement;
+pub(crate) mod change;
+pub(crate) mod chart;
+pub(crate) mod environment;
+pub(crate) mod escape;
+pub(crate) mod heat;
+pub(crate) mod machine;
+pub(crate) mod material;
+pub(crate) mod overview;
 pub mod page;
-pub mod percent_axis;
-pub mod plain;
-pub mod scale;
-pub mod summary;
-pub mod table;
-pub mod tasks;
-pub mod telemetry;
+pub(crate) mod percent_axis;
+pub(crate) mod plain;
+pub(crate) mod scale;
+pub(crate) mod summary;
+pub(crate) mod table;
+pub(crate) mod tasks;
+pub(crate) mod telemetry;
 #[cfg(test)]
 mod tests;
-pub mod verdicts;
+pub(crate) mod verdicts;
 
 pub use material::Material;
-pub use page::{comparison_page, page};
+pub(crate) use page::{comparison_page, page};

@@ -11,7 +11,7 @@ use crate::timeline::reader::{TaskCourse, Timeline};
 
 const GROUP: &str = "whole";
 
-pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
     let end_s = materials.iter().map(Material::duration_s).fold(0.0, f64::max);
     if end_s <= 0.0 {
         return;

@@ -14,14 +14,14 @@ const MARGIN: f64 = 26.0;
 const TICKS: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PercentAxis {
+pub(crate) struct PercentAxis {
     /// Percent at its right end.
     reach: f64,
 }
 
 impl PercentAxis {
     /// Wide enough for nearly all of `values`, which are shares such as -0.05.
-    pub fn over(values: impl Iterator<Item = f64>) -> PercentAxis {
+    pub(crate) fn over(values: impl Iterator<Item = f64>) -> PercentAxis {
         let mut sizes: Vec<f64> =
             values.filter(|value| value.is_finite()).map(|value| value.abs() * 100.0).collect();
         sizes.sort_by(f64::total_cmp);
@@ -32,7 +32,7 @@ impl PercentAxis {
     }
 
     /// The cell above the drawings, with the axis' labels.
-    pub fn put_head(&self, out: &mut String) {
+    pub(crate) fn put_head(&self, out: &mut String) {
         out.push_str("<th scope=\"col\" class=\"ends\"><span class=\"unseen\">Drawn</span>");
         for share in TICKS.into_iter().step_by(2) {
             let left = (MIDDLE + share * (MIDDLE - MARGIN)) / MIDDLE * 50.0;
@@ -47,7 +47,7 @@ impl PercentAxis {
     }
 
     /// A cell with `low` to `high` as a bar and `marks` as strokes, all of them shares; `class` names their colour.
-    pub fn put_cell(&self, bar: Option<(f64, f64)>, marks: &[f64], class: &str, out: &mut String) {
+    pub(crate) fn put_cell(&self, bar: Option<(f64, f64)>, marks: &[f64], class: &str, out: &mut String) {
         out.push_str("<td class=\"bars\"><svg viewBox=\"0 0 240 14\" preserveAspectRatio=\"none\" style=\"height:.9rem\" aria-hidden=\"true\">");
         for share in TICKS {
             let class = if share == 0.0 { "zero" } else { "grid" };
@@ -87,7 +87,7 @@ impl PercentAxis {
 }
 
 /// `+12.3 %`, `−0.40 %`.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let sign = if share < 0.0 { "−" } else { "+" };
     format!("{sign}{} %", shown::three_digits(share.abs() * 100.0))
 }

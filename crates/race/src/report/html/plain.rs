@@ -9,7 +9,7 @@ const MORE: &str = ".finding{border:1px solid var(--line);border-radius:.5rem;pa
                     .number{text-align:right}.tradeoff svg{max-width:100%;height:auto}.scroll td{white-space:normal}";
 
 /// `body`: HTML whose texts are escaped already.
-pub fn document(title: &str, under: &str, body: &str) -> String {
+pub(crate) fn document(title: &str, under: &str, body: &str) -> String {
     let mut out = String::with_capacity(body.len() + STYLE.len() + 2048);
     put!(
         &mut out,
@@ -27,7 +27,13 @@ pub fn document(title: &str, under: &str, body: &str) -> String {
 }
 
 /// A table; cells are texts, those of the columns in `numbers` stand to the right. On a phone its rows are cards.
-pub fn put_table(caption: &str, heads: &[&str], numbers: &[usize], rows: &[Vec<String>], out: &mut String) {
+pub(crate) fn put_table(
+    caption: &str,
+    heads: &[&str],
+    numbers: &[usize],
+    rows: &[Vec<String>],
+    out: &mut String,
+) {
     let kind = |column: usize| if numbers.contains(&column) { " class=\"number\"" } else { "" };
     put!(
         out,

@@ -4,7 +4,7 @@ use crate::notation::shown;
 
 /// What an axis of values counts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     Milliseconds,
     Bytes,
     BytesPerSecond,
@@ -14,7 +14,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    pub fn shown(self, value: f64) -> String {
+    pub(crate) fn shown(self, value: f64) -> String {
         match self {
             Unit::Milliseconds => shown::milliseconds(value),
             Unit::Bytes => shown::bytes(value),
@@ -46,7 +46,7 @@ fn trimmed(value: f64) -> String {
 
 /// From values to shares of the axis, 0 at its lower end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scale {
+pub(crate) struct Scale {
     pub low: f64,
     pub high: f64,
     pub is_log: bool,
@@ -55,7 +55,7 @@ pub struct Scale {
 
 impl Scale {
     /// From nothing to a round number above all values.
-    pub fn linear(values: impl Iterator<Item = f64>, unit: Unit) -> Scale {
+    pub(crate) fn linear(values: impl Iterator<Item = f64>, unit: Unit) -> Scale {
         let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
         let most = if most > 0.0 { most } else { 1.0 };
         let step = step(most, 4.0, unit);
@@ -63,7 +63,7 @@ impl Scale {
     }
 
     /// Over all values above nothing, a little beyond them, at least one power of ten.
-    pub fn log(values: impl Iterator<Item = f64>, unit: Unit) -> Scale {
+    pub(crate) fn log(values: impl Iterator<Item = f64>, unit: Unit) -> Scale {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
         for value in values.filter(|value| value.is_finite() && *value > 0.0) {
             (low, high) = (low.min(value), high.max(value));
@@ -80,7 +80,7 @@ impl Scale {
     }
 
     /// Share of the axis; not limited to [0, 1].
-    pub fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         if self.is_log {
             (value.max(1e-12) / self.low).log10() / (self.high / self.low).log10()
         } else {
@@ -89,7 +89,8 @@ impl Scale {
     }
 
     /// Inverse of [`Self::share`].
-    pub fn value(&self, share: f64) -> f64 {
+    #[cfg(test)]
+    pub(crate) fn value(&self, share: f64) -> f64 {
         if self.is_log {
             self.low * (self.high / self.low).powf(share)
         } else {
@@ -98,7 +99,7 @@ impl Scale {
     }
 
     /// (share, label) of some three to eight ticks.
-    pub fn ticks(&self) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
         let values = if self.is_log { self.log_ticks() } else { self.linear_ticks() };
         values.into_iter().map(|value| (self.share(value), self.unit.tick(value))).collect()
     }

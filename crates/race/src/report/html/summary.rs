@@ -8,7 +8,7 @@ use crate::notation::number::Number;
 use crate::notation::shown;
 use crate::record::results::TimeStats;
 
-pub fn put(material: &Material, out: &mut String) {
+pub(crate) fn put(material: &Material, out: &mut String) {
     out.push_str("<section aria-labelledby=\"results\"><h2 id=\"results\">Results</h2>");
     if material.results.op_metrics.is_empty() {
         out.push_str("<p>No task of this race is reported.</p></section>");
@@ -67,14 +67,14 @@ pub fn put(material: &Material, out: &mut String) {
 }
 
 /// The task's name, leading to its course where one is drawn.
-pub fn link(material: &Material, name: &str) -> String {
+pub(crate) fn link(material: &Material, name: &str) -> String {
     match material.course(name) {
         Some(_) => format!("<a href=\"#{}\">{}</a>", task_id(name), Text(name)),
         None => Text(name).to_string(),
     }
 }
 
-pub fn throughput(value: &Option<Number>, unit: &Option<String>) -> String {
+pub(crate) fn throughput(value: &Option<Number>, unit: &Option<String>) -> String {
     match value {
         Some(value) => {
             format!("{} {}", shown::grouped(value.as_f64()), Text(unit.as_deref().unwrap_or("ops/s")))
@@ -83,7 +83,7 @@ pub fn throughput(value: &Option<Number>, unit: &Option<String>) -> String {
     }
 }
 
-pub fn time(times: &TimeStats, key: &str) -> String {
+pub(crate) fn time(times: &TimeStats, key: &str) -> String {
     times.get(key).map_or_else(|| "–".to_owned(), |ms| shown::milliseconds(ms.as_f64()))
 }
 
@@ -92,7 +92,7 @@ fn whole_milliseconds(ms: f64) -> String {
     if ms < 1.0 { "< 1 ms".to_owned() } else { format!("{} ms", shown::grouped(ms.round())) }
 }
 
-pub fn error_rate(rate: f64) -> String {
+pub(crate) fn error_rate(rate: f64) -> String {
     if rate > 0.0 { shown::percent(rate) } else { "0".to_owned() }
 }
 

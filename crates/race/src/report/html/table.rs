@@ -4,7 +4,7 @@ use super::escape::{Text, put};
 
 /// A table whose first column is where on the plot's axis a row stands.
 #[derive(Debug)]
-pub struct PlotTable {
+pub(crate) struct PlotTable {
     pub id: String,
     pub caption: String,
     /// Whose numbers these are, when a plot shows several races.
@@ -16,7 +16,7 @@ pub struct PlotTable {
 }
 
 impl PlotTable {
-    pub fn put(&self, out: &mut String) {
+    pub(crate) fn put(&self, out: &mut String) {
         put!(
             out,
             "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">",

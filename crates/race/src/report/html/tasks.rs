@@ -35,7 +35,7 @@ struct Entry<'a> {
 }
 
 /// An id for a task of any name, the same on every page.
-pub fn task_id(name: &str) -> String {
+pub(crate) fn task_id(name: &str) -> String {
     let mut id = "task-".to_owned();
     for byte in name.bytes() {
         match byte {
@@ -47,7 +47,7 @@ pub fn task_id(name: &str) -> String {
 }
 
 /// `labels`: what each race is called.
-pub fn put(materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put(materials: &[Material], labels: &[String], out: &mut String) {
     let mut names = distinct(materials.iter().flat_map(Material::task_names));
     names.retain(|name| materials.iter().any(|material| material.course(name).is_some()));
     if names.is_empty() {
@@ -182,7 +182,7 @@ fn titled(title: &str, entry: &Entry<'_>, compares: bool) -> String {
 
 /// Points of a line over bins. A single bin without requests is bridged, so that the times of a task with few requests are a line and not
 /// a row of gaps; where nothing ended for longer there is one gap.
-pub fn joined(points: impl Iterator<Item = (f64, Option<f64>)>) -> Vec<(f64, Option<f64>)> {
+pub(crate) fn joined(points: impl Iterator<Item = (f64, Option<f64>)>) -> Vec<(f64, Option<f64>)> {
     let mut line: Vec<(f64, Option<f64>)> = Vec::new();
     let mut missing = 0;
     for point in points {
@@ -197,7 +197,7 @@ pub fn joined(points: impl Iterator<Item = (f64, Option<f64>)>) -> Vec<(f64, Opt
 }
 
 /// Operations per second in each bin.
-pub fn throughputs(course: &TaskCourse) -> Vec<(f64, Option<f64>)> {
+pub(crate) fn throughputs(course: &TaskCourse) -> Vec<(f64, Option<f64>)> {
     let middle = |bin: &Bin| (bin.start_s + course.bin_s / 2.0, Some(bin.throughput()));
     let mut points: Vec<(f64, Option<f64>)> = course.bins.iter().map(middle).collect();
     let covered_last = course.duration_s() / course.bin_s - (points.len().max(1) - 1) as f64;

@@ -20,7 +20,7 @@ const NAMES_MAX: usize = 400;
 
 /// How a plot's values come from fields of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
+pub(crate) enum Reading {
     /// The field as it is.
     Level,
     /// Areas on top of one another, of the first pattern that finds any.
@@ -36,7 +36,7 @@ pub enum Reading {
 /// A plot of telemetry: its fields are names, or a prefix and a suffix around `*`, with a label each (`""`: what the star stands for).
 /// Of fields with the same label the first that is there is drawn.
 #[derive(Debug)]
-pub struct Panel {
+pub(crate) struct Panel {
     pub title: &'static str,
     pub unit: Unit,
     pub reading: Reading,
@@ -44,7 +44,7 @@ pub struct Panel {
 }
 
 /// In the order of the page. Fields are those of the devices `process-stats` and `server-stats` and of Rally's `node-stats`.
-pub const PANELS: &[Panel] = &[
+pub(crate) const PANELS: &[Panel] = &[
     Panel {
         title: "Memory by pool",
         unit: Unit::Bytes,
@@ -150,10 +150,10 @@ pub const PANELS: &[Panel] = &[
 ];
 
 /// A named line: (seconds since the race's start, value), ascending.
-pub type Course = Vec<(f64, f64)>;
+pub(crate) type Course = Vec<(f64, f64)>;
 
 #[derive(Debug, Default)]
-pub struct Telemetry {
+pub(crate) struct Telemetry {
     /// By (node, field); the node is empty for documents that name none.
     fields: BTreeMap<(String, String), Course>,
     /// Single values beyond the panels, by (node, name), with their units.
@@ -164,7 +164,7 @@ impl Telemetry {
     /// `start_ms`: the race's start; without it the first document's time. No file is no telemetry.
     ///
     /// Errors: the file cannot be read, or a line but the last is no JSON object.
-    pub fn read(path: &Path, start_ms: Option<u64>) -> std::io::Result<Telemetry> {
+    pub(crate) fn read(path: &Path, start_ms: Option<u64>) -> std::io::Result<Telemetry> {
         let mut telemetry = Telemetry::default();
         let mut start_ms = start_ms.map(|start| start as f64);
         let file = match File::open(path) {
@@ -216,17 +216,17 @@ impl Telemetry {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.values.is_empty()
     }
 
     /// Seconds since the race's start of the last document that is drawn.
-    pub fn end_s(&self) -> f64 {
+    pub(crate) fn end_s(&self) -> f64 {
         self.fields.values().filter_map(|course| course.last()).map(|point| point.0).fold(0.0, f64::max)
     }
 
     /// The lines of a panel with their labels; empty where the server tells nothing of it.
-    pub fn lines(&self, panel: &Panel) -> Vec<(String, Course)> {
+    pub(crate) fn lines(&self, panel: &Panel) -> Vec<(String, Course)> {
         let mut lines: Vec<(String, Course)> = Vec::new();
         for (place, (pattern, label)) in panel.fields.iter().enumerate() {
             if panel.reading == Reading::HitRate && place % 2 == 1
@@ -269,7 +269,7 @@ impl Telemetry {
     }
 
     /// Values beyond the panels: (node, name, unit, course).
-    pub fn others(&self) -> impl Iterator<Item = (&str, &str, &str, &Course)> {
+    pub(crate) fn others(&self) -> impl Iterator<Item = (&str, &str, &str, &Course)> {
         self.values
             .iter()
             .map(|((node, name), (course, unit))| (node.as_str(), name.as_str(), unit.as_str(), course))

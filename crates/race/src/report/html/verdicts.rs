@@ -11,7 +11,13 @@ use crate::report::RacedSide;
 use crate::report::several::{Judged, Judgement, Rules, judge, probability};
 
 /// `sides[0]` is the baseline; `materials` and `labels`: the race that stands for each side, and the side's name.
-pub fn put(sides: &[RacedSide], rules: &Rules, materials: &[Material], labels: &[String], out: &mut String) {
+pub(crate) fn put(
+    sides: &[RacedSide],
+    rules: &Rules,
+    materials: &[Material],
+    labels: &[String],
+    out: &mut String,
+) {
     out.push_str("<section aria-labelledby=\"verdicts\"><h2 id=\"verdicts\">Verdicts</h2>");
     put!(
         out,
@@ -115,7 +121,7 @@ fn put_contender(
 }
 
 /// Rows below the name of their task, in the order of the tasks, those of the whole race last.
-pub fn put_by_task<T>(
+pub(crate) fn put_by_task<T>(
     rows: &[T],
     task_of: impl Fn(&T) -> &str,
     materials: &[Material],

@@ -5,11 +5,12 @@ use serde_json::Value;
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::flatten::flatten_into;
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "blob-store-stats",
     help: "Regularly samples blob store stats, only applicable to serverless Elasticsearch",
     params: &["blob-store-stats-sample-interval"],
@@ -20,7 +21,7 @@ pub const DEVICE: Device = Device {
 
 const PATH: &str = "/_internal/blob_store/stats";
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("blob-store-stats-sample-interval", 1)?;
     let is_serverless = |(_, watched): &(usize, &super::Watched)| watched.is_serverless();
     let planned = |(cluster, watched): (usize, &super::Watched)| Planned {
@@ -31,7 +32,7 @@ fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<
     let planned: Vec<Planned> =
         surroundings.clusters.iter().enumerate().filter(is_serverless).map(planned).collect();
     match planned.is_empty() {
-        true => Err("it is only supported with serverless Elasticsearch".into()),
+        true => Err(Error::Unsupported("it is only supported with serverless Elasticsearch".into())),
         false => Ok(planned),
     }
 }
@@ -41,7 +42,7 @@ struct BlobStoreStats {
 }
 
 impl Recorder for BlobStoreStats {
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let stats = cluster.fetch(PATH)?;
         let mut meta = Params::new();
         meta.insert("cluster".into(), stats["cluster_name"].as_str().unwrap_or(&self.cluster).into());

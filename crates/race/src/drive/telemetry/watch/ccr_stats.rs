@@ -4,10 +4,11 @@ use serde_json::json;
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "ccr-stats",
     help: "Regularly samples Cross Cluster Replication (CCR) related stats",
     params: &["ccr-stats-indices", "ccr-stats-sample-interval"],
@@ -18,7 +19,7 @@ pub const DEVICE: Device = Device {
 
 const PATH: &str = "/_ccr/stats?human=false&filter_path=follow_stats";
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("ccr-stats-sample-interval", 1)?;
     let indices = params.by_cluster("ccr-stats-indices", surroundings.clusters, false)?;
     let planned = |(cluster, indices): (usize, Option<Vec<String>>)| Planned {
@@ -36,7 +37,7 @@ struct CcrStats {
 }
 
 impl Recorder for CcrStats {
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let stats = cluster.fetch(PATH)?;
         for followed in stats["follow_stats"]["indices"].as_array().into_iter().flatten() {
             let Some(index) = followed["index"].as_str() else { continue };

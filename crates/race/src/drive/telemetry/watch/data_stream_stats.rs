@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "data-stream-stats",
     help: "Regularly samples data stream stats",
     params: &["data-stream-stats-sample-interval"],
@@ -19,12 +20,15 @@ pub const DEVICE: Device = Device {
 
 const PATH: &str = "/_data_stream/_stats";
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("data-stream-stats-sample-interval", 10)?;
     let mut planned = Vec::new();
     for (cluster, watched) in surroundings.clusters.iter().enumerate() {
         if watched.version().is_some_and(|version| version < (7, 9)) {
-            return Err(format!("cluster [{}] is older than 7.9, which brought data streams", watched.name));
+            return Err(Error::Unsupported(format!(
+                "cluster [{}] is older than 7.9, which brought data streams",
+                watched.name
+            )));
         }
         let recorder = Box::new(DataStreamStats { cluster: watched.name.clone() });
         planned.push(Planned { cluster, interval: Some(interval), recorder });
@@ -37,7 +41,7 @@ struct DataStreamStats {
 }
 
 impl Recorder for DataStreamStats {
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let stats = cluster.fetch(PATH)?;
         let mut meta = Params::new();
         meta.insert("cluster".into(), self.cluster.as_str().into());

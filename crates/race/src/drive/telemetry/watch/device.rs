@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::Address;
 use crate::http::cluster::Cluster;
-use crate::http::protocol::version_of;
 use crate::metrics::{Level, Metric, MetricsSender, RaceContext};
 use crate::model::Params;
+use crate::protocol::version_of;
 
 /// Beginnings of the names of values that become rows of the report.
 const RESULT_NAMES: [&str; 2] = ["total_transform_", "disk_usage_"];
 
-pub struct Device {
+pub(crate) struct Device {
     /// What the user writes after `--telemetry`.
     pub name: &'static str,
     pub help: &'static str,
@@ -28,18 +29,18 @@ pub struct Device {
     /// One recorder a cluster it watches.
     ///
     /// Errors: a parameter is wrong, or the device cannot work here; the reason names it.
-    pub plan: fn(&Parameters<'_>, &Surroundings<'_>) -> Result<Vec<Planned>, String>,
+    pub plan: fn(&Parameters<'_>, &Surroundings<'_>) -> Result<Vec<Planned>, Error>,
 }
 
 impl Device {
     /// A shard's part of an answer, as the fields of a document.
-    pub fn of_shard(&self, shard: &Value) -> Params {
+    pub(crate) fn of_shard(&self, shard: &Value) -> Params {
         Params::from_iter([("name".to_owned(), self.name.into()), ("shard".to_owned(), shard.clone())])
     }
 }
 
 /// A recorder and where it is to work.
-pub struct Planned {
+pub(crate) struct Planned {
     /// Index into [`Surroundings::clusters`].
     pub cluster: usize,
     /// Time between two samples; `None`: at the end only.
@@ -48,7 +49,7 @@ pub struct Planned {
 }
 
 /// What a device may know before the race.
-pub struct Surroundings<'a> {
+pub(crate) struct Surroundings<'a> {
     /// The raced cluster first.
     pub clusters: &'a [Watched],
     /// Names of the track's indices and data streams.
@@ -61,7 +62,7 @@ pub struct Surroundings<'a> {
 
 /// A cluster that is watched.
 #[derive(Debug, Clone)]
-pub struct Watched {
+pub(crate) struct Watched {
     pub name: String,
     pub hosts: Vec<Address>,
     pub headers: String,
@@ -71,39 +72,39 @@ pub struct Watched {
 }
 
 impl Watched {
-    pub fn is_serverless(&self) -> bool {
+    pub(crate) fn is_serverless(&self) -> bool {
         self.info["version"]["build_flavor"] == "serverless"
     }
 
     /// `version.number` as (major, minor), or `None` for servers that do not say.
-    pub fn version(&self) -> Option<(u32, u32)> {
+    pub(crate) fn version(&self) -> Option<(u32, u32)> {
         version_of(&self.info)
     }
 }
 
 /// Asks one cluster.
-pub trait Recorder: Send {
+pub(crate) trait Recorder: Send {
     /// Before the first request of the race.
     ///
     /// Errors, here and below: the reason; the device is not asked again.
-    fn start(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), String> {
+    fn start(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), Error> {
         Ok(())
     }
 
     /// Once an interval.
-    fn record(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), Error> {
         Ok(())
     }
 
     /// After the last request of the race.
-    fn finish(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), String> {
+    fn finish(&mut self, _cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), Error> {
         Ok(())
     }
 }
 
 /// What the devices of a cluster leave behind beside documents.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// Values that become rows of the report.
     pub results: Vec<Metric>,
     pub notes: Vec<String>,
@@ -111,7 +112,7 @@ pub struct Findings {
 }
 
 /// Takes in what a device finds.
-pub struct Output<'a> {
+pub(crate) struct Output<'a> {
     pub context: &'a RaceContext,
     pub sender: &'a MetricsSender,
     pub findings: &'a mut Findings,
@@ -119,7 +120,7 @@ pub struct Output<'a> {
 
 impl Output<'_> {
     /// One value.
-    pub fn value(&mut self, level: Level<'_>, metric: Metric) {
+    pub(crate) fn value(&mut self, level: Level<'_>, metric: Metric) {
         self.sender.telemetry(self.context.value(Instant::now(), level, &metric));
         if RESULT_NAMES.iter().any(|start| metric.name.starts_with(start)) {
             self.findings.results.push(metric);
@@ -127,7 +128,7 @@ impl Output<'_> {
     }
 
     /// A document of the device's own; the first of its fields is its `name`.
-    pub fn document(&mut self, level: Level<'_>, fields: Params, meta: &Params) {
+    pub(crate) fn document(&mut self, level: Level<'_>, fields: Params, meta: &Params) {
         self.sender.telemetry(self.context.document(Instant::now(), level, fields, meta));
     }
 }

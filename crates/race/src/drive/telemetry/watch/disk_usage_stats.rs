@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::HttpError;
 use crate::http::cluster::Cluster;
 use crate::metrics::{Level, Metric};
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "disk-usage-stats",
     help: "Runs the indices disk usage API after benchmarking",
     params: &["disk-usage-stats-indices", "disk-usage-stats-timeout"],
@@ -31,14 +32,13 @@ const PARTS: [(&str, &str); 7] = [
     ("knn_vectors", "/knn_vectors_in_bytes"),
 ];
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let indices = params.list("disk-usage-stats-indices")?.unwrap_or_else(|| surroundings.indices.to_vec());
     if indices.is_empty() {
-        return Err(
+        return Err(Error::argument(
             "No indices defined for disk-usage-stats. Set disk-usage-stats-indices telemetry param or add \
-                    indices or data streams to the track config."
-                .into(),
-        );
+                    indices or data streams to the track config.",
+        ));
     }
     let timeout = params.interval("disk-usage-stats-timeout", TIMEOUT_S)?;
     Ok(vec![Planned { cluster: 0, interval: None, recorder: Box::new(DiskUsageStats { indices, timeout }) }])
@@ -50,7 +50,7 @@ struct DiskUsageStats {
 }
 
 impl Recorder for DiskUsageStats {
-    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let mut is_found = false;
         for index in &self.indices {
             let path = format!("/{index}/_disk_usage?run_expensive_tasks=true");
@@ -65,27 +65,31 @@ impl Recorder for DiskUsageStats {
                 Ok(answer) if answer.status == 404 => "it does not exist".to_owned(),
                 Err(HttpError::Timeout) => format!("no answer within {} s", self.timeout.as_secs()),
                 Ok(answer) => {
-                    return Err(format!(
-                        "POST {path} answered with status {}: {}",
-                        answer.status, answer.body
-                    ));
+                    return Err(Error::Refused {
+                        call: format!("POST {path}"),
+                        status: answer.status,
+                        body: answer.body.to_string(),
+                    });
                 }
-                Err(error) => return Err(format!("POST {path}: {error}")),
+                Err(error) => return Err(Error::no_answer(format_args!("POST {path}"))(error)),
             };
             output.findings.warnings.push(format!("No disk usage of [{index}]: {missing}."));
         }
         match is_found {
             true => Ok(()),
-            false => Err(format!("Couldn't find any indices for disk usage {}", self.indices.join(","))),
+            false => Err(Error::Answer(format!(
+                "Couldn't find any indices for disk usage {}",
+                self.indices.join(",")
+            ))),
         }
     }
 }
 
 /// Bytes by index and field; parts that take none are left out.
-fn metrics(answer: &Value) -> Result<Vec<Metric>, String> {
+fn metrics(answer: &Value) -> Result<Vec<Metric>, Error> {
     let shards = &answer["_shards"];
     if shards["failed"].as_u64().unwrap_or(0) > 0 {
-        return Err(format!("Shards failed when fetching disk usage: {}", shards["failures"]));
+        return Err(Error::Answer(format!("Shards failed when fetching disk usage: {}", shards["failures"])));
     }
     let mut found = Vec::new();
     let indices = answer.as_object().into_iter().flatten().filter(|(name, _)| *name != "_shards");
@@ -122,7 +126,10 @@ mod tests {
             [("disk_usage_total", 9), ("disk_usage_inverted_index", 5), ("disk_usage_stored_fields", 4)];
         assert_eq!(found, expected.map(|(name, bytes)| (name.to_owned(), Value::from(bytes))));
         assert!(
-            metrics(&json!({"_shards": {"failed": 1, "failures": ["x"]}})).unwrap_err().contains("[\"x\"]")
+            metrics(&json!({"_shards": {"failed": 1, "failures": ["x"]}}))
+                .unwrap_err()
+                .to_string()
+                .contains("[\"x\"]")
         );
     }
 }

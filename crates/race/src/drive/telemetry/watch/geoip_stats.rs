@@ -4,11 +4,12 @@ use serde_json::Value;
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::{Level, Metric};
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "geoip-stats",
     help: "Writes geo ip stats to the metrics store at the end of the benchmark",
     params: &[],
@@ -21,14 +22,14 @@ const PATH: &str = "/_ingest/geoip/stats";
 const KEYS: [&str; 6] =
     ["count", "hits", "misses", "evictions", "hits_time_in_millis", "misses_time_in_millis"];
 
-fn plan(_params: &Parameters<'_>, _surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(_params: &Parameters<'_>, _surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     Ok(vec![Planned { cluster: 0, interval: None, recorder: Box::new(GeoIpStats) }])
 }
 
 struct GeoIpStats;
 
 impl Recorder for GeoIpStats {
-    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         // The statistics know nodes by id only.
         let info = cluster.fetch("/_nodes/_all")?;
         let stats = cluster.fetch(PATH)?;

@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings, nodes};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::{Level, Metric};
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "ingest-pipeline-stats",
     help: "Reports ingest pipeline stats by node, pipeline and processor at the end of the benchmark",
     params: &[],
@@ -24,7 +25,7 @@ const PATH: &str = "/_nodes/stats/ingest";
 const COUNTERS: [(&str, &str, Option<&str>); 3] =
     [("count", "count", None), ("time", "time_in_millis", Some("ms")), ("failed", "failed", None)];
 
-fn plan(_params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(_params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let planned = |(cluster, watched): (usize, &super::Watched)| Planned {
         cluster,
         interval: None,
@@ -44,12 +45,12 @@ struct IngestPipelineStats {
 }
 
 impl Recorder for IngestPipelineStats {
-    fn start(&mut self, cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), String> {
+    fn start(&mut self, cluster: &mut Cluster, _output: &mut Output<'_>) -> Result<(), Error> {
         self.before = counters(&cluster.fetch(PATH)?, &self.cluster);
         Ok(())
     }
 
-    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         for (owner, after) in counters(&cluster.fetch(PATH)?, &self.cluster) {
             let before = self.before.get(&owner).copied().unwrap_or_default();
             let (node, start, meta) = &owner;

@@ -9,10 +9,11 @@ use std::process::Command;
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
 use super::sampler::WatchPlan;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::model::bare_text;
 
-pub const JIT: Device = Device {
+pub(super) const JIT: Device = Device {
     name: "jit",
     help: "JIT compiler logs of a JVM that the race starts (--engine DIR)",
     params: &[],
@@ -24,7 +25,7 @@ pub const JIT: Device = Device {
     },
 };
 
-pub const GC: Device = Device {
+pub(super) const GC: Device = Device {
     name: "gc",
     help: "GC logs of a JVM that the race starts (--engine DIR)",
     params: &["gc-log-config"],
@@ -36,7 +37,7 @@ pub const GC: Device = Device {
     },
 };
 
-pub const FLIGHT_RECORDER: Device = Device {
+pub(super) const FLIGHT_RECORDER: Device = Device {
     name: "jfr",
     help: "Java Flight Recorder of a JVM that the race starts (--engine DIR)",
     params: &["recording-template", "jfr-delay", "jfr-duration"],
@@ -47,7 +48,7 @@ pub const FLIGHT_RECORDER: Device = Device {
     },
 };
 
-pub const HEAP_DUMP: Device = Device {
+pub(super) const HEAP_DUMP: Device = Device {
     name: "heapdump",
     help: "Heap dump, at the end, of a JVM that the race starts (--engine DIR)",
     params: &[],
@@ -61,10 +62,10 @@ pub const HEAP_DUMP: Device = Device {
 };
 
 /// Options of the JVM that is started, with its logs in `folder`.
-pub fn options(plan: &WatchPlan, folder: &Path) -> Result<Vec<String>, String> {
-    let wrong = |error: std::io::Error| format!("[{}]: {error}", folder.display());
+pub(crate) fn options(plan: &WatchPlan, folder: &Path) -> Result<Vec<String>, Error> {
+    let wrong = Error::at(folder);
     // The server has another working folder.
-    let folder = &std::path::absolute(folder).map_err(wrong)?;
+    let folder = &std::path::absolute(folder).map_err(&wrong)?;
     let params = Parameters(&plan.params);
     let text = |name: &str| params.get(name).map(bare_text);
     let file = |name: &str| folder.join(name).display().to_string();
@@ -114,11 +115,13 @@ pub fn options(plan: &WatchPlan, folder: &Path) -> Result<Vec<String>, String> {
 }
 
 /// The process of the JVM that the race started.
-fn started(surroundings: &Surroundings<'_>, instead: &str) -> Result<u32, String> {
-    surroundings.jvm.ok_or_else(|| format!("the race does not start a JVM (--engine DIR would); {instead}"))
+fn started(surroundings: &Surroundings<'_>, instead: &str) -> Result<u32, Error> {
+    surroundings.jvm.ok_or_else(|| {
+        Error::Unsupported(format!("the race does not start a JVM (--engine DIR would); {instead}"))
+    })
 }
 
-fn log(surroundings: &Surroundings<'_>, file: &str, instead: &str) -> Result<Vec<Planned>, String> {
+fn log(surroundings: &Surroundings<'_>, file: &str, instead: &str) -> Result<Vec<Planned>, Error> {
     started(surroundings, instead)?;
     let recorder = JvmLog { file: surroundings.folder.join(file) };
     Ok(vec![Planned { cluster: 0, interval: None, recorder: Box::new(recorder) }])
@@ -130,7 +133,7 @@ struct JvmLog {
 }
 
 impl Recorder for JvmLog {
-    fn finish(&mut self, _cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn finish(&mut self, _cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         output.findings.notes.push(format!("The JVM writes [{}].", self.file.display()));
         Ok(())
     }
@@ -142,9 +145,9 @@ struct HeapDump {
 }
 
 impl Recorder for HeapDump {
-    fn finish(&mut self, _cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn finish(&mut self, _cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         if let Some(folder) = self.file.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| format!("[{}]: {error}", folder.display()))?;
+            std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
         }
         // The tools of the server's own JDK, if it runs on one, else those of the path.
         let java = std::fs::read_link(format!("/proc/{}/exe", self.process)).ok();
@@ -154,9 +157,13 @@ impl Recorder for HeapDump {
             .arg(format!("-dump:format=b,file={}", self.file.display()))
             .arg(self.process.to_string())
             .output()
-            .map_err(|error| format!("[{}] does not start: {error}", jmap.display()))?;
+            .map_err(Error::machine(format_args!("[{}] does not start", jmap.display())))?;
         if !done.status.success() {
-            return Err(format!("[{}]: {}", jmap.display(), String::from_utf8_lossy(&done.stderr).trim()));
+            return Err(Error::Failed(format!(
+                "[{}]: {}",
+                jmap.display(),
+                String::from_utf8_lossy(&done.stderr).trim()
+            )));
         }
         output.findings.notes.push(format!("The heap dump is in [{}].", self.file.display()));
         Ok(())

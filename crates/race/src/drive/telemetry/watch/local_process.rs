@@ -11,7 +11,7 @@ use crate::drive::proc_files::{bytes, value};
 
 /// What a process holds. Bytes and milliseconds are totals since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ProcessSample {
+pub(super) struct ProcessSample {
     pub rss_bytes: u64,
     pub anonymous_bytes: u64,
     pub file_bytes: u64,
@@ -23,7 +23,7 @@ pub struct ProcessSample {
 }
 
 /// The process that listens on one of these addresses, if it runs here and shows itself.
-pub fn find(proc_folder: &Path, sockets: &[SocketAddr]) -> Option<u32> {
+pub(super) fn find(proc_folder: &Path, sockets: &[SocketAddr]) -> Option<u32> {
     let local: Vec<SocketAddr> = sockets.iter().copied().filter(|socket| is_local(socket.ip())).collect();
     let inodes: HashSet<String> = ["net/tcp", "net/tcp6"]
         .iter()
@@ -66,7 +66,7 @@ fn holds(process: &Path, inodes: &HashSet<String>) -> bool {
 }
 
 /// `None` when the process has ended.
-pub fn sample(process: &Path, ticks_per_s: u64) -> Option<ProcessSample> {
+pub(super) fn sample(process: &Path, ticks_per_s: u64) -> Option<ProcessSample> {
     let status = std::fs::read_to_string(process.join("status")).ok()?;
     let stat = std::fs::read_to_string(process.join("stat")).ok()?;
     let io = std::fs::read_to_string(process.join("io")).unwrap_or_default();

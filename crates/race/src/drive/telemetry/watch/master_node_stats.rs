@@ -2,11 +2,12 @@
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "master-node-stats",
     help: "Regularly samples master node name",
     params: &["master-node-stats-sample-interval"],
@@ -15,7 +16,7 @@ pub const DEVICE: Device = Device {
     plan,
 };
 
-fn plan(params: &Parameters<'_>, _surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, _surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("master-node-stats-sample-interval", 30)?;
     Ok(vec![Planned { cluster: 0, interval: Some(interval), recorder: Box::new(MasterNodeStats) }])
 }
@@ -23,9 +24,11 @@ fn plan(params: &Parameters<'_>, _surroundings: &Surroundings<'_>) -> Result<Vec
 struct MasterNodeStats;
 
 impl Recorder for MasterNodeStats {
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let state = cluster.fetch("/_cluster/state/master_node")?;
-        let id = state["master_node"].as_str().ok_or("the cluster state names no master node")?;
+        let id = state["master_node"]
+            .as_str()
+            .ok_or_else(|| Error::Answer("the cluster state names no master node".into()))?;
         let info = cluster.fetch(&format!("/_nodes/{id}/os"))?;
         let mut fields = Params::new();
         fields.insert("name".into(), DEVICE.name.into());

@@ -26,13 +26,12 @@ mod server_stats;
 mod shard_stats;
 mod transform_stats;
 
-pub use device::{Device, Findings, Output, Recorder, Surroundings, Watched};
-pub use jvm_devices::options as jvm_options;
-pub use params::Parameters;
-pub use sampler::{Sampled, Sampling, WatchPlan};
+pub(crate) use device::{Device, Surroundings, Watched};
+pub(crate) use jvm_devices::options as jvm_options;
+pub(crate) use sampler::{Sampled, Sampling, WatchPlan};
 
 /// All devices, in the order of `--help` and of Rally's list.
-pub const DEVICES: [Device; 19] = [
+pub(crate) const DEVICES: [Device; 19] = [
     jvm_devices::JIT,
     jvm_devices::GC,
     jvm_devices::FLIGHT_RECORDER,

@@ -5,11 +5,12 @@ use serde_json::Value;
 use super::device::{Device, Output, Planned, Recorder, Surroundings, nodes};
 use super::flatten::flatten_into;
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "node-stats",
     help: "Regularly samples node stats",
     params: &[
@@ -65,7 +66,7 @@ const INDICES_METRICS: [&str; 12] = [
     "request_cache",
 ];
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("node-stats-sample-interval", 1)?;
     let listed = params.list("node-stats-include-indices-metrics")?;
     let indices = match listed {
@@ -101,7 +102,7 @@ struct NodeStats {
 }
 
 impl Recorder for NodeStats {
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let stats = cluster.fetch("/_nodes/stats/_all")?;
         for (name, node) in nodes(&stats) {
             let mut meta = Params::new();

@@ -5,52 +5,55 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::device::Watched;
+use crate::error::Error;
 use crate::hosts::DEFAULT_CLUSTER;
 use crate::model::Params;
 
 /// Index of a cluster and what is chosen of it; `None`: all.
-pub type OfCluster = (usize, Option<Vec<String>>);
+pub(super) type OfCluster = (usize, Option<Vec<String>>);
 
 /// The parameters, with errors that name them.
-pub struct Parameters<'a>(pub &'a Params);
+pub(crate) struct Parameters<'a>(pub &'a Params);
 
 impl Parameters<'_> {
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
     /// A number of seconds above 0.
-    pub fn interval(&self, name: &str, default_s: u64) -> Result<Duration, String> {
+    pub(crate) fn interval(&self, name: &str, default_s: u64) -> Result<Duration, Error> {
         let Some(value) = self.get(name) else { return Ok(Duration::from_secs(default_s)) };
         let interval = value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         interval.filter(|interval| !interval.is_zero()).ok_or_else(|| {
-            format!("The telemetry parameter '{name}' must be greater than zero but was {value}.")
+            Error::Argument(format!(
+                "The telemetry parameter '{name}' must be greater than zero but was {value}."
+            ))
         })
     }
 
-    pub fn flag(&self, name: &str, default: bool) -> Result<bool, String> {
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, Error> {
         match self.get(name) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(*flag),
-            Some(other) => {
-                Err(format!("The telemetry parameter '{name}' must be true or false but was {other}."))
-            }
+            Some(other) => Err(Error::Argument(format!(
+                "The telemetry parameter '{name}' must be true or false but was {other}."
+            ))),
         }
     }
 
     /// Texts of a list, or of a text with commas.
-    pub fn list(&self, name: &str) -> Result<Option<Vec<String>>, String> {
+    pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<String>>, Error> {
         self.get(name).map(|value| texts(name, value)).transpose()
     }
 
     /// Lists of texts by cluster (index into `clusters`): an object by cluster's name, or, where `takes_text`, a text for the
     /// default cluster. Without the parameter every cluster with no list.
-    pub fn by_cluster(
+    pub(crate) fn by_cluster(
         &self,
         name: &str,
         clusters: &[Watched],
         takes_text: bool,
-    ) -> Result<Vec<OfCluster>, String> {
+    ) -> Result<Vec<OfCluster>, Error> {
         let position = |cluster: &str| clusters.iter().position(|one| one.name == cluster);
         match self.get(name) {
             None | Some(Value::Bool(false)) => {
@@ -62,11 +65,11 @@ impl Parameters<'_> {
                     None => {
                         let mut known: Vec<&str> = clusters.iter().map(|one| one.name.as_str()).collect();
                         known.sort_unstable();
-                        Err(format!(
+                        Err(Error::Argument(format!(
                             "The telemetry parameter '{name}' must be a JSON Object with keys matching the cluster names \
                              [{}] specified in --target-hosts but it had [{cluster}].",
                             known.join(",")
-                        ))
+                        )))
                     }
                 };
                 object.iter().map(one).collect()
@@ -74,18 +77,18 @@ impl Parameters<'_> {
             Some(value @ Value::String(_)) if takes_text => {
                 Ok(vec![(position(DEFAULT_CLUSTER).unwrap_or(0), Some(texts(name, value)?))])
             }
-            Some(other) => Err(format!(
+            Some(other) => Err(Error::Argument(format!(
                 "The telemetry parameter '{name}' must be a JSON Object by cluster but was {other}."
-            )),
+            ))),
         }
     }
 }
 
-fn texts(name: &str, value: &Value) -> Result<Vec<String>, String> {
+fn texts(name: &str, value: &Value) -> Result<Vec<String>, Error> {
     let wrong = || {
-        format!(
+        Error::Argument(format!(
             "The telemetry parameter '{name}' must be a comma-separated string or a list but was {value}."
-        )
+        ))
     };
     match value {
         Value::String(text) => {

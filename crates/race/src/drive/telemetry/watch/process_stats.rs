@@ -13,11 +13,12 @@ use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::local_process::{self, ProcessSample};
 use super::params::Parameters;
 use crate::drive::proc_files::ticks_per_s;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "process-stats",
     help: "Samples memory, CPU and disk of the server's process where it runs on this machine (on by default)",
     params: &["process-stats-sample-interval"],
@@ -26,7 +27,7 @@ pub const DEVICE: Device = Device {
     plan,
 };
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("process-stats-sample-interval", 1)?;
     let mut planned = Vec::new();
     for (cluster, watched) in surroundings.clusters.iter().enumerate() {
@@ -58,11 +59,11 @@ struct ProcessStats {
 }
 
 impl Recorder for ProcessStats {
-    fn start(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn start(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         self.record(cluster, output)
     }
 
-    fn record(&mut self, _cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, _cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         for process in &mut self.processes {
             let folder = PathBuf::from(format!("/proc/{}", process.id));
             let now = Instant::now();
@@ -79,7 +80,7 @@ impl Recorder for ProcessStats {
         Ok(())
     }
 
-    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         self.record(cluster, output)
     }
 }

@@ -4,10 +4,11 @@ use serde_json::json;
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "recovery-stats",
     help: "Regularly samples shard recovery stats",
     params: &["recovery-stats-indices", "recovery-stats-sample-interval"],
@@ -16,7 +17,7 @@ pub const DEVICE: Device = Device {
     plan,
 };
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("recovery-stats-sample-interval", 1)?;
     let indices = params.by_cluster("recovery-stats-indices", surroundings.clusters, true)?;
     let planned = |(cluster, indices): (usize, Option<Vec<String>>)| Planned {
@@ -39,7 +40,7 @@ struct RecoveryStats {
 }
 
 impl Recorder for RecoveryStats {
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let stats = cluster.fetch(&self.path)?;
         for (index, body) in stats.as_object().into_iter().flatten() {
             for shard in body["shards"].as_array().into_iter().flatten() {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::DEVICES;
 use super::device::{Device, Findings, Output, Planned, Recorder, Surroundings, Watched};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::{Metric, MetricsSender, RaceContext};
 use crate::model::Params;
@@ -23,7 +24,7 @@ const IDLE: Duration = Duration::from_secs(3600);
 
 /// Which devices the user wants.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct WatchPlan {
+pub(crate) struct WatchPlan {
     /// Names of devices; `none` leaves out those that are on by default.
     pub devices: Vec<String>,
     pub params: Params,
@@ -31,7 +32,7 @@ pub struct WatchPlan {
 
 /// What sampling brought.
 #[derive(Debug, Default)]
-pub struct Sampled {
+pub(crate) struct Sampled {
     /// Values that become rows of the report.
     pub results: Vec<Metric>,
     pub notes: Vec<String>,
@@ -40,30 +41,30 @@ pub struct Sampled {
 
 impl WatchPlan {
     /// No devices, those that are on by default left out.
-    pub fn none() -> WatchPlan {
+    pub(crate) fn none() -> WatchPlan {
         WatchPlan { devices: vec![NONE.to_owned()], params: Params::new() }
     }
 
     /// Errors: a device or a parameter that does not exist, or a parameter of a device that does not run.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let names: Vec<&str> = DEVICES.iter().map(|device| device.name).collect();
         if let Some(unknown) =
             self.devices.iter().find(|name| *name != NONE && !names.contains(&name.as_str()))
         {
-            return Err(format!(
+            return Err(Error::Argument(format!(
                 "telemetry device [{unknown}] does not exist; there are {}",
                 names.join(", ")
-            ));
+            )));
         }
         for name in self.params.keys() {
             let owner = DEVICES.iter().find(|device| device.params.contains(&name.as_str()));
             match owner {
-                None => return Err(format!("telemetry parameter [{name}] does not exist")),
+                None => return Err(Error::Argument(format!("telemetry parameter [{name}] does not exist"))),
                 Some(device) if !self.has(device) => {
-                    return Err(format!(
+                    return Err(Error::Argument(format!(
                         "telemetry parameter [{name}] is one of device [{}], which --telemetry does not name",
                         device.name
-                    ));
+                    )));
                 }
                 Some(_) => {}
             }
@@ -85,7 +86,7 @@ impl WatchPlan {
         &self,
         surroundings: &Surroundings<'_>,
         warnings: &mut Vec<String>,
-    ) -> Result<Vec<(&'static Device, Planned)>, String> {
+    ) -> Result<Vec<(&'static Device, Planned)>, Error> {
         self.check()?;
         let is_serverless = surroundings.clusters.iter().any(Watched::is_serverless);
         let mut planned = Vec::new();
@@ -100,7 +101,7 @@ impl WatchPlan {
                 continue;
             }
             let of_device = (device.plan)(&Parameters(&self.params), surroundings)
-                .map_err(|reason| format!("telemetry device [{}]: {reason}", device.name))?;
+                .map_err(|reason| reason.within(format_args!("telemetry device [{}]", device.name)))?;
             planned.extend(of_device.into_iter().map(|one| (device, one)));
         }
         Ok(planned)
@@ -108,7 +109,7 @@ impl WatchPlan {
 }
 
 /// Threads that sample. Dropping it ends them without a last sample.
-pub struct Sampling {
+pub(crate) struct Sampling {
     threads: Vec<(Sender<()>, JoinHandle<Findings>)>,
     warnings: Vec<String>,
 }
@@ -117,12 +118,12 @@ impl Sampling {
     /// Returns when every device is ready.
     ///
     /// Errors: a device cannot work here, or no thread is to be had.
-    pub fn start(
+    pub(crate) fn start(
         plan: &WatchPlan,
         surroundings: &Surroundings<'_>,
         context: &Arc<RaceContext>,
         sender: &MetricsSender,
-    ) -> Result<Sampling, String> {
+    ) -> Result<Sampling, Error> {
         let mut sampling = Sampling { threads: Vec::new(), warnings: Vec::new() };
         let clusters = surroundings.clusters;
         let mut by_cluster: Vec<Vec<Task>> = clusters.iter().map(|_| Vec::new()).collect();
@@ -142,14 +143,14 @@ impl Sampling {
                 continue;
             }
             let cluster = Cluster::new(&watched.hosts, &watched.headers, watched.timeout)
-                .map_err(|error| format!("telemetry: {error}"))?;
+                .map_err(|error| error.within("telemetry"))?;
             let (stop, stopped) = channel();
             let (context, sender, ready) = (Arc::clone(context), sender.clone(), ready.clone());
             let sampler = Sampler { cluster, tasks, context, sender, findings: Findings::default() };
             let thread = std::thread::Builder::new()
                 .name("telemetry".into())
                 .spawn(move || sampler.run(&stopped, ready))
-                .map_err(|error| format!("telemetry: no thread: {error}"))?;
+                .map_err(Error::machine("telemetry: no thread"))?;
             sampling.threads.push((stop, thread));
         }
         drop(ready);
@@ -159,7 +160,7 @@ impl Sampling {
     }
 
     /// Takes the last samples and ends the threads.
-    pub fn finish(mut self) -> Sampled {
+    pub(crate) fn finish(mut self) -> Sampled {
         let mut sampled = Sampled { warnings: std::mem::take(&mut self.warnings), ..Sampled::default() };
         let threads = std::mem::take(&mut self.threads);
         for (stop, _) in &threads {
@@ -235,7 +236,7 @@ impl Sampler {
     fn each(
         &mut self,
         is_chosen: impl Fn(&Task) -> bool,
-        mut act: impl FnMut(&mut dyn Recorder, &mut Cluster, &mut Output<'_>) -> Result<(), String>,
+        mut act: impl FnMut(&mut dyn Recorder, &mut Cluster, &mut Output<'_>) -> Result<(), Error>,
     ) {
         for task in self.tasks.iter_mut().filter(|task| !task.is_failed && is_chosen(task)) {
             let mut output =

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "searchable-snapshots-stats",
     help: "Regularly samples searchable snapshots stats",
     params: &["searchable-snapshots-stats-indices", "searchable-snapshots-stats-sample-interval"],
@@ -17,7 +18,7 @@ pub const DEVICE: Device = Device {
     plan,
 };
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("searchable-snapshots-stats-sample-interval", 1)?;
     let indices = params.by_cluster("searchable-snapshots-stats-indices", surroundings.clusters, true)?;
     let mut planned = Vec::new();
@@ -31,11 +32,11 @@ fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<
 }
 
 /// Shell wildcards, as Rally's `fnmatch`.
-fn pattern(text: &str) -> Result<glob::Pattern, String> {
+fn pattern(text: &str) -> Result<glob::Pattern, Error> {
     glob::Pattern::new(text).map_err(|error| {
-        format!(
+        Error::Argument(format!(
             "The telemetry parameter 'searchable-snapshots-stats-indices' holds the pattern [{text}]: {error}"
-        )
+        ))
     })
 }
 
@@ -46,15 +47,17 @@ struct SnapshotsStats {
 }
 
 impl Recorder for SnapshotsStats {
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let level = if self.patterns.is_empty() { "cluster" } else { "indices" };
         let path = format!("/_searchable_snapshots/stats?level={level}");
-        let answer = cluster.get(&path).map_err(|error| format!("GET {path}: {error}"))?;
+        let answer = cluster.get(&path).map_err(Error::no_answer(format_args!("GET {path}")))?;
         match answer.status {
             200 => {}
             // Indices may be mounted later on.
             404 if answer.body.to_string().contains("No searchable snapshots indices found") => return Ok(()),
-            status => return Err(format!("GET {path} answered with status {status}")),
+            status => {
+                return Err(Error::Refused { call: format!("GET {path}"), status, body: String::new() });
+            }
         }
         for stats in answer.body["total"].as_array().into_iter().flatten() {
             self.put(output, "cluster", stats, None);

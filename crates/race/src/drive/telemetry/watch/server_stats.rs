@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 use super::device::{Device, Output, Planned, Recorder, Surroundings, nodes};
 use super::flatten::flatten_into;
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "server-stats",
     help: "Samples memory, merges and caches of every node (on by default)",
     params: &["server-stats-sample-interval"],
@@ -39,7 +40,7 @@ const SECTIONS: [(&str, &str); 5] = [
     ("limber", "/limber"),
 ];
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("server-stats-sample-interval", 2)?;
     let planned = |(cluster, watched): (usize, &super::Watched)| Planned {
         cluster,
@@ -56,25 +57,29 @@ struct ServerStats {
 }
 
 impl ServerStats {
-    fn ask(&mut self, cluster: &mut Cluster) -> Result<Value, String> {
+    fn ask(&mut self, cluster: &mut Cluster) -> Result<Value, Error> {
         loop {
             let path = format!("{}?{FILTER}", PATHS[self.path]);
-            let answer = cluster.get(&path).map_err(|error| format!("GET {}: {error}", PATHS[self.path]))?;
+            let answer =
+                cluster.get(&path).map_err(Error::no_answer(format_args!("GET {}", PATHS[self.path])))?;
             match answer.status {
                 200 => return Ok(answer.body),
                 400 if self.path + 1 < PATHS.len() => self.path += 1,
-                status => return Err(format!("GET {} answered with status {status}", PATHS[self.path])),
+                status => {
+                    let call = format!("GET {}", PATHS[self.path]);
+                    return Err(Error::Refused { call, status, body: String::new() });
+                }
             }
         }
     }
 }
 
 impl Recorder for ServerStats {
-    fn start(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn start(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         self.record(cluster, output)
     }
 
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let stats = self.ask(cluster)?;
         for (name, node) in nodes(&stats) {
             let mut fields = Params::new();
@@ -88,7 +93,7 @@ impl Recorder for ServerStats {
         Ok(())
     }
 
-    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         self.record(cluster, output)
     }
 }

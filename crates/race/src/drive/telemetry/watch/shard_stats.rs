@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings, nodes};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "shard-stats",
     help: "Regularly samples nodes stats at shard level",
     params: &["shard-stats-sample-interval"],
@@ -17,7 +18,7 @@ pub const DEVICE: Device = Device {
     plan,
 };
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("shard-stats-sample-interval", 60)?;
     let planned = |(cluster, watched): (usize, &super::Watched)| Planned {
         cluster,
@@ -32,7 +33,7 @@ struct ShardStats {
 }
 
 impl Recorder for ShardStats {
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         let stats = cluster.fetch("/_nodes/stats/_all?level=shards")?;
         let mut meta = Params::new();
         meta.insert("cluster".into(), self.cluster.as_str().into());

@@ -4,11 +4,12 @@ use serde_json::Value;
 
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::params::Parameters;
+use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::{Level, Metric};
 use crate::model::Params;
 
-pub const DEVICE: Device = Device {
+pub(super) const DEVICE: Device = Device {
     name: "transform-stats",
     help: "Regularly samples transform stats",
     params: &["transform-stats-transforms", "transform-stats-sample-interval"],
@@ -33,7 +34,7 @@ const COUNTERS: [(&str, &str, Option<&str>); 11] = [
     ("processing_time", "processing_time_in_ms", Some("ms")),
 ];
 
-fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, String> {
+fn plan(params: &Parameters<'_>, surroundings: &Surroundings<'_>) -> Result<Vec<Planned>, Error> {
     let interval = params.interval("transform-stats-sample-interval", 1)?;
     let transforms = params.by_cluster("transform-stats-transforms", surroundings.clusters, false)?;
     let planned = |(cluster, transforms): (usize, Option<Vec<String>>)| Planned {
@@ -50,7 +51,7 @@ struct TransformStats {
 }
 
 impl TransformStats {
-    fn ask(&self, cluster: &mut Cluster, prefix: &str, output: &mut Output<'_>) -> Result<(), String> {
+    fn ask(&self, cluster: &mut Cluster, prefix: &str, output: &mut Output<'_>) -> Result<(), Error> {
         let stats = cluster.fetch(PATH)?;
         for transform in stats["transforms"].as_array().into_iter().flatten() {
             let Some(id) = transform["id"].as_str() else { continue };
@@ -66,11 +67,11 @@ impl TransformStats {
 }
 
 impl Recorder for TransformStats {
-    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn record(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         self.ask(cluster, "", output)
     }
 
-    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), String> {
+    fn finish(&mut self, cluster: &mut Cluster, output: &mut Output<'_>) -> Result<(), Error> {
         self.ask(cluster, "total_", output)
     }
 }

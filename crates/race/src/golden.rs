@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use limber_race::model::{
+use crate::model::{
     Challenge, Corpus, DocumentSet, DocumentSource, Operation, Parallel, Params, ScheduleElement, Task, Track,
 };
-use limber_race::notation::python_json;
-use limber_race::record::{AnnotationFilter, AnnotationStore, Race, RaceFilter, RaceStore, scope};
-use limber_race::report::table::Align;
-use limber_race::report::{Format, ReportOptions, Show, compare, listing, summary};
+use crate::notation::python_json;
+use crate::record::{AnnotationFilter, AnnotationStore, Race, RaceFilter, RaceStore, scope};
+use crate::report::table::Align;
+use crate::report::{Format, ReportOptions, Show, compare, listing, summary};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)

@@ -6,14 +6,14 @@
 use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Protocol {
+pub(crate) struct Protocol {
     pub accept: String,
     pub content_json: String,
     pub content_ndjson: String,
 }
 
 impl Protocol {
-    pub fn plain() -> Protocol {
+    pub(crate) fn plain() -> Protocol {
         Protocol {
             accept: "application/json".into(),
             content_json: "application/json".into(),
@@ -22,7 +22,7 @@ impl Protocol {
     }
 
     /// From the answer to `GET /`.
-    pub fn for_server(info: &Value) -> Protocol {
+    pub(crate) fn for_server(info: &Value) -> Protocol {
         let version = &info["version"];
         let is_elasticsearch = version["distribution"].as_str().is_none_or(|name| name == "elasticsearch");
         match version_of(info) {
@@ -37,7 +37,7 @@ impl Protocol {
 }
 
 /// Major and minor version, from the answer to `GET /`.
-pub fn version_of(info: &Value) -> Option<(u32, u32)> {
+pub(crate) fn version_of(info: &Value) -> Option<(u32, u32)> {
     let mut parts = info["version"]["number"].as_str()?.split('.');
     Some((parts.next()?.parse().ok()?, parts.next().and_then(|minor| minor.parse().ok()).unwrap_or(0)))
 }
