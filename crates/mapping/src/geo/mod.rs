@@ -20,7 +20,7 @@ pub use geohash::{GEOHASH_CHARS_MAX, geohash_at, geohash_bounds, geohash_text};
 pub use geojson::{GivenShape, ShapeOptions, parse_orientation, read_shape};
 pub use geometry::{Geometry, Position, Rectangle};
 pub use grid_cover::{ShapeCell, cells_of};
-pub use grid_edges::{GridBounds, GridEdges, GridPoint, Meeting, Side, is_on, turn};
+pub use grid_edges::{GridBounds, GridEdges, GridPoint, Meeting, Side, edges_of_line, is_on, turn};
 pub use grid_shape::{GRID_TURN, GridShape, Part, PartKind};
 pub use grid_simple::check_simple;
 pub use point::{GeoPoint, decode_latitude, decode_longitude, encode_latitude, encode_longitude};

@@ -7,7 +7,7 @@ use h3o::CellIndex;
 use limber_mapping::RequestError;
 use limber_mapping::geo::{
     GRID_TURN, GeoPoint, Geometry, GridBounds, GridEdges, GridPoint, GridShape, Meeting, Part, PartKind,
-    Rectangle, Side, is_on, turn,
+    Rectangle, Side, edges_of_line, is_on, turn,
 };
 use limber_segment::points::{Cell, Overlap};
 use limber_work as work;
@@ -233,7 +233,7 @@ impl<'d> DocPart<'d> {
     }
 
     fn edges(&self) -> impl Iterator<Item = (GridPoint, GridPoint)> {
-        self.lists.iter().flat_map(|list| list.windows(2).map(|pair| (pair[0], pair[1])))
+        self.lists.iter().flat_map(|list| edges_of_line(list))
     }
 
     /// Where a point lies to the rings of a polygon.
