@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::document::Document;
 use crate::measured::{Meter, allocated_bytes, uncharged_bytes};
 use crate::stop::Stop;
+use crate::warnings::Warnings;
 
 /// A request whose thread has worked for this long gives its turn to others ([`Entered::when_long`]).
 pub(crate) const LONG: Duration = Duration::from_millis(200);
@@ -30,6 +31,8 @@ pub struct Work {
     pub cancelled: Arc<AtomicBool>,
     /// When the request's time is up; none: it may take as long as it needs.
     pub deadline: Option<Instant>,
+    /// Where its threads warn whoever sent it; `None`: nobody is told.
+    pub warnings: Option<Arc<Warnings>>,
 }
 
 impl Work {
@@ -172,7 +175,9 @@ impl Current {
     fn hand_on_refusal(&mut self, before: Option<&mut Current>) {
         let Some(refusal) = self.refusal.take() else { return };
         match (before, &self.work.meter) {
-            (Some(whole), _) if Arc::ptr_eq(&whole.work.cancelled, &self.work.cancelled) || whole.has_meter_of(self) => {
+            (Some(whole), _)
+                if Arc::ptr_eq(&whole.work.cancelled, &self.work.cancelled) || whole.has_meter_of(self) =>
+            {
                 whole.refusal.get_or_insert(refusal);
             }
             (_, Some(meter)) => meter.keep_untold(refusal),
