@@ -5,6 +5,8 @@
 
 use limber_work as work;
 
+use super::grid_tree::GridTree;
+
 /// A place on the grid of 2^32 steps a full turn ([`super::encode_longitude`], [`super::encode_latitude`]).
 /// `x` goes on beyond the map where a shape crosses the date line.
 pub type GridPoint = (i64, i64);
@@ -31,7 +33,9 @@ impl GridBounds {
         GridBounds { x: (self.x.0.min(x), self.x.1.max(x)), y: (self.y.0.min(y), self.y.1.max(y)) }
     }
 
-    fn with(self, other: &GridBounds) -> GridBounds {
+    /// The smallest rectangle around both.
+    #[must_use]
+    pub fn with(self, other: &GridBounds) -> GridBounds {
         self.add((other.x.0, other.y.0)).add((other.x.1, other.y.1))
     }
 
@@ -139,13 +143,12 @@ pub enum Side {
     Inside,
 }
 
-/// Lines below a tree of rectangles, so that a question looks at few of them: runs of [`FAN`] edges as they follow one another, runs of so many
-/// runs, and so on. Edges of lines and rings are near to those before them, and those of a run wholly to the east of a place need only its ends.
+/// Lines below a tree of rectangles, so that a question looks at few of them. Edges of lines and rings are near to those before them, and those
+/// of a run wholly to the east of a place need only its ends.
 #[derive(Debug)]
 pub struct GridEdges {
     edges: Vec<(GridPoint, GridPoint)>,
-    /// Runs of edges first, then runs of those below; the last level has at most [`FAN`].
-    levels: Vec<Vec<Run>>,
+    tree: GridTree<Run>,
     bounds: GridBounds,
 }
 
@@ -156,9 +159,6 @@ struct Run {
     /// Whether each starts where the one before ends.
     is_chain: bool,
 }
-
-/// Edges of a run, and runs of a run.
-const FAN: usize = 8;
 
 /// Edges that one question looks at between two looks at whether the request may go on.
 const EDGES_BETWEEN_CHECKS: u32 = 1 << 16;
@@ -179,28 +179,17 @@ impl GridEdges {
     pub fn new<'l>(lines: impl IntoIterator<Item = &'l [GridPoint]>) -> GridEdges {
         let edges: Vec<_> = lines.into_iter().flat_map(edges_of_line).collect();
         let bounds = GridBounds::of(edges.iter().flat_map(|(a, b)| [a, b]));
-        let is_joined = |before: usize| edges[before].1 == edges[before + 1].0;
-        let run_of_edges = |number: usize, run: &[(GridPoint, GridPoint)]| {
-            let first = number * FAN;
-            let is_chain = (first..first + run.len() - 1).all(is_joined);
-            Run { bounds: GridBounds::of(run.iter().flat_map(|(a, b)| [a, b])), is_chain }
+        let is_joined = |at: usize| edges[at - 1].1 == edges[at].0;
+        let of_edges = |run: std::ops::Range<usize>| Run {
+            bounds: GridBounds::of(edges[run.clone()].iter().flat_map(|(a, b)| [a, b])),
+            is_chain: run.skip(1).all(is_joined),
         };
-        let of_edges = edges.chunks(FAN).enumerate().map(|(number, run)| run_of_edges(number, run));
-        let mut levels: Vec<Vec<Run>> = vec![of_edges.collect()];
-        let mut run_edges = FAN;
-        while let Some(below) = levels.last().filter(|level| level.len() > FAN) {
-            let run_of_runs = |number: usize, runs: &[Run]| {
-                let first = number * FAN;
-                let mut joints = (first + 1..first + runs.len()).map(|run| run * run_edges - 1);
-                let is_chain = runs.iter().all(|run| run.is_chain) && joints.all(is_joined);
-                Run { bounds: runs.iter().fold(GridBounds::NOTHING, |all, run| all.with(&run.bounds)), is_chain }
-            };
-            let above = below.chunks(FAN).enumerate().map(|(number, runs)| run_of_runs(number, runs));
-            let above = above.collect();
-            levels.push(above);
-            run_edges *= FAN;
-        }
-        GridEdges { edges, levels, bounds }
+        let of_runs = |all: &Run, run: &Run, joint: usize| Run {
+            bounds: all.bounds.with(&run.bounds),
+            is_chain: all.is_chain && run.is_chain && is_joined(joint),
+        };
+        let tree = GridTree::new(edges.len(), of_edges, of_runs);
+        GridEdges { edges, tree, bounds }
     }
 
     /// The smallest rectangle around all lines.
@@ -225,33 +214,11 @@ impl GridEdges {
         mut may_hold: impl FnMut(&Run, GridPoint, GridPoint) -> bool,
         mut is_found: impl FnMut(GridPoint, GridPoint) -> bool,
     ) -> bool {
-        let top = self.levels.len() - 1;
-        self.any_of(top, 0..self.levels[top].len(), &mut may_hold, &mut is_found)
-    }
-
-    fn any_of<M, F>(&self, level: usize, runs: std::ops::Range<usize>, may_hold: &mut M, is_found: &mut F) -> bool
-    where
-        M: FnMut(&Run, GridPoint, GridPoint) -> bool,
-        F: FnMut(GridPoint, GridPoint) -> bool,
-    {
-        let run_edges = FAN.pow(level as u32 + 1);
-        for number in runs {
-            let edges = &self.edges[number * run_edges..((number + 1) * run_edges).min(self.edges.len())];
-            if !may_hold(&self.levels[level][number], edges[0].0, edges[edges.len() - 1].1) {
-                continue;
-            }
-            let is_in_it = match level.checked_sub(1) {
-                None => edges.iter().any(|(a, b)| is_found(*a, *b)),
-                Some(below) => {
-                    let last = ((number + 1) * FAN).min(self.levels[below].len());
-                    self.any_of(below, number * FAN..last, may_hold, is_found)
-                }
-            };
-            if is_in_it {
-                return true;
-            }
-        }
-        false
+        let edges = &self.edges;
+        self.tree.any(
+            |run, of| may_hold(run, edges[of.start].0, edges[of.end - 1].1),
+            |edge| is_found(edges[edge].0, edges[edge].1),
+        )
     }
 
     /// Where a point lies to the rings that the edges make: inside of an odd number of them is inside.
@@ -303,7 +270,9 @@ impl GridEdges {
                     Meeting::Crossing => true,
                 };
                 looked_at += 1;
-                is_met || (looked_at.is_multiple_of(EDGES_BETWEEN_CHECKS) && work::check_beyond_deadline().is_err())
+                is_met
+                    || (looked_at.is_multiple_of(EDGES_BETWEEN_CHECKS)
+                        && work::check_beyond_deadline().is_err())
             },
         );
         is_met
@@ -376,7 +345,11 @@ mod tests {
         assert_eq!(standing.edges(), [((1, 2), (1, 2)), ((1, 2), (3, 4))]);
         assert!(standing.is_on((2, 3)) && !standing.is_on((2, 2)));
         let none = GridEdges::new([]);
-        assert!(!none.is_on((0, 0)) && !none.touch(&GridBounds::of([&(0, 0)])) && none.side_of((0, 0)) == Side::Outside);
+        assert!(
+            !none.is_on((0, 0))
+                && !none.touch(&GridBounds::of([&(0, 0)]))
+                && none.side_of((0, 0)) == Side::Outside
+        );
     }
 
     /// Points, lines and rectangles around rings of many runs, one of them open, against all edges one by one.
@@ -395,9 +368,9 @@ mod tests {
             for _ in 0..400 {
                 let (a, b) = ((next(60) - 10, next(60) - 10), (next(60) - 10, next(60) - 10));
                 let all = edges.edges();
-                let inside = all.iter().filter(|(c, d)| {
-                    (c.1 > a.1) != (d.1 > a.1) && (turn(*c, *d, a) > 0) == (d.1 > c.1)
-                });
+                let inside = all
+                    .iter()
+                    .filter(|(c, d)| (c.1 > a.1) != (d.1 > a.1) && (turn(*c, *d, a) > 0) == (d.1 > c.1));
                 let side = match inside.count() % 2 {
                     _ if all.iter().any(|(c, d)| is_on(*c, *d, a)) => Side::On,
                     0 => Side::Outside,
