@@ -4,7 +4,7 @@
 //! on a real Elasticsearch); `CONVERSATION` names the only file to run, `CONVERSATION_SKIP` those to leave out, with commas. Every file is a list of steps: `do: METHOD /path`, an optional `body` (an object, or a text that is sent
 //! as it is), `status` (200 when absent) and `match`, what the answer holds at least:
 //! objects by the members named, arrays in full, numbers within 1e-6, `$any` for anything, `$absent` for no such member,
-//! `$has TEXT` for a string with that part. Indices are deleted before and after each file.
+//! `$has TEXT` for a string with that part; `warnings`: the texts of the headers `Warning`, all of them. Indices are deleted before and after each file.
 
 mod support;
 
@@ -27,6 +27,7 @@ struct Step {
     expected: Option<Value>,
     /// Plain-text answers: what the text holds.
     text: Option<String>,
+    warnings: Option<Vec<String>>,
 }
 
 fn ok() -> u16 {
@@ -99,6 +100,13 @@ fn take(client: &mut Client, step: &Step) -> Result<(), String> {
     if answer.status != step.status {
         return Err(format!("status {} instead of {}: {text}", answer.status, step.status));
     }
+    if let Some(expected) = &step.warnings {
+        let headers = answer.headers.iter().filter(|(name, _)| name == "warning");
+        let found: Vec<&str> = headers.filter_map(|(_, value)| quoted(value)).collect();
+        if found != *expected {
+            return Err(format!("warnings {found:?}"));
+        }
+    }
     if let Some(part) = &step.text
         && !text.contains(part.as_str())
     {
@@ -109,6 +117,12 @@ fn take(client: &mut Client, step: &Step) -> Result<(), String> {
         matches(expected, &found, "").map_err(|what| format!("{what}\n    in {text}"))?;
     }
     Ok(())
+}
+
+/// The text of a header `Warning`: `299 Elasticsearch-VERSION-HASH "text"`.
+fn quoted(warning: &str) -> Option<&str> {
+    let (head, text) = warning.split_once(" \"")?;
+    head.starts_with("299 Elasticsearch-").then_some(text.strip_suffix('"')?)
 }
 
 fn matches(expected: &Value, found: &Value, path: &str) -> Result<(), String> {

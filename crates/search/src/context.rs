@@ -228,7 +228,12 @@ impl SearchContext {
     pub fn work(&self) -> Work {
         let meter = Work::current().and_then(|work| work.meter);
         let meter = meter.unwrap_or_else(|| Arc::new(self.ledger.request.meter()));
-        Work { meter: Some(meter), cancelled: self.cancelled.clone(), deadline: self.deadline }
+        Work {
+            meter: Some(meter),
+            cancelled: self.cancelled.clone(),
+            deadline: self.deadline,
+            warnings: work::warnings(),
+        }
     }
 
     /// Called once a window of documents.

@@ -130,10 +130,28 @@ fn run(
 ) -> Result<SearchResponse> {
     let context = &within_request(request, shards, context);
     let work = context.work();
-    let meter = work.meter.clone();
-    // `None`: whoever called has a meter of its own, and keeps the answer.
-    let is_own_meter = Work::current().is_none_or(|work| work.meter.is_none());
-    let _entered = work.enter();
+    // Otherwise whoever called keeps the answer.
+    let own_meter = work.meter.clone().filter(|_| Work::current().is_none_or(|work| work.meter.is_none()));
+    let entered = work.enter();
+    let outcome = run_entered(shards, request, cursor, is_scroll, context);
+    // What was refused to code that could not say so made the answer wrong, and this one alone.
+    let refusal = entered.refusal();
+    let mut response = outcome?;
+    refusal.map_or(Ok(()), Err)?;
+    if let Some(meter) = own_meter {
+        work::check_beyond_deadline()?;
+        response.charges.push(meter.take_account().into());
+    }
+    Ok(response)
+}
+
+fn run_entered(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    cursor: Option<&Cursor>,
+    is_scroll: bool,
+    context: &SearchContext,
+) -> Result<SearchResponse> {
     // A scroll by score needs its last score as a key.
     let by_score_with_keys = is_scroll || request.search_after.is_some();
     let mut request = std::borrow::Cow::Borrowed(request);
@@ -229,10 +247,6 @@ fn run(
             context.ledger.request.charge(reduced.json_bytes(list), "<aggregations of an answer>")?;
         response.charges.push(Arc::new(charge));
         response.aggregations = Some(reduced.to_json(list, request.typed_keys, &context.node_id)?);
-    }
-    if let Some(meter) = meter.filter(|_| is_own_meter) {
-        work::check_beyond_deadline()?;
-        response.charges.push(meter.take_account().into());
     }
     response.fetch_time = fetch_started.elapsed();
     response.took_millis = context.started.elapsed().as_millis() as u64;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::document::Document;
 use crate::measured::{Meter, allocated_bytes, uncharged_bytes};
 use crate::stop::Stop;
+use crate::warnings::Warnings;
 
 /// A request whose thread has worked for this long gives its turn to others ([`Entered::when_long`]).
 pub(crate) const LONG: Duration = Duration::from_millis(200);
@@ -30,6 +31,8 @@ pub struct Work {
     pub cancelled: Arc<AtomicBool>,
     /// When the request's time is up; none: it may take as long as it needs.
     pub deadline: Option<Instant>,
+    /// Where its threads warn whoever sent it; `None`: nobody is told.
+    pub warnings: Option<Arc<Warnings>>,
 }
 
 impl Work {
@@ -70,21 +73,27 @@ impl Entered {
         self
     }
 
-    /// What was refused to code that could not fail, if nobody has told it yet.
+    /// What was refused to code that could not fail, on this thread or on others of the request that have ended, if nobody has told it yet.
     pub fn refusal(&self) -> Option<Stop> {
-        with_current(|current| current.refusal.take()).flatten()
+        with_current(|current| {
+            let elsewhere = current.work.meter.as_ref().and_then(|meter| meter.take_untold());
+            current.refusal.take().or(elsewhere)
+        })
+        .flatten()
     }
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
         let now_bytes = uncharged_bytes();
+        let mut before = self.before.take();
         let left = CURRENT.with_borrow_mut(|current| {
             if let Some(current) = current {
                 current.look(now_bytes);
                 current.leave();
+                current.hand_on_refusal(before.as_mut());
             }
-            let left = std::mem::replace(current, self.before.take());
+            let left = std::mem::replace(current, before);
             if let Some(current) = current {
                 current.seen_bytes = now_bytes;
                 current.seen_allocated_bytes = allocated_bytes();
@@ -160,6 +169,24 @@ impl Current {
         if let Some(meter) = &self.work.meter {
             meter.note(-self.document.take_stated());
         }
+    }
+
+    /// What was refused to a part of a request was refused to the request: whoever runs the whole tells it.
+    fn hand_on_refusal(&mut self, before: Option<&mut Current>) {
+        let Some(refusal) = self.refusal.take() else { return };
+        match (before, &self.work.meter) {
+            (Some(whole), _)
+                if Arc::ptr_eq(&whole.work.cancelled, &self.work.cancelled) || whole.has_meter_of(self) =>
+            {
+                whole.refusal.get_or_insert(refusal);
+            }
+            (_, Some(meter)) => meter.keep_untold(refusal),
+            (_, None) => {}
+        }
+    }
+
+    fn has_meter_of(&self, other: &Current) -> bool {
+        matches!((&self.work.meter, &other.work.meter), (Some(own), Some(other)) if Arc::ptr_eq(own, other))
     }
 
     fn check(&mut self) -> Result<(), Stop> {

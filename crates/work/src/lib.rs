@@ -21,6 +21,7 @@ mod document;
 mod measured;
 mod stated;
 mod stop;
+mod warnings;
 
 pub use current::{
     Entered, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, suspended,
@@ -31,6 +32,7 @@ pub use stated::{
     spend_on_patterns,
 };
 pub use stop::Stop;
+pub use warnings::{Warnings, warn, warn_renamed, warn_unused, warnings};
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::stop::Stop;
+
 /// Memory that a request may hold before it is charged, and by which its charge grows and shrinks: an ordinary search charges nothing here.
 const STEP_BYTES: i64 = 256 << 10;
 
@@ -84,6 +86,8 @@ pub struct Meter {
     account: Mutex<Box<dyn Account>>,
     /// What `account` has, read without the lock.
     charged_bytes: AtomicI64,
+    /// What was refused to a thread that works no longer for the request.
+    untold: Mutex<Option<Stop>>,
 }
 
 impl Meter {
@@ -94,7 +98,16 @@ impl Meter {
             allocated_bytes: AtomicI64::new(0),
             account: Mutex::new(account),
             charged_bytes: AtomicI64::new(0),
+            untold: Mutex::new(None),
         }
+    }
+
+    pub(crate) fn keep_untold(&self, refusal: Stop) {
+        self.untold.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(refusal);
+    }
+
+    pub(crate) fn take_untold(&self) -> Option<Stop> {
+        self.untold.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// As much of what the request will hold was charged for it already, by other threads.

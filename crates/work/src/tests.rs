@@ -171,6 +171,29 @@ fn what_a_document_becomes_is_charged_and_given_back() {
 }
 
 #[test]
+fn what_is_refused_to_a_part_is_refused_to_the_whole() {
+    let (whole, _) = work();
+    let entered = whole.clone().enter();
+    let refused_to = |part: Work| {
+        let _entered = part.enter();
+        begin_document(0);
+        assert!(!makes(100 << 20));
+    };
+    // Of one meter, as a search's phase is, and of one flag, as a request's steps are.
+    refused_to(Work { cancelled: Arc::default(), ..whole.clone() });
+    assert!(matches!(check(), Err(Stop::Memory(_))));
+    assert!(entered.refusal().is_some() && entered.refusal().is_none(), "told once");
+    let (other, _) = work();
+    refused_to(Work { cancelled: whole.cancelled.clone(), ..other });
+    assert!(entered.refusal().is_some() && check().is_ok());
+    std::thread::scope(|scope| drop(scope.spawn(|| refused_to(whole.clone()))));
+    assert!(entered.refusal().is_some() && entered.refusal().is_none(), "on another thread");
+    let (another, _) = work();
+    refused_to(another);
+    assert!(entered.refusal().is_none() && check().is_ok(), "of a request of its own");
+}
+
+#[test]
 fn a_cancelled_request_stops() {
     let (work, _) = work();
     let cancelled = work.cancelled.clone();

@@ -5,6 +5,7 @@
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::DataStreamOptions;
@@ -92,6 +93,7 @@ impl Templates {
             )));
         }
         self.check_priority(name, &shown)?;
+        self.warn_of_legacy(name, &shown);
         self.composable.insert(name.to_owned(), shown);
         Ok(())
     }
@@ -108,22 +110,52 @@ impl Templates {
                     && overlap(template, body)
             })
             .collect();
-        let Some((other, _)) = conflicts.first() else { return Ok(()) };
-        let list = |template: &Value| {
-            let patterns =
-                template["index_patterns"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            format!("[{}]", patterns.collect::<Vec<_>>().join(", "))
-        };
-        let names: Vec<&str> = conflicts.iter().map(|(name, _)| name.as_str()).collect();
-        let with: Vec<String> =
-            conflicts.iter().map(|(name, body)| format!("{name} => {}", list(body))).collect();
-        let _ = other;
+        if conflicts.is_empty() {
+            return Ok(());
+        }
         Err(RequestError::illegal_argument(format!(
-            "index template [{name}] has index patterns {} matching patterns from existing templates [{}] with patterns ({}) that \
+            "index template [{name}] has index patterns {} matching patterns from existing templates {} that \
              have the same priority [{priority}], multiple index templates may not match during index creation, please use a different priority",
             list(template),
-            names.join(","),
-            with.join(","),
+            names_and_patterns(&conflicts),
+        )))
+    }
+
+    /// Legacy templates whose indices the new one takes.
+    fn warn_of_legacy(&self, name: &str, template: &Value) {
+        let taken: Vec<_> = self.legacy.iter().filter(|(_, body)| overlap(template, body)).collect();
+        if !taken.is_empty() {
+            work::warn(format!(
+                "index template [{name}] has index patterns {} matching patterns from existing older templates {}; this template [{name}] \
+                 will take precedence during new index creation",
+                list(template),
+                names_and_patterns(&taken),
+            ));
+        }
+    }
+
+    /// A legacy template whose indices composable ones take is not made, but for one that is as it was or is for all indices.
+    pub(super) fn check_is_not_taken(&self, name: &str, template: &Value) -> Result<()> {
+        let takers: Vec<_> = self.composable.iter().filter(|(_, body)| overlap(template, body)).collect();
+        if takers.is_empty() {
+            return Ok(());
+        }
+        let patterns = &template["index_patterns"];
+        let is_for_all = patterns.as_array().into_iter().flatten().any(|pattern| pattern == "*");
+        let is_as_it_was = self.legacy.get(name).is_some_and(|before| before["index_patterns"] == *patterns);
+        let told = format!(
+            "legacy template [{name}] has index patterns {} matching patterns from existing composable templates {}",
+            list(template),
+            names_and_patterns(&takers),
+        );
+        if is_for_all || is_as_it_was {
+            work::warn(format!(
+                "{told}; this template [{name}] may be ignored in favor of a composable template at index creation time"
+            ));
+            return Ok(());
+        }
+        Err(RequestError::illegal_argument(format!(
+            "{told}, use composable templates (/_index_template) instead"
         )))
     }
 
@@ -183,11 +215,18 @@ impl Templates {
         if let Some((_, template)) = self.best_composable(index) {
             return self.lay_composable(template);
         }
-        let mut matching: Vec<&Value> =
-            self.legacy.values().filter(|template| patterns_match(template, index)).collect();
-        matching.sort_by_key(|template| template["order"].as_i64().unwrap_or(0));
+        let mut matching: Vec<(&String, &Value)> =
+            self.legacy.iter().filter(|(_, template)| patterns_match(template, index)).collect();
+        if matching.len() > 1 {
+            let names: Vec<&str> = matching.iter().map(|(name, _)| name.as_str()).collect();
+            work::warn(format!(
+                "index [{index}] matches multiple legacy templates [{}], composable templates will only match a single template",
+                names.join(", ")
+            ));
+        }
+        matching.sort_by_key(|(_, template)| template["order"].as_i64().unwrap_or(0));
         let mut resolved = ResolvedTemplate::default();
-        for template in matching {
+        for (_, template) in matching {
             resolved.lay(&TemplateBody::of(template));
         }
         resolved
@@ -284,6 +323,19 @@ impl Templates {
             .map(|(name, other)| json!({"name": name, "index_patterns": other["index_patterns"]}))
             .collect()
     }
+}
+
+/// The patterns of a template, as a message has them.
+fn list(template: &Value) -> String {
+    let patterns = template["index_patterns"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    format!("[{}]", patterns.collect::<Vec<_>>().join(", "))
+}
+
+fn names_and_patterns(templates: &[(&String, &Value)]) -> String {
+    let names: Vec<&str> = templates.iter().map(|(name, _)| name.as_str()).collect();
+    let with: Vec<String> =
+        templates.iter().map(|(name, body)| format!("{name} => {}", list(body))).collect();
+    format!("[{}] with patterns ({})", names.join(","), with.join(","))
 }
 
 fn invalid_template(name: &str, why: &str) -> RequestError {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use limber_mapping::{Mapping, RequestError};
 use limber_text::wildcard;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::Alias;
@@ -285,6 +286,7 @@ pub(super) fn remove(
 // Legacy templates.
 impl Templates {
     pub(crate) fn put_legacy(&mut self, name: &str, body: &Value, create: bool) -> Result<()> {
+        work::warn("Legacy index templates are deprecated in favor of composable templates.");
         check_template_name(name)?;
         let mut parts = TemplateBody::default();
         let (mut patterns, mut order, mut version) = (None, Value::from(0), None);
@@ -320,7 +322,9 @@ impl Templates {
         shown.insert("settings".into(), nest(parts.settings.as_ref().unwrap_or(&Map::new())));
         shown.insert("mappings".into(), Value::Object(parts.mappings.clone().unwrap_or_default()));
         shown.insert("aliases".into(), aliases_json(parts.aliases.as_ref().unwrap_or(&BTreeMap::new())));
-        self.legacy.insert(name.to_owned(), Value::Object(shown));
+        let shown = Value::Object(shown);
+        self.check_is_not_taken(name, &shown)?;
+        self.legacy.insert(name.to_owned(), shown);
         Ok(())
     }
 

@@ -39,6 +39,7 @@ pub(crate) use options::Options;
 pub use pipeline::Pipeline;
 pub use registry::{Entry, Pipelines, Registry};
 pub use resources::Resources;
+pub(crate) use run::ends_request;
 pub use run::{ChangedMetadata, Outcome, Runner};
 pub use simulate::simulate;
 pub(crate) use simulate::{Given, given_documents};

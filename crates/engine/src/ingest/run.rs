@@ -66,7 +66,7 @@ pub struct ChangedMetadata {
 }
 
 /// Whether nobody waits for the request any more, or there is no memory for it.
-fn ends_request(error: &RequestError) -> bool {
+pub(crate) fn ends_request(error: &RequestError) -> bool {
     matches!(error.kind, "task_cancelled_exception" | "circuit_breaking_exception")
 }
 

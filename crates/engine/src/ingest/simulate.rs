@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::document::Metadata;
 use super::options::{Options, java_type};
 use super::registry::Pipelines;
-use super::run::Runner;
+use super::run::{Runner, ends_request};
 use super::trace::{document_json, error_json};
 
 /// Documents of one simulation.
@@ -90,6 +90,11 @@ pub fn simulate(
         });
         let trace = runner.take_trace();
         work::check()?;
+        if let Err(error) = &run
+            && ends_request(error)
+        {
+            return Err(error.clone());
+        }
         results.push(match run {
             _ if verbose => json!({ "processor_results": trace.results }),
             Ok(Some(document)) => json!({ "doc": document }),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
 use limber_text::wildcard;
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::Node;
@@ -16,6 +17,38 @@ use crate::catalog::{Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
 use crate::lifecycle::LifecycleState;
 use crate::settings::{IndexSettings, check_index_sort, check_new};
 use crate::shard::create_files;
+
+/// Indices of Elasticsearch's own features and of Kibana, whose names begin with a dot by right. Source: the `SystemIndexDescriptor`s of its
+/// plugins.
+const OF_SYSTEM: &[&str] = &[
+    ".apm-",
+    ".async-search",
+    ".enrich-",
+    ".fleet-",
+    ".geoip_databases",
+    ".internal.",
+    ".kibana",
+    ".ml-",
+    ".reporting",
+    ".security",
+    ".synonyms",
+    ".tasks",
+    ".transform-",
+    ".triggered_watches",
+    ".watch",
+    ".workplace",
+];
+
+/// Source: `MetadataCreateIndexService#validateDotIndex`.
+fn warn_of_dot(index: &IndexMetadata) {
+    let name = &index.name;
+    if name.starts_with('.') && !index.hidden() && !OF_SYSTEM.iter().any(|prefix| name.starts_with(prefix)) {
+        work::warn(format!(
+            "index name [{name}] starts with a dot '.', in the next major version, index names starting with a dot are reserved for hidden \
+             indices and system indices"
+        ));
+    }
+}
 
 impl Node {
     /// `PUT /{index}`; `body` is the whole body (`settings`, `mappings`, `aliases`) or `{}`.
@@ -118,7 +151,9 @@ impl Node {
         }
         let mut resolved = catalog.templates.resolve(name);
         resolved.lay(given);
-        self.metadata_of(&catalog, name, resolved)
+        let metadata = self.metadata_of(&catalog, name, resolved)?;
+        warn_of_dot(&metadata);
+        Ok(metadata)
     }
 
     /// The catalog with a new index, if it may be there now.

@@ -15,7 +15,7 @@ use super::reroute::Rerouted;
 use crate::api::Result;
 use crate::catalog::{Catalog, WriteTarget};
 use crate::ingest::{
-    ChangedMetadata, Given, Metadata, Options, Outcome, Pipelines, given_documents, tree_of,
+    ChangedMetadata, Given, Metadata, Options, Outcome, Pipelines, ends_request, given_documents, tree_of,
 };
 use crate::settings::IndexSettings;
 
@@ -73,6 +73,7 @@ impl Node {
                     "_seq_no": -2,
                     "_primary_term": 0,
                 }),
+                Err(error) if ends_request(&error) => return Err(error),
                 Err(error) => json!({"_id": given.id, "_index": given.index, "error": error.to_json()}),
             };
             shown.push(json!({"doc": document}));

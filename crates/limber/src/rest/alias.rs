@@ -3,7 +3,7 @@
 use limber_engine::{IndicesOptions, Result};
 use serde_json::json;
 
-use super::options::{indices_options, with_indices_options};
+use super::options::{indices_options, warn_of_local, with_indices_options};
 use super::router::management as route;
 use super::{App, Route};
 use crate::http::request::{Method, Request};
@@ -43,6 +43,7 @@ fn delete(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
+    warn_of_local(request, "get-aliases")?;
     let options =
         indices_options(request, IndicesOptions { expand_closed: true, ..IndicesOptions::METADATA })?;
     let index = request.param("index").unwrap_or("_all");

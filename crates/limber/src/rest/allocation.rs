@@ -7,6 +7,7 @@
 use limber_engine::{HealthRequest, HealthStatus, IndexHealth, IndicesOptions, Result, ShardHealth};
 use limber_mapping::RequestError;
 use limber_mapping::date::DateFormat;
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
@@ -277,6 +278,10 @@ fn reroute(app: &App, request: &Request) -> Result<Response> {
     let mut answer = json!({"acknowledged": true});
     let metrics = request.param("metric").unwrap_or("blocks,master_node,nodes,routing_table,version");
     if metrics != "none" {
+        work::warn(
+            "The [state] field in the response to the reroute API is deprecated and will be removed in a future version. Specify \
+             ?metric=none to adopt the future behaviour.",
+        );
         answer["state"] = app.node.cluster_state(metrics, "_all", IndicesOptions::LENIENT)?;
     }
     if is_explained {

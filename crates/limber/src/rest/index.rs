@@ -1,6 +1,7 @@
 //! Indices as a whole: create, delete, get, exists, open, close, blocks, resolve.
 
 use limber_engine::{CreateIndexResponse, IndexInfo, IndicesOptions, Result};
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
@@ -101,6 +102,12 @@ fn open(app: &App, request: &Request) -> Result<Response> {
 
 fn close(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
+    if request.param("wait_for_active_shards") == Some("index-setting") {
+        work::warn(
+            "?wait_for_active_shards=index-setting is now the default behaviour; the 'index-setting' value for this parameter should no \
+             longer be used since it will become unsupported in version 9",
+        );
+    }
     let closed = app.node.close_index(request.param("index").unwrap_or("_all"), options)?;
     let indices: Map<String, Value> =
         closed.iter().map(|name| (name.to_string(), json!({"closed": true}))).collect();

@@ -78,6 +78,7 @@ mod voting;
 pub use actions::action_of;
 pub use app::{App, AppConfig};
 pub use cat::human_bytes;
+pub use info::build_hash;
 pub use page::words_of_routes;
 pub use router::{Resolved, Route};
 

@@ -1,6 +1,7 @@
 //! Query parameters that many endpoints share.
 
 use limber_engine::{IndicesOptions, RefreshPolicy, Result, VersionType};
+use limber_work as work;
 
 use crate::http::request::Request;
 
@@ -56,6 +57,13 @@ pub(super) use with_search_options;
 
 /// `default` changed by `ignore_unavailable`, `allow_no_indices` and `expand_wildcards`.
 pub fn indices_options(request: &Request, default: IndicesOptions) -> Result<IndicesOptions> {
+    if request.param("ignore_throttled").is_some() {
+        work::warn(
+            "[ignore_throttled] parameter is deprecated because frozen indices have been deprecated. Consider cold or frozen tiers in \
+             place of frozen indices.",
+        );
+        request.flag("ignore_throttled")?;
+    }
     default.apply(
         request.flag("ignore_unavailable")?,
         request.flag("allow_no_indices")?,
@@ -71,4 +79,14 @@ pub fn refresh_policy(request: &Request) -> Result<RefreshPolicy> {
 /// The parameter `version_type`; `internal` without it.
 pub fn version_type(request: &Request) -> Result<VersionType> {
     request.param("version_type").map_or(Ok(VersionType::Internal), VersionType::parse)
+}
+
+/// The parameter `local` of what answers from the node's own state anyway; `requests` are what asks for it.
+pub fn warn_of_local(request: &Request, requests: &str) -> Result<()> {
+    if let Some(local) = request.flag("local")? {
+        work::warn(format!(
+            "the [?local={local}] query parameter to {requests} requests has no effect and will be removed in a future version"
+        ));
+    }
+    Ok(())
 }

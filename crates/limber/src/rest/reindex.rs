@@ -9,6 +9,7 @@ use limber_engine::{
 use limber_mapping::RequestError;
 use limber_script::Script;
 use limber_search::{SearchRequest, UrlParameters};
+use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::by_query::{BATCH_SIZE, Shared, run};
@@ -58,6 +59,11 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
     let indices = parse_indices(source.remove("index"))?;
     let destination = parse_destination(dest)?;
     let require_alias = request.flag_or("require_alias", false)?;
+    if source.contains_key("sort") {
+        work::warn(
+            "The sort option in reindex is deprecated. Instead consider using query filtering to find the desired subset of data.",
+        );
+    }
     let remote = match source.shift_remove("remote") {
         None => None,
         Some(remote) => Some(in_source(parse_remote(remote, &mut source, &indices, request))?),

@@ -3,6 +3,10 @@
 //!
 //! Coordinates are whole numbers, so that no answer depends on rounding.
 
+use limber_work as work;
+
+use super::grid_tree::GridTree;
+
 /// A place on the grid of 2^32 steps a full turn ([`super::encode_longitude`], [`super::encode_latitude`]).
 /// `x` goes on beyond the map where a shape crosses the date line.
 pub type GridPoint = (i64, i64);
@@ -27,6 +31,12 @@ impl GridBounds {
 
     fn add(self, (x, y): GridPoint) -> GridBounds {
         GridBounds { x: (self.x.0.min(x), self.x.1.max(x)), y: (self.y.0.min(y), self.y.1.max(y)) }
+    }
+
+    /// The smallest rectangle around both.
+    #[must_use]
+    pub fn with(self, other: &GridBounds) -> GridBounds {
+        self.add((other.x.0, other.y.0)).add((other.x.1, other.y.1))
     }
 
     /// Whether the rectangles have a point in common.
@@ -133,60 +143,53 @@ pub enum Side {
     Inside,
 }
 
-/// Lines sorted into bands of latitude, so that a question looks at few of them.
+/// Lines below a tree of rectangles, so that a question looks at few of them. Edges of lines and rings are near to those before them, and those
+/// of a run wholly to the east of a place need only its ends.
 #[derive(Debug)]
 pub struct GridEdges {
     edges: Vec<(GridPoint, GridPoint)>,
-    /// Where the edges of each band start in `by_band`; one more than there are bands.
-    band_starts: Vec<u32>,
-    by_band: Vec<u32>,
+    tree: GridTree<Run>,
     bounds: GridBounds,
 }
 
-/// Most bands that edges are sorted into.
-const BANDS_MAX: usize = 4096;
+/// Edges that follow one another.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    bounds: GridBounds,
+    /// Whether each starts where the one before ends.
+    is_chain: bool,
+}
 
-/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in
-/// thousands of them.
-const BANDS_AN_EDGE_MAX: u64 = 16;
+/// Edges that one question looks at between two looks at whether the request may go on.
+const EDGES_BETWEEN_CHECKS: u32 = 1 << 16;
 
 /// A question of edges that was given up, because too many of them are near one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyPairs;
 
+/// The edges of a line or a ring; where it is but one place, a line of no length, and otherwise none of those.
+pub fn edges_of_line(line: &[GridPoint]) -> impl Iterator<Item = (GridPoint, GridPoint)> {
+    let is_place = line.first().is_some_and(|first| line.iter().all(|point| point == first));
+    let place = line.first().filter(|_| is_place).map(|only| (*only, *only));
+    place.into_iter().chain(line.windows(2).map(|pair| (pair[0], pair[1])).filter(|(a, b)| a != b))
+}
+
 impl GridEdges {
     /// The edges of lines or rings; those of one point are lines of no length.
     pub fn new<'l>(lines: impl IntoIterator<Item = &'l [GridPoint]>) -> GridEdges {
-        let mut edges = Vec::new();
-        for line in lines {
-            match line {
-                [only] => edges.push((*only, *only)),
-                _ => edges.extend(line.windows(2).map(|pair| (pair[0], pair[1]))),
-            }
-        }
+        let edges: Vec<_> = lines.into_iter().flat_map(edges_of_line).collect();
         let bounds = GridBounds::of(edges.iter().flat_map(|(a, b)| [a, b]));
-        let mut this = GridEdges { edges, band_starts: Vec::new(), by_band: Vec::new(), bounds };
-        let bands = this.band_count();
-        this.band_starts = vec![0; bands + 1];
-        let of_edge = |this: &GridEdges, edge: usize| {
-            let ((_, a), (_, b)) = this.edges[edge];
-            this.band(a.min(b))..=this.band(a.max(b))
+        let is_joined = |at: usize| edges[at - 1].1 == edges[at].0;
+        let of_edges = |run: std::ops::Range<usize>| Run {
+            bounds: GridBounds::of(edges[run.clone()].iter().flat_map(|(a, b)| [a, b])),
+            is_chain: run.skip(1).all(is_joined),
         };
-        for edge in 0..this.edges.len() {
-            of_edge(&this, edge).for_each(|band| this.band_starts[band + 1] += 1);
-        }
-        for band in 0..bands {
-            this.band_starts[band + 1] += this.band_starts[band];
-        }
-        let mut next = this.band_starts.clone();
-        this.by_band = vec![0; this.band_starts[bands] as usize];
-        for edge in 0..this.edges.len() {
-            for band in of_edge(&this, edge) {
-                this.by_band[next[band] as usize] = edge as u32;
-                next[band] += 1;
-            }
-        }
-        this
+        let of_runs = |all: &Run, run: &Run, joint: usize| Run {
+            bounds: all.bounds.with(&run.bounds),
+            is_chain: all.is_chain && run.is_chain && is_joined(joint),
+        };
+        let tree = GridTree::new(edges.len(), of_edges, of_runs);
+        GridEdges { edges, tree, bounds }
     }
 
     /// The smallest rectangle around all lines.
@@ -204,32 +207,18 @@ impl GridEdges {
         self.edges.first().map(|(start, _)| *start)
     }
 
-    fn band_count(&self) -> usize {
-        let wanted = self.edges.len().div_ceil(4).clamp(1, BANDS_MAX);
-        let height = self.bounds.y.1.abs_diff(self.bounds.y.0).max(1);
-        // The height of all edges together, in heights of the whole.
-        let tall: u128 = self.edges.iter().map(|((_, a), (_, b))| u128::from(a.abs_diff(*b))).sum();
-        let heights = (tall / u128::from(height)).max(1);
-        let most = self.edges.len() as u128 * u128::from(BANDS_AN_EDGE_MAX) / heights;
-        wanted.min(usize::try_from(most).unwrap_or(BANDS_MAX)).max(1)
-    }
-
-    fn band(&self, y: i64) -> usize {
-        let bands = self.band_starts.len() - 1;
-        let (low, high) = self.bounds.y;
-        let share = (y.clamp(low, high) - low) as u128 * bands as u128 / ((high - low) as u128 + 1);
-        share as usize
-    }
-
-    /// Edges that may reach latitudes between two; one that goes through several bands comes several times.
-    fn near(&self, y: (i64, i64)) -> impl Iterator<Item = (GridPoint, GridPoint)> {
-        let is_near = !self.edges.is_empty() && y.0 <= self.bounds.y.1 && self.bounds.y.0 <= y.1;
-        let bands = if is_near {
-            self.band_starts[self.band(y.0)] as usize..self.band_starts[self.band(y.1) + 1] as usize
-        } else {
-            0..0
-        };
-        self.by_band[bands].iter().map(|edge| self.edges[*edge as usize])
+    /// Calls `is_found` for the edges of runs that `may_hold` does not pass over, until it says so. `may_hold` is given where the run starts
+    /// and ends, too.
+    fn any(
+        &self,
+        mut may_hold: impl FnMut(&Run, GridPoint, GridPoint) -> bool,
+        mut is_found: impl FnMut(GridPoint, GridPoint) -> bool,
+    ) -> bool {
+        let edges = &self.edges;
+        self.tree.any(
+            |run, of| may_hold(run, edges[of.start].0, edges[of.end - 1].1),
+            |edge| is_found(edges[edge].0, edges[edge].1),
+        )
     }
 
     /// Where a point lies to the rings that the edges make: inside of an odd number of them is inside.
@@ -237,32 +226,56 @@ impl GridEdges {
         if !self.bounds.holds(at) {
             return Side::Outside;
         }
-        let mut is_inside = false;
-        for (a, b) in self.near((at.1, at.1)) {
-            if is_on(a, b, at) {
-                return Side::On;
+        // Of the line from the point to the east with edges.
+        let crossings = std::cell::Cell::new(0u32);
+        let crosses = |a: GridPoint, b: GridPoint| (a.1 > at.1) != (b.1 > at.1);
+        let may_hold = |run: &Run, start: GridPoint, end: GridPoint| {
+            let GridBounds { x, y } = run.bounds;
+            if at.1 < y.0 || y.1 < at.1 || x.1 < at.0 {
+                return false;
             }
-            if (a.1 > at.1) != (b.1 > at.1) {
-                is_inside ^= (turn(a, b, at) > 0) == (b.1 > a.1);
-            }
+            let is_beyond = run.is_chain && at.0 < x.0;
+            crossings.set(crossings.get() ^ u32::from(is_beyond && crosses(start, end)));
+            !is_beyond
+        };
+        let is_on_any = self.any(may_hold, |a, b| {
+            let is_crossing = crosses(a, b) && (turn(a, b, at) > 0) == (b.1 > a.1);
+            crossings.set(crossings.get() ^ u32::from(is_crossing));
+            is_on(a, b, at)
+        });
+        match is_on_any {
+            true => Side::On,
+            false if crossings.get() == 1 => Side::Inside,
+            false => Side::Outside,
         }
-        if is_inside { Side::Inside } else { Side::Outside }
     }
 
     /// Whether a point lies on an edge.
     pub fn is_on(&self, at: GridPoint) -> bool {
-        self.bounds.holds(at) && self.near((at.1, at.1)).any(|(a, b)| is_on(a, b, at))
+        self.any(|run, _, _| run.bounds.holds(at), |a, b| is_on(a, b, at))
     }
 
-    /// Whether any edge meets the line between two points at least as closely as `wanted`.
+    /// Whether any edge meets the line between two points at least as closely as `wanted`. What it says after the request has to end is not
+    /// used: whoever asks for it ends, too.
     pub fn meets(&self, a: GridPoint, b: GridPoint, wanted: Meeting) -> bool {
         let line = GridBounds::of([&a, &b]);
-        self.bounds.touches(&line)
-            && self.near(line.y).any(|(c, d)| match meeting(a, b, c, d) {
-                Meeting::Apart => false,
-                Meeting::Touching => wanted == Meeting::Touching,
-                Meeting::Crossing => true,
-            })
+        let mut looked_at = 0u32;
+        let mut is_met = false;
+        self.any(
+            |run, _, _| line.touches(&run.bounds) && touches_bounds(a, b, &run.bounds),
+            |c, d| {
+                is_met = match meeting(a, b, c, d) {
+                    Meeting::Apart => false,
+                    Meeting::Touching => wanted == Meeting::Touching,
+                    Meeting::Crossing => true,
+                };
+                looked_at += 1;
+                is_met
+                    || (looked_at.is_multiple_of(EDGES_BETWEEN_CHECKS)
+                        && work::check_beyond_deadline().is_err())
+            },
+        );
+        is_met
     }
 
     /// An edge that crosses the line between two points. `pairs_left`: how many edges may still be looked at.
@@ -275,23 +288,27 @@ impl GridEdges {
         b: GridPoint,
         pairs_left: &mut u64,
     ) -> Result<Option<(GridPoint, GridPoint)>, TooManyPairs> {
-        // What has no length touches, and crosses nothing.
-        if a == b {
-            return Ok(None);
-        }
         let line = GridBounds::of([&a, &b]);
-        for (c, d) in self.near(line.y) {
-            *pairs_left = pairs_left.checked_sub(1).ok_or(TooManyPairs)?;
-            if meeting(a, b, c, d) == Meeting::Crossing {
-                return Ok(Some((c, d)));
-            }
-        }
-        Ok(None)
+        let mut found = Ok(None);
+        self.any(
+            |run, _, _| line.touches(&run.bounds),
+            |c, d| {
+                match pairs_left.checked_sub(1) {
+                    None => found = Err(TooManyPairs),
+                    Some(left) => *pairs_left = left,
+                }
+                if found.is_ok() && meeting(a, b, c, d) == Meeting::Crossing {
+                    found = Ok(Some((c, d)));
+                }
+                found != Ok(None)
+            },
+        );
+        found
     }
 
     /// Whether any edge touches a rectangle.
     pub fn touch(&self, bounds: &GridBounds) -> bool {
-        self.bounds.touches(bounds) && self.near(bounds.y).any(|(a, b)| touches_bounds(a, b, bounds))
+        self.any(|run, _, _| run.bounds.touches(bounds), |a, b| touches_bounds(a, b, bounds))
     }
 }
 
@@ -317,12 +334,60 @@ mod tests {
     }
 
     #[test]
-    fn tall_edges_have_few_bands() {
+    fn edges_that_are_far_are_not_looked_at() {
         let zigzag: Vec<GridPoint> = (0..40_000).map(|x| (x, x % 2 * 1_000_000)).collect();
         let edges = GridEdges::new([zigzag.as_slice()]);
-        assert!(edges.by_band.len() <= 20 * edges.edges.len(), "{}", edges.by_band.len());
-        assert_eq!(edges.crossing((5, 0), (5, 7), &mut 10), Err(TooManyPairs));
-        assert_eq!(edges.crossing((5, 7), (5, 7), &mut 0), Ok(None));
+        let mut pairs_left = 100;
+        assert_eq!(edges.crossing((5, 1), (5, 7), &mut pairs_left), Ok(None));
+        assert!(pairs_left > 80, "{pairs_left}");
+        assert_eq!(edges.crossing((5, 1), (30_000, 1), &mut 0), Err(TooManyPairs));
+        let standing = GridEdges::new([&[(1, 2); 1_000_000][..], &[(1, 2), (1, 2), (3, 4), (3, 4)][..]]);
+        assert_eq!(standing.edges(), [((1, 2), (1, 2)), ((1, 2), (3, 4))]);
+        assert!(standing.is_on((2, 3)) && !standing.is_on((2, 2)));
+        let none = GridEdges::new([]);
+        assert!(
+            !none.is_on((0, 0))
+                && !none.touch(&GridBounds::of([&(0, 0)]))
+                && none.side_of((0, 0)) == Side::Outside
+        );
+    }
+
+    /// Points, lines and rectangles around rings of many runs, one of them open, against all edges one by one.
+    #[test]
+    fn runs_answer_as_all_edges_do() {
+        let mut seed = 7u64;
+        let mut next = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((seed >> 33) % below) as i64
+        };
+        for count in [1usize, 3, 7, 8, 9, 30, 64, 65, 700] {
+            let mut ring: Vec<GridPoint> = (0..count).map(|_| (next(40), next(40))).collect();
+            ring.push(ring[0]);
+            let around = [(-5, -5), (50, -5), (50, 50), (-5, 50), (-5, -5)];
+            let edges = GridEdges::new([&around[..], &ring[..]]);
+            for _ in 0..400 {
+                let (a, b) = ((next(60) - 10, next(60) - 10), (next(60) - 10, next(60) - 10));
+                let all = edges.edges();
+                let inside = all
+                    .iter()
+                    .filter(|(c, d)| (c.1 > a.1) != (d.1 > a.1) && (turn(*c, *d, a) > 0) == (d.1 > c.1));
+                let side = match inside.count() % 2 {
+                    _ if all.iter().any(|(c, d)| is_on(*c, *d, a)) => Side::On,
+                    0 => Side::Outside,
+                    _ => Side::Inside,
+                };
+                assert_eq!(edges.side_of(a), side, "{count} {a:?}");
+                assert_eq!(edges.is_on(a), side == Side::On);
+                let bounds = GridBounds::of([&a, &b]);
+                assert_eq!(edges.touch(&bounds), all.iter().any(|(c, d)| touches_bounds(*c, *d, &bounds)));
+                for wanted in [Meeting::Touching, Meeting::Crossing] {
+                    let is_met = all.iter().map(|(c, d)| meeting(a, b, *c, *d)).any(|found| {
+                        found == Meeting::Crossing || (found == Meeting::Touching && wanted == found)
+                    });
+                    assert_eq!(edges.meets(a, b, wanted), is_met, "{count} {a:?} {b:?}");
+                }
+            }
+        }
     }
 
     #[test]

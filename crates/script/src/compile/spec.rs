@@ -1,6 +1,7 @@
 //! A script in a request: `"source"` alone, or an object with `source` or `id`, `lang`, `params` and `options`.
 
 use limber_mapping::{RequestError, token};
+use limber_work as work;
 use serde_json::{Map, Value};
 
 /// A script as a request names it.
@@ -65,7 +66,12 @@ impl Script {
                 "source" | "inline" | "id" if source.is_some() || id.is_some() => {
                     return Err(malformed(format!("failed to parse field [{key}]")));
                 }
-                "source" | "inline" => source = Some(text()?),
+                "source" | "inline" => {
+                    if key == "inline" {
+                        work::warn_renamed("inline", "source");
+                    }
+                    source = Some(text()?);
+                }
                 "id" => id = Some(text()?),
                 "lang" => language = Some(text()?),
                 "params" => match value {

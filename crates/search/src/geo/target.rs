@@ -6,8 +6,8 @@
 use h3o::CellIndex;
 use limber_mapping::RequestError;
 use limber_mapping::geo::{
-    GRID_TURN, GeoPoint, Geometry, GridBounds, GridEdges, GridPoint, GridShape, Meeting, Part, PartKind,
-    Rectangle, Side, is_on, turn,
+    GRID_TURN, GeoPoint, Geometry, GridBounds, GridEdges, GridPoint, GridShape, GridTree, Meeting, Part,
+    PartKind, Rectangle, Side, edges_of_line, is_on, sort_by_place, turn,
 };
 use limber_segment::points::{Cell, Overlap};
 use limber_work as work;
@@ -30,15 +30,43 @@ pub(crate) enum ShapeRelation {
 /// Points, lines, polygons and circles.
 #[derive(Debug)]
 pub(crate) struct Target {
+    /// Each once, sorted by place.
     parts: Vec<TargetPart>,
+    tree: GridTree<GridBounds>,
+    bounds: GridBounds,
 }
 
 #[derive(Debug)]
 enum TargetPart {
     Point(GridPoint),
     Line(GridEdges),
-    Polygon { outer: GridEdges, holes: Vec<GridEdges> },
+    Polygon { outer: GridEdges, holes: Holes },
     Circle(Circle),
+}
+
+/// Holes of one polygon, each once, sorted by place.
+#[derive(Debug)]
+struct Holes {
+    holes: Vec<GridEdges>,
+    tree: GridTree<GridBounds>,
+}
+
+impl Holes {
+    fn of(rings: &[Vec<GridPoint>]) -> Holes {
+        let mut rings: Vec<&Vec<GridPoint>> = rings.iter().collect();
+        rings.sort_unstable();
+        rings.dedup();
+        let mut holes: Vec<GridEdges> =
+            rings.into_iter().map(|ring| GridEdges::new([ring.as_slice()])).collect();
+        sort_by_place(&mut holes, |hole| *hole.bounds());
+        let bounds: Vec<GridBounds> = holes.iter().map(|hole| *hole.bounds()).collect();
+        Holes { holes, tree: GridTree::around(&bounds) }
+    }
+
+    /// Whether any hole that may touch a rectangle is as asked.
+    fn any_near(&self, bounds: &GridBounds, is_found: impl Fn(&GridEdges) -> bool) -> bool {
+        self.tree.any_near(bounds, |hole| is_found(&self.holes[hole]))
+    }
 }
 
 /// Most anchors that the index is asked for: each leaves fewer candidates.
@@ -48,9 +76,27 @@ impl Target {
     /// # Errors
     /// Polygons that reach beyond a pole.
     pub fn of(geometry: &Geometry, is_clockwise: bool) -> Result<Target, RequestError> {
-        let mut target = Target { parts: Vec::new() };
-        target.add(geometry, is_clockwise)?;
-        Ok(target)
+        let mut parts = Vec::new();
+        add(&mut parts, geometry, is_clockwise)?;
+        Ok(Target::of_parts(parts))
+    }
+
+    fn of_parts(mut parts: Vec<TargetPart>) -> Target {
+        sort_by_place(&mut parts, TargetPart::bounds);
+        let bounds: Vec<GridBounds> = parts.iter().map(TargetPart::bounds).collect();
+        let tree = GridTree::around(&bounds);
+        let bounds = bounds.iter().fold(GridBounds::NOTHING, |all, one| all.with(one));
+        Target { parts, tree, bounds }
+    }
+
+    /// Calls `is_found` for parts that may touch a rectangle, moved by whole turns, until it says so.
+    fn any_near(&self, bounds: &GridBounds, mut is_found: impl FnMut(&TargetPart, i64) -> bool) -> bool {
+        if self.parts.is_empty() {
+            return false;
+        }
+        shifts(&self.bounds, bounds).any(|shift| {
+            self.tree.any_near(&bounds.shifted(shift), |part| is_found(&self.parts[part], shift))
+        })
     }
 
     /// A rectangle as a shape that others are compared with; it may cross the date line.
@@ -63,7 +109,7 @@ impl Target {
         let [left, right, bottom, top] = [cell.x.0, cell.x.1, cell.y.0, cell.y.1].map(i64::from);
         let ring = [(left, bottom), (right, bottom), (right, top), (left, top), (left, bottom)];
         let outer = GridEdges::new([&ring[..]]);
-        Target { parts: vec![TargetPart::Polygon { outer, holes: Vec::new() }] }
+        Target::of_parts(vec![TargetPart::Polygon { outer, holes: Holes::of(&[]) }])
     }
 
     /// A cell of H3, its sides straight on the map.
@@ -86,12 +132,12 @@ impl Target {
         }
         ring.push(first);
         let outer = GridEdges::new([ring.as_slice()]);
-        Target { parts: vec![TargetPart::Polygon { outer, holes: Vec::new() }] }
+        Target::of_parts(vec![TargetPart::Polygon { outer, holes: Holes::of(&[]) }])
     }
 
     /// A circle as a shape that others are compared with.
     pub fn circle(circle: Circle) -> Target {
-        Target { parts: vec![TargetPart::Circle(circle)] }
+        Target::of_parts(vec![TargetPart::Circle(circle)])
     }
 
     /// Whether nothing can meet it.
@@ -99,54 +145,22 @@ impl Target {
         self.parts.is_empty()
     }
 
-    fn add(&mut self, geometry: &Geometry, is_clockwise: bool) -> Result<(), RequestError> {
-        match geometry {
-            Geometry::Circle { center: (longitude, latitude), radius_meters } => {
-                let center = GeoPoint { latitude: *latitude, longitude: *longitude }.normalized();
-                let center = GeoPoint::decode(center.encode());
-                self.parts.push(TargetPart::Circle(Circle::new(center, *radius_meters)));
-            }
-            Geometry::Collection(parts) => {
-                parts.iter().try_for_each(|part| self.add(part, is_clockwise))?;
-            }
-            other => {
-                for Part { kind, lists } in GridShape::of(other, is_clockwise)?.parts {
-                    match (kind, &lists[..]) {
-                        (PartKind::Points, _) => {
-                            self.parts.extend(lists.iter().flatten().map(|point| TargetPart::Point(*point)));
-                        }
-                        (PartKind::Line, _) => {
-                            self.parts
-                                .push(TargetPart::Line(GridEdges::new(lists.iter().map(Vec::as_slice))));
-                        }
-                        (PartKind::Polygon, [outer, holes @ ..]) => self.parts.push(TargetPart::Polygon {
-                            outer: GridEdges::new([outer.as_slice()]),
-                            holes: holes.iter().map(|hole| GridEdges::new([hole.as_slice()])).collect(),
-                        }),
-                        (PartKind::Polygon, []) => {}
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// How a cell of the map lies to the shape.
     pub fn overlap(&self, cell: &Cell) -> Overlap {
         let ends = |(low, high): (i32, i32)| (i64::from(low), i64::from(high));
         let bounds = GridBounds { x: ends(cell.x), y: ends(cell.y) };
         let mut found = Overlap::None;
-        for part in &self.parts {
+        self.any_near(&bounds, |part, shift| {
             let overlap = match part {
                 TargetPart::Circle(circle) => circle.overlap_of(cell),
-                part => part.overlap(&bounds),
+                part => part.overlap(&bounds.shifted(shift)),
             };
             match overlap {
-                Overlap::All => return Overlap::All,
-                Overlap::Some => found = Overlap::Some,
                 Overlap::None => {}
+                overlap => found = overlap,
             }
-        }
+            found == Overlap::All
+        });
         found
     }
 
@@ -175,23 +189,65 @@ impl Target {
     }
 
     fn meets(&self, part: &DocPart<'_>) -> bool {
-        self.parts.iter().any(|target| target.shifts(part).any(|shift| target.meets(part, shift)))
+        // Of many points and many parts, each point is near to few.
+        if part.kind == PartKind::Points && self.parts.len() > 1 {
+            return part.points().any(|at| self.has(at));
+        }
+        self.any_near(&part.bounds, |target, shift| target.meets(part, shift))
+    }
+
+    fn has(&self, at: GridPoint) -> bool {
+        self.any_near(&GridBounds::of([&at]), |target, shift| target.has(moved(at, shift)))
     }
 
     fn surrounds(&self, part: &DocPart<'_>) -> bool {
-        let any = |test: &dyn Fn(&TargetPart, i64) -> bool| {
-            self.parts.iter().any(|target| target.shifts(part).any(|shift| test(target, shift)))
-        };
         match part.kind {
-            PartKind::Points => {
-                part.points().all(|point| any(&|target, shift| target.has(moved(point, shift))))
-            }
-            PartKind::Line => part
-                .edges()
-                .all(|(a, b)| any(&|target, shift| target.has_line(moved(a, shift), moved(b, shift)))),
-            PartKind::Polygon => any(&|target, shift| target.has_polygon(part, shift)),
+            PartKind::Points => part.points().all(|point| self.has(point)),
+            PartKind::Line => part.edges().all(|(a, b)| {
+                let bounds = GridBounds::of([&a, &b]);
+                self.any_near(&bounds, |target, shift| target.has_line(moved(a, shift), moved(b, shift)))
+            }),
+            PartKind::Polygon => self.any_near(&part.bounds, |target, shift| target.has_polygon(part, shift)),
         }
     }
+}
+
+fn add(parts: &mut Vec<TargetPart>, geometry: &Geometry, is_clockwise: bool) -> Result<(), RequestError> {
+    match geometry {
+        Geometry::Circle { center: (longitude, latitude), radius_meters } => {
+            let center = GeoPoint { latitude: *latitude, longitude: *longitude }.normalized();
+            let center = GeoPoint::decode(center.encode());
+            parts.push(TargetPart::Circle(Circle::new(center, *radius_meters)));
+        }
+        Geometry::Collection(members) => {
+            members.iter().try_for_each(|member| add(parts, member, is_clockwise))?;
+        }
+        other => {
+            let mut given = GridShape::of(other, is_clockwise)?.parts;
+            // Of equal lines and polygons one says all.
+            given.sort_by(|one, other| one.lists.cmp(&other.lists));
+            given.dedup();
+            for Part { kind, mut lists } in given {
+                match (kind, &mut lists[..]) {
+                    (PartKind::Points, _) => {
+                        let mut points: Vec<GridPoint> = lists.into_iter().flatten().collect();
+                        points.sort_unstable();
+                        points.dedup();
+                        parts.extend(points.into_iter().map(TargetPart::Point));
+                    }
+                    (PartKind::Line, lists) => {
+                        parts.push(TargetPart::Line(GridEdges::new(lists.iter().map(Vec::as_slice))));
+                    }
+                    (PartKind::Polygon, [outer, holes @ ..]) => parts.push(TargetPart::Polygon {
+                        outer: GridEdges::new([outer.as_slice()]),
+                        holes: Holes::of(holes),
+                    }),
+                    (PartKind::Polygon, []) => {}
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn moved((x, y): GridPoint, shift: i64) -> GridPoint {
@@ -236,7 +292,7 @@ impl<'d> DocPart<'d> {
     }
 
     fn edges(&self) -> impl Iterator<Item = (GridPoint, GridPoint)> {
-        self.lists.iter().flat_map(|list| list.windows(2).map(|pair| (pair[0], pair[1])))
+        self.lists.iter().flat_map(|list| edges_of_line(list))
     }
 
     /// Where a point lies to the rings of a polygon.
@@ -298,29 +354,19 @@ impl TargetPart {
         }
     }
 
+    /// How a rectangle that may touch it lies to it.
     fn overlap(&self, bounds: &GridBounds) -> Overlap {
-        let own = self.bounds();
-        let mut found = Overlap::None;
-        for shift in shifts(&own, bounds) {
-            let moved = bounds.shifted(shift);
-            let overlap = match self {
-                TargetPart::Point(_) => Overlap::Some,
-                TargetPart::Line(edges) if edges.touch(&moved) => Overlap::Some,
-                TargetPart::Polygon { outer, holes }
-                    if outer.touch(&moved) || holes.iter().any(|hole| hole.touch(&moved)) =>
-                {
-                    Overlap::Some
-                }
-                TargetPart::Polygon { .. } if self.has((moved.x.0, moved.y.0)) => Overlap::All,
-                _ => Overlap::None,
-            };
-            match overlap {
-                Overlap::All => return Overlap::All,
-                Overlap::Some => found = Overlap::Some,
-                Overlap::None => {}
+        match self {
+            TargetPart::Point(point) if bounds.holds(*point) => Overlap::Some,
+            TargetPart::Line(edges) if edges.touch(bounds) => Overlap::Some,
+            TargetPart::Polygon { outer, holes }
+                if outer.touch(bounds) || holes.any_near(bounds, |hole| hole.touch(bounds)) =>
+            {
+                Overlap::Some
             }
+            TargetPart::Polygon { .. } if self.has((bounds.x.0, bounds.y.0)) => Overlap::All,
+            _ => Overlap::None,
         }
-        found
     }
 
     /// Whether a point is in it.
@@ -329,8 +375,9 @@ impl TargetPart {
             TargetPart::Point(point) => *point == at,
             TargetPart::Line(edges) => edges.is_on(at),
             TargetPart::Polygon { outer, holes } => {
+                let bounds = GridBounds::of([&at]);
                 outer.side_of(at) != Side::Outside
-                    && holes.iter().all(|hole| hole.side_of(at) == Side::Outside)
+                    && !holes.any_near(&bounds, |hole| hole.side_of(at) != Side::Outside)
             }
             TargetPart::Circle(circle) => circle.has(degrees(at)),
         }
@@ -345,7 +392,7 @@ impl TargetPart {
                 self.has(a)
                     || self.has(b)
                     || outer.meets(a, b, Meeting::Touching)
-                    || holes.iter().any(|hole| hole.meets(a, b, Meeting::Crossing))
+                    || holes.any_near(&GridBounds::of([&a, &b]), |hole| hole.meets(a, b, Meeting::Crossing))
             }
             TargetPart::Circle(circle) => {
                 self.has(a) || self.has(b) || circle.meets_line(degrees(a), degrees(b))
@@ -376,7 +423,7 @@ impl TargetPart {
                 self.has(a)
                     && self.has(b)
                     && !outer.meets(a, b, Meeting::Crossing)
-                    && !holes.iter().any(|hole| hole.meets(a, b, Meeting::Touching))
+                    && !holes.any_near(&GridBounds::of([&a, &b]), |hole| hole.meets(a, b, Meeting::Touching))
             }
             TargetPart::Circle(_) => self.has(a) && self.has(b),
         }
@@ -392,8 +439,10 @@ impl TargetPart {
             TargetPart::Point(_) | TargetPart::Line(_) => false,
             TargetPart::Circle(_) => part.points().all(|point| self.has(moved(point, shift))),
             TargetPart::Polygon { holes, .. } => {
-                let mut inner = holes.iter().filter_map(GridEdges::first_point);
-                has_edges() && !inner.any(|point| part.is_polygon_around(point, shift))
+                let is_inside = |hole: &GridEdges| {
+                    hole.first_point().is_some_and(|point| part.is_polygon_around(point, shift))
+                };
+                has_edges() && !holes.any_near(&part.bounds.shifted(shift), is_inside)
             }
         }
     }

@@ -3,6 +3,7 @@
 use limber_mapping::RequestError;
 use limber_mapping::geo::{GeoPoint, Position, parse_point};
 use limber_mapping::number::java_double;
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -25,6 +26,9 @@ struct GeoPolygon {
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
+    work::warn(
+        "Deprecated field [geo_polygon] used, replaced by [[geo_shape] query where polygons are defined in geojson or wkt]",
+    );
     let mut common = Common::default();
     let mut found: Option<(String, Vec<GeoPoint>)> = None;
     let (mut validation, mut ignore_unmapped) = (Validation::default(), false);

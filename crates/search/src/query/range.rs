@@ -3,6 +3,7 @@
 use limber_mapping::date::{DateFormat, Zone};
 use limber_mapping::{DateContext, RangeEnd, RangeRelation, Selection};
 use limber_mapping::{Field, Flattened, RequestError};
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::bind::Binder;
@@ -48,6 +49,9 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             Value::Array(_) | Value::Object(_) => Err(does_not_support("range", key)),
             scalar => Ok(Some(scalar.clone())),
         };
+        if matches!(key.as_str(), "from" | "to" | "include_lower" | "include_upper") {
+            work::warn_unused(key);
+        }
         match key.as_str() {
             "gte" | "from" => range.lower = end()?.map(|value| (value, true)),
             "gt" => {

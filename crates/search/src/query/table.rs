@@ -23,7 +23,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("dis_max", dis_max::parse),
     ("distance_feature", distance_feature::parse),
     ("exists", exists::parse),
-    ("field_masking_span", spans::parse_masked),
+    ("field_masking_span", spans::parse_masked_by_former_name),
     ("function_score", function_score::parse),
     ("fuzzy", fuzzy::parse),
     ("geo_bounding_box", geo_bounding_box::parse),

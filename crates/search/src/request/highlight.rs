@@ -4,6 +4,7 @@
 //! others.
 
 use limber_mapping::RequestError;
+use limber_work as work;
 use serde_json::Value;
 
 use super::read_query::read_query;
@@ -288,6 +289,9 @@ impl Options {
             "phrase_limit" => self.phrase_limit = Some(json::int(value)?),
             // Where values come from: here always from the source. Filters are not told apart from other clauses, as by default.
             "force_source" | "highlight_filter" => {
+                if key == "force_source" {
+                    work::warn_unused(key);
+                }
                 json::boolean(value)?;
             }
             // `options`, of highlighters of plugins.

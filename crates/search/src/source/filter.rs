@@ -1,6 +1,7 @@
 //! `_source`: "which part of the stored document comes back?"
 
 use limber_mapping::RequestError;
+use limber_work as work;
 use serde_json::Value;
 
 use crate::json;
@@ -42,6 +43,9 @@ impl SourceFilter {
             Value::Array(_) => filter.includes = patterns("_source", value)?,
             Value::Object(members) => {
                 for (name, value) in members {
+                    if matches!(name.as_str(), "include" | "exclude") {
+                        work::warn_renamed(name, &format!("{name}s"));
+                    }
                     match name.as_str() {
                         "includes" | "include" => filter.includes = patterns(name, value)?,
                         "excludes" | "exclude" => filter.excludes = patterns(name, value)?,

@@ -7,7 +7,7 @@ use super::App;
 use super::table::{Cell, Column, Table, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
-use crate::rest::options::indices_options;
+use crate::rest::options::{indices_options, warn_of_local};
 
 const COLUMNS: &[Column] = &[
     text("alias", "a", "alias name"),
@@ -20,6 +20,7 @@ const COLUMNS: &[Column] = &[
 
 /// Answers `GET _cat/aliases`.
 pub fn aliases(app: &App, request: &Request) -> Result<Response> {
+    warn_of_local(request, "cat-aliases")?;
     let mut table = Table::new(COLUMNS);
     let options = indices_options(
         request,

@@ -8,6 +8,7 @@ use crate::RequestError;
 use crate::analysis::chain::{Emit, End, Filter, Parsing, Stage, Stream};
 use crate::analysis::token::TokenBuf;
 use crate::analysis::tokenizer::gram_bounds;
+use limber_work as work;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum From {
@@ -45,6 +46,11 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
 
 /// `edge_ngram`: reads the same settings, and `side` (`front` or `back`).
 pub fn make_edge(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
+    if settings.text("side").is_some() {
+        work::warn(
+            "The [side] parameter is deprecated and will be removed. Use a [reverse] before and after the [edge_ngram] instead.",
+        );
+    }
     let from = match settings.text_or("side", "front").as_str() {
         "front" => From::Front,
         "back" => From::Back,

@@ -6,6 +6,7 @@ use crate::RequestError;
 use crate::analysis::chain::{Each, Filter};
 use crate::analysis::stem::{Stemming, find};
 use crate::analysis::token::TokenBuf;
+use limber_work as work;
 
 enum Stemmer {
     Old(rust_stemmers::Stemmer),
@@ -49,6 +50,16 @@ pub(in crate::analysis) fn of(name: &str, is_snowball: bool) -> Result<Filter, R
 /// `stemmer`: reads `language` (or `name`), which is `porter` by default; an unknown one is an error.
 pub fn make(settings: &Settings<'_>, _: &Context<'_>) -> Result<Filter, RequestError> {
     let name = settings.text("language").or(settings.text("name")).unwrap_or_else(|| "porter".into());
+    let deprecated = match &*name.replace('_', "").to_lowercase() {
+        "lovins" => Some("lovins"),
+        "dutchkp" | "kp" => Some("dutch_kp"),
+        _ => None,
+    };
+    if let Some(deprecated) = deprecated {
+        work::warn(format!(
+            "The [{deprecated}] stemmer is deprecated and will be removed in a future version."
+        ));
+    }
     of(&name, false)
 }
 

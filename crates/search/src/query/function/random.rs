@@ -8,6 +8,7 @@ use std::sync::Arc;
 use limber_mapping::number::java_double;
 use limber_mapping::{Field, Representation, RequestError};
 use limber_segment::{DocId, Segment};
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::{BoundFunction, FunctionReader, ScoreFunction};
@@ -33,6 +34,11 @@ pub(super) fn parse(_: &str, members: &Map<String, Value>) -> Result<Box<dyn Sco
                 return Err(RequestError::parsing(format!("random_score query does not support [{other}]")));
             }
         }
+    }
+    if function.seed.is_some() && function.field.is_none() {
+        work::warn(
+            "As of version 7.0 Elasticsearch will require that a [field] parameter is provided when a [seed] is set",
+        );
     }
     Ok(Box::new(function))
 }

@@ -1,6 +1,7 @@
 //! `span_field_masking` (`field_masking_span`): spans of one field that pass for those of another.
 
 use limber_mapping::RequestError;
+use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::bind::{SpanQuery, parse_inner, query, span_of};
@@ -36,6 +37,15 @@ pub(in crate::query) fn parse(
         inner.ok_or_else(|| RequestError::parsing(format!("{NAME} must have [query] span query clause")))?;
     let field = field.ok_or_else(|| RequestError::parsing(format!("{NAME} must have [field] set for it")))?;
     Ok(query(common, SpanMasked { inner, field }))
+}
+
+/// Under its former name.
+pub(in crate::query) fn parse_by_former_name(
+    members: &Map<String, Value>,
+    parser: &mut Parser<'_>,
+) -> Result<Query, RequestError> {
+    work::warn_renamed("field_masking_span", NAME);
+    parse(members, parser)
 }
 
 impl SpanQuery for SpanMasked {

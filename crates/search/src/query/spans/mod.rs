@@ -20,7 +20,7 @@ pub(in crate::query) use bind::{SpanQuery, bind_span};
 pub(super) use contained::{parse_containing, parse_within};
 pub(super) use first::parse as parse_first;
 pub(super) use gap::parse as parse_gap;
-pub(super) use masked::parse as parse_masked;
+pub(super) use masked::{parse as parse_masked, parse_by_former_name as parse_masked_by_former_name};
 pub(super) use multi::parse as parse_multi;
 pub(in crate::query) use multi::{Expansion, MultiTermQuery};
 pub(super) use near::parse as parse_near;
