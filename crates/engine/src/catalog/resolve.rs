@@ -472,7 +472,12 @@ mod tests {
         check("*", search, Ok("logs-1,logs-2,one"));
         check("*,-logs-*", search, Ok("one"));
         check("logs*,-logs-2", search, Ok("logs-1"));
-        check("-logs-2", search, Err("no such index [-logs-2]"));
+        check(
+            "-logs-2",
+            search,
+            Err("no such index [-logs-2] and if you intended to exclude this index, ensure that you use \
+                 wildcards that include it before explicitly excluding it"),
+        );
         check("logs", search, Ok("logs-1,logs-2"));
         check("missing", search, Err("no such index [missing]"));
         check("_foo", search, Err("Invalid index name [_foo], must not start with '_'."));

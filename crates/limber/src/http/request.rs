@@ -118,14 +118,7 @@ impl Request {
 
     /// `true` for `true` and for a bare parameter, `false` for `false`.
     pub fn flag(&self, name: &str) -> Result<Option<bool>, RequestError> {
-        match self.param(name) {
-            None => Ok(None),
-            Some("" | "true") => Ok(Some(true)),
-            Some("false") => Ok(Some(false)),
-            Some(other) => Err(RequestError::illegal_argument(format!(
-                "Failed to parse value [{other}] as only [true] or [false] are allowed."
-            ))),
-        }
+        self.param(name).map(parse_flag).transpose()
     }
 
     /// A parameter that is true or false; `default` when it is absent.
@@ -206,6 +199,17 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
         let kind = if error.is_eof() { "x_content_e_o_f_exception" } else { "x_content_parse_exception" };
         RequestError::new(400, kind, format!("[{}:{}] {}", error.line(), error.column(), error))
     })
+}
+
+/// `true` for `true` and for nothing, `false` for `false`.
+pub fn parse_flag(text: &str) -> Result<bool, RequestError> {
+    match text {
+        "" | "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(RequestError::illegal_argument(format!(
+            "Failed to parse value [{other}] as only [true] or [false] are allowed."
+        ))),
+    }
 }
 
 /// A time value in whole milliseconds; `-1` is the most that there are.

@@ -13,7 +13,7 @@ const GET: &[&str] =
     with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
 
-/// The endpoints of this file (`/{index}`, `_open`, `_close`, `_block`, `_resolve`), for
+/// The endpoints of this file (`/{index}`, `_open`, `_unfreeze`, `_close`, `_block`, `_resolve`), for
 /// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
@@ -22,6 +22,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Head], "/{index}", GET, exists),
     slow(&[Method::Post], "/{index}/_open", CHANGE, open),
     slow(&[Method::Post], "/_open", CHANGE, open),
+    slow(&[Method::Post], "/{index}/_unfreeze", CHANGE, unfreeze),
     slow(&[Method::Post], "/{index}/_close", CHANGE, close),
     slow(&[Method::Post], "/_close", CHANGE, close),
     route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
@@ -97,6 +98,13 @@ fn open(app: &App, request: &Request) -> Result<Response> {
     )?;
     let started = app.node.open_index(request.param("index").unwrap_or("_all"), options)?;
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": started})))
+}
+
+/// There are no frozen indices, so that an index which is there has been unfrozen.
+fn unfreeze(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
+    app.node.check_names(request.path("index"), options)?;
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": true})))
 }
 
 fn close(app: &App, request: &Request) -> Result<Response> {
