@@ -131,6 +131,10 @@ def values(name, kind):
     return special.get(name, ["1", "nope", ""])
 
 
+# What waits for something that does not come, on one server at least.
+WAITS = {"wait_for_nodes", "wait_for_completion", "wait_for_status", "wait_for_active_shards", "wait_for_events"}
+
+
 def requests(endpoint, parts):
     """Yields (method, path, body, label)."""
     body = BODIES.get(endpoint.api)
@@ -145,7 +149,7 @@ def requests(endpoint, parts):
     path = paths[0]
     if "parameters" in parts:
         for name, kind in endpoint.parameters.items():
-            for value in values(name, kind):
+            for value in values(name, kind) if name not in WAITS else ["bad"]:
                 yield endpoint.method, f"{path}?{name}={value}", body, "parameter"
         for query in ("nope=1", "filter_path=*.nope", "human", "human=bad", "pretty=bad", "error_trace=bad", "format=yaml", "format=bad", "error_trace=false&nope=1&nope2=2"):
             yield endpoint.method, f"{path}?{query}", body, "parameter"

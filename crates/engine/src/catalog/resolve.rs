@@ -308,6 +308,16 @@ impl Catalog {
         if self.means_data_stream(name) {
             return Err(not_a_data_stream(name));
         }
+        if name == "_all" {
+            return match self.resolve(name, IndicesOptions::SEARCH)?.as_slice() {
+                [] => Err(index_not_found(name)),
+                [one] => Ok((open(one)?, None)),
+                _ => Err(RequestError::illegal_argument(
+                    "unable to return a single index as the index and options provided got resolved to \
+                     multiple indices",
+                )),
+            };
+        }
         match self.aliases.get(name).map(Vec::as_slice) {
             None | Some([]) => Err(index_not_found(name)),
             Some([one]) => {

@@ -197,7 +197,11 @@ fn check_escapes(text: &str) -> Result<(), RequestError> {
 pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
     serde_json::from_slice(bytes).map_err(|error| {
         let kind = if error.is_eof() { "x_content_e_o_f_exception" } else { "x_content_parse_exception" };
-        RequestError::new(400, kind, format!("[{}:{}] {}", error.line(), error.column(), error))
+        let place = format!("[{}:{}]", error.line(), error.column());
+        match error.is_eof() {
+            true => RequestError::new(400, kind, format!("{place} Unexpected end of file")),
+            false => RequestError::new(400, kind, format!("{place} {error}")),
+        }
     })
 }
 

@@ -196,6 +196,10 @@ fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> R
     )
 }
 
+/// Parameters that are true or false wherever they are read.
+const FLAGS: [&str; 7] =
+    ["flat_settings", "help", "include_defaults", "local", "rest_total_hits_as_int", "v", "verbose"];
+
 /// Refuses values of parameters that every endpoint reads alike, whether this one makes use of them or not:
 /// one node has no other master to wait for, but what is no time is no time.
 fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), RequestError> {
@@ -219,6 +223,7 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
                         .caused_by(RequestError::illegal_argument(cause)));
                 }
             }
+            name if is_read && FLAGS.contains(&name) => drop(parse_flag(value)?),
             "timeout" | "master_timeout" if is_read => drop(parse_time_ms(name, value)?),
             _ => {}
         }
