@@ -141,8 +141,8 @@ impl HealthResponse {
         self.indices.iter().map(IndexHealth::unassigned_primaries).sum()
     }
 
-    /// `level`: `cluster`, `indices` or `shards`.
-    pub fn to_json(&self, level: &str) -> Value {
+    /// `level`: `cluster`, `indices` or `shards`; `is_human`: times and shares also in words.
+    pub fn to_json(&self, level: &str, is_human: bool) -> Value {
         let active = self.active_shards as f64;
         let all = active + self.unassigned_shards as f64;
         let percent = if all == 0.0 { 100.0 } else { active / all * 100.0 };
@@ -164,6 +164,10 @@ impl HealthResponse {
             "task_max_waiting_in_queue_millis": 0,
             "active_shards_percent_as_number": percent,
         });
+        if is_human {
+            answer["task_max_waiting_in_queue"] = "0s".into();
+            answer["active_shards_percent"] = format!("{percent:.1}%").into();
+        }
         if level != "cluster" {
             let indices = self.indices.iter().map(|index| (index.name.to_string(), index.to_json(level)));
             answer["indices"] = Value::Object(indices.collect());

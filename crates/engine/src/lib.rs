@@ -28,6 +28,7 @@ mod inspect;
 pub mod lifecycle;
 mod node;
 mod progress;
+mod query_rules;
 mod repair;
 pub mod settings;
 mod shard;

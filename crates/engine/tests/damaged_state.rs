@@ -41,7 +41,7 @@ fn index_file(folder: &Path, uuid: &str) -> std::path::PathBuf {
 
 fn health(node: &Node) -> Value {
     let request = HealthRequest { timeout_ms: 0, ..HealthRequest::default() };
-    node.cluster_health(&request).expect("answers").to_json("indices")
+    node.cluster_health(&request).expect("answers").to_json("indices", false)
 }
 
 /// `bad` is red and says why in every answer; `good` serves.

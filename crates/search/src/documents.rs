@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use limber_mapping::{Mapping, RequestError};
+use serde_json::{Map, Value};
 
 /// Which document is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,13 @@ pub struct NamedDocument {
     pub mapping: Arc<Mapping>,
 }
 
+/// Documents that query rules name: objects of `_id`, and `_index` where that is told.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RuledDocuments {
+    pub pinned: Vec<Value>,
+    pub excluded: Vec<Value>,
+}
+
 /// The documents of a node, which queries may name.
 pub trait NamedDocuments: Send + Sync {
     /// The newest version of a document; `None`: it is not there.
@@ -33,4 +41,10 @@ pub trait NamedDocuments: Send + Sync {
     /// # Errors
     /// Those of a get: an index that is not there, a routing that is missing, another version.
     fn read(&self, name: &DocumentName) -> Result<Option<NamedDocument>, RequestError>;
+
+    /// What the query rules of these sets pin and leave out, where a search says this of itself.
+    ///
+    /// # Errors
+    /// There is no such set.
+    fn ruled(&self, sets: &[String], said: &Map<String, Value>) -> Result<RuledDocuments, RequestError>;
 }

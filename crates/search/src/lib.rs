@@ -55,7 +55,7 @@ mod workers;
 
 pub use cache::{CacheCounters, QueryCache, RequestCache, ShardCaches};
 pub use context::{IndexRef, SearchContext, ShardSettings, ShardSnapshot};
-pub use documents::{DocumentName, NamedDocument, NamedDocuments};
+pub use documents::{DocumentName, NamedDocument, NamedDocuments, RuledDocuments};
 pub use error::{Error, Result, ShardFailure, root_cause};
 pub use execute::{count, execute, execute_page};
 pub use fetch::{describe, stored_values};

@@ -89,7 +89,14 @@ pub fn not_a_data_stream(name: &str) -> RequestError {
 
 /// 404 `index_not_found_exception`.
 pub fn index_not_found(name: &str) -> RequestError {
-    index_not_found_because(name, format!("no such index [{name}]"))
+    let mut reason = format!("no such index [{name}]");
+    if name.starts_with('-') {
+        reason.push_str(
+            " and if you intended to exclude this index, ensure that you use wildcards that include it before \
+             explicitly excluding it",
+        );
+    }
+    index_not_found_because(name, reason)
 }
 
 /// 404 `index_not_found_exception` with a reason of its own.

@@ -308,6 +308,16 @@ impl Catalog {
         if self.means_data_stream(name) {
             return Err(not_a_data_stream(name));
         }
+        if name == "_all" {
+            return match self.resolve(name, IndicesOptions::SEARCH)?.as_slice() {
+                [] => Err(index_not_found(name)),
+                [one] => Ok((open(one)?, None)),
+                _ => Err(RequestError::illegal_argument(
+                    "unable to return a single index as the index and options provided got resolved to \
+                     multiple indices",
+                )),
+            };
+        }
         match self.aliases.get(name).map(Vec::as_slice) {
             None | Some([]) => Err(index_not_found(name)),
             Some([one]) => {
@@ -472,7 +482,12 @@ mod tests {
         check("*", search, Ok("logs-1,logs-2,one"));
         check("*,-logs-*", search, Ok("one"));
         check("logs*,-logs-2", search, Ok("logs-1"));
-        check("-logs-2", search, Err("no such index [-logs-2]"));
+        check(
+            "-logs-2",
+            search,
+            Err("no such index [-logs-2] and if you intended to exclude this index, ensure that you use \
+                 wildcards that include it before explicitly excluding it"),
+        );
         check("logs", search, Ok("logs-1,logs-2"));
         check("missing", search, Err("no such index [missing]"));
         check("_foo", search, Err("Invalid index name [_foo], must not start with '_'."));

@@ -95,6 +95,11 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// The databases of places that pipelines look addresses up in.
+    pub fn database_names(&self) -> Vec<String> {
+        self.current.load().resources.databases.names()
+    }
+
     /// Without pipelines; theirs are compiled with `resources`.
     pub fn new(resources: Resources) -> Registry {
         let empty = Pipelines { resources: Arc::new(resources), ..Pipelines::default() };

@@ -69,6 +69,14 @@ impl Node {
         Ok(())
     }
 
+    /// Whether there are such indices.
+    ///
+    /// # Errors
+    /// Those of names that lead nowhere.
+    pub fn check_names(&self, expression: &str, options: IndicesOptions) -> Result<()> {
+        self.catalog.load().resolve(expression, options).map(drop)
+    }
+
     /// Returns whether every shard started in time (always, here).
     pub fn open_index(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
         let opened = self.change_catalog(|catalog| {

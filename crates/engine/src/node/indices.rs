@@ -87,7 +87,10 @@ impl Node {
     /// `HEAD /{index}`: every name in the expression exists.
     pub fn index_exists(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
         match self.catalog.load().resolve(expression, options) {
-            Ok(found) => Ok(!found.is_empty() || wildcard::is_pattern(expression) || expression == "_all"),
+            Ok(found) => Ok(!found.is_empty()
+                || options.ignore_unavailable
+                || wildcard::is_pattern(expression)
+                || expression == "_all"),
             Err(error) if error.status == 404 => Ok(false),
             Err(error) => Err(error),
         }

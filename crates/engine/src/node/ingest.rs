@@ -3,7 +3,7 @@
 use limber_mapping::RequestError;
 use limber_text::wildcard;
 use limber_work as work;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Node;
 use crate::api::Result;
@@ -18,6 +18,27 @@ impl Node {
         self.change_state(|state| state.pipelines[id] = body.clone())?;
         self.pipelines.keep(pipeline);
         Ok(())
+    }
+
+    /// The body of `GET _ingest/geoip/stats`: nothing is downloaded, and the databases are the files of the user.
+    pub fn geoip_stats(&self) -> Value {
+        let names = self.pipelines.database_names();
+        let mut nodes = Map::new();
+        if !names.is_empty() {
+            let own = json!({"databases": [], "files_in_temp": [], "config_databases": names});
+            nodes.insert(self.node_id().to_owned(), own);
+        }
+        json!({
+            "stats": {
+                "successful_downloads": 0,
+                "failed_downloads": 0,
+                "total_download_time": 0,
+                "databases_count": 0,
+                "skipped_updates": 0,
+                "expired_databases": 0,
+            },
+            "nodes": nodes,
+        })
     }
 
     /// `{id: body}` of the pipelines that match; empty: the edge answers 404 when ids were named.

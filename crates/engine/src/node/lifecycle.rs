@@ -34,8 +34,21 @@ pub(super) struct Lifecycles {
     pub(super) last_stream_round: LastTime,
     /// Notices when the wall clock is set; indices age by it.
     pub(super) wall_clock: WallClockWatch,
+    /// How the last rounds over data streams went.
+    pub(super) stream_rounds: Mutex<StreamRounds>,
     /// Uuids of indices that were merged when their stream was rolled over.
     pub(super) merged: Mutex<HashSet<Arc<str>>>,
+}
+
+/// Rounds of the lifecycles of data streams, by a monotonic clock.
+#[derive(Debug, Default)]
+pub(super) struct StreamRounds {
+    pub started_ms: Option<u64>,
+    pub took_ms: Option<u64>,
+    /// Between the starts of the last two.
+    pub between_ms: Option<u64>,
+    /// Names of the streams that did not get on in the last one.
+    pub failed: HashSet<Arc<str>>,
 }
 
 impl Lifecycles {
@@ -49,6 +62,7 @@ impl Lifecycles {
             seen_version: AtomicU64::new(0),
             last_round: LastTime::default(),
             last_stream_round: LastTime::default(),
+            stream_rounds: Mutex::default(),
             wall_clock: WallClockWatch::default(),
             merged: Mutex::default(),
         })

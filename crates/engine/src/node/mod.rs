@@ -38,6 +38,7 @@ mod named_documents;
 mod new_node;
 mod open;
 mod placement;
+mod query_rules;
 mod recover;
 mod request_work;
 mod reroute;

@@ -3,7 +3,8 @@
 use std::sync::Weak;
 
 use limber_mapping::RequestError;
-use limber_search::{DocumentName, NamedDocument, NamedDocuments};
+use limber_search::{DocumentName, NamedDocument, NamedDocuments, RuledDocuments};
+use serde_json::{Map, Value};
 
 use super::Node;
 use crate::api::*;
@@ -26,5 +27,12 @@ impl NamedDocuments for DocumentsOf {
         let (metadata, _) = node.catalog.load().single(&name.index)?;
         let mapping = node.live(&metadata)?.core.mapping.load_full();
         Ok(Some(NamedDocument { source: document.source, mapping }))
+    }
+
+    fn ruled(&self, sets: &[String], said: &Map<String, Value>) -> Result<RuledDocuments> {
+        match self.0.upgrade() {
+            Some(node) => node.ruled(sets, said),
+            None => Err(RequestError::new(503, "node_closed_exception", "node closed")),
+        }
     }
 }

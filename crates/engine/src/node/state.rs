@@ -99,6 +99,8 @@ pub(crate) struct NodeState {
     pub scripts: Value,
     /// Sets of synonyms by name: rules by id.
     pub synonyms: Value,
+    /// Sets of query rules by name: their rules ([`crate::query_rules`]).
+    pub query_rules: Value,
     /// By name: [`DataStream::to_json`].
     pub data_streams: Value,
     /// Transforms by id: `config`, `is_started`, `checkpoint` ([`crate::node::transforms`]).
@@ -147,6 +149,7 @@ impl NodeState {
             pipelines: json!({}),
             scripts: json!({}),
             synonyms: json!({}),
+            query_rules: json!({}),
             data_streams: json!({}),
             transforms: json!({}),
             enrich_policies: json!({}),
@@ -216,6 +219,7 @@ impl NodeState {
             pipelines: value["pipelines"].clone(),
             scripts: object("scripts"),
             synonyms: object("synonyms"),
+            query_rules: object("query_rules"),
             data_streams: object("data_streams"),
             transforms: object("transforms"),
             enrich_policies: object("enrich_policies"),
@@ -271,6 +275,7 @@ impl NodeState {
             "pipelines": self.pipelines,
             "scripts": self.scripts,
             "synonyms": self.synonyms,
+            "query_rules": self.query_rules,
             "data_streams": self.data_streams,
             "transforms": self.transforms,
             "enrich_policies": self.enrich_policies,

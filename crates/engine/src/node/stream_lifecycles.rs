@@ -2,6 +2,7 @@
 //!
 //! Source: Elasticsearch's `DataStreamLifecycleService`, `ExplainIndexDataStreamLifecycle`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -179,6 +180,8 @@ impl Node {
     /// Rolls over, merges and deletes what the lifecycles of data streams ask for. For tests without threads, too.
     pub fn stream_lifecycle_round(&self) {
         self.lifecycles.last_stream_round.note(&*self.environment.clock);
+        let started_ms = self.environment.clock.monotonic_millis();
+        let mut failed = HashSet::new();
         let catalog = self.catalog.load_full();
         let is_there = |uuid: &Arc<str>| catalog.indices.values().any(|index| index.uuid == *uuid);
         self.lifecycles.merged.lock().retain(is_there);
@@ -191,8 +194,45 @@ impl Node {
             };
             if let Err(error) = self.run_stream_lifecycle(stream, lifecycle) {
                 tracing::warn!(stream = %stream.name, %error, "the lifecycle of a data stream does not go on");
+                failed.insert(stream.name.clone());
             }
         }
+        let mut rounds = self.lifecycles.stream_rounds.lock();
+        rounds.between_ms = rounds.started_ms.map(|before_ms| started_ms.saturating_sub(before_ms));
+        rounds.took_ms = Some(self.environment.clock.monotonic_millis().saturating_sub(started_ms));
+        rounds.started_ms = Some(started_ms);
+        rounds.failed = failed;
+    }
+
+    /// The body of `GET _lifecycle/stats`; times only after a round that took some.
+    pub fn stream_lifecycle_stats(&self, is_human: bool) -> Value {
+        let catalog = self.catalog.load_full();
+        let rounds = self.lifecycles.stream_rounds.lock();
+        let streams = catalog.data_streams.values().filter_map(|stream| {
+            let own = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
+            let managed = own.filter(|index| index.managed_by(stream) == ManagedBy::Stream).count();
+            (managed > 0).then(|| {
+                // What fails is told of the whole stream: the index that it writes to is the one that stands still.
+                json!({
+                    "name": &*stream.name,
+                    "backing_indices_in_total": managed,
+                    "backing_indices_in_error": u32::from(rounds.failed.contains(&stream.name)),
+                })
+            })
+        });
+        let streams: Vec<Value> = streams.collect();
+        let mut body = json!({});
+        let times = [("last_run_duration", rounds.took_ms), ("time_between_starts", rounds.between_ms)];
+        for (name, time_ms) in times {
+            let Some(time_ms) = time_ms else { continue };
+            body[format!("{name}_in_millis")] = time_ms.into();
+            if is_human {
+                body[name] = human_time(time_ms).into();
+            }
+        }
+        body["data_stream_count"] = streams.len().into();
+        body["data_streams"] = streams.into();
+        body
     }
 
     fn run_stream_lifecycle(&self, stream: &DataStream, lifecycle: &StreamLifecycle) -> Result<()> {

@@ -109,7 +109,8 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
                 "not_acceptable_exception",
                 "format [smile] is not supported by Limber yet",
             )),
-            other => Err(RequestError::illegal_argument(format!("unsupported format [{other}]"))),
+            // A format that nobody knows is none that was asked for, as in Elasticsearch.
+            _ => of_answer(None, accept),
         };
     }
     let Some(accept) = accept else { return Ok(MediaType::json()) };

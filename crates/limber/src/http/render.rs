@@ -105,7 +105,7 @@ impl Shape {
             let names: Vec<&str> = allowed.iter().map(|method| method.name()).collect();
             headers.push(("Allow", names.join(",")));
         }
-        self.finish(status, headers, Vec::new(), String::new(), None)
+        self.finish(status, headers, Vec::new(), "text/plain; charset=UTF-8".to_owned(), None)
     }
 
     fn bytes(&self, body: Body, pool: Option<&Arc<Pool>>) -> Result<(Vec<u8>, String), RequestError> {

@@ -118,14 +118,7 @@ impl Request {
 
     /// `true` for `true` and for a bare parameter, `false` for `false`.
     pub fn flag(&self, name: &str) -> Result<Option<bool>, RequestError> {
-        match self.param(name) {
-            None => Ok(None),
-            Some("" | "true") => Ok(Some(true)),
-            Some("false") => Ok(Some(false)),
-            Some(other) => Err(RequestError::illegal_argument(format!(
-                "Failed to parse value [{other}] as only [true] or [false] are allowed."
-            ))),
-        }
+        self.param(name).map(parse_flag).transpose()
     }
 
     /// A parameter that is true or false; `default` when it is absent.
@@ -204,8 +197,23 @@ fn check_escapes(text: &str) -> Result<(), RequestError> {
 pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
     serde_json::from_slice(bytes).map_err(|error| {
         let kind = if error.is_eof() { "x_content_e_o_f_exception" } else { "x_content_parse_exception" };
-        RequestError::new(400, kind, format!("[{}:{}] {}", error.line(), error.column(), error))
+        let place = format!("[{}:{}]", error.line(), error.column());
+        match error.is_eof() {
+            true => RequestError::new(400, kind, format!("{place} Unexpected end of file")),
+            false => RequestError::new(400, kind, format!("{place} {error}")),
+        }
     })
+}
+
+/// `true` for `true` and for nothing, `false` for `false`.
+pub fn parse_flag(text: &str) -> Result<bool, RequestError> {
+    match text {
+        "" | "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(RequestError::illegal_argument(format!(
+            "Failed to parse value [{other}] as only [true] or [false] are allowed."
+        ))),
+    }
 }
 
 /// A time value in whole milliseconds; `-1` is the most that there are.

@@ -26,20 +26,25 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get, Method::Head], "/{index}/_alias/{name}", GET, get),
 ];
 
+/// The answer to a change: all of its actions were taken, or it was refused.
+fn changed() -> Response {
+    Response::ok(json!({"acknowledged": true, "errors": false}))
+}
+
 fn update(app: &App, request: &Request) -> Result<Response> {
     app.node.update_aliases(&request.json_required()?)?;
-    Ok(Response::acknowledged())
+    Ok(changed())
 }
 
 fn put(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
     app.node.put_alias(request.path("index"), request.path("name"), &body)?;
-    Ok(Response::acknowledged())
+    Ok(changed())
 }
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
     app.node.delete_alias(request.path("index"), request.path("name"))?;
-    Ok(Response::acknowledged())
+    Ok(changed())
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {

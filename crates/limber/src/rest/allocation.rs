@@ -158,6 +158,7 @@ fn explain_started(app: &App) -> Map<String, Value> {
         "id": app.node.node_id(),
         "name": app.node.config().node_name,
         "transport_address": app.config.http_address,
+        "attributes": nodes::attributes(app),
         "roles": nodes::ROLES,
         "weight_ranking": 1,
     });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use limber_engine::Result;
 use limber_mapping::analysis::{
     Analyzed, AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP, take_failure,
+    text_of_request as string,
 };
 use limber_mapping::{Mapping, RequestError};
 use limber_work as work;
@@ -87,7 +88,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
         if explain {
             shown.gap = 0;
         }
-        return answer_parts(&parts_of(&custom)?, analyzers, &texts, &shown);
+        return answer_parts(&AnalyzerParts::of_request(&custom)?, analyzers, &texts, &shown);
     }
     let own_gap = match (&analyzer, &field, &mapping) {
         (None, Some(field), Some(mapping)) => mapping.field(field).filter(|field| field.analyzer.is_some()),
@@ -205,43 +206,6 @@ fn answer_parts(
     }})))
 }
 
-/// The parts that a request names or defines.
-fn parts_of(custom: &Map<String, Value>) -> Result<AnalyzerParts> {
-    let is_normalizer = !custom.contains_key("tokenizer");
-    let mut parts = AnalyzerParts { tokenizer: "keyword".into(), is_normalizer, ..AnalyzerParts::default() };
-    for section in ["char_filter", "tokenizer", "filter"] {
-        let mut declared = Map::new();
-        let items = match custom.get(section) {
-            None => &[][..],
-            Some(Value::Array(items)) => items,
-            Some(_) if section == "char_filter" => return Err(unsupported_value(section)),
-            Some(one) => std::slice::from_ref(one),
-        };
-        for item in items {
-            let name = match item {
-                Value::Object(body) if !body.contains_key("type") => {
-                    return Err(RequestError::illegal_argument(format!(
-                        "Missing [type] setting for anonymous {section}: {item}"
-                    )));
-                }
-                Value::Object(_) => {
-                    let name = format!("_anonymous_{}", declared.len());
-                    declared.insert(name.clone(), item.clone());
-                    name
-                }
-                _ => string(section, item)?,
-            };
-            match section {
-                "char_filter" => parts.char_filters.push(name),
-                "tokenizer" => parts.tokenizer = name,
-                _ => parts.filters.push(name),
-            }
-        }
-        parts.declared.insert(section.to_owned(), declared.into());
-    }
-    Ok(parts)
-}
-
 /// How tokens are shown.
 struct Shown {
     explains: bool,
@@ -335,15 +299,6 @@ fn tokens_max(app: &App, request: &Request) -> Result<usize> {
         Some(index) => app.node.tokens_max(index),
         None => Ok(TOKENS_MAX),
     }
-}
-
-fn string(name: &str, value: &Value) -> Result<String> {
-    value.as_str().map(str::to_owned).ok_or_else(|| unsupported_value(name))
-}
-
-fn unsupported_value(name: &str) -> RequestError {
-    let reason = format!("[analyze_request] {name} doesn't support values of this type");
-    RequestError::new(400, "x_content_parse_exception", reason)
 }
 
 fn names_of(name: &str, value: &Value) -> Result<Vec<String>> {

@@ -71,7 +71,8 @@ fn health(app: &App, request: &Request) -> Result<Response> {
         timeout_ms: request.time_ms("timeout")?.unwrap_or(30_000),
     };
     let response = app.node.cluster_health(&wanted)?;
-    Ok(Response::json(if response.timed_out { 408 } else { 200 }, response.to_json(level)))
+    let is_human = request.flag_or("human", false)?;
+    Ok(Response::json(if response.timed_out { 408 } else { 200 }, response.to_json(level, is_human)))
 }
 
 fn state(app: &App, request: &Request) -> Result<Response> {

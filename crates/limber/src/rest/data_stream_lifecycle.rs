@@ -1,4 +1,4 @@
-//! Lifecycles of data streams: put, get, delete and explain.
+//! Lifecycles of data streams: put, get, delete, explain and statistics.
 
 use limber_engine::{IndicesOptions, Result};
 use serde_json::json;
@@ -19,6 +19,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/_data_stream/{name}/_lifecycle", GET, get),
     route(&[Method::Delete], "/_data_stream/{name}/_lifecycle", CHANGE, delete),
     route(&[Method::Get, Method::Post], "/{index}/_lifecycle/explain", EXPLAIN, explain),
+    route(&[Method::Get], "/_lifecycle/stats", &["master_timeout"], stats),
 ];
 
 fn put(app: &App, request: &Request) -> Result<Response> {
@@ -44,4 +45,8 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
     let with_rollover = request.flag_or("include_defaults", false)?;
     Ok(Response::ok(app.node.explain_stream_lifecycles(request.path("index"), options, with_rollover)?))
+}
+
+fn stats(app: &App, request: &Request) -> Result<Response> {
+    Ok(Response::ok(app.node.stream_lifecycle_stats(request.flag_or("human", false)?)))
 }

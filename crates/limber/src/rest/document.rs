@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use limber_engine::{BulkOperation, GetRequest, GetResponse, OperationKind, Result, WriteResponse};
+use limber_engine::{
+    BulkOperation, GetRequest, GetResponse, OperationKind, Result, VersionType, WriteResponse,
+};
 use limber_mapping::RequestError;
 use serde_json::json;
 
@@ -210,13 +212,35 @@ fn written(response: &WriteResponse) -> Response {
     Response::raw(response.outcome.status(), out)
 }
 
+/// The version that a read asks for, which must be one that a document may have.
+fn read_version(request: &Request) -> Result<Option<u64>> {
+    let Some(text) = request.param("version") else { return Ok(None) };
+    let version: i64 = text.parse().map_err(|_| {
+        let cause = format!("For input string: \"{text}\"");
+        RequestError::illegal_argument(format!(
+            "Failed to parse long parameter [version] with value [{text}]"
+        ))
+        .caused_by(RequestError::new(400, "number_format_exception", cause))
+    })?;
+    let kind = version_type(request)?;
+    let least = if kind == VersionType::Internal { 1 } else { 0 };
+    match u64::try_from(version).ok().filter(|version| *version >= least) {
+        Some(version) => Ok(Some(version)),
+        None => {
+            let kind = request.param("version_type").unwrap_or("internal").to_uppercase();
+            let fault = format!("illegal version value [{version}] for version type [{kind}]");
+            Err(RequestError::validation([fault]))
+        }
+    }
+}
+
 fn get_request(request: &Request) -> Result<GetRequest<'_>> {
     placement(request).check_for_document()?;
     Ok(GetRequest {
         routing: request.param("routing"),
         realtime: request.flag_or("realtime", true)?,
         refresh: request.flag_or("refresh", false)?,
-        version: request.number("version")?,
+        version: read_version(request)?,
         version_type: version_type(request)?,
         ..GetRequest::new(request.path("index"), request.path("id"))
     })

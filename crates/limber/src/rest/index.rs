@@ -1,6 +1,7 @@
 //! Indices as a whole: create, delete, get, exists, open, close, blocks, resolve.
 
 use limber_engine::{CreateIndexResponse, IndexInfo, IndicesOptions, Result};
+use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,10 @@ const GET: &[&str] =
     with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
 const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
 
-/// The endpoints of this file (`/{index}`, `_open`, `_close`, `_block`, `_resolve`), for
+/// What `GET /{index}` may be asked for.
+const FEATURES: [&str; 3] = ["aliases", "mappings", "settings"];
+
+/// The endpoints of this file (`/{index}`, `_open`, `_unfreeze`, `_close`, `_block`, `_resolve`), for
 /// [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     slow(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
@@ -23,6 +27,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Head], "/{index}", GET, exists),
     slow(&[Method::Post], "/{index}/_open", CHANGE, open),
     slow(&[Method::Post], "/_open", CHANGE, open),
+    slow(&[Method::Post], "/{index}/_unfreeze", CHANGE, unfreeze),
     slow(&[Method::Post], "/{index}/_close", CHANGE, close),
     slow(&[Method::Post], "/_close", CHANGE, close),
     route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
@@ -51,12 +56,20 @@ fn delete(app: &App, request: &Request) -> Result<Response> {
 fn get(app: &App, request: &Request) -> Result<Response> {
     let options = indices_options(request, IndicesOptions::METADATA)?;
     let features = request.list("features");
+    let unknown: Vec<&str> =
+        features.iter().map(String::as_str).filter(|feature| !FEATURES.contains(feature)).collect();
+    if !unknown.is_empty() {
+        let reason = format!("Invalid features specified [{}]", unknown.join(","));
+        return Err(RequestError::illegal_argument(reason));
+    }
     let wants = |feature: &str| features.is_empty() || features.iter().any(|f| f == feature);
     let flat = request.flag_or("flat_settings", false)?;
     let include_defaults = request.flag_or("include_defaults", false)?;
     let mut answer = Map::new();
     for info in app.node.get_index(request.path("index"), options)? {
-        let mut body = Map::new();
+        // What is not wanted is shown as nothing.
+        let mut body: Map<String, Value> =
+            FEATURES.iter().map(|feature| ((*feature).to_owned(), json!({}))).collect();
         if wants("aliases") {
             body.insert("aliases".into(), Value::Object(info.aliases.clone()));
         }
@@ -98,6 +111,13 @@ fn open(app: &App, request: &Request) -> Result<Response> {
     )?;
     let started = app.node.open_index(request.param("index").unwrap_or("_all"), options)?;
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": started})))
+}
+
+/// There are no frozen indices, so that an index which is there has been unfrozen.
+fn unfreeze(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
+    app.node.check_names(request.path("index"), options)?;
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": true})))
 }
 
 fn close(app: &App, request: &Request) -> Result<Response> {

@@ -1,4 +1,4 @@
-//! Ingest pipelines: put, get, delete, simulate; the grok patterns.
+//! Ingest pipelines: put, get, delete, simulate; the grok patterns, the databases of places.
 
 use limber_engine::Result;
 use serde_json::Value;
@@ -22,6 +22,7 @@ pub const ROUTES: &[Route] = &[
     route(READ, "/_ingest/pipeline/{id}/_simulate", &["verbose"], simulate),
     route(READ, "/_ingest/_simulate", &["pipeline"], simulate_ingest),
     route(READ, "/_ingest/{index}/_simulate", &["pipeline"], simulate_ingest),
+    route(&[Method::Get], "/_ingest/geoip/stats", &[], geoip_stats),
     route(&[Method::Get], "/_ingest/processor/grok", &["s", "ecs_compatibility"], grok),
 ];
 
@@ -53,6 +54,10 @@ fn simulate(app: &App, request: &Request) -> Result<Response> {
 fn simulate_ingest(app: &App, request: &Request) -> Result<Response> {
     let (index, pipeline) = (request.param("index"), request.param("pipeline"));
     Ok(Response::ok(app.node.simulate_ingest(index, pipeline, &request.json_required()?)?))
+}
+
+fn geoip_stats(app: &App, _: &Request) -> Result<Response> {
+    Ok(Response::ok(app.node.geoip_stats()))
 }
 
 fn grok(_app: &App, request: &Request) -> Result<Response> {

@@ -98,7 +98,9 @@ fn mget(app: &App, request: &Request) -> Result<Response> {
 const ITEM_BYTES: usize = 1 << 10;
 
 fn parse(request: &Request) -> Result<Vec<Item>> {
-    let body = request.json_required()?;
+    let body = request.json()?.ok_or_else(|| {
+        RequestError::new(400, "parse_exception", "request body or source parameter is required")
+    })?;
     let default_filter = source_filter::from_request(request);
     let invalid = |reason: &str| {
         RequestError::new(400, "action_request_validation_exception", format!("Validation Failed: {reason}"))

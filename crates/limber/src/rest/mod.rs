@@ -45,6 +45,7 @@ mod painless_execute;
 mod placement;
 mod point_in_time;
 mod prometheus;
+mod query_rules;
 mod rank_eval;
 mod reindex;
 mod resize;
@@ -134,6 +135,7 @@ pub const ROUTES: &[&[Route]] = &[
     painless_execute::ROUTES,
     script::ROUTES,
     synonyms::ROUTES,
+    query_rules::ROUTES,
     script_context::ROUTES,
     analyze::ROUTES,
     explain::ROUTES,

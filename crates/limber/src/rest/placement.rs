@@ -27,7 +27,9 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn search_shards(app: &App, request: &Request) -> Result<Response> {
-    let options = indices_options(request, IndicesOptions::SEARCH)?;
+    // Closed indices and names that lead nowhere have no shards to search.
+    let lenient = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::SEARCH };
+    let options = indices_options(request, lenient)?;
     let expression = request.param("index").unwrap_or("_all");
     let targets = app.node.search_targets(expression, options, placement(request))?;
     let config = app.node.config();

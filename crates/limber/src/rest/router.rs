@@ -11,7 +11,7 @@ use limber_text::likeness::edit_distance;
 
 use super::App;
 use crate::http::pools::PoolName;
-use crate::http::request::{Method, Request};
+use crate::http::request::{Method, Request, parse_flag, parse_time_ms};
 use crate::http::response::{BARE, Response};
 
 /// Answers one request.
@@ -131,6 +131,7 @@ impl Routes {
         let Some(((route, names), values)) = matched else {
             return Err(no_handler(method, uri, &candidates));
         };
+        check_values(route, query)?;
         check_parameters(route, names, query, uri)?;
         let path_values = names.iter().copied().zip(values.iter().map(|v| (*v).to_owned())).collect();
         Ok(Resolved { route, path_values })
@@ -193,6 +194,41 @@ fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> R
             allowed.join(", ")
         ),
     )
+}
+
+/// Parameters that are true or false wherever they are read.
+const FLAGS: [&str; 7] =
+    ["flat_settings", "help", "include_defaults", "local", "rest_total_hits_as_int", "v", "verbose"];
+
+/// Refuses values of parameters that every endpoint reads alike, whether this one makes use of them or not:
+/// one node has no other master to wait for, but what is no time is no time.
+fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), RequestError> {
+    if route.parameters == [ANY_PARAMETER] {
+        return Ok(());
+    }
+    for (name, value) in query {
+        let is_read = route.parameters.contains(&name.as_str());
+        match name.as_str() {
+            "error_trace" => {
+                let wrong = |error: RequestError| RequestError::new(400, BARE, error.reason);
+                parse_flag(value).map_err(wrong)?;
+            }
+            "pretty" | "human" => drop(parse_flag(value)?),
+            "allow_no_indices" | "ignore_unavailable" | "ignore_throttled" if is_read => {
+                if !matches!(value.as_str(), "true" | "false") {
+                    let cause =
+                        format!("Failed to parse value [{value}] as only [true] or [false] are allowed.");
+                    let reason = format!("Could not convert [{name}] to boolean");
+                    return Err(RequestError::illegal_argument(reason)
+                        .caused_by(RequestError::illegal_argument(cause)));
+                }
+            }
+            name if is_read && FLAGS.contains(&name) => drop(parse_flag(value)?),
+            "timeout" | "master_timeout" if is_read => drop(parse_time_ms(name, value)?),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn check_parameters(

@@ -49,7 +49,30 @@ pub const ROUTES: &[Route] = &[
     },
 ];
 
+/// Parameters that say how `q` is read, and what a suggester of the URL does.
+const OF_QUERY: [&str; 5] = ["analyze_wildcard", "analyzer", "default_operator", "df", "lenient"];
+const OF_SUGGESTER: [&str; 3] = ["suggest_mode", "suggest_size", "suggest_text"];
+
+/// Refuses parameters that say something about another one that is not there.
+fn check_lonely_parameters(request: &Request) -> Result<()> {
+    let path = request.uri.split('?').next().unwrap_or_default();
+    let told = |names: &[&str], missing: &str| {
+        let given: Vec<&str> = names.iter().copied().filter(|name| request.param(name).is_some()).collect();
+        let reason =
+            format!("request [{path}] contains parameters [{}] but missing {missing}.", given.join(", "));
+        if given.is_empty() { Ok(()) } else { Err(RequestError::illegal_argument(reason)) }
+    };
+    if request.param("q").is_none() {
+        told(&OF_QUERY, "query string parameter 'q'")?;
+    }
+    if request.param("suggest_field").is_none() {
+        told(&OF_SUGGESTER, "'suggest_field' parameter")?;
+    }
+    Ok(())
+}
+
 fn search(app: &App, request: &Request) -> Result<Response> {
+    check_lonely_parameters(request)?;
     run(app, request, request.json()?.unwrap_or(Value::Null))
 }
 

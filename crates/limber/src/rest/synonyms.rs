@@ -26,7 +26,8 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get, Method::Post], "/{index}/_reload_search_analyzers", RELOAD, reload),
 ];
 
-fn number(request: &Request, name: &str, default: i64) -> Result<i64> {
+/// A whole number of the URL.
+pub(super) fn number(request: &Request, name: &str, default: i64) -> Result<i64> {
     let Some(text) = request.param(name) else { return Ok(default) };
     text.parse::<i32>().map(i64::from).map_err(|_| {
         let reason = format!("Failed to parse int parameter [{name}] with value [{text}]");

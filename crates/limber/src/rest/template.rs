@@ -99,7 +99,12 @@ fn put_component(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn get_component(app: &App, request: &Request) -> Result<Response> {
-    Ok(Response::ok(app.node.get_component_templates(request.param("name").unwrap_or(""))?))
+    let names = request.param("name").unwrap_or("");
+    let found = app.node.get_component_templates(names)?;
+    // A pattern that fits none is none that was found, unless all were asked for.
+    let is_empty = found["component_templates"].as_array().is_some_and(Vec::is_empty);
+    let is_missing = is_empty && !matches!(names, "" | "*" | "_all");
+    Ok(Response::json(if is_missing { 404 } else { 200 }, found))
 }
 
 fn delete_component(app: &App, request: &Request) -> Result<Response> {

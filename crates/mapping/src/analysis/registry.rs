@@ -43,6 +43,62 @@ pub struct AnalyzerParts {
     pub is_normalizer: bool,
 }
 
+impl AnalyzerParts {
+    /// The parts that a request names or defines.
+    ///
+    /// # Errors
+    /// Something in it is neither a name nor a definition with a type.
+    pub fn of_request(custom: &Map<String, Value>) -> Result<AnalyzerParts, RequestError> {
+        let is_normalizer = !custom.contains_key("tokenizer");
+        let mut parts =
+            AnalyzerParts { tokenizer: "keyword".into(), is_normalizer, ..AnalyzerParts::default() };
+        for section in ["char_filter", "tokenizer", "filter"] {
+            let mut declared = Map::new();
+            let items = match custom.get(section) {
+                None => &[][..],
+                Some(Value::Array(items)) => items,
+                Some(_) if section == "char_filter" => return Err(unsupported_value(section)),
+                Some(one) => std::slice::from_ref(one),
+            };
+            for item in items {
+                let name = match item {
+                    Value::Object(body) if !body.contains_key("type") => {
+                        return Err(RequestError::illegal_argument(format!(
+                            "Missing [type] setting for anonymous {section}: {item}"
+                        )));
+                    }
+                    Value::Object(_) => {
+                        let name = format!("_anonymous_{}", declared.len());
+                        declared.insert(name.clone(), item.clone());
+                        name
+                    }
+                    _ => text_of_request(section, item)?,
+                };
+                match section {
+                    "char_filter" => parts.char_filters.push(name),
+                    "tokenizer" => parts.tokenizer = name,
+                    _ => parts.filters.push(name),
+                }
+            }
+            parts.declared.insert(section.to_owned(), declared.into());
+        }
+        Ok(parts)
+    }
+}
+
+/// A text of an `_analyze` request, or of what is analysed as by one.
+///
+/// # Errors
+/// It is no text.
+pub fn text_of_request(name: &str, value: &Value) -> Result<String, RequestError> {
+    value.as_str().map(str::to_owned).ok_or_else(|| unsupported_value(name))
+}
+
+fn unsupported_value(name: &str) -> RequestError {
+    let reason = format!("[analyze_request] {name} doesn't support values of this type");
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
 /// Names of the types of each kind that are here.
 pub fn type_names() -> Vec<(&'static str, Vec<&'static str>)> {
     let analyzers = BUILT_IN.by_name.keys();

@@ -13,6 +13,7 @@ mod bind;
 mod bucket;
 mod bucket_table;
 mod budget;
+mod categorize;
 mod collector;
 mod combined_places;
 mod decimal_format;
@@ -43,6 +44,7 @@ mod render;
 mod sampling;
 mod significant;
 mod source;
+mod source_texts;
 mod terms;
 mod tree;
 
@@ -71,6 +73,8 @@ const AGGREGATIONS: &[(&str, Parse)] = &[
     ("bucket_selector", pipeline::BucketSelector::parse),
     ("bucket_sort", pipeline::BucketSort::parse),
     ("cardinality", metric::Cardinality::parse),
+    ("categorize_text", categorize::CategorizeText::parse),
+    ("change_point", pipeline::ChangePoint::parse),
     ("children", bucket::Joined::parse_children),
     ("composite", bucket::Composite::parse),
     ("cumulative_cardinality", pipeline::CumulativeCardinality::parse),
@@ -141,12 +145,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Aggregations that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
-const KNOWN_ELSEWHERE: &[&str] = &[
-    "bucket_correlation",
-    "bucket_count_ks_test",
-    "categorize_text",
-    "change_point",
-    "inference",
-    "ip_prefix",
-    "time_series",
-];
+const KNOWN_ELSEWHERE: &[&str] =
+    &["bucket_correlation", "bucket_count_ks_test", "inference", "ip_prefix", "time_series"];

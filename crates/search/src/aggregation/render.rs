@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::bind::Shape;
 use super::format::Format;
 use super::partial::{Bucket, Partial};
+use super::pipeline::PickedBucket;
 use super::reduce::ReducedAggregations;
 use super::tree::{Aggregation, Aggregations};
 use crate::error::Result;
@@ -50,10 +51,35 @@ fn level(
         if let Some(meta) = &aggregation.meta {
             body.insert("meta".into(), Value::Object(meta.clone()));
         }
+        if let Partial::Pipeline(made) = partial
+            && let Some(bucket) = &made.bucket
+        {
+            body.insert("bucket".into(), Value::Object(picked(list, shapes, bucket, writing)?));
+        }
         Renderer { aggregation, shape, node_id: writing.node_id, writing }.body(partial, &mut body)?;
         out.insert(name, Value::Object(body));
     }
     Ok(())
+}
+
+/// A bucket that a pipeline of this level shows.
+fn picked(
+    list: &[Aggregation],
+    shapes: &[Shape],
+    bucket: &PickedBucket,
+    writing: Writing<'_>,
+) -> Result<Map<String, Value>> {
+    let (mut list, mut shapes) = (list, shapes);
+    let mut places = bucket.places.iter().copied();
+    let mut place = places.next().expect("a path has a step");
+    for next in places {
+        (list, shapes) = (&list[place].subs, &shapes[place].subs);
+        place = next;
+    }
+    let renderer =
+        Renderer { aggregation: &list[place], shape: &shapes[place], node_id: writing.node_id, writing };
+    let head = Map::from_iter([("key".to_owned(), bucket.key.as_str().into())]);
+    renderer.bucket(head, bucket.doc_count, &bucket.subs)
 }
 
 fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> String {

@@ -46,6 +46,7 @@ mod query_string_syntax;
 mod range;
 mod rank_feature;
 mod regexp;
+mod rule;
 mod runtime;
 mod script;
 mod script_score;

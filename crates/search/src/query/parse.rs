@@ -104,6 +104,11 @@ pub(crate) struct Parser<'l> {
 }
 
 impl Parser<'_> {
+    /// What the parse keeps to.
+    pub(super) fn limits(&self) -> &QueryLimits {
+        self.limits
+    }
+
     pub(super) fn query(&mut self, value: &Value) -> Result<Query, RequestError> {
         let Value::Object(members) = value else {
             return Err(RequestError::parsing("[_na] query malformed, must start with start_object"));

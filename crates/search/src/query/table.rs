@@ -8,8 +8,8 @@ use super::{
     bool_query, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score,
     fuzzy, geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, intervals, join, match_all,
     match_phrase, match_text, more_like_this, multi_match, nested, percolate, pinned, prefix, query_string,
-    range, rank_feature, regexp, script, script_score, simple_query_string, spans, term, terms, terms_set,
-    wildcard, wrapper,
+    range, rank_feature, regexp, rule, script, script_score, simple_query_string, spans, term, terms,
+    terms_set, wildcard, wrapper,
 };
 
 /// Parses the object after a query's name.
@@ -52,6 +52,7 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
     ("range", range::parse),
     ("rank_feature", rank_feature::parse),
     ("regexp", regexp::parse),
+    ("rule", rule::parse),
     ("script", script::parse),
     ("script_score", script_score::parse),
     ("simple_query_string", simple_query_string::parse),
@@ -74,4 +75,4 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 
 /// Elasticsearch's other queries, refused by name.
 pub(super) const UNSUPPORTED: &[&str] =
-    &["knn", "rule", "semantic", "shape", "sparse_vector", "text_expansion", "weighted_tokens"];
+    &["knn", "semantic", "shape", "sparse_vector", "text_expansion", "weighted_tokens"];

@@ -26,6 +26,8 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
                 "like" | "unlike" => !has_objects(value),
                 // The queries that it runs may ask for the time, for random numbers or for stored scripts.
                 "percolate" => false,
+                // Its rules may be others tomorrow.
+                "rule" => false,
                 // What is inside cannot be read here.
                 "wrapper" => false,
                 "profile" => value != &Value::Bool(true),

@@ -1,4 +1,5 @@
-//! `retriever`: a search as a tree of ways to find hits. Source: Elasticsearch's `StandardRetrieverBuilder` and `RRFRetrieverBuilder`.
+//! `retriever`: a search as a tree of ways to find hits. Source: Elasticsearch's `StandardRetrieverBuilder` and `RRFRetrieverBuilder`, and its
+//! documentation of the rule retriever.
 
 use std::sync::Arc;
 
@@ -50,10 +51,10 @@ impl SearchRequest {
         match name.as_str() {
             "standard" => self.take_standard(options),
             "rrf" => self.take_fusion(options, depth),
+            "rule" => self.take_rule(options, depth),
             "knn"
             | "linear"
             | "rescorer"
-            | "rule"
             | "text_similarity_reranker"
             | "random_reranker"
             | "pinned"
@@ -81,6 +82,38 @@ impl SearchRequest {
         }
         let whole = within(query, filter);
         self.query = Some(read_query(&whole)?);
+        Ok(whole)
+    }
+
+    /// `rule`: what another retriever finds, with query rules over it.
+    fn take_rule(&mut self, options: &Map<String, Value>, depth: usize) -> Result<Value, RequestError> {
+        let (mut rule, mut retriever, mut window) = (Map::new(), None, None);
+        for (key, value) in options {
+            match key.as_str() {
+                "match_criteria" | "ruleset_ids" => drop(rule.insert(key.clone(), value.clone())),
+                "retriever" => retriever = Some(value),
+                "rank_window_size" => window = Some(json::int(value)?),
+                "min_score" => self.min_score = Some(json::float(value)?),
+                "_name" => drop(json::text(value)?),
+                other => return Err(unknown("rule", other)),
+            }
+        }
+        let retriever = retriever.ok_or_else(|| RequestError::illegal_argument("Required [retriever]"))?;
+        if window.is_some_and(|window| window < self.size() as i32) {
+            let reason = format!(
+                "[rule] requires [rank_window_size: {}] be greater than or equal to [size: {}]",
+                window.unwrap_or(0),
+                self.size()
+            );
+            return Err(RequestError::illegal_argument(reason));
+        }
+        let organic = self.take_retriever(retriever, depth + 1)?;
+        if self.fusion.is_some() {
+            return Err(RequestError::unsupported("[rrf] within the retriever [rule]"));
+        }
+        rule.insert("organic".into(), organic);
+        let whole = json!({ "rule": rule });
+        self.query = Some(parse_query(&whole, &QueryLimits::default())?);
         Ok(whole)
     }
 

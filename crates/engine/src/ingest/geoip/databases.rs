@@ -43,6 +43,15 @@ impl Databases {
         Databases { disk: Some(disk), known: Mutex::default() }
     }
 
+    /// Names of the files there are, whether they can be read or not.
+    pub fn names(&self) -> Vec<String> {
+        let directory = self.disk.as_ref().and_then(|disk| folder(disk, FOLDER));
+        let mut names = directory.and_then(|directory| directory.list().ok()).unwrap_or_default();
+        names.retain(|name| name.ends_with(".mmdb"));
+        names.sort_unstable();
+        names
+    }
+
     /// The database in the file of this name; `None`: there is none, or none that can be read.
     pub fn get(&self, name: &str) -> Option<Arc<Database>> {
         let mut known = self.known.lock();

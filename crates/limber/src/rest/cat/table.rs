@@ -92,7 +92,7 @@ impl Table {
             return Ok(Response::text(help(self.columns)));
         }
         self.sort(request)?;
-        let (chosen, units) = (self.choose(request), Units::of(request)?);
+        let (chosen, units) = (self.choose(request), Units::of(request));
         let has_titles = request.flag_or("v", false)?;
         Ok(Response::shown(Chosen { table: self, chosen, units, has_titles }))
     }
@@ -136,11 +136,9 @@ impl Table {
                 _ => (key.as_str(), false),
             };
             let Some(column) = self.find(name) else {
-                return Err(RequestError::new(
-                    400,
-                    "unsupported_operation_exception",
-                    format!("Unable to sort by unknown sort key `{name}`"),
-                ));
+                return Err(RequestError::illegal_argument(format!(
+                    "Unable to sort by unknown sort key `{name}`"
+                )));
             };
             keys.push((column, descending));
         }
@@ -255,7 +253,7 @@ struct Units {
 }
 
 impl Units {
-    fn of(request: &Request) -> Result<Units> {
+    fn of(request: &Request) -> Units {
         let bytes = match request.param("bytes") {
             None => None,
             Some("b") => Some(1),
@@ -264,11 +262,8 @@ impl Units {
             Some("g" | "gb") => Some(1 << 30),
             Some("t" | "tb") => Some(1 << 40),
             Some("p" | "pb") => Some(1 << 50),
-            Some(other) => {
-                return Err(RequestError::illegal_argument(format!(
-                    "failed to parse [bytes] with value [{other}]"
-                )));
-            }
+            // As Elasticsearch shows what it has no unit for.
+            Some(_) => None,
         };
         let time = match request.param("time") {
             None => None,
@@ -279,13 +274,9 @@ impl Units {
             Some("ms") => Some(1.0),
             Some("micros") => Some(1e-3),
             Some("nanos") => Some(1e-6),
-            Some(other) => {
-                return Err(RequestError::illegal_argument(format!(
-                    "failed to parse [time] with value [{other}]"
-                )));
-            }
+            Some(_) => None,
         };
-        Ok(Units { bytes, time })
+        Units { bytes, time }
     }
 
     fn show(&self, cell: &Cell) -> Option<String> {

@@ -42,6 +42,8 @@ pub use percentiles::Percentiles;
 pub use rate::Rate;
 pub use scripted::ScriptedMetric;
 pub use string_stats::StringStats;
+pub use student::above_f;
+pub use student::two_sided;
 pub use t_test::TTest;
 pub use top_hits::{Best as TopHitsBest, TopHits};
 pub use top_metrics::TopMetrics;

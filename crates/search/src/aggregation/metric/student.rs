@@ -1,4 +1,4 @@
-//! Student's t-distribution: "how likely is a t this far from zero?"
+//! Student's t-distribution and Fisher's F: "how likely is a value this far away?"
 
 /// Steps of the continued fraction; it converges in about the square root of the larger parameter.
 const STEP_COUNT_MAX: usize = 10_000;
@@ -22,6 +22,14 @@ pub fn two_sided(t: f64, degrees: f64) -> f64 {
         return f64::NAN;
     }
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
+}
+
+/// The probability of an F above this one, of these degrees of freedom.
+pub fn above_f(f: f64, (above, below): (f64, f64)) -> f64 {
+    if f.is_nan() || above <= 0.0 || below <= 0.0 {
+        return f64::NAN;
+    }
+    incomplete_beta(below / 2.0, above / 2.0, below / (below + above * f.max(0.0)))
 }
 
 fn ln_gamma(x: f64) -> f64 {
@@ -77,6 +85,8 @@ mod tests {
             assert!((two_sided(t, 1.0) - cauchy).abs() < 1e-12, "{t}");
             assert!((two_sided(-t, 2.0) - (1.0 - t / (2.0 + t * t).sqrt())).abs() < 1e-12, "{t}");
         }
+        // The square of a t is an F of one degree above.
+        assert!((above_f(9.0, (1.0, 7.0)) - two_sided(3.0, 7.0)).abs() < 1e-12);
         // The quantile 0.975 of ten degrees, from tables.
         assert!((two_sided(2.228_138_851_964_939, 10.0) - 0.05).abs() < 1e-9);
     }

@@ -14,7 +14,7 @@ use super::check::{has_several_buckets, several_buckets};
 use super::definition::{Level, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, finish, format};
 use super::path::{BucketsPath, Element, find, single, value_of, wrong};
-use super::rows::rows;
+use super::rows::{Row, rows};
 use crate::error::{Result, check_request};
 
 /// The options of the pipelines that make one number of those of all buckets, such as `avg_bucket`.
@@ -93,15 +93,36 @@ impl BucketMetric {
 /// The values of all buckets that the path leads to, with the buckets' keys.
 pub fn values(path: &BucketsPath, gaps: GapPolicy, level: &Level<'_>) -> Result<Vec<(String, f64)>> {
     let mut out = Vec::new();
-    collect(&path.elements, gaps, level, &mut out)?;
+    each_value(path, gaps, level, &mut |_, row, value| out.push((row.text, value)))?;
     Ok(out)
 }
 
-fn collect(
+/// Where a bucket is: the places from the pipeline's level down to the aggregation that has it, and its own.
+#[derive(Debug, Clone, Copy)]
+pub struct BucketPlace<'b> {
+    pub aggregation: &'b [usize],
+    pub bucket: usize,
+}
+
+/// Takes where a bucket is, the bucket, and its value.
+pub type SeenValue<'v, 'p> = &'v mut dyn FnMut(BucketPlace<'_>, Row<'p>, f64);
+
+/// Calls `seen` with every bucket that the path leads to and that has a value.
+pub fn each_value<'p>(
+    path: &BucketsPath,
+    gaps: GapPolicy,
+    level: &Level<'p>,
+    seen: SeenValue<'_, 'p>,
+) -> Result<()> {
+    collect(&path.elements, gaps, level, &mut Vec::new(), seen)
+}
+
+fn collect<'p>(
     steps: &[Element],
     gaps: GapPolicy,
-    level: &Level<'_>,
-    out: &mut Vec<(String, f64)>,
+    level: &Level<'p>,
+    places: &mut Vec<usize>,
+    seen: SeenValue<'_, 'p>,
 ) -> Result<()> {
     let Some((step, rest)) = steps.split_first() else { return Ok(()) };
     let Some((place, value)) = find(level.list, &step.name) else { return Ok(()) };
@@ -111,21 +132,22 @@ fn collect(
     let rest = rest.as_slice();
     let (own, shape, partial) = (&level.list[place], &level.shapes[place], &level.partials[place]);
     let below = (own.subs.as_slice(), shape.subs.as_slice());
+    places.push(place);
     if let Some(bucket) = single(partial) {
         let inside = Level { list: below.0, shapes: below.1, partials: &bucket.subs };
-        return collect(rest, gaps, &inside, out);
-    }
-    if !has_several_buckets(own) {
+        collect(rest, gaps, &inside, places, seen)?;
+        places.pop();
         return Ok(());
     }
-    for row in rows(own, shape, partial) {
+    let rows = if has_several_buckets(own) { rows(own, shape, partial) } else { Vec::new() };
+    for (number, row) in rows.into_iter().enumerate() {
         check_request()?;
         if step.key.as_ref().is_some_and(|key| *key != row.text) {
             continue;
         }
         if step.key.is_some() {
             let inside = Level { list: below.0, shapes: below.1, partials: row.subs };
-            collect(rest, gaps, &inside, out)?;
+            collect(rest, gaps, &inside, places, seen)?;
             continue;
         }
         if rest.is_empty() {
@@ -135,9 +157,10 @@ fn collect(
         let rest = BucketsPath { text, elements: rest.to_vec() };
         let value = value_of(&rest, gaps, below, &row, &own.name)?.unwrap_or(f64::NAN);
         if !value.is_nan() {
-            out.push((row.text, value));
+            seen(BucketPlace { aggregation: places, bucket: number }, row, value);
         }
     }
+    places.pop();
     Ok(())
 }
 
@@ -188,7 +211,8 @@ impl Pipeline for BucketMetric {
             .iter()
             .map(|name| ((*name).to_owned(), state.order_value(self.kind, Some(name), self.sigma)))
             .collect();
-        Ok(PipelineValue { typed_name, body: state.to_json(&metric, &self.format), numbers }.into_partial())
+        Ok(PipelineValue { typed_name, body: state.to_json(&metric, &self.format), numbers, bucket: None }
+            .into_partial())
     }
 }
 

@@ -64,6 +64,19 @@ pub struct PipelineValue {
     pub body: Map<String, Value>,
     /// By name; the first is what a path without a name leads to.
     pub numbers: Vec<(String, f64)>,
+    /// A bucket of an aggregation beside the pipeline, which is shown first.
+    pub bucket: Option<PickedBucket>,
+}
+
+/// One bucket of another aggregation, as a pipeline shows it.
+#[derive(Debug, Clone)]
+pub struct PickedBucket {
+    /// Places from the pipeline's own level down to the aggregation whose bucket it is.
+    pub places: Vec<usize>,
+    /// Its key as text.
+    pub key: String,
+    pub doc_count: u64,
+    pub subs: Vec<Partial>,
 }
 
 impl PipelineValue {
@@ -75,7 +88,12 @@ impl PipelineValue {
         if has_value && !format.is_raw() {
             body.insert("value_as_string".into(), format.text(value).into());
         }
-        PipelineValue { typed_name: "simple_value", body, numbers: vec![("value".into(), value)] }
+        PipelineValue {
+            typed_name: "simple_value",
+            body,
+            numbers: vec![("value".into(), value)],
+            bucket: None,
+        }
     }
 
     /// The number that a `buckets_path` of another pipeline leads to. `name`: what is behind the last dot of

@@ -76,6 +76,7 @@ impl Pipeline for MovingPercentiles {
             let merged = percentiles.merged(slice(&found, bucket, self.window, self.shift).iter().cloned());
             let format = format.clone().unwrap_or(super::super::format::Format::Raw);
             subs[work.place] = PipelineValue {
+                bucket: None,
                 typed_name: percentiles.full_name(),
                 body: percentiles.to_json(&merged, &format),
                 numbers: percentiles.numbers(&merged),

@@ -110,6 +110,7 @@ impl Pipeline for PercentilesBucket {
             typed_name: "percentiles_bucket",
             body: Map::from_iter([("values".to_owned(), body)]),
             numbers,
+            bucket: None,
         }
         .into_partial())
     }

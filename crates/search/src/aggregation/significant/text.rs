@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use limber_mapping::{Field, Mapping, RequestError};
-use limber_segment::{DocId, SegmentView, StoredReader};
+use limber_segment::{DocId, SegmentView};
 use serde_json::{Map, Value};
 
 use super::super::bind::{Bound, Shape};
@@ -20,6 +20,7 @@ use super::super::options::Options;
 use super::super::partial::{Key, ListPartial, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
+use super::super::source_texts::{SourceTexts, source_path};
 use super::super::terms::{TermFilter, TermPool};
 use super::super::tree::{Aggregation, Kind};
 use super::answer::Counted;
@@ -31,7 +32,6 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::json;
 use crate::query::{BoundQuery, MatchingDocs, Query};
-use crate::source::read_source;
 
 /// Paths of one aggregation's `source_fields`.
 const SOURCE_COUNT_MAX: usize = 100;
@@ -154,70 +154,44 @@ impl Render for SignificantText {
     }
 }
 
-/// Where a field's values are in the source: a multi-field's are its parent's.
-fn source_path(shard: &ShardSnapshot, field: &Field) -> String {
-    let parent = field.path.rsplit_once('.').map(|(parent, _)| parent);
-    let holds = |parent: &&str| {
-        shard.mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id))
-    };
-    parent.filter(holds).unwrap_or(&field.path).to_owned()
-}
-
 /// Words of documents by number.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Words {
     pool: TermPool,
-    reader: StoredReader,
+    texts: SourceTexts,
     /// Of one document, each once.
     found: Vec<u32>,
-}
-
-impl std::fmt::Debug for Words {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Words")
-    }
 }
 
 impl Words {
     /// Fills `found` with the words of a document.
     fn read(
         &mut self,
-        (mapping, view): (&Mapping, &SegmentView),
+        source: (&Mapping, &SegmentView),
         doc: DocId,
         (field, paths, filter): (&Field, &[String], &TermFilter),
         budget: &Budget,
     ) -> Result<()> {
         self.found.clear();
-        let source = read_source(mapping, &view.segment, doc, &mut self.reader)?;
-        let source: Value = serde_json::from_slice(&source).map_err(|error| {
-            RequestError::new(
-                500,
-                "exception",
-                format!("the stored source of a document does not parse: {error}"),
-            )
-        })?;
-        let mut values = Vec::new();
-        paths.iter().for_each(|path| crate::gather::gather(&source, path, &mut values));
         let (pool, found) = (&mut self.pool, &mut self.found);
-        let mut failed = Ok(());
-        let mut add = |word: &[u8]| {
-            if failed.is_ok() && filter.allows_term(word) {
-                match pool.number(word, budget) {
-                    Ok(number) => found.push(number),
-                    Err(error) => failed = Err(error),
+        self.texts.each(source, doc, paths, |text| {
+            let mut failed = Ok(());
+            let mut add = |word: &[u8]| {
+                if failed.is_ok() && filter.allows_term(word) {
+                    match pool.number(word, budget) {
+                        Ok(number) => found.push(number),
+                        Err(error) => failed = Err(error),
+                    }
                 }
-            }
-        };
-        for value in values {
-            let Some(text) = json::scalar_text(value) else { continue };
+            };
             match &field.analyzer {
                 Some(analyzer) => {
-                    analyzer.tokens(&text, |token| add(token.text.as_bytes()));
+                    analyzer.tokens(text, |token| add(token.text.as_bytes()));
                 }
                 None => add(text.as_bytes()),
             }
-        }
-        failed?;
+            failed
+        })?;
         self.found.sort_unstable();
         self.found.dedup();
         Ok(())

@@ -1,0 +1,317 @@
+//! Rules that pin documents to the top of an answer, or leave them out, where a search says what it is about.
+//!
+//! Source: Elasticsearch's documentation of `_query_rules` and of the `rule` query.
+
+use limber_mapping::RequestError;
+use limber_search::RuledDocuments;
+use limber_text::likeness::similarity;
+use serde_json::{Map, Value, json};
+
+use crate::api::Result;
+
+/// Rules of one set, as in Elasticsearch.
+const RULES_MAX: usize = 100;
+/// Sets of a node: all of them are in one file.
+pub(crate) const SETS_MAX: usize = 1_000;
+/// Documents of one rule, and criteria.
+const DOCUMENTS_MAX: usize = 100;
+const CRITERIA_MAX: usize = 100;
+/// Words that are alike at least so far match by `fuzzy`.
+const LIKENESS_MIN: f64 = 0.5;
+
+const TYPES: [&str; 2] = ["pinned", "exclude"];
+const CRITERIA: [&str; 11] =
+    ["always", "contains", "exact", "exact_fuzzy", "fuzzy", "gt", "gte", "lt", "lte", "prefix", "suffix"];
+
+fn content(reason: impl Into<String>) -> RequestError {
+    RequestError::new(400, "x_content_parse_exception", reason)
+}
+
+fn illegal(reason: impl Into<String>) -> RequestError {
+    RequestError::illegal_argument(reason.into())
+}
+
+fn object<'v>(value: &'v Value, what: &str) -> Result<&'v Map<String, Value>> {
+    value.as_object().ok_or_else(|| content(format!("[{what}] Expected START_OBJECT")))
+}
+
+fn list<'v>(value: Option<&'v Value>, what: &str, most: usize) -> Result<&'v [Value]> {
+    match value {
+        None | Some(Value::Null) => Ok(&[]),
+        Some(Value::Array(items)) if items.len() <= most => Ok(items),
+        Some(Value::Array(items)) => {
+            Err(illegal(format!("[{what}] may have at most {most} entries, but has {}", items.len())))
+        }
+        Some(other) => {
+            let token = limber_mapping::token(other);
+            Err(content(format!("[{what}] doesn't support values of type: {token}")))
+        }
+    }
+}
+
+fn known(members: &Map<String, Value>, what: &str, names: &[&str]) -> Result<()> {
+    match members.keys().find(|name| !names.contains(&name.as_str())) {
+        Some(other) => Err(content(format!("[{what}] unknown field [{other}]"))),
+        None => Ok(()),
+    }
+}
+
+fn text<'v>(members: &'v Map<String, Value>, name: &str) -> Result<&'v str> {
+    match members.get(name) {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text),
+        None | Some(Value::Null) => Err(illegal(format!("Required [{name}]"))),
+        Some(other) => {
+            let token = limber_mapping::token(other);
+            Err(content(format!("[query_rule] {name} doesn't support values of type: {token}")))
+        }
+    }
+}
+
+fn criterion(value: &Value) -> Result<()> {
+    let members = object(value, "query_rule_criteria")?;
+    known(members, "query_rule_criteria", &["type", "metadata", "values"])?;
+    let kind = text(members, "type")?;
+    if !CRITERIA.contains(&kind) {
+        return Err(illegal(format!("Criteria type [{kind}] is not supported")));
+    }
+    if kind == "always" {
+        return Ok(());
+    }
+    let (metadata, values) = (text(members, "metadata")?, list(members.get("values"), "values", 1_000)?);
+    if values.is_empty() {
+        return Err(illegal(format!("failed to build criteria of [{metadata}]: [values] must not be empty")));
+    }
+    let is_number = |value: &Value| number(value).is_some();
+    match kind {
+        "gt" | "gte" | "lt" | "lte" if !values.iter().all(is_number) => {
+            Err(illegal(format!("Input [values] of criteria type [{kind}] must be numbers")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks a rule, and gives it the id that its address has.
+pub(crate) fn parse_rule(value: &Value, id: Option<&str>) -> Result<Value> {
+    let members = object(value, "query_rule")?;
+    known(members, "query_rule", &["rule_id", "type", "criteria", "actions", "priority"])?;
+    let own = members.get("rule_id").and_then(Value::as_str);
+    let id = match (own, id) {
+        (Some(own), Some(id)) if own != id => {
+            return Err(illegal(format!("rule_id [{own}] does not match the id of the request [{id}]")));
+        }
+        (_, Some(id)) => id,
+        (own, None) => own.ok_or_else(|| illegal("Required [rule_id]"))?,
+    };
+    let kind = text(members, "type")?;
+    if !TYPES.contains(&kind) {
+        return Err(illegal(format!("Invalid QueryRuleType [{kind}]: must be one of [pinned, exclude]")));
+    }
+    let criteria = match members.get("criteria") {
+        Some(one @ Value::Object(_)) => std::slice::from_ref(one),
+        other => list(other, "criteria", CRITERIA_MAX)?,
+    };
+    if criteria.is_empty() {
+        return Err(illegal("criteria cannot be empty"));
+    }
+    criteria.iter().try_for_each(criterion)?;
+    let actions = object(members.get("actions").unwrap_or(&Value::Null), "actions")?;
+    known(actions, "actions", &["ids", "docs"])?;
+    let ids = list(actions.get("ids"), "ids", DOCUMENTS_MAX)?;
+    let docs = list(actions.get("docs"), "docs", DOCUMENTS_MAX)?;
+    if ids.is_empty() == docs.is_empty() {
+        return Err(illegal(format!(
+            "{kind} query rule actions must contain only one of either ids or docs"
+        )));
+    }
+    for doc in docs {
+        let doc = object(doc, "docs")?;
+        known(doc, "docs", &["_id", "_index"])?;
+        text(doc, "_id")?;
+    }
+    if !ids.iter().all(Value::is_string) {
+        return Err(content("[ids] must be texts"));
+    }
+    let mut rule = Map::new();
+    rule.insert("rule_id".into(), id.into());
+    rule.insert("type".into(), kind.into());
+    rule.insert("criteria".into(), criteria.into());
+    rule.insert("actions".into(), actions.clone().into());
+    if let Some(priority) = members.get("priority").filter(|priority| !priority.is_null()) {
+        match priority.as_i64().filter(|priority| (0..=1_000_000).contains(priority)) {
+            Some(_) => rule.insert("priority".into(), priority.clone()),
+            None => return Err(illegal("Priority was not a number from 0 to 1000000")),
+        };
+    }
+    Ok(rule.into())
+}
+
+/// The rules of `PUT _query_rules/{set}`.
+pub(crate) fn parse_set(body: &Value) -> Result<Vec<Value>> {
+    let members = object(body, "query_ruleset")?;
+    known(members, "query_ruleset", &["rules", "ruleset_id"])?;
+    let rules = match members.get("rules") {
+        None => return Err(illegal("Required [rules]")),
+        Some(one @ Value::Object(_)) => std::slice::from_ref(one),
+        other => list(other, "rules", RULES_MAX)?,
+    };
+    if rules.is_empty() {
+        return Err(illegal("rules cannot be null or empty"));
+    }
+    let parsed = rules.iter().map(|rule| parse_rule(rule, None)).collect::<Result<Vec<_>>>()?;
+    for (place, rule) in parsed.iter().enumerate() {
+        if parsed[..place].iter().any(|other| other["rule_id"] == rule["rule_id"]) {
+            return Err(illegal(format!("duplicate rule_id {} found in the ruleset", rule["rule_id"])));
+        }
+    }
+    Ok(parsed)
+}
+
+/// Puts a rule into a set. Whether it is new.
+pub(crate) fn put_rule(rules: &mut Vec<Value>, rule: Value) -> Result<bool> {
+    if let Some(own) = rules.iter_mut().find(|own| own["rule_id"] == rule["rule_id"]) {
+        *own = rule;
+        return Ok(false);
+    }
+    if rules.len() >= RULES_MAX {
+        return Err(illegal(format!("a ruleset may have at most {RULES_MAX} rules")));
+    }
+    rules.push(rule);
+    Ok(true)
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
+/// A value as text; nothing for what is no single value.
+fn shown(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+fn fits(kind: &str, said: &Value, wanted: &Value) -> bool {
+    let numbers = number(said).zip(number(wanted));
+    let compared = |holds: fn(f64, f64) -> bool| numbers.is_some_and(|(said, wanted)| holds(said, wanted));
+    let (Some(said_text), Some(wanted)) = (shown(said), shown(wanted)) else { return false };
+    match kind {
+        "exact" => said_text == wanted || compared(|said, wanted| said == wanted),
+        "fuzzy" | "exact_fuzzy" => similarity(&said_text, &wanted) >= LIKENESS_MIN,
+        "prefix" => said_text.starts_with(&wanted),
+        "suffix" => said_text.ends_with(&wanted),
+        "contains" => said_text.contains(&wanted),
+        "gt" => compared(|said, wanted| said > wanted),
+        "gte" => compared(|said, wanted| said >= wanted),
+        "lt" => compared(|said, wanted| said < wanted),
+        "lte" => compared(|said, wanted| said <= wanted),
+        _ => false,
+    }
+}
+
+/// Whether all criteria of a rule hold of what the search says.
+fn holds(rule: &Value, said: &Map<String, Value>) -> bool {
+    let holds_one = |criterion: &Value| {
+        let kind = criterion["type"].as_str().unwrap_or_default();
+        if kind == "always" {
+            return true;
+        }
+        let own = criterion["metadata"].as_str().and_then(|name| said.get(name));
+        let wanted = criterion["values"].as_array().map_or(&[][..], Vec::as_slice);
+        own.is_some_and(|own| match own {
+            Value::Array(several) => {
+                several.iter().any(|own| wanted.iter().any(|wanted| fits(kind, own, wanted)))
+            }
+            own => wanted.iter().any(|wanted| fits(kind, own, wanted)),
+        })
+    };
+    rule["criteria"].as_array().is_some_and(|criteria| criteria.iter().all(holds_one))
+}
+
+/// The rules of a set that hold, by their priority.
+pub(crate) fn matching<'r>(rules: &'r [Value], said: &Map<String, Value>) -> Vec<&'r Value> {
+    let mut found: Vec<&Value> = rules.iter().filter(|rule| holds(rule, said)).collect();
+    // Stable: rules without a priority come last, in their order.
+    found.sort_by_key(|rule| rule["priority"].as_i64().unwrap_or(i64::MAX));
+    found
+}
+
+/// Adds what a rule does.
+pub(crate) fn apply(rule: &Value, out: &mut RuledDocuments) {
+    let ids = rule["actions"]["ids"].as_array().into_iter().flatten().map(|id| json!({"_id": id}));
+    let docs = rule["actions"]["docs"].as_array().into_iter().flatten().cloned();
+    let documents = if rule["type"] == "exclude" { &mut out.excluded } else { &mut out.pinned };
+    for document in ids.chain(docs) {
+        if !documents.contains(&document) {
+            documents.push(document);
+        }
+    }
+}
+
+/// A set in a list: how many rules of which kinds it has.
+pub(crate) fn counted(name: &str, rules: &[Value]) -> Value {
+    let mut counts = [Map::new(), Map::new()];
+    let mut add = |place: usize, kind: &Value| {
+        let count = counts[place].entry(kind.as_str().unwrap_or_default()).or_insert(json!(0));
+        *count = json!(count.as_u64().unwrap_or(0) + 1);
+    };
+    for rule in rules {
+        add(0, &rule["type"]);
+        rule["criteria"].as_array().into_iter().flatten().for_each(|one| add(1, &one["type"]));
+    }
+    let [types, criteria] = counts;
+    json!({
+        "ruleset_id": name,
+        "rule_total_count": rules.len(),
+        "rule_criteria_types_counts": criteria,
+        "rule_type_counts": types,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn criteria_compare_texts_and_numbers() {
+        for (kind, said, wanted, expected) in [
+            ("exact", json!("puggles"), json!("puggles"), true),
+            ("exact", json!(5), json!("5"), true),
+            ("exact", json!("pug"), json!("puggles"), false),
+            ("fuzzy", json!("pugles"), json!("puggles"), true),
+            ("fuzzy", json!("cats"), json!("puggles"), false),
+            ("prefix", json!("puggles"), json!("pug"), true),
+            ("suffix", json!("puggles"), json!("les"), true),
+            ("contains", json!("puggles"), json!("ggl"), true),
+            ("gt", json!(3), json!(2), true),
+            ("lte", json!("2"), json!(2), true),
+            ("lt", json!("x"), json!(2), false),
+            ("exact", json!({"a": 1}), json!("a"), false),
+        ] {
+            assert_eq!(fits(kind, &said, &wanted), expected, "{kind} {said} {wanted}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused() {
+        let good = json!({"rule_id": "r", "type": "pinned", "actions": {"ids": ["1"]},
+            "criteria": [{"type": "exact", "metadata": "q", "values": ["a"]}]});
+        assert!(parse_set(&json!({"rules": [good]})).is_ok());
+        for (member, value) in [
+            ("type", json!("nope")),
+            ("actions", json!({})),
+            ("actions", json!({"ids": ["1"], "docs": [{"_id": "1"}]})),
+            ("criteria", json!([])),
+            ("criteria", json!([{"type": "nope", "metadata": "q", "values": ["a"]}])),
+            ("criteria", json!([{"type": "gt", "metadata": "q", "values": ["a"]}])),
+            ("priority", json!(-1)),
+            ("other", json!(1)),
+        ] {
+            let mut bad = good.clone();
+            bad[member] = value;
+            assert!(parse_rule(&bad, None).is_err(), "{bad}");
+        }
+        assert!(parse_set(&json!({"rules": [good, good]})).is_err());
+    }
+}

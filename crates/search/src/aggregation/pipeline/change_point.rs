@@ -1,0 +1,100 @@
+//! `change_point`: where the values of the buckets change, and how.
+//!
+//! Source: Elasticsearch's documentation of the change point aggregation. The tests are Limber's own ([`super::change`]), so that kinds and places
+//! of clear changes are the same, and probabilities are not.
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::super::format::double;
+use super::super::options::Options;
+use super::super::partial::Partial;
+use super::super::tree::{Aggregation, Kind};
+use super::bucket_metric::each_value;
+use super::change::{Change, VALUE_COUNT_MIN, change};
+use super::check::several_buckets;
+use super::definition::{Level, PickedBucket, Pipeline, PipelineValue};
+use super::options::{GapPolicy, buckets_path, missing_for};
+use super::path::BucketsPath;
+use crate::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct ChangePoint {
+    path: BucketsPath,
+}
+
+impl ChangePoint {
+    pub fn parse(options: &mut Options) -> std::result::Result<Kind, RequestError> {
+        let path = buckets_path(options, missing_for("change_point"))?;
+        options.finish()?;
+        Ok(Kind::pipeline(ChangePoint { path }))
+    }
+}
+
+/// The name of a change, what is said of it, and its place in the series.
+fn told(change: Change) -> (&'static str, Vec<(&'static str, Value)>, Option<usize>) {
+    let p = |p_value: f64| ("p_value", double(p_value));
+    let r = |r_value: f64| ("r_value", double(r_value));
+    match change {
+        Change::Stationary => ("stationary", Vec::new(), None),
+        Change::NonStationary { p_value, r_value, is_increasing } => {
+            let trend = if is_increasing { "increasing" } else { "decreasing" };
+            ("non_stationary", vec![p(p_value), r(r_value), ("trend", trend.into())], None)
+        }
+        Change::Dip { p_value, at } => ("dip", vec![p(p_value)], Some(at)),
+        Change::Spike { p_value, at } => ("spike", vec![p(p_value)], Some(at)),
+        Change::Distribution { p_value, at } => ("distribution_change", vec![p(p_value)], Some(at)),
+        Change::Step { p_value, at } => ("step_change", vec![p(p_value)], Some(at)),
+        Change::Trend { p_value, r_value, at } => ("trend_change", vec![p(p_value), r(r_value)], Some(at)),
+    }
+}
+
+impl Pipeline for ChangePoint {
+    fn paths(&self) -> Vec<&BucketsPath> {
+        vec![&self.path]
+    }
+
+    fn check(&self, own: &Aggregation, _: Option<&Aggregation>, siblings: &[Aggregation]) -> Option<String> {
+        several_buckets(own, &self.path, siblings)
+    }
+
+    fn is_beside(&self) -> bool {
+        true
+    }
+
+    fn beside(&self, level: &Level<'_>) -> Result<Partial> {
+        let (mut values, mut places) = (Vec::new(), Vec::new());
+        each_value(&self.path, GapPolicy::Skip, level, &mut |at, row, value| {
+            if value.is_finite() {
+                values.push(value);
+                places.push((at.aggregation.to_vec(), at.bucket, row));
+            }
+        })?;
+        if values.len() < VALUE_COUNT_MIN {
+            let reason = format!(
+                "not enough buckets to calculate change_point. Requires at least [{VALUE_COUNT_MIN}]; found [{}]",
+                values.len()
+            );
+            return Ok(made(json!({"indeterminable": {"reason": reason}}), None));
+        }
+        let (name, said, at) = told(change(&values)?);
+        let mut said: Map<String, Value> =
+            said.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let bucket = at.map(|at| {
+            let (aggregation, number, row) = &places[at];
+            said.insert("change_point".into(), (*number).into());
+            PickedBucket {
+                places: aggregation.clone(),
+                key: row.text.clone(),
+                doc_count: row.doc_count,
+                subs: row.subs.to_vec(),
+            }
+        });
+        Ok(made(json!({name: said}), bucket))
+    }
+}
+
+fn made(change: Value, bucket: Option<PickedBucket>) -> Partial {
+    let body = Map::from_iter([("type".to_owned(), change)]);
+    PipelineValue { typed_name: "change_point", body, numbers: Vec::new(), bucket }.into_partial()
+}

@@ -1,0 +1,57 @@
+//! The texts of a field as a document's source has them.
+
+use limber_mapping::{Field, Mapping, RequestError};
+use limber_segment::{DocId, SegmentView, StoredReader};
+use serde_json::Value;
+
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::json;
+use crate::source::read_source;
+
+/// Where a field's values are in the source: a multi-field's are its parent's.
+pub fn source_path(shard: &ShardSnapshot, field: &Field) -> String {
+    let parent = field.path.rsplit_once('.').map(|(parent, _)| parent);
+    let holds = |parent: &&str| {
+        shard.mapping.field(parent).is_some_and(|parent| parent.multi_fields.contains(&field.id))
+    };
+    parent.filter(holds).unwrap_or(&field.path).to_owned()
+}
+
+/// Reads sources, one after the other.
+#[derive(Default)]
+pub struct SourceTexts {
+    reader: StoredReader,
+}
+
+impl std::fmt::Debug for SourceTexts {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("SourceTexts")
+    }
+}
+
+impl SourceTexts {
+    /// Calls `seen` with every text at one of these paths.
+    ///
+    /// # Errors
+    /// The source cannot be read, or `seen` failed.
+    pub fn each(
+        &mut self,
+        (mapping, view): (&Mapping, &SegmentView),
+        doc: DocId,
+        paths: &[String],
+        mut seen: impl FnMut(&str) -> Result<()>,
+    ) -> Result<()> {
+        let source = read_source(mapping, &view.segment, doc, &mut self.reader)?;
+        let source: Value = serde_json::from_slice(&source).map_err(|error| {
+            RequestError::new(
+                500,
+                "exception",
+                format!("the stored source of a document does not parse: {error}"),
+            )
+        })?;
+        let mut values = Vec::new();
+        paths.iter().for_each(|path| crate::gather::gather(&source, path, &mut values));
+        values.into_iter().filter_map(json::scalar_text).try_for_each(|text| seen(&text))
+    }
+}
