@@ -30,7 +30,9 @@ pub struct NamedDocument {
 /// Documents that query rules name: objects of `_id`, and `_index` where that is told.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RuledDocuments {
+    /// Those that come first, in this order.
     pub pinned: Vec<Value>,
+    /// Those that are not found.
     pub excluded: Vec<Value>,
 }
 

@@ -113,7 +113,7 @@ impl SearchRequest {
         }
         rule.insert("organic".into(), organic);
         let whole = json!({ "rule": rule });
-        self.query = Some(parse_query(&whole, &QueryLimits::default())?);
+        self.query = Some(read_query(&whole)?);
         Ok(whole)
     }
 
