@@ -232,7 +232,9 @@ fn parse_action<'a>(
     operation.if_seq_no = if_seq_no;
     operation.if_primary_term = if_primary_term;
     operation.pipeline = action.metadata.pipeline;
-    operation.require_alias = action.metadata.require_alias.unwrap_or(defaults.require_alias);
+    // The default of the request is about what is written, and does not hold of deletes.
+    let by_default = defaults.require_alias && kind != OperationKind::Delete;
+    operation.require_alias = action.metadata.require_alias.unwrap_or(by_default);
     operation.require_data_stream =
         action.metadata.require_data_stream.unwrap_or(defaults.require_data_stream);
     operation.retry_on_conflict = action.metadata.retry_on_conflict;

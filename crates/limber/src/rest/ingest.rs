@@ -1,7 +1,7 @@
 //! Ingest pipelines: put, get, delete, simulate; the grok patterns, the databases of places.
 
 use limber_engine::Result;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::router::management as route;
 use super::{App, Route};
@@ -36,8 +36,11 @@ fn put(app: &App, request: &Request) -> Result<Response> {
 
 fn get(app: &App, request: &Request) -> Result<Response> {
     let id = request.param("id").unwrap_or("*");
-    let found = app.node.get_pipelines(id)?;
-    let missing = found.is_empty() && !id.contains('*');
+    let mut found = app.node.get_pipelines(id)?;
+    let missing = found.is_empty() && id != "*";
+    if request.flag_or("summary", false)? {
+        found.values_mut().for_each(|definition| *definition = Value::Object(Map::new()));
+    }
     Ok(Response::json(if missing { 404 } else { 200 }, Value::Object(found)))
 }
 

@@ -214,14 +214,13 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
                 parse_flag(value).map_err(wrong)?;
             }
             "pretty" | "human" => drop(parse_flag(value)?),
-            "allow_no_indices" | "ignore_unavailable" | "ignore_throttled" if is_read => {
-                if !matches!(value.as_str(), "true" | "false") {
-                    let cause =
-                        format!("Failed to parse value [{value}] as only [true] or [false] are allowed.");
-                    let reason = format!("Could not convert [{name}] to boolean");
-                    return Err(RequestError::illegal_argument(reason)
-                        .caused_by(RequestError::illegal_argument(cause)));
-                }
+            "allow_no_indices" | "ignore_unavailable" | "ignore_throttled"
+                if is_read && !matches!(value.as_str(), "true" | "false") =>
+            {
+                let cause = format!("Failed to parse value [{value}] as only [true] or [false] are allowed.");
+                let reason = format!("Could not convert [{name}] to boolean");
+                let cause = RequestError::illegal_argument(cause);
+                return Err(RequestError::illegal_argument(reason).caused_by(cause));
             }
             name if is_read && FLAGS.contains(&name) => drop(parse_flag(value)?),
             "timeout" | "master_timeout" if is_read => drop(parse_time_ms(name, value)?),

@@ -1,7 +1,7 @@
 //! `rule`: a query, with documents pinned to its top or left out by query rules.
 //!
-//! Source: Elasticsearch's documentation of the rule query. What the rules say is asked when the query is bound, once a request, and is then
-//! the query `pinned` with what is left out around it.
+//! Source: Elasticsearch's documentation of the rule query. What the rules say is asked when the query is
+//! bound, once a request, and is then the query `pinned` with what is left out around it.
 
 use limber_mapping::RequestError;
 use limber_store::sync::Mutex;

@@ -1,7 +1,8 @@
 //! Texts put into categories, one after the other.
 //!
-//! A text joins the category that it is most like, where that is enough, and the category keeps the tokens that are common to both: their
-//! longest common subsequence by weight. Words weigh more than names and identifiers, so that those may differ.
+//! A text joins the category that it is most like, where that is enough, and the category keeps the tokens
+//! that are common to both: their longest common subsequence by weight. Words weigh more than names and
+//! identifiers, so that those may differ.
 
 use std::collections::HashMap;
 

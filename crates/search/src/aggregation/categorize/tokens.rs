@@ -1,7 +1,7 @@
 //! The tokens of a message where the request names no analyzer: words as log messages have them.
 //!
-//! Source: Elasticsearch's documentation of categorization analyzers (`ml_standard` with `first_line_with_letters`, and a filter of the names
-//! of days, months and time zones).
+//! Source: Elasticsearch's documentation of categorization analyzers (`ml_standard` with
+//! `first_line_with_letters`, and a filter of the names of days, months and time zones).
 
 /// Tokens of one text; later ones are passed over.
 pub const TOKEN_COUNT_MAX: usize = 100;

@@ -1,8 +1,9 @@
 //! Where does a series of values change, and how?
 //!
-//! Four models are fitted by least squares: one level, one line, two levels, two lines. The one with the least Bayesian information criterion
-//! is believed where an F-test says that it explains more than the simpler one. What stays around one level may still change how it is spread,
-//! which is told by a Kolmogorov-Smirnov test. A single value far away from all others is looked for first.
+//! Four models are fitted by least squares: one level, one line, two levels, two lines. The one with the
+//! least Bayesian information criterion is believed where an F-test says that it explains more than the
+//! simpler one. What stays around one level may still change how it is spread, which is told by a
+//! Kolmogorov-Smirnov test. A single value far away from all others is looked for first.
 
 use super::super::metric::{above_f, two_sided};
 use crate::error::{Result, check_request};
@@ -148,7 +149,8 @@ fn level_or_line(values: &[f64]) -> Result<Option<Change>> {
     let split_count = (count - 2 * SIDE_COUNT_MIN + 1) as f64;
     // Of a model with so many numbers that leaves `squares`; where a model is split is one of its numbers.
     let criterion = |squares: f64, numbers: f64| n * (squares / n).ln() + numbers * n.ln();
-    // That `squares` are left of `before` by chance, where the model has `more` numbers, `numbers` in all, and the best of several places.
+    // That `squares` are left of `before` by chance, where the model has `more` numbers, `numbers` in all,
+    // and the best of several places.
     let by_chance = |before: f64, squares: f64, more: f64, numbers: f64, place_count: f64| {
         let f = ((before - squares) / more) / (squares / (n - numbers));
         (above_f(f, (more, n - numbers)) * place_count).min(1.0)

@@ -1,7 +1,7 @@
 //! `change_point`: where the values of the buckets change, and how.
 //!
-//! Source: Elasticsearch's documentation of the change point aggregation. The tests are Limber's own ([`super::change`]), so that kinds and places
-//! of clear changes are the same, and probabilities are not.
+//! Source: Elasticsearch's documentation of the change point aggregation. The tests are Limber's own
+//! ([`super::change`]), so that kinds and places of clear changes are the same, and probabilities are not.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
