@@ -76,14 +76,14 @@ pub fn long_files(c: &Crate) -> Vec<(String, usize)> {
 
 /// Functions that are longer than they are to be, by their files and first lines, longest first.
 pub fn long_functions(c: &Crate) -> Vec<(String, usize)> {
-    let mut found: Vec<(String, usize)> = c
-        .files
-        .iter()
-        .filter(|file| !file.is_tests())
-        .flat_map(|file| functions(&file.code).into_iter().map(|(line, lines)| (file, line, lines)))
-        .filter(|(.., lines)| *lines > FUNCTION_LINES_MAX)
-        .map(|(file, line, lines)| (format!("{}:{line}", file.path.display()), lines))
-        .collect();
+    let mut found = Vec::new();
+    for file in c.files.iter().filter(|file| !file.is_tests()) {
+        for (line, lines) in functions(&file.code) {
+            if lines > FUNCTION_LINES_MAX {
+                found.push((format!("{}:{line}", file.path.display()), lines));
+            }
+        }
+    }
     found.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
     found
 }
