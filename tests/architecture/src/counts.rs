@@ -74,6 +74,20 @@ pub fn long_files(c: &Crate) -> Vec<(String, usize)> {
     found
 }
 
+/// Functions that are longer than they are to be, by their files and first lines, longest first.
+pub fn long_functions(c: &Crate) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for file in c.files.iter().filter(|file| !file.is_tests()) {
+        for (line, lines) in functions(&file.code) {
+            if lines > FUNCTION_LINES_MAX {
+                found.push((format!("{}:{line}", file.path.display()), lines));
+            }
+        }
+    }
+    found.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
+    found
+}
+
 /// Folders with too many files and folders side by side.
 pub fn crowded_folders(c: &Crate) -> Vec<(String, usize)> {
     let mut siblings: BTreeMap<String, std::collections::BTreeSet<String>> = BTreeMap::new();
@@ -195,6 +209,11 @@ fn types_of(files: &[&SourceFile], word: &str) -> usize {
 
 /// The lines of each function.
 fn function_lengths(code: &str) -> Vec<usize> {
+    functions(code).into_iter().map(|(_, lines)| lines).collect()
+}
+
+/// The number of the first line of each function, from 1, and how many lines it has.
+fn functions(code: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = code.lines().collect();
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -209,7 +228,7 @@ fn function_lengths(code: &str) -> Vec<usize> {
         });
         let is_short = line.trim_end().ends_with('}');
         let length = if is_short { 1 } else { end.map_or(1, |end| end + 1) };
-        found.push(length);
+        found.push((at + 1, length));
     }
     found
 }

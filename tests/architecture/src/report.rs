@@ -17,6 +17,7 @@ pub fn of_workspace() -> io::Result<String> {
     }
     put_list(&mut text, &crates, "folders with more than 25 siblings", counts::crowded_folders);
     put_list(&mut text, &crates, "files over 500 lines, without their tests", counts::long_files);
+    put_list(&mut text, &crates, "functions over 70 lines", counts::long_functions);
     put_list(&mut text, &crates, "functions in mod.rs", counts::logic_in_mod_rs);
     line(&mut text, "\n# counted");
     for (what, count) in counts::table(&crates) {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::AGGREGATIONS;
 use super::definition::Definition;
 use super::options::Options;
 use super::pipeline::{self, Pipeline};
+use super::table::{AGGREGATIONS, KNOWN_ELSEWHERE};
 use crate::json;
 
 /// Aggregations inside of aggregations.
@@ -225,7 +225,7 @@ fn expected_object(key: &str, value: &Value, name: &str) -> RequestError {
 }
 
 fn unknown_type(type_name: &str) -> RequestError {
-    if super::KNOWN_ELSEWHERE.contains(&type_name) {
+    if KNOWN_ELSEWHERE.contains(&type_name) {
         return RequestError::unsupported(format!("the aggregation type [{type_name}]"));
     }
     let cause =

@@ -9,7 +9,7 @@ use limber_mapping::{Field, RequestError};
 use limber_segment::DocId;
 use limber_segment::columns::Batch;
 
-use super::reader::ordered;
+use super::key::ordered;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::geo::Validation;

@@ -30,3 +30,9 @@ pub(crate) fn compare_keys(sorts: &[BoundSort], left: &[SortKey], right: &[SortK
     }
     Ordering::Equal
 }
+
+/// The key that ascends where `key` ascends or, inverted, descends.
+#[inline]
+pub(super) fn ordered(key: i64, descending: bool) -> i64 {
+    if descending { !key } else { key }
+}

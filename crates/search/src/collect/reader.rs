@@ -2,21 +2,23 @@
 //! ordinals.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
-use limber_segment::columns::{Batch, Cardinality, OrdinalColumn};
-use limber_segment::terms::TermDictionary;
+use limber_mapping::number::sortable_from_f64;
+use limber_segment::columns::{Batch, Cardinality};
 use limber_segment::{DocId, Segment};
 
 use super::distance::DistanceReader;
+use super::key::ordered;
+use super::made_reader::MadeReader;
 use super::nested::NestedReader;
+use super::number_reader::NumberReader;
+use super::script_reader::ScriptReader;
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
+use super::term_reader::TermReader;
 use crate::error::Result;
-use crate::matcher::{Bits, WINDOW};
-use crate::mode::Mode;
-use crate::script::{BoundScript, NumberSource, RuntimeField, RuntimeTerms};
+use crate::matcher::Bits;
+use crate::script::NumberSource;
 use crate::sort_key::SortKey;
 
 /// Reads one key of documents as an `i64` that sorts ascending.
@@ -29,134 +31,6 @@ pub(crate) enum KeyReader<'a> {
     Script(Box<ScriptReader<'a>>),
     Nested(Box<NestedReader<'a>>),
     Made(Box<MadeReader<'a>>),
-}
-
-pub(crate) struct ScriptReader<'a> {
-    script: Arc<BoundScript>,
-    segment: &'a Segment,
-    mode: Mode,
-    descending: bool,
-    /// Key of documents without a nested one, already in order.
-    missing: i64,
-    numbers: Vec<f64>,
-}
-
-/// Terms that no dictionary holds, and which therefore have no number that sorts like them: they are kept as they are.
-pub(crate) struct MadeReader<'a> {
-    runtime: Option<Arc<RuntimeField>>,
-    /// Of a sort by text.
-    script: Option<Arc<BoundScript>>,
-    segment: &'a Segment,
-    mode: Mode,
-    missing: Option<Arc<[u8]>>,
-    /// Of the documents read last.
-    keys: Vec<Option<Arc<[u8]>>>,
-}
-
-impl MadeReader<'_> {
-    fn read(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
-        self.read_or(docs, scores, self.missing.clone())
-    }
-
-    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending.
-    fn read_together(&mut self, docs: &[DocId], owners: &[u32], count: usize) -> Result<()> {
-        let mut best: Vec<Option<Arc<[u8]>>> = vec![None; count];
-        let mut owners = owners.iter();
-        for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
-            self.read_or(window, &[], None)?;
-            for (key, owner) in self.keys.drain(..).zip(&mut owners) {
-                let best = &mut best[*owner as usize];
-                let is_better = match (&key, &*best) {
-                    (Some(key), Some(best)) if self.mode == Mode::Max => key > best,
-                    (Some(key), Some(best)) => key < best,
-                    (key, _) => key.is_some(),
-                };
-                if is_better {
-                    *best = key;
-                }
-            }
-        }
-        self.keys.clear();
-        self.keys.extend(best.into_iter().map(|key| key.or_else(|| self.missing.clone())));
-        Ok(())
-    }
-
-    /// `missing`: the key of documents without a term.
-    fn read_or(&mut self, docs: &[DocId], scores: &[f32], missing: Option<Arc<[u8]>>) -> Result<()> {
-        self.keys.clear();
-        if let Some(script) = &self.script {
-            return script.open(self.segment)?.values(docs, scores, |value| {
-                self.keys.push(Some(value.text().into_bytes().into()));
-                Ok(())
-            });
-        }
-        self.keys.resize(docs.len(), missing);
-        let Some(runtime) = &self.runtime else { return Ok(()) };
-        let mut terms = RuntimeTerms::default();
-        runtime.open(self.segment)?.terms(docs, &mut terms)?;
-        let mut previous = usize::MAX;
-        for (position, term) in terms.iter() {
-            // Terms of a document ascend.
-            if position != previous || self.mode == Mode::Max {
-                self.keys[position] = Some(term.into());
-            }
-            previous = position;
-        }
-        Ok(())
-    }
-}
-
-pub(crate) struct NumberReader<'a> {
-    column: Option<NumberSource<'a>>,
-    mode: Mode,
-    transform: Transform,
-    kind: KeyKind,
-    /// Key of documents without a number, already in order.
-    missing: i64,
-    descending: bool,
-    batch: Batch<i64>,
-}
-
-/// Terms by their ordinals: `2 * ordinal + 1`, with room between them for terms that the segment does not have.
-pub(crate) struct TermReader<'a> {
-    column: Option<OrdinalColumn<'a>>,
-    dictionary: Option<&'a TermDictionary>,
-    mode: Mode,
-    descending: bool,
-    /// Key of documents without a term, already in order.
-    missing: i64,
-    missing_term: Option<Arc<[u8]>>,
-    batch: Batch<u32>,
-}
-
-impl TermReader<'_> {
-    /// The best key of the window.
-    fn best_in(&self, start: DocId) -> Result<Option<i64>> {
-        if !matches!(self.mode, Mode::Min | Mode::Max) {
-            return Ok(None);
-        }
-        let Some(column) = &self.column else { return Ok(Some(self.missing)) };
-        let Some((min, max)) = column.window_range((start / WINDOW) as usize)? else {
-            return Ok(Some(self.missing));
-        };
-        let best = ordered(2 * i64::from(if self.descending { max } else { min }) + 1, self.descending);
-        Ok(Some(if column.cardinality() == Cardinality::Single { best } else { best.min(self.missing) }))
-    }
-
-    fn position(dictionary: Option<&TermDictionary>, term: &[u8]) -> Result<i64> {
-        Ok(match dictionary {
-            None => 0,
-            Some(dictionary) => match dictionary.ordinal(term)? {
-                Ok(ordinal) => 2 * ordinal as i64 + 1,
-                Err(ordinal) => 2 * ordinal as i64,
-            },
-        })
-    }
-}
-
-#[inline]
-pub(super) fn ordered(key: i64, descending: bool) -> i64 {
-    if descending { !key } else { key }
 }
 
 impl<'a> KeyReader<'a> {
@@ -198,30 +72,7 @@ impl<'a> KeyReader<'a> {
                 },
                 keys: Vec::new(),
             })),
-            KeyKind::Term => {
-                let (mut column, mut dictionary) = (None, None);
-                if let Some(path) = path {
-                    column = segment.ordinals(&path)?;
-                    dictionary = segment.terms(&path)?;
-                }
-                let (missing, missing_term) = match &sort.missing_terms {
-                    MissingTerms::First => (i64::MIN, None),
-                    MissingTerms::Last => (i64::MAX, None),
-                    MissingTerms::Term(term) => {
-                        (ordered(TermReader::position(dictionary, term)?, descending), Some(term.clone()))
-                    }
-                };
-                let mode = sort.mode;
-                KeyReader::Term(Box::new(TermReader {
-                    column,
-                    dictionary,
-                    mode,
-                    descending,
-                    missing,
-                    missing_term,
-                    batch: Batch::default(),
-                }))
-            }
+            KeyKind::Term => KeyReader::Term(Box::new(TermReader::open(sort, segment)?)),
             kind => {
                 let column = match path {
                     Some(path) => NumberSource::open(segment, &path, sort.runtime.as_ref())?,
@@ -261,50 +112,14 @@ impl<'a> KeyReader<'a> {
                 out.extend(numbers.iter().map(|number| ordered(sortable_from_f64(*number), *descending)));
             }
             KeyReader::Nested(reader) => reader.read(docs, out)?,
-            KeyReader::Number(reader) => {
-                let NumberReader { column, mode, transform, kind, missing, descending, batch } =
-                    &mut **reader;
-                let Some(column) = column else {
-                    out.resize(docs.len(), *missing);
-                    return Ok(());
-                };
-                column.gather(docs, batch)?;
-                transform.check(&batch.values)?;
-                if batch.is_aligned() {
-                    out.extend(
-                        batch.values.iter().map(|value| ordered(transform.apply(*value), *descending)),
-                    );
-                    return Ok(());
-                }
-                out.resize(docs.len(), *missing);
-                let mut at = 0;
-                while at < batch.values.len() {
-                    let position = batch.positions[at];
-                    let count = batch.positions[at..].iter().take_while(|other| **other == position).count();
-                    let key = pick(&batch.values[at..at + count], *mode, *transform, *kind);
-                    out[position as usize] = ordered(key, *descending);
-                    at += count;
-                }
-            }
+            KeyReader::Number(reader) => reader.read(docs, out)?,
             KeyReader::Distance(reader) => reader.read(docs, None, docs.len(), out)?,
             KeyReader::Made(reader) => {
                 reader.read(docs, scores)?;
                 // Its place among the keys read last.
                 out.extend(0..docs.len() as i64);
             }
-            KeyReader::Term(reader) => {
-                out.resize(docs.len(), reader.missing);
-                let Some(column) = &reader.column else { return Ok(()) };
-                column.gather(docs, &mut reader.batch)?;
-                let mut previous = usize::MAX;
-                for (position, ordinal) in reader.batch.iter() {
-                    // Ordinals of a document ascend: the first is its least term, the last its greatest.
-                    if position != previous || reader.mode == Mode::Max {
-                        out[position] = ordered(2 * i64::from(ordinal) + 1, reader.descending);
-                    }
-                    previous = position;
-                }
-            }
+            KeyReader::Term(reader) => reader.read(docs, out)?,
         }
         Ok(())
     }
@@ -319,67 +134,9 @@ impl<'a> KeyReader<'a> {
     ) -> Result<()> {
         out.clear();
         match self {
-            KeyReader::Number(reader) => {
-                out.resize(count, reader.missing);
-                let NumberReader { column, mode, transform, kind, descending, batch, .. } = &mut **reader;
-                let Some(column) = column else { return Ok(()) };
-                column.gather(docs, batch)?;
-                transform.check(&batch.values)?;
-                let mut values = Vec::new();
-                let mut found = batch.iter().map(|(position, value)| (owners[position], value)).peekable();
-                while let Some((owner, first)) = found.next() {
-                    values.clear();
-                    values.push(first);
-                    while let Some((_, value)) = found.next_if(|(other, _)| *other == owner) {
-                        values.push(value);
-                    }
-                    values.sort_unstable();
-                    out[owner as usize] = ordered(pick(&values, *mode, *transform, *kind), *descending);
-                }
-            }
-            KeyReader::Term(reader) => {
-                out.resize(count, reader.missing);
-                let Some(column) = &reader.column else { return Ok(()) };
-                column.gather(docs, &mut reader.batch)?;
-                let mut best: Option<(u32, u32)> = None;
-                let (mode, descending) = (reader.mode, reader.descending);
-                let mut settle = |best: Option<(u32, u32)>| {
-                    if let Some((owner, ordinal)) = best {
-                        out[owner as usize] = ordered(2 * i64::from(ordinal) + 1, descending);
-                    }
-                };
-                for (position, ordinal) in reader.batch.iter() {
-                    let owner = owners[position];
-                    best = match best {
-                        Some((same, other)) if same == owner => {
-                            let ordinal =
-                                if mode == Mode::Max { other.max(ordinal) } else { other.min(ordinal) };
-                            Some((owner, ordinal))
-                        }
-                        other => {
-                            settle(other);
-                            Some((owner, ordinal))
-                        }
-                    };
-                }
-                settle(best);
-            }
-            KeyReader::Script(reader) => {
-                let ScriptReader { script, segment, mode, descending, missing, numbers } = &mut **reader;
-                out.resize(count, *missing);
-                let mut all: Vec<f64> = Vec::with_capacity(docs.len());
-                for window in docs.chunk_by(|left, right| left / WINDOW == right / WINDOW) {
-                    script.open(segment)?.numbers(window, &[], numbers)?;
-                    all.extend_from_slice(numbers);
-                }
-                let mut rest = &mut all[..];
-                for same in owners.chunk_by(|left, right| left == right) {
-                    let (own, others) = rest.split_at_mut(same.len());
-                    rest = others;
-                    own.sort_unstable_by(f64::total_cmp);
-                    out[same[0] as usize] = ordered(sortable_from_f64(mode.pick(own)), *descending);
-                }
-            }
+            KeyReader::Number(reader) => reader.read_together(docs, owners, count, out)?,
+            KeyReader::Term(reader) => reader.read_together(docs, owners, count, out)?,
+            KeyReader::Script(reader) => reader.read_together(docs, owners, count, out)?,
             KeyReader::Distance(reader) => reader.read(docs, Some(owners), count, out)?,
             KeyReader::Made(reader) => {
                 reader.read_together(docs, owners, count)?;
@@ -494,83 +251,4 @@ impl<'a> KeyReader<'a> {
             _ => false,
         }
     }
-}
-
-impl NumberReader<'_> {
-    fn best_of(&self, min: i64, max: i64) -> i64 {
-        ordered(self.transform.apply(if self.descending { max } else { min }), self.descending)
-    }
-
-    fn worst_of(&self, min: i64, max: i64) -> i64 {
-        ordered(self.transform.apply(if self.descending { min } else { max }), self.descending)
-    }
-
-    /// The best and the worst key of the window.
-    fn range_in(&self, start: DocId) -> Result<Option<(i64, i64)>> {
-        if !matches!(self.mode, Mode::Min | Mode::Max) {
-            return Ok(None);
-        }
-        let Some(source) = &self.column else { return Ok(Some((self.missing, self.missing))) };
-        let Some(column) = source.column() else { return Ok(None) };
-        let Some((min, max)) = column.window_range((start / WINDOW) as usize)? else {
-            return Ok(Some((self.missing, self.missing)));
-        };
-        let (best, worst) = (self.best_of(min, max), self.worst_of(min, max));
-        Ok(Some(match column.cardinality() {
-            Cardinality::Single => (best, worst),
-            _ => (best.min(self.missing), worst.max(self.missing)),
-        }))
-    }
-
-    fn mask(&self, start: DocId, bound: i64, ties: bool, bits: &mut Bits) -> Result<()> {
-        let Some(column) = self.column.as_ref().and_then(NumberSource::column) else { return Ok(()) };
-        if column.cardinality() != Cardinality::Single {
-            return Ok(());
-        }
-        let first = u64::from(start) / 128;
-        for block in first..(first + 32).min(column.block_count()) {
-            let (min, max) = column.block_range(block)?;
-            let best = self.best_of(min, max);
-            if best > bound || (best == bound && !ties) {
-                let word = (block - first) as usize * 2;
-                bits.0[word..word + 2].fill(0);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The one value that counts out of several, ascending. Source: Elasticsearch's `MultiValueMode`.
-fn pick(values: &[i64], mode: Mode, transform: Transform, kind: KeyKind) -> i64 {
-    let (first, last) = (values[0], values[values.len() - 1]);
-    match mode {
-        Mode::Min => return transform.apply(first),
-        Mode::Max => return transform.apply(last),
-        _ => {}
-    }
-    let count = values.len();
-    if kind == KeyKind::Long {
-        let value = |at: usize| transform.apply(values[at]);
-        let rounded = |value: f64| (value + 0.5).floor() as i64;
-        return match mode {
-            Mode::Median if count % 2 == 1 => value(count / 2),
-            Mode::Median => rounded((value(count / 2 - 1) as f64 + value(count / 2) as f64) / 2.0),
-            _ => {
-                let sum = (0..count).fold(0i64, |sum, at| sum.wrapping_add(value(at)));
-                match mode {
-                    Mode::Avg if count > 1 => rounded(sum as f64 / count as f64),
-                    _ => sum,
-                }
-            }
-        };
-    }
-    let value = |at: usize| f64_from_sortable(transform.apply(values[at]));
-    sortable_from_f64(match mode {
-        Mode::Median if count % 2 == 1 => value(count / 2),
-        Mode::Median => (value(count / 2 - 1) + value(count / 2)) / 2.0,
-        _ => {
-            let sum = (0..count).fold(0.0, |sum, at| sum + value(at));
-            if mode == Mode::Avg { sum / count as f64 } else { sum }
-        }
-    })
 }

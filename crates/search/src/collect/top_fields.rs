@@ -13,7 +13,8 @@ use limber_store::Ledger;
 
 use super::index_order::follows_index_sort;
 use super::key::compare_keys;
-use super::reader::{KeyReader, ordered};
+use super::key::ordered;
+use super::reader::KeyReader;
 use super::sort::{BoundSort, KeyKind};
 use super::{Bar, Contenders, Hit};
 use crate::error::Result;

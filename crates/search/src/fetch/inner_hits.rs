@@ -2,6 +2,8 @@
 //!
 //! Source: Elasticsearch's `InnerHitsPhase`, `NestedQueryBuilder.NestedInnerHitSubContext`.
 
+use std::ops::Range;
+
 use limber_segment::{DocId, Segment, StoredReader};
 use limber_work as work;
 
@@ -26,40 +28,9 @@ pub(super) fn collect(
     let Some((space, lineage)) = segment.nested(&node.path).zip(segment.lineage(&node.path)) else {
         return Ok(found);
     };
-    let children = lineage.children(doc);
     let is_by_score = sorts.is_empty();
     let is_scored = is_by_score || request.track_scores || sorts.iter().any(|sort| sort.needs_scores());
-    let mut matches = node.query.matcher(&space.segment)?;
-    let mut scorer = match is_scored && !children.is_empty() {
-        true => Some(node.query.scorer(&space.segment, true)?),
-        false => None,
-    };
-    let mut keys =
-        sorts.iter().map(|sort| KeyReader::open(sort, &space.segment, 0)).collect::<Result<Vec<_>>>()?;
-    let mut hits: Vec<Hit> = Vec::new();
-    let (mut docs, mut sums, mut columns) = (Vec::new(), Vec::new(), vec![Vec::new(); keys.len()]);
-    for start in (children.start / WINDOW * WINDOW..children.end).step_by(WINDOW as usize) {
-        let mut bits = Bits::default();
-        bits.set_range(children.start.saturating_sub(start), children.end - start);
-        matches.restrict(start, &mut bits)?;
-        docs.clear();
-        bits.append_to(start, &mut docs);
-        sums.clear();
-        sums.resize(docs.len(), 0.0);
-        if let Some(scorer) = scorer.as_mut().filter(|_| !docs.is_empty()) {
-            scorer.score(&docs, &mut sums)?;
-        }
-        let scores: Vec<f32> = sums.iter().map(|sum| *sum as f32).collect();
-        for (reader, column) in keys.iter_mut().zip(&mut columns) {
-            reader.read(&docs, &scores, column)?;
-        }
-        for (at, (&doc, &score)) in docs.iter().zip(&scores).enumerate() {
-            let keys = keys.iter().zip(&columns).map(|(reader, column)| reader.global(column[at]));
-            let keys = keys.collect::<Result<_>>()?;
-            let shard_doc = u64::from(doc);
-            hits.push(Hit { segment: number, doc, shard_doc, score, keys, group: None });
-        }
-    }
+    let mut hits = matching(search, &space.segment, number, lineage.children(doc), is_scored)?;
     found.total = TotalHits { value: hits.len() as u64, is_lower_bound: false };
     if is_scored && request.size() > 0 {
         found.max_score = hits.iter().map(|hit| hit.score).reduce(f32::max);
@@ -84,4 +55,46 @@ pub(super) fn collect(
     };
     found.hits = page.iter().map(fetch).collect::<Result<_>>()?;
     Ok(found)
+}
+
+/// Those of the nested documents `children` of a hit that match, with their keys.
+fn matching(
+    search: &InnerSearch<'_>,
+    segment: &Segment,
+    number: u32,
+    children: Range<DocId>,
+    is_scored: bool,
+) -> Result<Vec<Hit>> {
+    let mut matches = search.node.query.matcher(segment)?;
+    let mut scorer = match is_scored && !children.is_empty() {
+        true => Some(search.node.query.scorer(segment, true)?),
+        false => None,
+    };
+    let mut keys =
+        search.sorts.iter().map(|sort| KeyReader::open(sort, segment, 0)).collect::<Result<Vec<_>>>()?;
+    let mut hits: Vec<Hit> = Vec::new();
+    let (mut docs, mut sums, mut columns) = (Vec::new(), Vec::new(), vec![Vec::new(); keys.len()]);
+    for start in (children.start / WINDOW * WINDOW..children.end).step_by(WINDOW as usize) {
+        let mut bits = Bits::default();
+        bits.set_range(children.start.saturating_sub(start), children.end - start);
+        matches.restrict(start, &mut bits)?;
+        docs.clear();
+        bits.append_to(start, &mut docs);
+        sums.clear();
+        sums.resize(docs.len(), 0.0);
+        if let Some(scorer) = scorer.as_mut().filter(|_| !docs.is_empty()) {
+            scorer.score(&docs, &mut sums)?;
+        }
+        let scores: Vec<f32> = sums.iter().map(|sum| *sum as f32).collect();
+        for (reader, column) in keys.iter_mut().zip(&mut columns) {
+            reader.read(&docs, &scores, column)?;
+        }
+        for (at, (&doc, &score)) in docs.iter().zip(&scores).enumerate() {
+            let keys = keys.iter().zip(&columns).map(|(reader, column)| reader.global(column[at]));
+            let keys = keys.collect::<Result<_>>()?;
+            let shard_doc = u64::from(doc);
+            hits.push(Hit { segment: number, doc, shard_doc, score, keys, group: None });
+        }
+    }
+    Ok(hits)
 }

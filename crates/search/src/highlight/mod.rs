@@ -19,6 +19,7 @@ mod passages;
 mod boundaries;
 mod fragments;
 mod plain;
+mod vector_terms;
 mod vectors;
 
 pub(crate) use fragments::FieldHighlight;

@@ -3,21 +3,18 @@
 //! What it takes from term vectors in Elasticsearch is made here by analysing the values once more. Source: Lucene's `FieldQuery`, `FieldTermStack`,
 //! `FieldPhraseList`, `BaseFragListBuilder` and `BaseFragmentsBuilder`; Elasticsearch's `FastVectorHighlighter` and `CustomFieldQuery`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use limber_mapping::{Field, RequestError};
 use limber_work as work;
 
 use super::boundaries::{find_end, find_start};
 use super::fragments::{FieldHighlight, escape};
-use super::parts::{Part, WeightedPart};
+use super::parts::WeightedPart;
 use super::tokens::Tokens;
+use super::vector_terms::{expanded, flat};
 use crate::error::Result;
-use crate::matcher::selects_constant;
-use crate::primitives::{PhraseNode, SpanTree};
 
-/// Alternatives of a phrase above which its words are looked for one by one.
-const ALTERNATIVES_MAX: usize = 16;
 /// A fragment is at least so many times as long as what is shown before a match.
 const SIZE_FACTOR: usize = 3;
 
@@ -25,16 +22,6 @@ const SIZE_FACTOR: usize = 3;
 pub(crate) struct MatchedField<'f> {
     pub field: &'f Field,
     pub values: &'f [String],
-}
-
-/// A term or phrase that is looked for.
-#[derive(Clone, PartialEq)]
-struct Wanted {
-    /// `None`: of any field.
-    path: Option<String>,
-    terms: Vec<Box<[u8]>>,
-    slop: u32,
-    boost: f32,
 }
 
 /// What may follow the words so far.
@@ -239,94 +226,6 @@ fn tag(tags: &[String], number: usize) -> &str {
     match tags {
         [] => "",
         tags => &tags[number % tags.len()],
-    }
-}
-
-/// The terms and phrases of a query, each once, in its order.
-fn flat(parts: &[WeightedPart<'_>], tokens: &[Tokens], by_field: bool) -> Vec<Wanted> {
-    let mut wanted: Vec<Wanted> = Vec::new();
-    let mut seen = HashSet::new();
-    for WeightedPart { part, boost, field } in parts {
-        let path = by_field.then(|| field.path.to_string());
-        let mut add = |terms: Vec<Box<[u8]>>, slop: u32| {
-            if seen.insert((path.clone(), terms.clone(), slop, boost.to_bits())) {
-                wanted.push(Wanted { path: path.clone(), terms, slop, boost: *boost });
-            }
-        };
-        match part {
-            Part::Term(term) => add(vec![(*term).into()], 0),
-            Part::Terms(docs) => {
-                let selected = tokens.iter().flat_map(Tokens::terms).map(|(term, _)| term);
-                let mut selected: Vec<&[u8]> =
-                    selected.filter(|term| selects_constant(docs, Some(term))).collect();
-                selected.sort_unstable();
-                selected.dedup();
-                selected.into_iter().for_each(|term| add(vec![term.into()], 0));
-            }
-            Part::Phrase(phrase) => {
-                for terms in ways(phrase) {
-                    let slop = if terms.len() > 1 { phrase.slop } else { 0 };
-                    add(terms, slop);
-                }
-            }
-            Part::Spans(SpanTree::Term { term, .. }) => add(vec![term.clone()], 0),
-            // Lucene's highlighter does not know them.
-            Part::Spans(_) | Part::Intervals(_) | Part::Likeness(_) => {}
-        }
-    }
-    wanted
-}
-
-/// Every way to choose a word for each place of a phrase; of very many choices the words by themselves.
-fn ways(phrase: &PhraseNode) -> Vec<Vec<Box<[u8]>>> {
-    let alternatives: usize = phrase.slots.iter().map(|(_, terms)| terms.len()).sum();
-    let is_choice = phrase.slots.iter().any(|(_, terms)| terms.len() > 1);
-    if is_choice && alternatives > ALTERNATIVES_MAX {
-        return phrase
-            .slots
-            .iter()
-            .flat_map(|(_, terms)| terms.iter().map(|term| vec![term.clone()]))
-            .collect();
-    }
-    let mut ways: Vec<Vec<Box<[u8]>>> = vec![Vec::new()];
-    for (_, terms) in &phrase.slots {
-        let longer = |way: &Vec<Box<[u8]>>| -> Vec<Vec<Box<[u8]>>> {
-            terms.iter().map(|term| way.iter().chain([term]).cloned().collect()).collect()
-        };
-        ways = ways.iter().flat_map(longer).collect();
-    }
-    ways
-}
-
-/// With the phrases that two overlapping ones make, so that both are marked where they follow one another.
-fn expanded(flat: Vec<Wanted>) -> Vec<Wanted> {
-    let mut all: Vec<Wanted> = Vec::with_capacity(flat.len());
-    for (at, one) in flat.iter().enumerate() {
-        all.push(one.clone());
-        if one.terms.len() < 2 {
-            continue;
-        }
-        for other in flat[at + 1..].iter().filter(|other| other.terms.len() > 1) {
-            if one.slop == other.slop && one.path == other.path {
-                add_overlaps(one, other, &mut all);
-                add_overlaps(other, one, &mut all);
-            }
-        }
-    }
-    all
-}
-
-/// Adds what begins as `first` and goes on as `second`, where the end of one is the beginning of the other.
-fn add_overlaps(first: &Wanted, second: &Wanted, all: &mut Vec<Wanted>) {
-    for from in 1..first.terms.len() {
-        let shared = first.terms.len() - from;
-        if shared < second.terms.len() && first.terms[from..] == second.terms[..shared] {
-            let terms = first.terms.iter().chain(&second.terms[shared..]).cloned().collect();
-            let one = Wanted { path: first.path.clone(), terms, slop: first.slop, boost: 1.0 };
-            if !all.contains(&one) {
-                all.push(one);
-            }
-        }
     }
 }
 

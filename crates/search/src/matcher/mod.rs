@@ -11,6 +11,7 @@ mod column;
 mod confirmed;
 mod conjunction;
 mod contenders;
+mod definition;
 mod disjunction;
 mod exact_phrase;
 pub(crate) mod intervals;
@@ -40,6 +41,7 @@ pub(crate) use boolean::BoolDocs;
 pub(crate) use cached::{kept, read_all};
 pub(crate) use confirmed::{Confirm, ConfirmedDocs};
 pub(crate) use contenders::contenders;
+pub(crate) use definition::{BoxedMatcher, Matcher};
 pub(crate) use matching::{MatchingScorer, ScoredEnough};
 pub(crate) use nested::{NestedDocs, NestedScorer, ScoredWindow};
 pub(crate) use open::{each_term, open_postings, phrase, phrase_cursor, set, term, with_field};
@@ -52,32 +54,3 @@ pub(crate) use scorer::{
 };
 pub(crate) use simple::{AllDocs, NoDocs, Union};
 pub(crate) use terms_set::{CoveredDocs, OpenNeeded};
-
-use limber_segment::DocId;
-
-use crate::error::Result;
-
-/// The matching documents of one segment, window after window. Windows are asked for in ascending order, each at most once, by
-/// either [`Matcher::fill`] or [`Matcher::restrict`].
-pub(crate) trait Matcher {
-    /// About how many documents match; orders the parts of a conjunction.
-    fn cost(&self) -> u64;
-
-    /// A document at or after `target` before which none matches; [`limber_segment::NO_MORE_DOCS`] when none is left.
-    fn next(&mut self, target: DocId) -> Result<DocId> {
-        Ok(target)
-    }
-
-    /// Adds the matches of the window that starts at `start` (a multiple of [`WINDOW`]) to `bits`.
-    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()>;
-
-    /// Clears the bits of documents that do not match.
-    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
-        let mut matches = Bits::default();
-        self.fill(start, &mut matches)?;
-        bits.and(&matches);
-        Ok(())
-    }
-}
-
-pub(crate) type BoxedMatcher<'a> = Box<dyn Matcher + 'a>;

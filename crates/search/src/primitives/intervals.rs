@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use limber_mapping::{Field, RequestError};
 
+use super::interval_choices::{Distinct, choose, only};
 use super::pattern_terms::PatternTerms;
 use crate::script::BoundScript;
 
@@ -101,9 +102,6 @@ pub(crate) enum Source {
 
 /// Lucene's `Integer.MAX_VALUE`, where it stands for what has no bound.
 const EXTENT_MAX: i64 = i32::MAX as i64;
-
-/// Choices that may be made at once (`indices.query.bool.max_clause_count`).
-const CHOICES_MAX: usize = 4096;
 
 impl Source {
     /// The least length of its intervals, in positions.
@@ -350,7 +348,7 @@ impl Source {
     }
 
     /// [`Source::choices`], those of one position as one: they cannot hide one another.
-    fn split(&self) -> Result<Vec<Source>, RequestError> {
+    pub(super) fn split(&self) -> Result<Vec<Source>, RequestError> {
         let (ones, others): (Vec<Source>, Vec<Source>) =
             self.choices()?.into_iter().partition(|source| source.extent_min() == 1);
         let ones = (!ones.is_empty()).then(|| Source::any(ones));
@@ -483,48 +481,4 @@ impl Source {
             }
         }
     }
-}
-
-/// Sources, each once, in the order in which they came.
-#[derive(Default)]
-struct Distinct {
-    sources: Vec<Source>,
-    keys: std::collections::HashSet<Vec<u8>>,
-}
-
-impl Distinct {
-    fn add(&mut self, source: Source) {
-        if self.keys.insert(source.key()) {
-            self.sources.push(source);
-        }
-    }
-}
-
-/// The one of a list of one; the list of any other.
-fn only(mut sources: Vec<Source>) -> Result<Source, Vec<Source>> {
-    match sources.len() {
-        1 => Ok(sources.remove(0)),
-        _ => Err(sources),
-    }
-}
-
-/// Every way to choose one of the choices of each source.
-fn choose(sources: &[Source]) -> Result<Vec<Vec<Source>>, RequestError> {
-    let mut ways: Vec<Vec<Source>> = vec![Vec::with_capacity(sources.len())];
-    for source in sources {
-        let choices = source.split()?;
-        if ways.len() * choices.len() > CHOICES_MAX {
-            return Err(RequestError::illegal_argument("Too many disjunctions to expand"));
-        }
-        if let [only] = choices.as_slice() {
-            ways.iter_mut().for_each(|way| way.push(only.clone()));
-            continue;
-        }
-        let with = |choice: &Source| {
-            let extended = ways.iter().map(|way| way.iter().chain([choice]).cloned().collect::<Vec<_>>());
-            extended.collect::<Vec<_>>()
-        };
-        ways = choices.iter().flat_map(with).collect();
-    }
-    Ok(ways)
 }

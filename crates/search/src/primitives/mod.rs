@@ -5,6 +5,7 @@
 //! **Invariant**: data alone; nothing here opens a segment.
 
 mod docs;
+mod interval_choices;
 mod intervals;
 mod nested_score;
 mod nodes;

@@ -77,11 +77,6 @@ mod required_terms;
 mod rewrite;
 mod scoring;
 
-/// Names of the queries there are, in order.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    table::QUERIES.iter().map(|(name, _)| *name)
-}
-
 pub(crate) use bind::{bind, bind_in, bind_to_mapped};
 pub(crate) use bound::BoundQuery;
 pub(crate) use bound_node::{Part, WeightedPart, Whole};
@@ -103,4 +98,5 @@ pub(crate) use query_string::from_url;
 pub(crate) use required_terms::RequiredTerms;
 pub(crate) use slice::Slice;
 pub(crate) use slice::within_slice;
+pub use table::names;
 pub use within::within;

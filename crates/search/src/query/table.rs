@@ -76,3 +76,8 @@ pub(super) const QUERIES: &[(&str, Parse)] = &[
 /// Elasticsearch's other queries, refused by name.
 pub(super) const UNSUPPORTED: &[&str] =
     &["knn", "semantic", "shape", "sparse_vector", "text_expansion", "weighted_tokens"];
+
+/// Names of the queries there are, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    QUERIES.iter().map(|(name, _)| *name)
+}

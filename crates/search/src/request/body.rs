@@ -1,19 +1,19 @@
-//! The body of `_search` and `_count`: one table of keys, each refused or understood.
+//! The body of `_search`: one table of keys, each refused or understood.
 
-use std::any::Any;
 use std::collections::HashMap;
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
 use limber_work as work;
 use serde_json::{Map, Value};
 
+use super::aggregations::{AggregationsRequest, ReadAggregations};
 use super::read_query::read_query;
 use super::slice::parse_slice;
 use super::suggest::Suggest;
 use super::{
-    Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Sort, UrlParameters,
+    Collapse, FieldFormat, Fusion, Highlight, PointInTime, Rescore, ScriptField, Sort, StoredFields,
+    TrackTotalHits, UrlParameters,
 };
 use crate::documents::DocumentName;
 use crate::json;
@@ -71,75 +71,6 @@ pub(crate) const HIT_OPTIONS: &[&str] = &[
 /// What a retriever says itself.
 const NOT_BESIDE_RETRIEVER: [&str; 8] =
     ["query", "knn", "search_after", "terminate_after", "sort", "rescore", "min_score", "rank"];
-
-/// How exactly the number of hits is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TrackTotalHits {
-    /// `true`.
-    Exact,
-    /// Exact up to this many, `gte` beyond.
-    UpTo(u32),
-    /// `false`: no total.
-    None,
-}
-
-impl TrackTotalHits {
-    /// Elasticsearch's default, `SearchContext#DEFAULT_TRACK_TOTAL_HITS_UP_TO`.
-    pub const DEFAULT: TrackTotalHits = TrackTotalHits::UpTo(10_000);
-
-    pub(super) fn up_to(count: i32) -> Result<TrackTotalHits, RequestError> {
-        match count {
-            -1 => Ok(TrackTotalHits::None),
-            count if count >= 0 => Ok(TrackTotalHits::UpTo(count as u32)),
-            count => Err(RequestError::illegal_argument(format!(
-                "[track_total_hits] parameter must be positive or equals to -1, got {count}"
-            ))),
-        }
-    }
-}
-
-/// `stored_fields`. The values of fields mapped with `store: true` are read from `_source`.
-#[derive(Debug, Clone, PartialEq)]
-pub enum StoredFields {
-    /// `_none_`: neither `_id` nor `_source`.
-    None,
-    /// Names: `_source` only if asked for.
-    Names(Vec<String>),
-}
-
-impl StoredFields {
-    pub(super) fn parse_names(names: Vec<String>) -> Result<StoredFields, RequestError> {
-        match names.iter().any(|name| name == "_none_") {
-            true if names.len() > 1 => {
-                Err(RequestError::illegal_argument("cannot combine _none_ with other fields"))
-            }
-            true => Ok(StoredFields::None),
-            false => Ok(StoredFields::Names(names)),
-        }
-    }
-
-    fn parse(value: &Value) -> Result<StoredFields, RequestError> {
-        match value {
-            Value::String(name) => StoredFields::parse_names(vec![name.clone()]),
-            Value::Array(items) => {
-                StoredFields::parse_names(items.iter().filter_map(json::scalar_text).collect())
-            }
-            other => Err(json::unknown_key("stored_fields", other)),
-        }
-    }
-}
-
-/// The aggregations of a request, as far as the search for its documents needs to know them.
-pub trait AggregationsRequest: Any + Debug + Send + Sync {
-    /// Whether an answer shows documents, or terms of documents, that the query does not match.
-    fn must_visit_all_docs(&self) -> bool;
-}
-
-/// Reads the object of `aggs`.
-///
-/// # Errors
-/// In Elasticsearch's words.
-pub(crate) type ReadAggregations = fn(&Value) -> Result<Arc<dyn AggregationsRequest>, RequestError>;
 
 /// A parsed `_search`. Defaults that depend on nothing are filled in by the accessors.
 #[derive(Debug, Clone)]
@@ -483,53 +414,6 @@ fn runtime_mappings(value: &Value) -> Result<Map<String, Value>, RequestError> {
     match value {
         Value::Object(fields) => Ok(fields.clone()),
         other => Err(json::unknown_key("runtime_mappings", other)),
-    }
-}
-
-/// A parsed `_count`.
-#[derive(Debug, Clone, Default)]
-pub struct CountRequest {
-    /// The query whose documents are counted. Absent: `match_all`.
-    pub query: Option<Query>,
-    /// Documents with a lower score are not counted.
-    pub min_score: Option<f32>,
-    /// 0: never.
-    pub terminate_after: u32,
-}
-
-impl CountRequest {
-    /// `_count` takes a `query` and nothing else.
-    pub fn parse(body: &Value, url: &UrlParameters) -> Result<CountRequest, RequestError> {
-        let mut request = CountRequest::default();
-        json::check_depth(body)?;
-        match body {
-            Value::Null => {}
-            Value::Object(members) => {
-                for (key, value) in members {
-                    if key != "query" {
-                        return Err(RequestError::parsing(format!("request does not support [{key}]")));
-                    }
-                    request.query = Some(read_query(value)?);
-                }
-            }
-            other => {
-                return Err(RequestError::parsing(format!(
-                    "Expected [START_OBJECT] but found [{}]",
-                    json::token(other)
-                )));
-            }
-        }
-        for (name, value) in &url.0 {
-            match name.as_str() {
-                "q" => request.query = crate::query::from_url(|name| url.get(name))?,
-                "terminate_after" => {
-                    request.terminate_after = terminate_after(json::int(&Value::String(value.clone()))?)?
-                }
-                "min_score" => request.min_score = Some(json::float(&Value::String(value.clone()))?),
-                _ => {}
-            }
-        }
-        Ok(request)
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! **Invariant**: with `mapping`, the only place that parses user JSON here; limits on depth, size and count come first.
 
+mod aggregations;
 mod body;
 mod collapse;
+mod count;
 mod determinism;
 mod fields;
 mod geo_sort;
@@ -18,14 +20,18 @@ mod rules;
 mod script_fields;
 mod slice;
 mod sort;
+mod stored_fields;
 pub(crate) mod suggest;
 mod term_vectors;
+mod total_hits;
 mod url;
 mod value_kind;
 
+pub use aggregations::AggregationsRequest;
 pub(crate) use body::HIT_OPTIONS;
-pub use body::{AggregationsRequest, CountRequest, KEYS, SearchRequest, StoredFields, TrackTotalHits};
+pub use body::{KEYS, SearchRequest};
 pub use collapse::Collapse;
+pub use count::CountRequest;
 pub(crate) use determinism::is_deterministic;
 pub use fields::FieldFormat;
 pub(crate) use geo_sort::GeoSort;
@@ -41,6 +47,8 @@ pub use retriever::Fusion;
 pub use script_fields::ScriptField;
 pub(crate) use sort::SHARD_DOC;
 pub use sort::{Missing, NumericType, Order, ScriptSort, Sort};
+pub use stored_fields::StoredFields;
 pub use suggest::Suggest;
 pub use term_vectors::{TermFilter, TermVectorsRequest};
+pub use total_hits::TrackTotalHits;
 pub use url::UrlParameters;

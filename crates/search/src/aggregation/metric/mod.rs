@@ -16,6 +16,7 @@ mod median_absolute_deviation;
 mod numeric;
 mod numeric_collector;
 mod percentiles;
+mod percentiles_collector;
 mod places;
 mod rate;
 mod scripted;

@@ -12,12 +12,11 @@ use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::entries::Entries;
 use super::super::format::double;
-use super::super::key_reader::KeyReader;
 use super::super::options::{Options, ValuesOptions};
 use super::super::partial::{Finding, Key, OwnFinding, Partial};
 use super::super::reduce::Reducer;
 use super::super::render::Renderer;
-use super::super::source::Accepts;
+use super::super::source::{Accepts, KeyReader};
 use super::super::tree::{Aggregation, Kind};
 use crate::error::Result;
 

@@ -6,9 +6,8 @@ use foldhash::fast::FixedState;
 use limber_segment::{DocId, SegmentView};
 
 use super::super::budget::Budget;
-use super::super::key_reader::KeyReader;
 use super::super::partial::Key;
-use super::super::source::Source;
+use super::super::source::{KeyReader, Source};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::query::{BoundQuery, MatchingDocs};

@@ -4,12 +4,14 @@ use std::cmp::Ordering;
 
 use limber_segment::{DocId, Segment, SegmentView};
 
-use super::budget::Budget;
-use super::entries::Values;
+use super::super::budget::Budget;
+use super::super::entries::Values;
+use super::super::partial::Key;
+use super::super::terms::{TermFilter, TermPool};
+use super::field::Source;
 use super::made::MadeTerms;
-use super::partial::Key;
-use super::source::{NumberReader, OrdinalReader, Source};
-use super::terms::{TermFilter, TermPool};
+use super::number_reader::NumberReader;
+use super::ordinal_reader::OrdinalReader;
 use crate::error::Result;
 
 /// An ordinal that was not met in this segment.

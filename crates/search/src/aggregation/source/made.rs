@@ -3,7 +3,7 @@
 use limber_script::Value;
 use limber_segment::{DocId, Segment};
 
-use super::source::{ScriptSource, Source};
+use super::field::{ScriptSource, Source};
 use crate::error::Result;
 use crate::script::{RuntimeReader, RuntimeTerms};
 

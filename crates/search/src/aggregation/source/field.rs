@@ -1,0 +1,296 @@
+//! The field or script of an aggregation on one shard: "what are its values, and how are they shown?"
+
+use std::sync::Arc;
+
+use limber_mapping::date::Resolution;
+use limber_mapping::number::u64_from_sortable;
+use limber_mapping::{DateContext, Field, NumberForm, RangeKind, RequestError, Selection, ValueKind};
+use limber_script::ScriptContext;
+use serde_json::Value;
+
+use super::super::format::Format;
+use super::super::options::ValuesOptions;
+use super::super::refused::{check_ranges, check_shapes, not_supported};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::script::{BoundScript, RuntimeField};
+
+/// An aggregation's field on one shard.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The field's name as written.
+    pub name: String,
+    /// `None`: not mapped here.
+    pub field: Option<Arc<Field>>,
+    /// How values are shown.
+    pub format: Format,
+    /// What stands in for documents without a value.
+    pub missing: Option<Value>,
+    /// What `now` means in dates, in milliseconds since 1970.
+    pub now_millis: i64,
+    /// Makes the values, which are then doubles.
+    pub(in crate::aggregation) script: Option<ScriptSource>,
+    /// Makes the values of a runtime field.
+    pub(in crate::aggregation) runtime: Option<Arc<RuntimeField>>,
+}
+
+/// A script on one shard, and the field whose values it changes as `_value`.
+#[derive(Debug, Clone)]
+pub(in crate::aggregation) struct ScriptSource {
+    /// Makes the values of a document.
+    pub script: Arc<BoundScript>,
+    /// The field whose values it changes; `None`: it makes them of nothing.
+    pub field: Option<Arc<Field>>,
+    /// Values are texts: nothing says that they are numbers.
+    gives_text: bool,
+}
+
+/// What kind of values an aggregation can work on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accepts {
+    Anything,
+    /// What has an order: anything but places.
+    Keys,
+    Numbers,
+    /// Numbers that are no truth values; those of an unmapped field are dates.
+    Dates,
+    /// Numbers that are neither dates nor truth values.
+    Quantities,
+    Addresses,
+    Places,
+    Terms,
+}
+
+impl Accepts {
+    fn allows(self, field: &Field) -> bool {
+        match self {
+            Accepts::Anything => true,
+            Accepts::Keys => !field.is_point(),
+            Accepts::Places => field.is_point(),
+            Accepts::Numbers => field.number_form().is_some(),
+            Accepts::Dates => field.number_form().is_some() && !field.is_bool(),
+            Accepts::Quantities => field.is_quantity(),
+            Accepts::Addresses => field.is_ip(),
+            Accepts::Terms => field.has_keys(),
+        }
+    }
+}
+
+impl Source {
+    /// Resolves the field. Errors as Elasticsearch words them: text fields, fields without doc values, the wrong type for `aggregation`.
+    pub fn bind(
+        options: &ValuesOptions,
+        accepts: Accepts,
+        aggregation: &str,
+        shard: &ShardSnapshot,
+        now_millis: i64,
+    ) -> Result<Source> {
+        let field = shard.mapping.field(&options.field);
+        if let Some(field) = &field {
+            match &field.values {
+                ValueKind::Point => crate::columns::check_column(field, shard)?,
+                ValueKind::Shape { .. } => {
+                    crate::columns::check_column(field, shard)?;
+                    check_shapes(field, options, aggregation)?;
+                }
+                ValueKind::Range(kind) => {
+                    crate::columns::check_column(field, shard)?;
+                    check_ranges(field, kind, options, aggregation)?;
+                }
+                _ if accepts == Accepts::Places => {}
+                _ => crate::columns::check_sortable(field, shard)?,
+            }
+            let is_checked = field.is_shape() || field.range_kind().is_some();
+            if !is_checked && !accepts.allows(field) {
+                return Err(not_supported(field, aggregation).into());
+            }
+        }
+        let (script, field) = match &options.script {
+            None => (None, field),
+            Some(script) => {
+                let script = BoundScript::bind(script, ScriptContext::Aggregation, shard)?;
+                if script.uses_score() {
+                    return Err(RequestError::unsupported("[_score] in the script of an aggregation").into());
+                }
+                let gives_text = matches!(aggregation, "terms" | "cardinality");
+                if gives_text && let Some(field) = &field {
+                    return Err(RequestError::unsupported(format!(
+                        "[script] over the values of field [{}] in the aggregation [{aggregation}]",
+                        field.path
+                    ))
+                    .into());
+                }
+                (Some(ScriptSource { script: Arc::new(script), field, gives_text }), None)
+            }
+        };
+        let format = match &field {
+            None if accepts == Accepts::Dates => Format::date(options)?,
+            _ => Format::of(field.as_deref(), options)?,
+        };
+        let runtime = match &field {
+            Some(field) => RuntimeField::bind(field, shard)?,
+            None => None,
+        };
+        Ok(Source {
+            name: options.field.clone(),
+            field,
+            format,
+            missing: options.missing.clone(),
+            now_millis,
+            script,
+            runtime,
+        })
+    }
+
+    /// A field that no mapping knows.
+    pub fn unmapped(name: &str) -> Source {
+        Source {
+            name: name.to_owned(),
+            field: None,
+            format: Format::Raw,
+            missing: None,
+            now_millis: 0,
+            script: None,
+            runtime: None,
+        }
+    }
+
+    /// Whether values come from the segments' columns.
+    pub fn is_column(&self) -> bool {
+        self.field.is_some() && self.script.is_none() && self.runtime.is_none()
+    }
+
+    /// Whether there are terms that no segment holds.
+    pub fn makes_terms(&self) -> bool {
+        (self.runtime.is_some() || self.script.is_some()) && !self.is_numeric()
+    }
+
+    /// Whether values are shapes.
+    pub fn has_shapes(&self) -> bool {
+        self.field.as_ref().is_some_and(|field| field.is_shape())
+    }
+
+    /// What the ends of its ranges are, where values are ranges.
+    pub fn range_kind(&self) -> Option<&RangeKind> {
+        self.field.as_ref().and_then(|field| field.range_kind())
+    }
+
+    /// The field's full name.
+    pub fn path(&self) -> &str {
+        self.field.as_ref().map_or(&self.name, |field| &field.path)
+    }
+
+    /// Whether the index maps the field.
+    pub fn is_mapped(&self) -> bool {
+        self.field.is_some() || self.script.is_some()
+    }
+
+    /// Whether the field's values are numbers in a column. An unmapped field counts as whatever `missing` is.
+    pub fn is_numeric(&self) -> bool {
+        match &self.script {
+            Some(script) => !script.gives_text,
+            None => self.field.as_ref().is_some_and(|field| field.is_numeric()),
+        }
+    }
+
+    /// Whether values are doubles rather than longs.
+    pub fn is_floating(&self) -> bool {
+        (self.script.is_some() && self.is_numeric())
+            || self.field.as_ref().is_some_and(|field| field.is_floating())
+    }
+
+    /// What the column's dates count. Aggregations take all dates in milliseconds, as Elasticsearch's do: what is read of a column is brought
+    /// into them by [`Resolution::millis`], and [`Source::decode`] is of what it became.
+    pub fn resolution(&self) -> Resolution {
+        self.field.as_ref().map_or(Resolution::Millis, |field| field.resolution())
+    }
+
+    /// Whether values are the stored whole numbers, or those divided by one factor.
+    pub fn is_linear(&self) -> bool {
+        self.field.as_ref().is_some_and(|field| {
+            self.is_column()
+                && self.is_numeric()
+                && matches!(field.number_form(), None | Some(NumberForm::Whole | NumberForm::Scaled(_)))
+        })
+    }
+
+    /// What whole numbers that are [linear](Source::is_linear) are divided by.
+    pub fn factor(&self) -> f64 {
+        match self.field.as_ref().and_then(|field| field.number_form()) {
+            Some(NumberForm::Scaled(factor)) => factor,
+            _ => 1.0,
+        }
+    }
+
+    /// `missing` as the column would hold it.
+    pub fn missing_number(&self) -> Result<Option<i64>> {
+        let Some(value) = &self.missing else { return Ok(None) };
+        if self.field.as_ref().is_some_and(|field| field.is_point()) {
+            return Ok(Some(limber_mapping::geo::parse_point(value, true)?.checked("")?.encode()));
+        }
+        let Some(field) = &self.field else {
+            if let Format::Date { format, zone } = &self.format {
+                let text = crate::json::scalar_text(value).unwrap_or_default();
+                return Ok(Some(match value.as_i64() {
+                    Some(millis) => millis,
+                    None => format.parse_with_math(&text, self.now_millis, false, zone)?,
+                }));
+            }
+            let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+            let number = number.ok_or_else(|| {
+                crate::json::number_format(crate::json::scalar_text(value).unwrap_or_default())
+            })?;
+            return Ok(Some(limber_mapping::number::sortable_from_f64(number)));
+        };
+        let context = match &self.format {
+            Format::Date { format, zone } => {
+                DateContext { now_millis: self.now_millis, zone, format: Some(format) }
+            }
+            _ => DateContext::at(self.now_millis),
+        };
+        // The lower end: a date such as `2020` is its first millisecond.
+        Ok(match field.select_term(value, &context)? {
+            Selection::Number(number) | Selection::Numbers { lower: number, .. } => {
+                Some(self.resolution().millis(number))
+            }
+            _ => None,
+        })
+    }
+
+    /// `missing` as a term.
+    pub fn missing_term(&self) -> Result<Option<Vec<u8>>> {
+        let Some(value) = &self.missing else { return Ok(None) };
+        let text = crate::json::scalar_text(value).unwrap_or_default();
+        match &self.field {
+            Some(field) => Ok(Some(field.encode_term(&text)?)),
+            None => Ok(Some(text.into_bytes())),
+        }
+    }
+
+    /// A stored number as a double; dates are in milliseconds.
+    #[inline]
+    pub fn decode(&self, stored: i64) -> f64 {
+        match &self.field {
+            Some(field) if field.date().is_some() => stored as f64,
+            Some(field) => field.decode_f64(stored),
+            None => limber_mapping::number::f64_from_sortable(stored),
+        }
+    }
+
+    /// Stored numbers as doubles, the field's type looked at once.
+    pub fn decode_all(&self, stored: &[i64], out: &mut Vec<f64>) {
+        out.clear();
+        let form = match &self.field {
+            None => NumberForm::Double,
+            Some(field) => field.number_form().unwrap_or(NumberForm::Whole),
+        };
+        match form {
+            NumberForm::Double | NumberForm::Float => {
+                out.extend(stored.iter().map(|&value| limber_mapping::number::f64_from_sortable(value)));
+            }
+            NumberForm::Scaled(factor) => limber_script::divided(stored, factor, out),
+            NumberForm::Unsigned => out.extend(stored.iter().map(|&value| u64_from_sortable(value) as f64)),
+            NumberForm::Whole => out.extend(stored.iter().map(|&value| value as f64)),
+        }
+    }
+}

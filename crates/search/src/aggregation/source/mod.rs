@@ -1,0 +1,14 @@
+//! Where values come from: "what are the values of these documents, as numbers, as ordinals, or as numbers that stand for keys?"
+
+mod field;
+mod filled;
+mod key_reader;
+mod made;
+mod number_reader;
+mod ordinal_reader;
+
+pub use field::{Accepts, Source};
+pub use key_reader::KeyReader;
+pub use made::MadeTerms;
+pub use number_reader::NumberReader;
+pub use ordinal_reader::OrdinalReader;

@@ -1,0 +1,204 @@
+//! The numbers of a field or script, batch by batch.
+
+use limber_mapping::RequestError;
+use limber_mapping::date::Resolution;
+use limber_mapping::number::sortable_from_f64;
+use limber_segment::columns::{Batch, NumberColumn};
+use limber_segment::{DocId, Segment};
+
+use super::super::entries::Values;
+use super::field::{ScriptSource, Source};
+use super::filled::fill;
+use crate::error::Result;
+use crate::script::NumberSource;
+
+/// Values that have places are spread over no more than this.
+const PLACES_MAX: u64 = 1 << 16;
+
+/// Numbers of one segment after another.
+#[derive(Debug)]
+pub struct NumberReader<'s> {
+    path: String,
+    missing: Option<i64>,
+    column: Option<NumberColumn<'s>>,
+    batch: Batch<i64>,
+    filled: Vec<i64>,
+    filled_positions: Vec<u32>,
+    source: &'s Source,
+    resolution: Resolution,
+    runtime: Option<NumberSource<'s>>,
+    segment: Option<&'s Segment>,
+}
+
+impl<'s> NumberReader<'s> {
+    pub(crate) fn new(source: &'s Source) -> Result<NumberReader<'s>> {
+        Ok(NumberReader {
+            path: source.path().to_owned(),
+            missing: source.missing_number()?,
+            column: None,
+            batch: Batch::default(),
+            filled: Vec::new(),
+            filled_positions: Vec::new(),
+            source,
+            resolution: source.resolution(),
+            runtime: None,
+            segment: None,
+        })
+    }
+
+    /// The next documents are of this segment.
+    pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<()> {
+        self.segment = Some(segment);
+        if self.source.runtime.is_some() {
+            self.runtime = NumberSource::open(segment, &self.path, self.source.runtime.as_ref())?;
+        }
+        let is_column = is_mapped && self.source.is_column();
+        self.column = if is_column { segment.numbers(&self.path)? } else { None };
+        Ok(())
+    }
+
+    /// The begun segment.
+    pub fn segment(&self) -> Option<&'s Segment> {
+        self.segment
+    }
+
+    /// The column as it is stored.
+    pub fn column(&self) -> Option<&NumberColumn<'s>> {
+        self.column.as_ref()
+    }
+
+    /// Whether every document of the segment has exactly one value.
+    pub fn is_single(&self) -> bool {
+        use limber_segment::columns::Cardinality;
+        self.column.as_ref().is_some_and(|column| column.cardinality() == Cardinality::Single)
+    }
+
+    /// What stands for documents without a value.
+    pub fn missing(&self) -> Option<i64> {
+        self.missing
+    }
+
+    /// Whether no document has several values.
+    pub fn has_one_at_most(&self) -> bool {
+        use limber_segment::columns::Cardinality;
+        self.column.as_ref().is_some_and(|column| column.cardinality() != Cardinality::Multi)
+    }
+
+    /// The smallest value of the begun segment and the number of values up to the largest, where those are few.
+    pub fn place_range(&self) -> Option<(i64, usize)> {
+        let column = self.column.as_ref()?;
+        let ends = [column.min()?, column.max()?].map(|end| self.resolution.millis(end));
+        let first = self.missing.map_or(ends[0], |missing| missing.min(ends[0]));
+        let last = self.missing.map_or(ends[1], |missing| missing.max(ends[1]));
+        (last.abs_diff(first) < PLACES_MAX).then(|| (first, last.abs_diff(first) as usize + 1))
+    }
+
+    /// Numbers of the values of `docs`, where those are a run of the column as it is stored.
+    pub fn run(&self, docs: &[DocId]) -> Option<std::ops::Range<u64>> {
+        let (first, last) = (*docs.first()?, *docs.last()?);
+        let is_run = (last - first) as usize == docs.len() - 1;
+        let is_stored = self.is_single() && self.resolution == Resolution::Millis;
+        (is_run && is_stored).then(|| u64::from(first)..u64::from(last) + 1)
+    }
+
+    /// Whether documents that the column leaves out may have a value.
+    pub fn has_missing(&self) -> bool {
+        self.missing.is_some() || self.source.script.is_some() || self.source.runtime.is_some()
+    }
+
+    /// Smallest and largest of all values of the 4,096 documents around `doc`; `None` when that is not known cheaply or a document has none.
+    pub fn window_range(&self, doc: DocId) -> Result<Option<(i64, i64)>> {
+        use limber_segment::columns::Cardinality;
+        match &self.column {
+            Some(column) if column.cardinality() == Cardinality::Single => {
+                let range = column.window_range(doc as usize / 4096)?;
+                Ok(range.map(|(min, max)| (self.resolution.millis(min), self.resolution.millis(max))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The values of `docs`.
+    pub fn load(&mut self, docs: &[DocId]) -> Result<Values<'_, i64>> {
+        if let (Some(script), Some(segment)) = (&self.source.script, self.segment) {
+            return self.load_scripted(script, segment, docs);
+        }
+        match (&self.column, &mut self.runtime) {
+            (Some(column), _) => column.gather(docs, &mut self.batch)?,
+            (None, Some(runtime)) => runtime.gather(docs, &mut self.batch)?,
+            (None, None) => self.batch.reset(false),
+        }
+        if self.resolution != Resolution::Millis {
+            for value in &mut self.batch.values {
+                *value = self.resolution.millis(*value);
+            }
+        }
+        if self.batch.is_aligned() {
+            return Ok(Values { values: &self.batch.values, positions: None });
+        }
+        let Some(missing) = self.missing else {
+            return Ok(Values { values: &self.batch.values, positions: Some(&self.batch.positions) });
+        };
+        fill(
+            &self.batch.values,
+            &self.batch.positions,
+            docs.len(),
+            missing,
+            &mut self.filled,
+            &mut self.filled_positions,
+        );
+        Ok(Values { values: &self.filled, positions: Some(&self.filled_positions) })
+    }
+}
+
+impl NumberReader<'_> {
+    /// What a script makes of `docs`: one number, several as a list, or none.
+    fn load_scripted(
+        &mut self,
+        source: &ScriptSource,
+        segment: &Segment,
+        docs: &[DocId],
+    ) -> Result<Values<'_, i64>> {
+        let (values, positions) = (&mut self.filled, &mut self.filled_positions);
+        values.clear();
+        positions.clear();
+        let mut script = source.script.open(segment)?;
+        let mut numbers = Vec::new();
+        let before = match &source.field {
+            Some(field) => segment.numbers(&field.path)?.map(|column| (field, column)),
+            None if script.block(docs, &mut numbers) => {
+                values.extend(numbers.iter().map(|number| sortable_from_f64(*number)));
+                return Ok(Values { values, positions: None });
+            }
+            None => None,
+        };
+        let mut stored = Vec::new();
+        for (position, doc) in docs.iter().enumerate() {
+            numbers.clear();
+            match &before {
+                None if source.field.is_some() => {}
+                None => script.values(&[*doc], &[], |value| {
+                    value.numbers(&mut numbers);
+                    Ok::<(), RequestError>(())
+                })?,
+                Some((field, column)) => {
+                    column.values(*doc, &mut stored)?;
+                    for stored in &stored {
+                        script.value_of(*doc, field, *stored, &mut numbers)?;
+                    }
+                }
+            }
+            if numbers.is_empty()
+                && let Some(missing) = self.missing
+            {
+                values.push(missing);
+                positions.push(position as u32);
+            }
+            // Values of a document ascend.
+            numbers.sort_by(f64::total_cmp);
+            values.extend(numbers.iter().map(|number| sortable_from_f64(*number)));
+            positions.extend(std::iter::repeat_n(position as u32, numbers.len()));
+        }
+        Ok(Values { values, positions: Some(positions) })
+    }
+}

@@ -1,0 +1,57 @@
+//! Choices between interval sources: what several of them come to, and every way to choose one of each.
+
+use std::collections::HashSet;
+
+use limber_mapping::RequestError;
+
+use super::intervals::Source;
+
+/// Choices that may be made at once (`indices.query.bool.max_clause_count`).
+const CHOICES_MAX: usize = 4096;
+
+/// Sources, each once, in the order in which they came.
+#[derive(Default)]
+pub(super) struct Distinct {
+    /// Those that came, without repetitions.
+    pub sources: Vec<Source>,
+    /// What tells one from the others.
+    keys: HashSet<Vec<u8>>,
+}
+
+impl Distinct {
+    /// Adds a source, unless it came before.
+    pub fn add(&mut self, source: Source) {
+        if self.keys.insert(source.key()) {
+            self.sources.push(source);
+        }
+    }
+}
+
+/// The one of a list of one; the list of any other.
+pub(super) fn only(mut sources: Vec<Source>) -> Result<Source, Vec<Source>> {
+    match sources.len() {
+        1 => Ok(sources.remove(0)),
+        _ => Err(sources),
+    }
+}
+
+/// Every way to choose one of the choices of each source.
+pub(super) fn choose(sources: &[Source]) -> Result<Vec<Vec<Source>>, RequestError> {
+    let mut ways: Vec<Vec<Source>> = vec![Vec::with_capacity(sources.len())];
+    for source in sources {
+        let choices = source.split()?;
+        if ways.len() * choices.len() > CHOICES_MAX {
+            return Err(RequestError::illegal_argument("Too many disjunctions to expand"));
+        }
+        if let [only] = choices.as_slice() {
+            ways.iter_mut().for_each(|way| way.push(only.clone()));
+            continue;
+        }
+        let with = |choice: &Source| {
+            let extended = ways.iter().map(|way| way.iter().chain([choice]).cloned().collect::<Vec<_>>());
+            extended.collect::<Vec<_>>()
+        };
+        ways = choices.iter().flat_map(with).collect();
+    }
+    Ok(ways)
+}

@@ -1,0 +1,37 @@
+//! `stored_fields`: "which fields that are kept beside the source are shown?"
+
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use crate::json;
+
+/// `stored_fields`. The values of fields mapped with `store: true` are read from `_source`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StoredFields {
+    /// `_none_`: neither `_id` nor `_source`.
+    None,
+    /// Names: `_source` only if asked for.
+    Names(Vec<String>),
+}
+
+impl StoredFields {
+    pub(super) fn parse_names(names: Vec<String>) -> Result<StoredFields, RequestError> {
+        match names.iter().any(|name| name == "_none_") {
+            true if names.len() > 1 => {
+                Err(RequestError::illegal_argument("cannot combine _none_ with other fields"))
+            }
+            true => Ok(StoredFields::None),
+            false => Ok(StoredFields::Names(names)),
+        }
+    }
+
+    pub(super) fn parse(value: &Value) -> Result<StoredFields, RequestError> {
+        match value {
+            Value::String(name) => StoredFields::parse_names(vec![name.clone()]),
+            Value::Array(items) => {
+                StoredFields::parse_names(items.iter().filter_map(json::scalar_text).collect())
+            }
+            other => Err(json::unknown_key("stored_fields", other)),
+        }
+    }
+}

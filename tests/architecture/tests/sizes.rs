@@ -1,0 +1,45 @@
+//! Files, functions and folders stay small enough to be read.
+
+use limber_architecture::counts;
+use limber_architecture::crates::{self, Crate};
+
+/// Lists what of a crate is over a limit, with its size.
+type List = fn(&Crate) -> Vec<(String, usize)>;
+
+/// What of a crate is over the limits today.
+struct Over {
+    name: &'static str,
+    /// Files of more than [`counts::FILE_LINES_MAX`] lines, without their tests.
+    files: usize,
+    /// Functions of more than [`counts::FUNCTION_LINES_MAX`] lines.
+    functions: usize,
+    /// Folders with more than [`counts::SIBLINGS_MAX`] files and folders side by side.
+    folders: usize,
+    /// Files `mod.rs` with functions.
+    mod_files: usize,
+}
+
+/// Crates whose sizes are kept. **The numbers may only fall**: lower them when something is split, and add crates.
+const KEPT: [Over; 1] = [Over { name: "search", files: 0, functions: 9, folders: 6, mod_files: 0 }];
+
+#[test]
+fn nothing_grows_over_the_limits() {
+    let crates = crates::read().expect("the sources are readable");
+    let mut faults = Vec::new();
+    for over in &KEPT {
+        let c = crates.iter().find(|c| c.name == over.name).expect("the crate is there");
+        let lists: [(&str, List, usize); 4] = [
+            ("long files", counts::long_files, over.files),
+            ("long functions", counts::long_functions, over.functions),
+            ("crowded folders", counts::crowded_folders, over.folders),
+            ("functions in mod.rs", counts::logic_in_mod_rs, over.mod_files),
+        ];
+        for (what, list, most) in lists {
+            let found = list(c);
+            if found.len() > most {
+                faults.push(format!("{}: {} {what}, at most {most}: {found:#?}", c.name, found.len()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
