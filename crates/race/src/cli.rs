@@ -117,8 +117,9 @@ pub enum ListFormat {
   limber race --repeat 6 --target-hosts 127.0.0.1:9200 --versus target-hosts=127.0.0.1:9201 --order mirrored
   limber race --target-hosts 127.0.0.1:9200 --user-tags 'engine:elasticsearch,heap:1g'")]
 pub struct RaceCommand {
+    /// Which track, which challenge of it, and with which parameters.
     #[command(flatten)]
-    pub(crate) track: TrackArguments,
+    pub track: TrackArguments,
     #[command(flatten)]
     pub(crate) hosts: HostArguments,
     /// Your own documents for the built-in track: an access log (common or combined format, also .gz) or NDJSON
