@@ -421,8 +421,8 @@ impl ListCommand {
     /// Prints the list on standard output.
     ///
     /// # Errors
-    /// `Argument` for filters that cannot be read, `Load` and `Store` for tracks and races that cannot be, `Report` for an output that cannot be
-    /// written.
+    /// `Argument` for filters that cannot be read, `Load` and `Store` for tracks and races that cannot be,
+    /// `Report` for an output that cannot be written.
     pub fn run(&self) -> Result<(), Error> {
         let mut out = std::io::stdout().lock();
         match self {
@@ -472,7 +472,8 @@ impl InfoCommand {
     /// Prints the track's description, its challenges and their tasks on standard output.
     ///
     /// # Errors
-    /// `Argument` and `Load` for a track that cannot be found or read, `Report` for an output that cannot be written.
+    /// `Argument` and `Load` for a track that cannot be found or read, `Report` for an output that cannot be
+    /// written.
     pub fn run(&self) -> Result<(), Error> {
         let mut spec = self.track.spec(None)?;
         spec.ignore_unused_params = false;
@@ -507,7 +508,8 @@ impl CompareCommand {
     /// Prints the comparison on standard output, and writes it into the files that the options name.
     ///
     /// # Errors
-    /// `Argument` and `Store` for races that cannot be compared or read, `Unwritable` for a file, and `Worse` where `--fail-if-worse` asks for it.
+    /// `Argument` and `Store` for races that cannot be compared or read, `Unwritable` for a file, and `Worse`
+    /// where `--fail-if-worse` asks for it.
     pub fn run(&self) -> Result<(), Error> {
         let store = RaceStore::new(&folder()?);
         let mut out = std::io::stdout().lock();
