@@ -5,8 +5,6 @@
 //! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server alike.
 
 #![deny(missing_docs)]
-// Tests share what they need among themselves.
-#![cfg_attr(not(test), deny(unreachable_pub))]
 
 mod advise;
 mod arguments;
