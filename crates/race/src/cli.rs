@@ -117,8 +117,9 @@ pub enum ListFormat {
   limber race --repeat 6 --target-hosts 127.0.0.1:9200 --versus target-hosts=127.0.0.1:9201 --order mirrored
   limber race --target-hosts 127.0.0.1:9200 --user-tags 'engine:elasticsearch,heap:1g'")]
 pub struct RaceCommand {
+    /// Which track, which challenge of it, and with which parameters.
     #[command(flatten)]
-    pub(crate) track: TrackArguments,
+    pub track: TrackArguments,
     #[command(flatten)]
     pub(crate) hosts: HostArguments,
     /// Your own documents for the built-in track: an access log (common or combined format, also .gz) or NDJSON
@@ -420,8 +421,8 @@ impl ListCommand {
     /// Prints the list on standard output.
     ///
     /// # Errors
-    /// `Argument` for filters that cannot be read, `Load` and `Store` for tracks and races that cannot be, `Report` for an output that cannot be
-    /// written.
+    /// `Argument` for filters that cannot be read, `Load` and `Store` for tracks and races that cannot be,
+    /// `Report` for an output that cannot be written.
     pub fn run(&self) -> Result<(), Error> {
         let mut out = std::io::stdout().lock();
         match self {
@@ -471,7 +472,8 @@ impl InfoCommand {
     /// Prints the track's description, its challenges and their tasks on standard output.
     ///
     /// # Errors
-    /// `Argument` and `Load` for a track that cannot be found or read, `Report` for an output that cannot be written.
+    /// `Argument` and `Load` for a track that cannot be found or read, `Report` for an output that cannot be
+    /// written.
     pub fn run(&self) -> Result<(), Error> {
         let mut spec = self.track.spec(None)?;
         spec.ignore_unused_params = false;
@@ -506,7 +508,8 @@ impl CompareCommand {
     /// Prints the comparison on standard output, and writes it into the files that the options name.
     ///
     /// # Errors
-    /// `Argument` and `Store` for races that cannot be compared or read, `Unwritable` for a file, and `Worse` where `--fail-if-worse` asks for it.
+    /// `Argument` and `Store` for races that cannot be compared or read, `Unwritable` for a file, and `Worse`
+    /// where `--fail-if-worse` asks for it.
     pub fn run(&self) -> Result<(), Error> {
         let store = RaceStore::new(&folder()?);
         let mut out = std::io::stdout().lock();

@@ -1,7 +1,7 @@
 //! Which tracks of a checkout of Rally's tracks load here, and what is missing for the others?
 //!
-//! Every challenge of every `track.json` is rendered, checked and planned, all but documents: one line a challenge that cannot run, and a sum
-//! at the end.
+//! Every challenge of every `track.json` is rendered, checked and planned, all but documents: one line a
+//! challenge that cannot run, and a sum at the end.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ use crate::model::{Challenge, ScheduleElement, Track};
 use crate::plugin::{Plugin, PluginError, PythonSettings, wants};
 use crate::protocol::Protocol;
 
-/// Reads every track below `checkout` and prints what keeps its challenges from running, and a sum at the end.
+/// Reads every track below `checkout` and prints what keeps its challenges from running, and a sum at the
+/// end.
 ///
 /// The Python that `LIMBER_PYTHON` names, else `python3`, loads every `track.py`.
 pub fn print_coverage(checkout: &Path) {

@@ -1,7 +1,7 @@
 //! "What was asked for cannot be done": why, and who can act on it?
 //!
-//! One enum for the crate. It stands above the errors of the track's files, of stored races and of the track's plugin, which carry facts of
-//! their own, and below every room that races.
+//! One enum for the crate. It stands above the errors of the track's files, of stored races and of the
+//! track's plugin, which carry facts of their own, and below every room that races.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ pub enum Error {
     /// The track author's: an operation lacks the parameter of this name.
     #[error("mandatory parameter '{0}' is missing")]
     MissingParameter(String),
-    /// The track author's: a parameter of an operation has a value that it cannot have, or does not go with another one.
+    /// The track author's: a parameter of an operation has a value that it cannot have, or does not go with
+    /// another one.
     #[error("{0}")]
     Parameter(String),
     /// The track author's: what an operation works on is not in the track.
@@ -47,7 +48,8 @@ pub enum Error {
         /// Why.
         reason: Box<Error>,
     },
-    /// A request failed and the error behaviour of its task says to end the race, or what an operation waits for or asserts did not come true.
+    /// A request failed and the error behaviour of its task says to end the race, or what an operation waits
+    /// for or asserts did not come true.
     #[error("{0}")]
     Failed(String),
     /// The server that was to be raced does not start.
@@ -170,8 +172,9 @@ impl Error {
         Error::Within { context: context.to_string(), source: Box::new(self) }
     }
 
-    /// Whether a race that failed so may succeed with another setting of its server or its tasks: the server did not start, or did not
-    /// bear the load. Errors of the user and of the track's author come back with every setting.
+    /// Whether a race that failed so may succeed with another setting of its server or its tasks: the server
+    /// did not start, or did not bear the load. Errors of the user and of the track's author come back with
+    /// every setting.
     pub(crate) fn is_of_setting(&self) -> bool {
         match self {
             Error::ServerStart(_)

@@ -4,7 +4,7 @@
 //!
 //! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server alike.
 
-#![deny(missing_docs, unreachable_pub)]
+#![deny(missing_docs)]
 
 mod advise;
 mod arguments;
@@ -53,7 +53,8 @@ pub use error::Error;
 pub use http::cluster::{UNKNOWN as UNKNOWN_SERVER, is_known as is_known_server};
 pub use plugin::PluginError;
 pub use record::{RaceFilter, RaceStore, StoreError, limber_folder};
-pub use report::html::{Material, page as report_page};
+pub use report::html::Material;
+pub use report::html::page::page as report_page;
 pub use schemes::SchemesCommand;
 pub use track_files::LoadError;
 pub use tune::TuneCommand;

@@ -131,7 +131,8 @@ pub fn has_word_pair(code: &str, first: &str, second: &str) -> bool {
     count_word_pair(code, first, second) > 0
 }
 
-/// How often the code of these files names a `Result` whose error is a bare text: nobody can treat it without reading it.
+/// How often the code of these files names a `Result` whose error is a bare text: nobody can treat it without
+/// reading it.
 pub fn string_errors_in(files: &[&SourceFile]) -> usize {
     files.iter().filter(|file| !file.is_tests()).map(|file| string_errors(&file.code)).sum()
 }

@@ -18,7 +18,7 @@ use super::server::{Question, Server};
 const WINDOW_S: f64 = 5.0;
 
 /// A server to put questions to, and to change first.
-pub struct Recorded {
+pub(super) struct Recorded {
     seen: Seen,
     /// Holds the files of a made-up machine.
     _folder: Option<tempfile::TempDir>,
@@ -32,7 +32,7 @@ impl Deref for Recorded {
     }
 }
 
-pub fn recorded(name: &str) -> Recorded {
+pub(super) fn recorded(name: &str) -> Recorded {
     let text = match name {
         "es-9.4.3" => include_str!("fixtures/es-9.4.3.json"),
         "es-7.10.2" => include_str!("fixtures/es-7.10.2.json"),
@@ -57,7 +57,7 @@ pub fn recorded(name: &str) -> Recorded {
 
 impl Recorded {
     /// Another value at a dotted path of an answer, or another answer (no path); `*` stands for every key or element.
-    pub fn with(mut self, question: Question, path: &str, value: Value) -> Recorded {
+    pub(super) fn with(mut self, question: Question, path: &str, value: Value) -> Recorded {
         let mut answer = self.seen.server.answer(question).unwrap().clone();
         let keys: Vec<&str> = path.split('.').filter(|key| !key.is_empty()).collect();
         set(&mut answer, &keys, &mut |slot| *slot = value.clone());
@@ -69,7 +69,7 @@ impl Recorded {
     }
 
     /// The second reading of `_nodes/stats` has so much more at a path.
-    pub fn grown(mut self, path: &str, more: f64) -> Recorded {
+    pub(super) fn grown(mut self, path: &str, more: f64) -> Recorded {
         let mut after = self.seen.server.answer(Question::NodeStats).unwrap().clone();
         set(&mut after, &path.split('.').collect::<Vec<_>>(), &mut |slot| {
             *slot = json!(slot.as_f64().unwrap_or(0.0) + more);
@@ -78,20 +78,20 @@ impl Recorded {
         self
     }
 
-    pub fn without(mut self, question: Question) -> Recorded {
+    pub(super) fn without(mut self, question: Question) -> Recorded {
         self.seen.server.set_answer(question, Err(Unread::new(question.name(), "status 403")));
         self
     }
 
     /// On a machine of these files, some of them with other contents at the end of the sampling.
-    pub fn on_machine(mut self, before: &[(&str, &str)], after: &[(&str, &str)]) -> Recorded {
+    pub(super) fn on_machine(mut self, before: &[(&str, &str)], after: &[(&str, &str)]) -> Recorded {
         let (folder, machine) = made_up(before, after, WINDOW_S);
         self.seen.machine = Ok(machine);
         self._folder = Some(folder);
         self
     }
 
-    pub fn with_gc_log(mut self, text: &str) -> Recorded {
+    pub(super) fn with_gc_log(mut self, text: &str) -> Recorded {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("gc.log");
         std::fs::write(&file, text).unwrap();
@@ -99,7 +99,7 @@ impl Recorded {
         self
     }
 
-    pub fn with_second_node(mut self, version: &str, java: &str) -> Recorded {
+    pub(super) fn with_second_node(mut self, version: &str, java: &str) -> Recorded {
         for question in [Question::Nodes, Question::NodeStats] {
             let mut answer = self.seen.server.answer(question).unwrap().clone();
             let nodes = answer["nodes"].as_object_mut().unwrap();

@@ -85,7 +85,7 @@ pub(crate) fn start(
     spec: Option<&EngineSpec>,
     provider: &dyn ServerProvider,
 ) -> Result<Option<RunningServer>, Error> {
-    Ok(spec.map(|spec| spec.start(provider)).transpose()?)
+    spec.map(|spec| spec.start(provider)).transpose()
 }
 
 #[cfg(test)]

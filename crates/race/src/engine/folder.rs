@@ -243,7 +243,8 @@ impl Guard {
         written.and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| self.launcher.id())
     }
 
-    /// Waits until the server is ready for requests; `failed` makes an error of what is told about it instead.
+    /// Waits until the server is ready for requests; `failed` makes an error of what is told about it
+    /// instead.
     fn wait_until_it_answers(
         &mut self,
         address: &str,

@@ -107,10 +107,21 @@ pub(crate) fn encoded(
     BASE64.encode(&bytes)
 }
 
+/// Why a text is no histogram.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HistogramError {
+    /// It is not base64.
+    #[error(transparent)]
+    Base64(#[from] base64::DecodeError),
+    /// Its bytes are not in HdrHistogram's layout.
+    #[error(transparent)]
+    Layout(#[from] hdrhistogram::serialization::DeserializeError),
+}
+
 /// Errors: why the text is no histogram.
-pub(crate) fn decoded(text: &str, deserializer: &mut Deserializer) -> Result<Histogram<u64>, String> {
-    let bytes = BASE64.decode(text).map_err(|error| error.to_string())?;
-    deserializer.deserialize(&mut bytes.as_slice()).map_err(|error| error.to_string())
+pub(crate) fn decoded(text: &str, deserializer: &mut Deserializer) -> Result<Histogram<u64>, HistogramError> {
+    let bytes = BASE64.decode(text)?;
+    Ok(deserializer.deserialize(&mut bytes.as_slice())?)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use hdrhistogram::serialization::Deserializer;
 
-use super::format::{Line, SampleType, SliceLine, TaskLine, VERSION, decoded, ms};
+use super::format::{HistogramError, Line, SampleType, SliceLine, TaskLine, VERSION, decoded, ms};
 
 /// Points of a plot at most.
 const BINS_MAX: f64 = 240.0;
@@ -90,7 +90,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    fn read(text: &str, deserializer: &mut Deserializer) -> Result<Counts, String> {
+    fn read(text: &str, deserializer: &mut Deserializer) -> Result<Counts, HistogramError> {
         let histogram = decoded(text, deserializer)?;
         let counts: BTreeMap<u64, u64> = histogram
             .iter_recorded()
@@ -208,7 +208,7 @@ impl TaskCourse {
         slice: &SliceLine,
         bins: &mut BTreeMap<i64, Bin>,
         deserializer: &mut Deserializer,
-    ) -> Result<(), String> {
+    ) -> Result<(), HistogramError> {
         let service_time = Counts::read(&slice.service_time, deserializer)?;
         let latency = match &slice.latency {
             Some(text) => Counts::read(text, deserializer)?,
@@ -279,9 +279,9 @@ enum ReadError {
     Reason(String),
 }
 
-impl From<String> for ReadError {
-    fn from(reason: String) -> ReadError {
-        ReadError::Reason(reason)
+impl From<HistogramError> for ReadError {
+    fn from(error: HistogramError) -> ReadError {
+        ReadError::Reason(error.to_string())
     }
 }
 

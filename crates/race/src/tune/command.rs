@@ -74,8 +74,9 @@ pub struct TuneCommand {
     /// Print what would be raced, and race nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Which track, which challenge of it, and with which parameters.
     #[command(flatten)]
-    pub(crate) track: TrackArguments,
+    pub track: TrackArguments,
     /// Your own documents for the built-in track
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
