@@ -74,7 +74,7 @@ CASES = [
     several("enrich_executed", [("PUT", "/_enrich/policy/twice", {"match": {"indices": ["rare"] * 20, "match_field": "k", "enrich_fields": ["t", "l"]}}),
                                 ("PUT", "/_enrich/policy/twice/_execute"), ("POST", "/_ingest/pipeline/_simulate", lambda: {
                                     "pipeline": {"processors": [{"enrich": {"policy_name": "twice", "field": "k", "target_field": f"e{n}", "max_matches": 128}} for n in range(500)]},
-                                    "docs": [{"_source": {"k": f"key{n}"}} for n in range(200)]}), ("DELETE", "/_enrich/policy/twice")], seconds=60),
+                                    "docs": [{"_source": {"k": f"key{n}"}} for n in range(200)]}), ("DELETE", "/_enrich/policy/twice")], seconds=120),
     # Transforms.
     Case("transform_preview_groups", "POST", "/_transform/_preview", lambda: {"source": {"index": "rare"}, "pivot": {
         "group_by": {f"g{n}": {"terms": {"field": "k"}} for n in range(300)}, "aggregations": {"m": {"max": {"field": "n"}}}}}),
@@ -151,7 +151,7 @@ CASES = [
     search("joins_both_ways", lambda: {"query": {"has_child": {"type": "a", "query": {"has_parent": {"parent_type": "q", "query": {"has_child": {"type": "a", "query": {"match_all": {}},
            "inner_hits": {"size": 100, "name": "x"}}}}}}}}),
     search("joins_inner_hits", lambda: {"size": 4_000, "query": {"bool": {"should": [{"has_child": {"type": "a", "query": {"match_all": {}}, "inner_hits": {
-        "name": f"i{n}" + "n" * 1_000, "size": 100}}} for n in range(30)]}}}, clients=2, seconds=90),
+        "name": f"i{n}" + "n" * 1_000, "size": 100}}} for n in range(30)]}}}, clients=2, seconds=180),
     search("children_names", lambda: {"size": 0, "aggs": {"n" * 2_000 + str(n): {"children": {"type": "a"}, "aggs": {"k": {"terms": {"field": "k", "size": 4_000}}}} for n in range(30)}}, seconds=90),
     Case("joins_mapping", "PUT", "/joined", lambda: {"mappings": {"properties": {"j": {"type": "join", "relations": {f"q{n}": [f"c{n}_{m}" for m in range(100)] for n in range(2_000)}}}}},
          cleanup=[("DELETE", "/joined")]),
