@@ -100,7 +100,8 @@ pub fn finish_kept(subs: &mut Subs<'_>, selected: &[Selected]) -> Result<Vec<Vec
     subs.finish(&kept)
 }
 
-/// The key of one bucket: what stands for missing values may be as long as a request and in each of many buckets.
+/// The key of one bucket: what stands for missing values may be as long as a request and in each of many
+/// buckets.
 pub fn term_key(term: &[u8]) -> Result<TermKey> {
     work::claim(term.len() as u64)?;
     Ok(TermKey::Term(term.into()))
