@@ -73,7 +73,8 @@ impl Entered {
         self
     }
 
-    /// What was refused to code that could not fail, on this thread or on others of the request that have ended, if nobody has told it yet.
+    /// What was refused to code that could not fail, on this thread or on others of the request that have
+    /// ended, if nobody has told it yet.
     pub fn refusal(&self) -> Option<Stop> {
         with_current(|current| {
             let elsewhere = current.work.meter.as_ref().and_then(|meter| meter.take_untold());

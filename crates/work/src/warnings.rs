@@ -32,7 +32,8 @@ impl Warnings {
     }
 }
 
-/// Warns whoever sent the request of this thread; without a request, as when an index is opened at the start, nobody.
+/// Warns whoever sent the request of this thread; without a request, as when an index is opened at the start,
+/// nobody.
 pub fn warn(text: impl Into<String>) {
     if let Some(warnings) = with_current(|current| current.work.warnings.clone()).flatten() {
         warnings.add(text.into());

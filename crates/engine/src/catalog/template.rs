@@ -71,7 +71,15 @@ impl TemplateBody {
     pub(crate) fn read(&mut self, key: &str, value: &Value) -> Result<bool> {
         match key {
             "settings" => self.settings = Some(normalize_index_keys(flatten(value)?)),
-            "mappings" => self.mappings = Some(mappings_of(value)?),
+            "mappings" => {
+                if value.pointer("/_source/mode").is_some() {
+                    work::warn(
+                        "Configuring source mode in mappings is deprecated and will be removed in future versions. Use \
+                         [index.mapping.source.mode] index setting instead.",
+                    );
+                }
+                self.mappings = Some(mappings_of(value)?);
+            }
             "aliases" => {
                 let object = match value {
                     Value::Null => &Map::new(),

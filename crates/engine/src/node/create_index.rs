@@ -18,8 +18,8 @@ use crate::lifecycle::LifecycleState;
 use crate::settings::{IndexSettings, check_index_sort, check_new};
 use crate::shard::create_files;
 
-/// Indices of Elasticsearch's own features and of Kibana, whose names begin with a dot by right. Source: the `SystemIndexDescriptor`s of its
-/// plugins.
+/// Indices of Elasticsearch's own features and of Kibana, whose names begin with a dot by right. Source: the
+/// `SystemIndexDescriptor`s of its plugins.
 const OF_SYSTEM: &[&str] = &[
     ".apm-",
     ".async-search",

@@ -306,7 +306,8 @@ async fn wanted(app: &App, method: Method, knock: Knock<'_>) -> Result<Wanted, R
     Ok(Wanted { route, path_values, query, access })
 }
 
-/// A header for each warning, as Elasticsearch writes it (`HeaderWarning#formatWarning`): quoted, what is not plain text in percents.
+/// A header for each warning, as Elasticsearch writes it (`HeaderWarning#formatWarning`): quoted, what is not
+/// plain text in percents.
 fn add_warnings(answer: &mut HttpResponse, warnings: &[String], version: &str) {
     for text in warnings {
         let mut value = format!("299 Elasticsearch-{version}-{} \"", build_hash());
@@ -372,8 +373,9 @@ impl Drop for CancelOnDrop {
 }
 
 /// The room that a body has, given back when the request is answered.
-/// What is held of a body of metadata while it is carried out, beside its tree of `tree_bytes`: it is kept as settings, planned twice in a catalog,
-/// written as text, and checked. Measured: seven to ten trees of lists of short words. Little bodies are not asked about.
+/// What is held of a body of metadata while it is carried out, beside its tree of `tree_bytes`: it is kept as
+/// settings, planned twice in a catalog, written as text, and checked. Measured: seven to ten trees of lists
+/// of short words. Little bodies are not asked about.
 fn copies_of(route: &Route, tree_bytes: u64) -> Option<u64> {
     const COPIES: u64 = 7;
     const LITTLE_BYTES: u64 = 1 << 20;

@@ -143,8 +143,8 @@ pub enum Side {
     Inside,
 }
 
-/// Lines below a tree of rectangles, so that a question looks at few of them. Edges of lines and rings are near to those before them, and those
-/// of a run wholly to the east of a place need only its ends.
+/// Lines below a tree of rectangles, so that a question looks at few of them. Edges of lines and rings are
+/// near to those before them, and those of a run wholly to the east of a place need only its ends.
 #[derive(Debug)]
 pub struct GridEdges {
     edges: Vec<(GridPoint, GridPoint)>,
@@ -167,7 +167,8 @@ const EDGES_BETWEEN_CHECKS: u32 = 1 << 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyPairs;
 
-/// The edges of a line or a ring; where it is but one place, a line of no length, and otherwise none of those.
+/// The edges of a line or a ring; where it is but one place, a line of no length, and otherwise none of
+/// those.
 pub fn edges_of_line(line: &[GridPoint]) -> impl Iterator<Item = (GridPoint, GridPoint)> {
     let is_place = line.first().is_some_and(|first| line.iter().all(|point| point == first));
     let place = line.first().filter(|_| is_place).map(|only| (*only, *only));
@@ -207,8 +208,8 @@ impl GridEdges {
         self.edges.first().map(|(start, _)| *start)
     }
 
-    /// Calls `is_found` for the edges of runs that `may_hold` does not pass over, until it says so. `may_hold` is given where the run starts
-    /// and ends, too.
+    /// Calls `is_found` for the edges of runs that `may_hold` does not pass over, until it says so.
+    /// `may_hold` is given where the run starts and ends, too.
     fn any(
         &self,
         mut may_hold: impl FnMut(&Run, GridPoint, GridPoint) -> bool,
@@ -255,8 +256,8 @@ impl GridEdges {
         self.any(|run, _, _| run.bounds.holds(at), |a, b| is_on(a, b, at))
     }
 
-    /// Whether any edge meets the line between two points at least as closely as `wanted`. What it says after the request has to end is not
-    /// used: whoever asks for it ends, too.
+    /// Whether any edge meets the line between two points at least as closely as `wanted`. What it says after
+    /// the request has to end is not used: whoever asks for it ends, too.
     pub fn meets(&self, a: GridPoint, b: GridPoint, wanted: Meeting) -> bool {
         let line = GridBounds::of([&a, &b]);
         let mut looked_at = 0u32;
@@ -352,7 +353,8 @@ mod tests {
         );
     }
 
-    /// Points, lines and rectangles around rings of many runs, one of them open, against all edges one by one.
+    /// Points, lines and rectangles around rings of many runs, one of them open, against all edges one by
+    /// one.
     #[test]
     fn runs_answer_as_all_edges_do() {
         let mut seed = 7u64;

@@ -9,8 +9,8 @@ use super::grid_edges::GridBounds;
 /// Things of a run, and runs of a run.
 const FAN: usize = 8;
 
-/// Runs of [`FAN`] things as they follow one another, runs of so many runs, and so on. `N` is what is known of a run, such as the rectangle
-/// around it.
+/// Runs of [`FAN`] things as they follow one another, runs of so many runs, and so on. `N` is what is known
+/// of a run, such as the rectangle around it.
 #[derive(Debug)]
 pub struct GridTree<N> {
     count: usize,
@@ -19,8 +19,8 @@ pub struct GridTree<N> {
 }
 
 impl<N> GridTree<N> {
-    /// A tree over `count` things. `of_things` says what is known of a run of them, `of_runs` of runs that follow one another, the second of
-    /// which begins at `joint`.
+    /// A tree over `count` things. `of_things` says what is known of a run of them, `of_runs` of runs that
+    /// follow one another, the second of which begins at `joint`.
     pub fn new(
         count: usize,
         of_things: impl Fn(Range<usize>) -> N,
@@ -46,7 +46,8 @@ impl<N> GridTree<N> {
         GridTree { count, levels }
     }
 
-    /// Calls `is_found` for the things of runs that `may_hold` does not pass over, in their order, until it says so.
+    /// Calls `is_found` for the things of runs that `may_hold` does not pass over, in their order, until it
+    /// says so.
     pub fn any(
         &self,
         mut may_hold: impl FnMut(&N, Range<usize>) -> bool,

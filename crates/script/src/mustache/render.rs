@@ -65,14 +65,20 @@ impl<'t> Rendering<'t> {
                 self.push(&text)
             }
             Part::Join(name, delimiter) => {
-                let text = match self.find(name).as_deref() {
+                // Piece by piece: a long delimiter times many items is refused as it grows.
+                match self.find(name).as_deref() {
                     Some(Value::Array(items)) => {
-                        items.iter().map(text_of).collect::<Vec<_>>().join(delimiter)
+                        for (at, item) in items.iter().enumerate() {
+                            if at > 0 {
+                                self.push(delimiter)?;
+                            }
+                            self.push(&text_of(item))?;
+                        }
+                        Ok(())
                     }
-                    Some(other) => text_of(other),
-                    None => String::new(),
-                };
-                self.push(&text)
+                    Some(other) => self.push(&text_of(other)),
+                    None => Ok(()),
+                }
             }
             Part::Url(inner) => {
                 let outer = std::mem::take(&mut self.out);
@@ -86,21 +92,27 @@ impl<'t> Rendering<'t> {
 
     fn section(&mut self, name: &str, inner: &[Part]) -> Result<(), RequestError> {
         let Some(value) = self.find(name).filter(|value| is_something(value)) else { return Ok(()) };
-        let items = match value.into_owned() {
-            Value::Array(items) => items,
-            other => vec![other],
-        };
-        for item in items {
-            self.section_count += 1;
-            if self.section_count.is_multiple_of(SECTIONS_BETWEEN_CHECKS) {
-                work::check()?;
+        match value {
+            // Not copied: sections in sections would hold a long list once each.
+            Cow::Borrowed(Value::Array(items)) => {
+                items.iter().try_for_each(|item| self.show(Cow::Borrowed(item), inner))
             }
-            self.scopes.push(Cow::Owned(item));
-            let shown = self.parts(inner);
-            self.scopes.pop();
-            shown?;
+            Cow::Owned(Value::Array(items)) => {
+                items.into_iter().try_for_each(|item| self.show(Cow::Owned(item), inner))
+            }
+            one => self.show(one, inner),
         }
-        Ok(())
+    }
+
+    fn show(&mut self, item: Cow<'t, Value>, inner: &[Part]) -> Result<(), RequestError> {
+        self.section_count += 1;
+        if self.section_count.is_multiple_of(SECTIONS_BETWEEN_CHECKS) {
+            work::check()?;
+        }
+        self.scopes.push(item);
+        let shown = self.parts(inner);
+        self.scopes.pop();
+        shown
     }
 
     /// What a name stands for, looked for from the innermost section on.

@@ -20,7 +20,7 @@ use super::include::TermFilter;
 use super::numbers::{REFUSED, TermNumbers};
 use super::pool::TermPool;
 use super::request::Terms;
-use super::select::{Candidate, finish_kept, select, select_all, terms_partial, terms_partials};
+use super::select::{Candidate, finish_kept, select, select_all, term_key, terms_partial, terms_partials};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
@@ -191,7 +191,7 @@ impl<'s> KeywordTerms<'s> {
             if let Some(terms) = held.segment.terms(self.source.path())? {
                 terms.term(u64::from(kept.bucket), &mut self.term)?;
             }
-            keys.push(TermKey::Term(self.term.as_slice().into()));
+            keys.push(term_key(&self.term)?);
         }
         let below = if self.sets_aside { self.below_chosen(&keys)? } else { Vec::new() };
         let mut next = keys.into_iter();

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use limber_work as work;
+
 use super::super::bucket_table::BucketTable;
 use super::super::collector::Subs;
 use super::super::order::{BucketOrder, OrderBy};
@@ -96,6 +98,13 @@ pub fn finish_kept(subs: &mut Subs<'_>, selected: &[Selected]) -> Result<Vec<Vec
     let kept: Vec<u32> =
         selected.iter().flat_map(|selected| selected.kept.iter().map(|kept| kept.bucket)).collect();
     subs.finish(&kept)
+}
+
+/// The key of one bucket: what stands for missing values may be as long as a request and in each of many
+/// buckets.
+pub fn term_key(term: &[u8]) -> Result<TermKey> {
+    work::claim(term.len() as u64)?;
+    Ok(TermKey::Term(term.into()))
 }
 
 /// The answers for all parents; `below`: of [`finish_kept`].

@@ -2,6 +2,7 @@
 
 use super::super::super::bucket_table::BucketTable;
 use super::super::super::partial::TermKey;
+use super::super::select::term_key;
 use super::{KeywordTerms, UNLISTED};
 use crate::error::Result;
 
@@ -74,12 +75,12 @@ impl KeywordTerms<'_> {
     pub(super) fn term_of(&mut self, bucket: u32) -> Result<TermKey> {
         let key = self.buckets.table.key(bucket);
         let Some(place) = self.keyed_by else {
-            return Ok(TermKey::Term(self.numbers.pool.term(key as u32).into()));
+            return term_key(self.numbers.pool.term(key as u32));
         };
         self.term.clear();
         if let Some(terms) = self.shard.segments[place].segment.terms(self.source.path())? {
             terms.term(key as u64, &mut self.term)?;
         }
-        Ok(TermKey::Term(self.term.as_slice().into()))
+        term_key(&self.term)
     }
 }
