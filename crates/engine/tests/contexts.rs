@@ -63,7 +63,7 @@ fn a_point_in_time_is_paged_through_while_its_indices_change() {
             assert!(last.is_none_or(|(before, tie_before)| n < before || (n == before && tie > tie_before)));
             last = Some((n, tie));
             // The shard's place, in the order of numbers, then of names.
-            let place = 2 * i64::from(hit.shard) + i64::from(hit.index == "b");
+            let place = 2 * i64::from(hit.shard) + i64::from(&*hit.index == "b");
             assert_eq!(tie >> 32, place);
             seen.push(format!("{}/{}", hit.index, hit.id.as_deref().expect("an id")));
         }

@@ -29,6 +29,10 @@ use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory, Ledger};
 use serde_json::{Value, json};
 
+/// The allocator of `limber serve`.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Documents in a buffer before it is written.
 const BUFFERED_DOCS: u32 = 100_000;
 /// Hits that Elasticsearch counts unless it is told otherwise.

@@ -4,6 +4,7 @@
 //! "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods", 2009; Elasticsearch's `RRFRankDoc`.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
@@ -22,7 +23,7 @@ pub(crate) fn fuse(
 ) -> Result<SearchResponse> {
     let whole = SearchRequest { fusion: None, size: Some(0), from: None, ..request.clone() };
     let mut response = execute(shards, &whole, context)?;
-    let mut scores: HashMap<(String, Option<String>), (f32, usize)> = HashMap::new();
+    let mut scores: HashMap<(Arc<str>, Option<String>), (f32, usize)> = HashMap::new();
     let mut hits: Vec<SearchHit> = Vec::new();
     for ranking in &fusion.rankings {
         let found = execute(shards, &of_ranking(request, ranking, fusion), context)?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use limber_work::Account;
 use limber_work::{self as work, Stop};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{Result, ShardFailure, grouped};
@@ -38,7 +39,7 @@ impl TotalHits {
     /// The member `total`.
     fn write_json(self, out: &mut Vec<u8>, as_int: bool) {
         match as_int {
-            true => member(out, "total", &self.value.into()),
+            true => member(out, "total", &self.value),
             false => {
                 let relation = if self.is_lower_bound { "gte" } else { "eq" };
                 member(out, "total", &json!({ "value": self.value, "relation": relation }));
@@ -79,8 +80,8 @@ impl ShardsSummary {
 /// One hit, fetched.
 #[derive(Debug, Clone, Default)]
 pub struct SearchHit {
-    /// The name of the index that has the document.
-    pub index: String,
+    /// The name of the index that has the document, one text for all hits of a shard.
+    pub index: Arc<str>,
     /// The number of the shard that has it.
     pub shard: u32,
     /// `None` under `stored_fields: _none_`.
@@ -98,17 +99,17 @@ pub struct SearchHit {
     /// JSON text.
     pub source: Option<Vec<u8>>,
     /// `fields` and `docvalue_fields`.
-    pub fields: Option<Value>,
+    pub fields: Option<Box<Value>>,
     /// Fragments by field.
-    pub highlight: Option<Value>,
+    pub highlight: Option<Box<Value>>,
     /// Its values of the request's sorts, one for each.
     pub sort: Option<Vec<Value>>,
     /// The names of the named queries that it matches.
     pub matched_queries: Vec<String>,
     /// How its score was computed, where the request asks for it.
-    pub explanation: Option<Explanation>,
+    pub explanation: Option<Box<Explanation>>,
     /// `_nested`: which part of the document it is.
-    pub nested: Option<Value>,
+    pub nested: Option<Box<Value>>,
     /// What is shown of its nested documents, of the other side of a join, or of its group.
     pub inner_hits: Vec<InnerHits>,
     /// What of the other sides of joins is still to be shown, and the parent that the hit names.
@@ -190,15 +191,15 @@ impl SearchResponse {
     pub fn write_json(&self, out: &mut Vec<u8>, rendering: &Rendering<'_>) -> Result<()> {
         out.push(b'{');
         if let Some(scroll_id) = rendering.scroll_id {
-            member(out, "_scroll_id", &scroll_id.into());
+            member(out, "_scroll_id", scroll_id);
         }
         if let Some(pit_id) = rendering.pit_id {
-            member(out, "pit_id", &pit_id.into());
+            member(out, "pit_id", pit_id);
         }
-        member(out, "took", &self.took_millis.into());
-        member(out, "timed_out", &self.timed_out.into());
+        member(out, "took", &self.took_millis);
+        member(out, "timed_out", &self.timed_out);
         if let Some(terminated_early) = self.terminated_early {
-            member(out, "terminated_early", &terminated_early.into());
+            member(out, "terminated_early", &terminated_early);
         }
         member(out, "_shards", &self.shards.to_json());
         key(out, "hits");
@@ -206,7 +207,7 @@ impl SearchResponse {
         if let Some(total) = &self.total {
             total.write_json(out, rendering.total_as_int);
         } else if rendering.total_as_int {
-            member(out, "total", &(-1).into());
+            member(out, "total", &-1);
         }
         member(out, "max_score", &self.max_score.map_or(Value::Null, float_to_json));
         key(out, "hits");
@@ -257,33 +258,34 @@ impl SearchHit {
         work::check_beyond_deadline()?;
         out.push(b'{');
         if self.explanation.is_some() {
-            member(out, "_shard", &format!("[{}][{}]", self.index, self.shard).into());
-            member(out, "_node", &node_id.into());
+            member(out, "_shard", &format!("[{}][{}]", self.index, self.shard));
+            member(out, "_node", node_id);
         }
-        member(out, "_index", &self.index.as_str().into());
+        member(out, "_index", &*self.index);
         if let Some(id) = &self.id {
-            member(out, "_id", &id.as_str().into());
+            member(out, "_id", id);
         }
         if let Some(nested) = &self.nested {
             member(out, "_nested", nested);
         }
         if let Some(version) = self.version {
-            member(out, "_version", &version.into());
+            member(out, "_version", &version);
         }
         if let Some((seq_no, primary_term)) = self.seq_no {
-            member(out, "_seq_no", &seq_no.into());
-            member(out, "_primary_term", &primary_term.into());
+            member(out, "_seq_no", &seq_no);
+            member(out, "_primary_term", &primary_term);
         }
-        let score = match self.score {
-            Some(f32::INFINITY) => "Infinity".into(),
-            score => score.map_or(Value::Null, float_to_json),
-        };
-        member(out, "_score", &score);
+        match self.score {
+            Some(f32::INFINITY) => member(out, "_score", "Infinity"),
+            // Both ways write the same digits; outside of this range they choose exponents differently.
+            Some(score @ 0.001..=1e7) => member(out, "_score", &score),
+            score => member(out, "_score", &score.map_or(Value::Null, float_to_json)),
+        }
         if let Some(routing) = &self.routing {
-            member(out, "_routing", &routing.as_str().into());
+            member(out, "_routing", routing);
         }
         if !self.ignored.is_empty() {
-            member(out, "_ignored", &self.ignored.clone().into());
+            member(out, "_ignored", &self.ignored);
         }
         if let Some(source) = &self.source {
             key(out, "_source");
@@ -296,10 +298,10 @@ impl SearchHit {
             member(out, "highlight", highlight);
         }
         if let Some(sort) = &self.sort {
-            member(out, "sort", &sort.clone().into());
+            member(out, "sort", sort);
         }
         if !self.matched_queries.is_empty() {
-            member(out, "matched_queries", &self.matched_queries.clone().into());
+            member(out, "matched_queries", &self.matched_queries);
         }
         if let Some(explanation) = &self.explanation {
             member(out, "_explanation", &explanation.to_json());
@@ -402,7 +404,7 @@ fn key(out: &mut Vec<u8>, name: &str) {
     out.extend_from_slice(b"\":");
 }
 
-fn member(out: &mut Vec<u8>, name: &str, value: &Value) {
+fn member<T: Serialize + ?Sized>(out: &mut Vec<u8>, name: &str, value: &T) {
     key(out, name);
     // Writing to memory cannot fail.
     let _ = serde_json::to_writer(out, value);

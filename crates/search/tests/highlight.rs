@@ -11,7 +11,7 @@ fn highlights(mapping: &Value, documents: &[Value], segment_documents: usize, bo
     let mut shown = vec![Value::Null; documents.len()];
     for hit in search(&shards, body).hits {
         let id: usize = hit.id.expect("an id").parse().expect("a number");
-        shown[id - 1] = hit.highlight.unwrap_or_default();
+        shown[id - 1] = *hit.highlight.unwrap_or_default();
     }
     shown
 }

@@ -226,7 +226,7 @@ proptest! {
                 objects(&source["n"]).iter().enumerate().filter(|(_, one)| is_high(one)).collect();
             prop_assert_eq!(hit.score, Some(inside.len() as f32));
             let shown: Vec<(Value, Value)> = hit.inner_hits[0].hits.iter()
-                .map(|inner| (inner.nested.clone().unwrap(), serde_json::from_slice(inner.source.as_ref().unwrap()).unwrap()))
+                .map(|inner| (inner.nested.as_deref().cloned().unwrap(), serde_json::from_slice(inner.source.as_ref().unwrap()).unwrap()))
                 .collect();
             let expected: Vec<(Value, Value)> = inside.iter()
                 .map(|(at, one)| (json!({"field": "n", "offset": at}), (*one).clone()))

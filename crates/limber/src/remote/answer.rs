@@ -178,7 +178,7 @@ impl<'de> Visitor<'de> for Hits {
                 )));
             }
             hits.push(SearchHit {
-                index: hit.index.into_owned(),
+                index: (*hit.index).into(),
                 id: hit.id,
                 version: hit.version.and_then(|version| u64::try_from(version).ok()),
                 routing: hit.routing,

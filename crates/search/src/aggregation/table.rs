@@ -92,10 +92,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Aggregations that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
-pub(super) const KNOWN_ELSEWHERE: &[&str] = &[
-    "bucket_correlation",
-    "bucket_count_ks_test",
-    "inference",
-    "ip_prefix",
-    "time_series",
-];
+pub(super) const KNOWN_ELSEWHERE: &[&str] =
+    &["bucket_correlation", "bucket_count_ks_test", "inference", "ip_prefix", "time_series"];

@@ -7,14 +7,24 @@ use limber_segment::DocId;
 
 use super::{Bar, Hit};
 
-/// Lowest first: (score, document numbers descending, segment).
-type Entry = Reverse<(u32, Reverse<u64>, u32)>;
+/// A hit as one number, the better one greater: the bits of its score above the complement of the document's number within the shard.
+/// Scores are never negative, so that their bits sort like them.
+type Entry = u128;
+
+fn entry(score: f32, shard_doc: u64) -> Entry {
+    u128::from(score.max(0.0).to_bits()) << 64 | u128::from(!shard_doc)
+}
+
+fn score_of(entry: Entry) -> f32 {
+    f32::from_bits((entry >> 64) as u32)
+}
 
 pub(crate) struct TopScores {
     count_max: usize,
     /// Only scores above this are wanted.
     floor: Option<f32>,
-    heap: BinaryHeap<Entry>,
+    /// The worst on top.
+    heap: BinaryHeap<Reverse<Entry>>,
 }
 
 impl TopScores {
@@ -33,7 +43,7 @@ impl TopScores {
         }
         let worst = match self.heap.len() < self.count_max {
             true => None,
-            false => self.heap.peek().map(|Reverse((bits, ..))| f32::from_bits(*bits)),
+            false => self.heap.peek().map(|Reverse(worst)| score_of(*worst)),
         };
         match (worst, self.floor) {
             (Some(worst), Some(floor)) => Some(worst.max(floor)),
@@ -42,16 +52,19 @@ impl TopScores {
     }
 
     /// Documents ascend within a segment, segments within the shard.
-    pub fn collect(&mut self, segment: u32, base: u64, docs: &[DocId], scores: &[f32]) {
+    pub fn collect(&mut self, base: u64, docs: &[DocId], scores: &[f32]) {
         let mut threshold = self.threshold();
         for (doc, score) in docs.iter().zip(scores) {
             if threshold.is_some_and(|threshold| *score <= threshold) {
                 continue;
             }
-            // Scores are never negative, so their bits sort like them.
-            self.heap.push(Reverse((score.max(0.0).to_bits(), Reverse(base + u64::from(*doc)), segment)));
-            if self.heap.len() > self.count_max {
-                self.heap.pop();
+            let entry = entry(*score, base + u64::from(*doc));
+            if self.heap.len() < self.count_max {
+                self.heap.push(Reverse(entry));
+            } else if let Some(mut worst) = self.heap.peek_mut()
+                && entry > worst.0
+            {
+                worst.0 = entry;
             }
             threshold = self.threshold();
         }
@@ -59,17 +72,22 @@ impl TopScores {
 
     /// The hits, best first; `bases[segment]` is the number of the segment's first document.
     pub fn finish(self, bases: &[u64]) -> Vec<Hit> {
-        self.heap
-            .into_sorted_vec()
-            .into_iter()
-            .map(|Reverse((bits, Reverse(shard_doc), segment))| Hit {
-                segment,
-                doc: (shard_doc - bases[segment as usize]) as DocId,
+        let mut entries = self.heap.into_vec();
+        // Greater numbers are better, and `Reverse` sorts them first.
+        entries.sort_unstable();
+        let hit = |Reverse(entry): Reverse<Entry>| {
+            let shard_doc = !(entry as u64);
+            // The last segment that begins at the document or before it; empty ones begin where the next one does.
+            let segment = bases.partition_point(|base| *base <= shard_doc) - 1;
+            Hit {
+                segment: segment as u32,
+                doc: (shard_doc - bases[segment]) as DocId,
                 shard_doc,
-                score: f32::from_bits(bits),
+                score: score_of(entry),
                 keys: Box::default(),
                 group: None,
-            })
-            .collect()
+            }
+        };
+        entries.into_iter().map(hit).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! One hit: "what does this document look like?"
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use limber_mapping::RequestError;
@@ -48,9 +49,14 @@ impl<'s> Searched<'s> {
     }
 }
 
+/// What is wrong with a caller that reads hits of a segment without [`Fetcher::open`].
+const OPENED: &str = "the segment of a hit is opened before it is read";
+
 /// Reads hits of one shard, those of a segment after it was opened.
 pub(super) struct Fetcher<'a> {
     pub shard: &'a ShardSnapshot,
+    /// Its index's name.
+    index: Arc<str>,
     pub searched: Searched<'a>,
     pub request: &'a SearchRequest,
     pub plan: &'a Plan,
@@ -81,6 +87,7 @@ impl<'a> Fetcher<'a> {
     ) -> Result<Fetcher<'a>> {
         Ok(Fetcher {
             shard,
+            index: shard.index.name.as_str().into(),
             searched,
             request,
             plan,
@@ -97,7 +104,7 @@ impl<'a> Fetcher<'a> {
 
     /// The next hits are these documents of a segment, ascending.
     pub fn open(&mut self, segment: u32, docs: &[DocId]) -> Result<()> {
-        let started = Instant::now();
+        let started = self.times.is_some().then(Instant::now);
         let opened = self.parts.open(&self.shard.segments[segment as usize].segment, docs)?;
         let highlight = match self.highlight {
             Some(highlight) => Some(highlight.open(self.searched.query, segment, docs)?),
@@ -114,23 +121,24 @@ impl<'a> Fetcher<'a> {
         let segment = &*shard.segments[hit.segment as usize].segment;
         let around = Around::of(shard, hit.segment, hit.doc)?;
         let mut fetched = SearchHit {
-            index: shard.index.name.clone(),
+            index: self.index.clone(),
             shard: shard.shard,
-            ignored: ignored(segment, hit.doc)?,
-            nested: around.identity(),
+            nested: around.identity().map(Box::new),
             ..SearchHit::default()
         };
-        let mut started = Instant::now();
+        let mut started = self.times.is_some().then(Instant::now);
+        let (opened, _) = self.opened.as_ref().expect(OPENED);
+        opened.ignored.collect(hit.doc, &mut fetched.ignored)?;
         let source = self.read_document(&around, &mut fetched)?;
         started = self.note(FetchStep::StoredFields, started);
         self.read_versions(&around, &mut fetched)?;
         started = self.note(FetchStep::Versions, started);
         self.collect_fields(segment, hit.doc, source.as_ref(), &mut fetched)?;
         started = self.note(FetchStep::Fields, started);
-        let (opened, highlight) =
-            self.opened.as_mut().expect("the segment of a hit is opened before it is read");
+        let (opened, highlight) = self.opened.as_mut().expect(OPENED);
         if let (Some(highlight), Some(source)) = (highlight, &source) {
-            fetched.highlight = highlight.collect(hit.doc, source, &mut opened.percolations, self.reader)?;
+            let shown = highlight.collect(hit.doc, source, &mut opened.percolations, self.reader)?;
+            fetched.highlight = shown.map(Box::new);
         }
         opened.percolations.add_slots(hit.doc, &mut fetched.fields)?;
         fetched.matched_queries = opened.matched_queries(hit.doc);
@@ -138,8 +146,8 @@ impl<'a> Fetcher<'a> {
         self.rank(hit, &mut fetched);
         if self.request.explain {
             let explanation = self.searched.query.explain(segment, hit.doc)?;
-            fetched.explanation =
-                Some(rescored::explain(explanation, self.searched.rescores, segment, hit.doc)?);
+            let explanation = rescored::explain(explanation, self.searched.rescores, segment, hit.doc)?;
+            fetched.explanation = Some(Box::new(explanation));
         }
         started = self.note(FetchStep::Explain, started);
         self.collect_inner_hits(segment, hit, &mut fetched)?;
@@ -148,11 +156,8 @@ impl<'a> Fetcher<'a> {
     }
 
     /// Notes how long a step took, if anybody wants to know; the time when it ended.
-    fn note(&mut self, step: FetchStep, started: Instant) -> Instant {
-        match &mut self.times {
-            None => started,
-            Some(times) => times.add(step, started),
-        }
+    fn note(&mut self, step: FetchStep, started: Option<Instant>) -> Option<Instant> {
+        Some(self.times.as_mut()?.add(step, started?))
     }
 
     /// Fields that are asked for by `stored_fields`.
@@ -226,7 +231,7 @@ impl<'a> Fetcher<'a> {
         source: Option<&Value>,
         fetched: &mut SearchHit,
     ) -> Result<()> {
-        fetched.fields = fields::collect(self.shard, segment, doc, self.request, source)?;
+        fetched.fields = fields::collect(self.shard, segment, doc, self.request, source)?.map(Box::new);
         let stored_names = self.stored_names();
         if let Some(stored) = self.stored.as_ref().or(source).filter(|_| !stored_names.is_empty()) {
             add_fields(fetched, fields::stored(&self.shard.mapping, stored, stored_names)?);
@@ -266,7 +271,7 @@ impl<'a> Fetcher<'a> {
         self.searched.query.joined_hits(&mut joined)?;
         for hits in joined {
             let parent = hits.parent_of(segment, hit.doc)?;
-            let hits: std::sync::Arc<dyn std::any::Any + Send + Sync> = hits;
+            let hits: Arc<dyn std::any::Any + Send + Sync> = hits;
             fetched.joined.0.push((hits, parent));
         }
         Ok(())
@@ -320,21 +325,9 @@ fn add_fields(fetched: &mut SearchHit, found: Map<String, Value>) {
     if found.is_empty() {
         return;
     }
-    if let Value::Object(fields) = fetched.fields.get_or_insert_with(|| Value::Object(Map::new())) {
+    if let Value::Object(fields) =
+        &mut **fetched.fields.get_or_insert_with(|| Box::new(Value::Object(Map::new())))
+    {
         fields.extend(found);
     }
-}
-
-/// The paths in `_ignored`, sorted.
-fn ignored(segment: &Segment, doc: DocId) -> Result<Vec<String>> {
-    let (Some(column), Some(terms)) = (segment.ordinals("_ignored")?, segment.terms("_ignored")?) else {
-        return Ok(Vec::new());
-    };
-    let (mut ordinals, mut term, mut paths) = (Vec::new(), Vec::new(), Vec::new());
-    column.values(doc, &mut ordinals)?;
-    for ordinal in ordinals {
-        terms.term(u64::from(ordinal), &mut term)?;
-        paths.push(String::from_utf8_lossy(&term).into_owned());
-    }
-    Ok(paths)
 }

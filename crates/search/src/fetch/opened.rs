@@ -1,5 +1,7 @@
 //! What the hits of one segment share: "what of the search is opened once for all of them?"
 
+use limber_segment::columns::OrdinalColumn;
+use limber_segment::terms::TermDictionary;
 use limber_segment::{DocId, Segment};
 
 use super::hit::Searched;
@@ -19,6 +21,28 @@ pub(super) struct Opened<'a> {
     /// By name, ascending: the documents that match, ascending. Several queries may share a name.
     named: Vec<(&'a str, Vec<DocId>)>,
     pub percolations: Percolations<'a>,
+    pub ignored: Ignored<'a>,
+}
+
+/// Fields of documents that were left out of the index, `_ignored`.
+pub(super) struct Ignored<'a>(Option<(OrdinalColumn<'a>, &'a TermDictionary)>);
+
+impl<'a> Ignored<'a> {
+    fn open(segment: &'a Segment) -> Result<Ignored<'a>> {
+        Ok(Ignored(segment.ordinals("_ignored")?.zip(segment.terms("_ignored")?)))
+    }
+
+    /// Adds their paths, sorted.
+    pub fn collect(&self, doc: DocId, paths: &mut Vec<String>) -> Result<()> {
+        let Some((column, terms)) = &self.0 else { return Ok(()) };
+        let (mut ordinals, mut term) = (Vec::new(), Vec::new());
+        column.values(doc, &mut ordinals)?;
+        for ordinal in ordinals {
+            terms.term(u64::from(ordinal), &mut term)?;
+            paths.push(String::from_utf8_lossy(&term).into_owned());
+        }
+        Ok(())
+    }
 }
 
 impl<'a> Parts<'a> {
@@ -36,7 +60,8 @@ impl<'a> Parts<'a> {
         let matching =
             |(name, query): &(&'a str, &'a BoundQuery)| Ok((*name, query.matching_docs(segment, docs)?));
         let named = self.named.iter().map(matching).collect::<Result<_>>()?;
-        Ok(Opened { named, percolations: Percolations::open(&self.percolations, segment)? })
+        let percolations = Percolations::open(&self.percolations, segment)?;
+        Ok(Opened { named, percolations, ignored: Ignored::open(segment)? })
     }
 }
 

@@ -165,15 +165,15 @@ impl Page<'_> {
             self.context.check()?;
             let docs: Vec<DocId> = run.iter().map(|&place| winners[place].1.doc).collect();
             fetcher.open(segment_of(run[0]), &docs)?;
+            self.charge.grow(SearchHit::HIT_BYTES * run.len() as u64, "<fetched hits>")?;
             for &place in run {
                 self.context.check()?;
-                let fetched = fetcher.hit(winners[place].1)?;
+                let fetched = self.hits[place].insert(fetcher.hit(winners[place].1)?);
                 let inner: u64 = fetched.inner_hits.iter().map(|inner| inner.hits.len() as u64).sum();
-                self.charge.grow(
-                    SearchHit::HIT_BYTES * (1 + inner) + 2 * fetched.source_bytes(),
-                    "<fetched hits>",
-                )?;
-                self.hits[place] = Some(fetched);
+                let more_bytes = SearchHit::HIT_BYTES * inner + 2 * fetched.source_bytes();
+                if more_bytes > 0 {
+                    self.charge.grow(more_bytes, "<fetched hits>")?;
+                }
             }
         }
         Ok(fetcher.times)

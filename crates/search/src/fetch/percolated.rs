@@ -31,13 +31,15 @@ impl<'a> Percolations<'a> {
     }
 
     /// Adds a field for each `percolate`: the documents that the query of `doc` matches.
-    pub fn add_slots(&mut self, doc: DocId, fields: &mut Option<Value>) -> Result<()> {
+    pub fn add_slots(&mut self, doc: DocId, fields: &mut Option<Box<Value>>) -> Result<()> {
         const SLOTS: &str = "_percolator_document_slot";
         for (name, node, queries) in self.iter() {
             let Some(stored) = queries.query(doc)? else { continue };
             let slots = matching_slots(&stored, &node.held.segments[0].segment)?;
             let field = name.map_or_else(|| SLOTS.to_owned(), |name| format!("{SLOTS}_{name}"));
-            if let Value::Object(fields) = fields.get_or_insert_with(|| Value::Object(Map::new())) {
+            if let Value::Object(fields) =
+                &mut **fields.get_or_insert_with(|| Box::new(Value::Object(Map::new())))
+            {
                 fields.insert(field, slots.into());
             }
         }

@@ -417,7 +417,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         {
             self.max_score = self.scores.iter().copied().fold(self.max_score, f32::max);
         }
-        self.top.collect((open.number, open.base), &mut open.fields, &self.docs, &self.scores)
+        self.top.collect(open.base, &mut open.fields, &self.docs, &self.scores)
     }
 
     /// Scores `self.docs`, and drops those below `min_score`.

@@ -79,14 +79,14 @@ impl<'a> Top<'a> {
     /// Takes ascending documents of the begun segment, whose best are in `fields` where [`Top::begin_segment`] gave those.
     pub fn collect(
         &mut self,
-        (number, base): (u32, u64),
+        base: u64,
         fields: &mut Option<SegmentTop<'_>>,
         docs: &[DocId],
         scores: &[f32],
     ) -> Result<()> {
         match (self, fields) {
             (Top::Scores(top), _) => {
-                top.collect(number, base, docs, scores);
+                top.collect(base, docs, scores);
                 Ok(())
             }
             (Top::Fields(_), Some(fields)) => fields.collect(docs, scores),

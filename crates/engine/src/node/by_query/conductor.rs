@@ -428,8 +428,8 @@ impl Run<'_> {
     fn operation<'h>(&'h self, hit: &'h SearchHit) -> BulkOperation<'h> {
         let source = hit.source.as_deref().unwrap_or(b"{}");
         let (kind, index) = match &self.request.change {
-            Change::Delete => (OperationKind::Delete, hit.index.as_str()),
-            Change::Update => (OperationKind::Index, hit.index.as_str()),
+            Change::Delete => (OperationKind::Delete, &*hit.index),
+            Change::Update => (OperationKind::Index, &*hit.index),
             Change::Copy(to) => (to.kind, to.index.as_str()),
         };
         let mut operation =
