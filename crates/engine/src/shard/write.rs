@@ -20,6 +20,9 @@ use crate::settings::Durability;
 use crate::translog::{LogPosition, RecordBatch};
 use crate::waiting::waiting;
 
+/// What a write is refused with that asked for another version than the document has.
+const VERSION_CONFLICT: &str = "version_conflict_engine_exception";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShardOperationKind {
     Index,
@@ -342,8 +345,12 @@ impl Shard {
                     break;
                 }
             };
-            if outcome.is_err() && operation.kind != ShardOperationKind::Delete {
+            if let Err(error) = &outcome
+                && operation.kind != ShardOperationKind::Delete
+            {
                 self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
+                let is_conflict = error.kind == VERSION_CONFLICT;
+                self.counters.version_conflicts.fetch_add(is_conflict.into(), Ordering::Relaxed);
             }
             results.push(outcome);
             if let Some(took) =
@@ -433,11 +440,7 @@ impl Shard {
     }
 
     pub(crate) fn conflict(&self, id: &str, why: String) -> RequestError {
-        self.located(RequestError::new(
-            409,
-            "version_conflict_engine_exception",
-            format!("[{id}]: version conflict, {why}"),
-        ))
+        self.located(RequestError::new(409, VERSION_CONFLICT, format!("[{id}]: version conflict, {why}")))
     }
 }
 

@@ -99,4 +99,4 @@ pub(crate) use profiled::{QueryTimes, profiled};
 pub use query_string::from_url;
 pub(crate) use required_terms::RequiredTerms;
 pub(crate) use slice::within_slice;
-pub use within::within;
+pub use within::{AliasFilter, within, within_aliases};

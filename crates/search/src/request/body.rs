@@ -14,7 +14,7 @@ use super::{
 use crate::aggregation::Aggregations;
 use crate::documents::DocumentName;
 use crate::json;
-use crate::query::{Query, QueryLimits, parse_query};
+use crate::query::{AliasFilter, Query, QueryLimits, parse_query};
 use crate::source::SourceFilter;
 
 /// The options of a search that shape its hits: what inner hits and `top_hits` may be asked.
@@ -397,9 +397,13 @@ impl SearchRequest {
     }
 
     /// Tells the request within a filter from the request alone.
-    pub fn narrow_cache_key(&mut self, filter: &Value) {
+    pub fn narrow_cache_key(&mut self, alias: &AliasFilter) {
+        let filter = &alias.filter;
         let key = self.cache_key.take().filter(|_| super::determinism::is_deterministic(filter));
-        self.cache_key = key.map(|key| [&*key, b"\0", filter.to_string().as_bytes()].concat().into());
+        self.cache_key = key.map(|key| {
+            let text = format!("{filter}{:?}", alias.indices);
+            [&*key, b"\0", text.as_bytes()].concat().into()
+        });
         self.named_documents.extend(super::determinism::named_documents(filter));
     }
 
