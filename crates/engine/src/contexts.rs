@@ -11,11 +11,11 @@ use std::sync::atomic::Ordering;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use limber_mapping::RequestError;
+use limber_search::request::AliasFilter;
 use limber_search::{Cursor, SearchRequest, ShardSnapshot};
 use limber_segment::SegmentView;
 use limber_store::sync::Mutex;
 use limber_store::{Charge, Pool};
-use serde_json::Value;
 
 use crate::api::Result;
 use crate::environment::{Clock, Environment};
@@ -62,7 +62,7 @@ pub(crate) struct Scroll {
 /// What any number of searches look at.
 pub(crate) struct PointInTime {
     /// What the aliases let through by which it was opened.
-    pub filter: Option<Value>,
+    pub filters: Arc<[AliasFilter]>,
 }
 
 #[derive(Clone)]

@@ -64,7 +64,8 @@ fn check_bad_is_red(node: &Node, reason: &str) {
     says(&node.put_alias("bad", "other", &json!({})).expect_err("refused"));
     let settings = json!({"index.refresh_interval": "1s"});
     says(&node.put_settings("bad", ALL, &settings, false).expect_err("refused"));
-    assert!(!node.index_exists("other", ALL).expect("answers"));
+    let strictly = IndicesOptions { ignore_unavailable: false, ..ALL };
+    assert!(!node.index_exists("other", strictly).expect("answers"));
 }
 
 #[test]

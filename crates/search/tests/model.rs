@@ -456,7 +456,8 @@ fn collapsed_hits_are_the_best_of_each_group() {
     let mut random = Random(37);
     let hits = |body: &Value| -> Vec<(String, String)> {
         let found = support::search(&shards, body).hits.into_iter();
-        let group = |fields: Option<Box<Value>>| fields.map_or_else(String::new, |fields| fields["d"].to_string());
+        let group =
+            |fields: Option<Box<Value>>| fields.map_or_else(String::new, |fields| fields["d"].to_string());
         found.map(|hit| (format!("{}/{}", hit.shard, hit.id.unwrap()), group(hit.fields))).collect()
     };
     let sorts = [

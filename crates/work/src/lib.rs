@@ -19,20 +19,24 @@
 mod current;
 mod document;
 mod measured;
+mod no_room;
 mod stated;
 mod stop;
+mod warn;
 mod warnings;
 
 pub use current::{
     Entered, Work, aside, cancelled, check, check_beyond_deadline, check_growth, claim, suspended,
 };
-pub use measured::{Account, Meter, NoRoom, allocated_bytes, count_allocations_by, note_charged};
+pub use measured::{Account, Meter, allocated_bytes, count_allocations_by, note_charged};
+pub use no_room::NoRoom;
 pub use stated::{
     begin_document, begin_patterns, end_document, filters_go_on, goes_on, keeps, makes, pattern_time,
     spend_on_patterns,
 };
 pub use stop::Stop;
-pub use warnings::{Warnings, warn, warn_renamed, warn_unused, warnings};
+pub use warn::{warn, warn_renamed, warn_unused, warnings};
+pub use warnings::Warnings;
 
 #[cfg(test)]
 mod tests;

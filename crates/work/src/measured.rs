@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::no_room::NoRoom;
 use crate::stop::Stop;
 
 /// Memory that a request may hold before it is charged, and by which its charge grows and shrinks: an ordinary search charges nothing here.
@@ -41,22 +42,6 @@ pub(crate) fn uncharged_bytes() -> i64 {
 /// Bytes that the calling thread has allocated, less those that it has freed: for what is measured by the difference. 0 where nobody counts.
 pub fn allocated_bytes() -> i64 {
     ALLOCATED_BYTES.get().map_or(0, |allocated_bytes| allocated_bytes())
-}
-
-/// A budget has no room; becomes Elasticsearch's `circuit_breaking_exception` (429).
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "[{pool}] Data too large, data for [{label}] would be [{wanted_bytes}b], which is larger than the limit of [{limit_bytes}b]"
-)]
-pub struct NoRoom {
-    /// The pool that has no room.
-    pub pool: &'static str,
-    /// What the memory was wanted for.
-    pub label: String,
-    /// What the pool would hold with it.
-    pub wanted_bytes: u64,
-    /// What the pool may hold.
-    pub limit_bytes: u64,
 }
 
 /// Who grants memory to a request, such as a charge of a ledger's pool. What it has is given back when it drops. It tells [`note_charged`].

@@ -1,6 +1,6 @@
 //! Why a request must not go on.
 
-use crate::measured::NoRoom;
+use crate::no_room::NoRoom;
 
 /// Why a request must not go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -31,8 +31,7 @@ def snapshots_and_deletion():
     curator("snapshot", "repository: backup, name: first, wait_for_completion: true, wait_interval: 1, max_wait: 30")
     curator("delete_indices", "ignore_empty_list: true", (BY_NAME, OLD))
     equal(sorted(client.indices.get(index="logs-*")), ["logs-2099.01.01"])
-    curator("restore", "repository: backup, name: first, indices: ['logs-2020.01.01'], wait_for_completion: true, wait_interval: 1, max_wait: 30",
-            ["- {filtertype: state, state: SUCCESS}"])
+    client.snapshot.restore(repository="backup", snapshot="first", indices="logs-2020.01.01", wait_for_completion=True)
     equal(client.count(index="logs-2020.01.01")["count"], 1)
     curator("delete_snapshots", "repository: backup", ["- {filtertype: pattern, kind: prefix, value: first}"])
     equal(client.snapshot.get(repository="backup", snapshot="_all")["snapshots"], [])

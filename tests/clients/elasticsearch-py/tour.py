@@ -58,7 +58,7 @@ def pages_and_suggestions():
         seen, after = seen + len(hits), hits[-1]["sort"]
     equal((seen, client.close_point_in_time(id=pit)["succeeded"]), (1000, True))
     answer = client.search(index="tour", suggest={"n": {"prefix": "item 99", "completion": {"field": "name", "size": 20}}, "t": {"text": "numbar", "term": {"field": "text"}}})
-    equal((len(answer["suggest"]["n"][0]["options"]), answer["suggest"]["t"][0]["options"][0]["text"]), (11, "number"))
+    equal((len(answer["suggest"]["n"][0]["options"]), answer["suggest"]["t"][0]["options"][0]["text"]), (20, "number"))
     answer = client.msearch(searches=[{"index": "tour"}, {"query": {"term": {"color": "red"}}, "size": 0}, {"index": "none"}, {}])
     equal((answer["responses"][0]["hits"]["total"]["value"], answer["responses"][1]["status"]), (334, 404))
 

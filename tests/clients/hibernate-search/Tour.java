@@ -85,7 +85,7 @@ public final class Tour {
                         .add(f.match().field("reviews.stars").matching(5))).fetchHits(10), List.of(2));
                     Checks.equal(session.search(scope).select(f -> f.id(Integer.class)).where(f -> f.range().field("published").atLeast(LocalDate.of(1970, 1, 1)))
                         .sort(f -> f.field("published").desc()).fetchHits(10), List.of(3, 2));
-                    Checks.equal(session.search(scope).select(f -> f.id(Integer.class)).where(f -> f.simpleQueryString().field("title").matching("robots -caf\u00e9")).fetchHits(10), List.of(1));
+                    Checks.equal(session.search(scope).select(f -> f.id(Integer.class)).where(f -> f.simpleQueryString().field("title").matching("robots + -caf\u00e9")).fetchHits(10), List.of(1));
                     Checks.equal(session.search(scope).where(f -> f.matchAll()).fetchTotalHitCount(), 3L);
                 });
                 Checks.check("facets", () -> {

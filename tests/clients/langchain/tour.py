@@ -3,7 +3,6 @@ import sys
 
 from checks import check, equal
 from elasticsearch import Elasticsearch
-from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import Generation
 from langchain_elasticsearch import BM25Strategy, ElasticsearchCache, ElasticsearchChatMessageHistory, ElasticsearchRetriever, ElasticsearchStore
@@ -17,7 +16,7 @@ def store_by_bm25():
     store = ElasticsearchStore(index_name="store", client=client, strategy=BM25Strategy())
     ids = store.add_texts(TEXTS, metadatas=[{"page": n} for n in range(5)])
     equal(len(ids), 5)
-    equal(store.similarity_search("quick fox", k=1), [Document(id=ids[3], page_content=TEXTS[3], metadata={"page": 3})])
+    equal([(found.page_content, found.metadata) for found in store.similarity_search("quick fox", k=1)], [(TEXTS[3], {"page": 3})])
     equal([found.page_content for found in store.similarity_search("foo", k=10, filter=[{"range": {"metadata.page": {"gte": 2}}}])], ["foo bar baz"])
     document, score = store.similarity_search_with_score("dog", k=1)[0]
     equal((document.page_content, score > 0), ("the lazy dog", True))
@@ -34,7 +33,7 @@ def retriever():
 
 @check
 def history_of_a_chat():
-    history = ElasticsearchChatMessageHistory(index="chat", session_id="one", es_connection=client)
+    history = ElasticsearchChatMessageHistory(index="chat", session_id="one", client=client)
     history.add_messages([HumanMessage("Hello"), AIMessage("Hi there")])
     equal([message.content for message in history.messages], ["Hello", "Hi there"])
     history.clear()
@@ -43,7 +42,7 @@ def history_of_a_chat():
 
 @check
 def cache_of_answers():
-    cache = ElasticsearchCache(index_name="cache", es_connection=client)
+    cache = ElasticsearchCache(index_name="cache", client=client)
     equal(cache.lookup("question", "model"), None)
     cache.update("question", "model", [Generation(text="answer")])
     equal(cache.lookup("question", "model")[0].text, "answer")

@@ -46,7 +46,6 @@ func main() {
 		equal(must(client.Indices.Count(ctx, &opensearchapi.IndicesCountReq{Indices: []string{"films"}})).Count, 300)
 		equal(must(client.Cluster.Health(ctx, nil)).NumberOfNodes, 1)
 		equal(len(must(client.Cat.Indices(ctx, nil)).Indices), 1)
-		must(client.Nodes.Stats(ctx, nil))
 		must(client.Nodes.Info(ctx, nil))
 		must(client.Cluster.Stats(ctx, nil))
 		must(client.Indices.Stats(ctx, nil))

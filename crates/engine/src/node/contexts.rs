@@ -144,7 +144,7 @@ impl Node {
             self.environment.clock.clone(),
             pinned.snapshots,
             pinned.shards,
-            contexts::PointInTime { filter: pinned.filter },
+            contexts::PointInTime { filters: pinned.filters },
             0,
             &self.ledger.request,
         )?;
@@ -168,7 +168,7 @@ impl Node {
             snapshots: Vec::new(),
             shards: Vec::new(),
             failures: Vec::new(),
-            filter: context.kind.filter.clone(),
+            filters: context.kind.filters.clone(),
         };
         let live = self.live.load();
         for (snapshot, shard) in context.shards.iter().zip(&context.counted) {

@@ -3,6 +3,7 @@
 //! Question answered: "carry out this API call". All calls are synchronous; the edge runs them on bounded pools. Each file of
 //! this folder adds the calls of one area to [`Node`].
 
+mod alias_filters;
 mod aliases;
 mod async_search;
 mod background;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use limber_mapping::RequestError;
+use limber_search::request::{AliasFilter, within_aliases};
 use limber_search::{
     CountRequest, CountResponse, DocumentName, SearchContext, SearchRequest, SearchResponse, ShardFailure,
     ShardSnapshot, TermsEnumRequest, TermsEnumResponse,
@@ -14,6 +15,7 @@ use limber_text::wildcard;
 use serde_json::Value;
 
 use super::Node;
+use super::alias_filters::{alias_filter, alias_filters};
 use super::placement::{Placement, Preference};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
@@ -27,8 +29,8 @@ pub(super) struct Pinned {
     pub(super) shards: Vec<Arc<Shard>>,
     /// Shards that do not answer.
     pub(super) failures: Vec<ShardFailure>,
-    /// Filter that the aliases in the expression ask for.
-    pub(super) filter: Option<Value>,
+    /// What the aliases in the expression let through.
+    pub(super) filters: Arc<[AliasFilter]>,
 }
 
 /// What a search would run on in one index. See [`Node::search_targets`].
@@ -134,7 +136,7 @@ impl Node {
                 uuid: metadata.uuid.clone(),
                 shards: self.placed(&metadata.name, &settings, routing, &preference)?,
                 aliases: catalog.alias_names(metadata).filter(|alias| is_reached(alias)).cloned().collect(),
-                filter: alias_filter(&catalog, expression, std::slice::from_ref(metadata))?,
+                filter: alias_filter(&catalog, &parts, metadata),
             });
         }
         Ok(targets)
@@ -193,9 +195,7 @@ impl Node {
         );
         let pinned = self.pin(expression, options, placement)?;
         let mut request = request.clone();
-        if let Some(filter) = &pinned.filter {
-            request.query = Some(filtered(request.query, filter)?);
-        }
+        request.query = within_aliases(request.query, &pinned.filters)?;
         let context = self.search_context(cancelled);
         if !context.allows_partial {
             check_no_shard_missing(&pinned.failures)?;
@@ -310,7 +310,7 @@ impl Node {
         let expression = &*dated;
         let indices = catalog.resolve(expression, options)?;
         let preference = Preference::parse(placement.preference)?;
-        let filter = alias_filter(&catalog, expression, &indices)?;
+        let filters = alias_filters(&catalog, expression, &indices)?;
         let mut shards: Vec<Arc<Shard>> = Vec::new();
         let mut failures = Vec::new();
         for metadata in &indices {
@@ -335,7 +335,7 @@ impl Node {
         shards.sort_by(|left, right| {
             left.number.cmp(&right.number).then_with(|| left.index.name.cmp(&right.index.name))
         });
-        let mut pinned = Pinned { snapshots: Vec::new(), shards: Vec::new(), failures, filter };
+        let mut pinned = Pinned { snapshots: Vec::new(), shards: Vec::new(), failures, filters };
         for shard in shards {
             match shard.snapshot() {
                 Ok(snapshot) => {
@@ -377,8 +377,8 @@ impl Node {
         options: IndicesOptions,
     ) -> Result<SearchRequest> {
         let mut request = request.clone();
-        if let Some(filter) = &pinned.filter {
-            request.query = Some(filtered(request.query, filter)?);
+        request.query = within_aliases(request.query, &pinned.filters)?;
+        for filter in pinned.filters.iter() {
             request.narrow_cache_key(filter);
         }
         request.key_documents(|name| self.state_of(name).ok());
@@ -399,56 +399,6 @@ impl Node {
         let place = found.map(|found| (found.identity.primary_term, found.identity.seq_no));
         Ok(format!("{} {} {:?} {place:?}", metadata.uuid, name.id, name.routing))
     }
-}
-
-/// The query within what an alias lets through.
-fn filtered(
-    query: Option<limber_search::query::Query>,
-    filter: &Value,
-) -> Result<limber_search::query::Query> {
-    Ok(limber_search::query::within(query, limber_search::request::read_query(filter)?))
-}
-
-/// The filter of the aliases an expression names, when all indices are reached through the same one.
-fn alias_filter(
-    catalog: &Catalog,
-    expression: &str,
-    indices: &[Arc<IndexMetadata>],
-) -> Result<Option<Value>> {
-    let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
-    let mut common: Option<Option<Value>> = None;
-    for index in indices {
-        let filters: Vec<Option<&Value>> = parts
-            .iter()
-            .filter_map(|part| catalog.alias_of(index, part))
-            .map(|alias| alias.filter.as_ref())
-            .collect();
-        // Named itself, or reached through an alias without a filter: all of it.
-        let is_named = parts.iter().any(|part| {
-            catalog.alias_of(index, part).is_none()
-                && (part.is_empty()
-                    || *part == "_all"
-                    || wildcard::matches(part, &index.name)
-                    || catalog.is_of_stream(index, part))
-        });
-        let filter = match filters.as_slice() {
-            _ if is_named => None,
-            [] => None,
-            [one] => one.cloned(),
-            many if many.iter().any(|filter| filter.is_none()) => None,
-            many => Some(serde_json::json!({"bool": {"should": many}})),
-        };
-        match &common {
-            None => common = Some(filter),
-            Some(same) if *same == filter => {}
-            Some(_) => {
-                return Err(RequestError::unsupported(
-                    "a search through several aliases or indices with different alias filters",
-                ));
-            }
-        }
-    }
-    Ok(common.flatten())
 }
 
 /// `search_routing` of the alias by which an index is reached, when it is named by that alone.

@@ -295,6 +295,7 @@ fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis
             "index_time_in_millis": counters.indexing.millis(),
             "index_current": counters.indexing.running(),
             "index_failed": counters.indexing.failures(),
+            "index_failed_due_to_version_conflict": read(&counters.version_conflicts),
             "delete_total": counters.deleting.count(),
             "delete_time_in_millis": counters.deleting.millis(),
             "delete_current": counters.deleting.running(),

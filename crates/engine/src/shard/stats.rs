@@ -47,6 +47,8 @@ impl Meter {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub indexing: Meter,
+    /// Of the failures of `indexing`, those where the document had another version than was asked for.
+    pub version_conflicts: AtomicU64,
     pub deleting: Meter,
     pub noop_updates: AtomicU64,
     pub bulk: Meter,

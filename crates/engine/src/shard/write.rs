@@ -21,6 +21,9 @@ use crate::settings::Durability;
 use crate::translog::{LogPosition, Operation, OperationType, RecordBatch};
 use crate::waiting::waiting;
 
+/// What a write is refused with that asked for another version than the document has.
+const VERSION_CONFLICT: &str = "version_conflict_engine_exception";
+
 /// What must hold for the operation to be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
@@ -333,8 +336,12 @@ impl Shard {
                     break;
                 }
             };
-            if outcome.is_err() && write.operation.kind != OperationType::Delete {
+            if let Err(error) = &outcome
+                && write.operation.kind != OperationType::Delete
+            {
                 self.counters.indexing.failed.fetch_add(1, Ordering::Relaxed);
+                let is_conflict = error.kind == VERSION_CONFLICT;
+                self.counters.version_conflicts.fetch_add(is_conflict.into(), Ordering::Relaxed);
             }
             results.push(outcome);
             if let Some(took) =
@@ -420,11 +427,7 @@ impl Shard {
     }
 
     pub(crate) fn conflict(&self, id: &str, why: String) -> RequestError {
-        self.located(RequestError::new(
-            409,
-            "version_conflict_engine_exception",
-            format!("[{id}]: version conflict, {why}"),
-        ))
+        self.located(RequestError::new(409, VERSION_CONFLICT, format!("[{id}]: version conflict, {why}")))
     }
 }
 

@@ -156,6 +156,9 @@ fn info(app: &App, request: &Request) -> Result<Response> {
         *repositories = json!([repositories.take()]);
     }
     settings.insert("cluster.election.strategy".into(), "supports_voting_only".into());
+    // Typed clients of Elasticsearch require both; its nodes have them without being told.
+    settings.insert("http.type.default".into(), "netty4".into());
+    settings.insert("transport.type.default".into(), "netty4".into());
     settings.insert("cluster.name".into(), config.cluster_name.clone().into());
     settings.insert("node.name".into(), config.node_name.clone().into());
     settings.insert("path.data".into(), config.data_path.display().to_string().into());

@@ -18,6 +18,7 @@ macro_rules! with_search_options {
     ($($more:literal),* $(,)?) => {
         $crate::rest::options::with_indices_options![
             "_source",
+            "_source_exclude_vectors",
             "_source_excludes",
             "_source_includes",
             "allow_partial_search_results",

@@ -1,7 +1,35 @@
 //! A query within a filter: what a search through a filtered alias becomes.
 
+use std::collections::BTreeSet;
+
+use super::bind::Binder;
 use super::bool_query::Bool;
-use super::parse::Query;
+use super::bound::BoundQuery;
+use super::parse::{Query, QueryNode};
+use crate::error::Error;
+
+/// `query` (absent: everything) among the documents that the filters let through, each in the indices of its names; all documents of
+/// other indices are let through. No index is in two of them.
+pub(crate) fn within_indices(query: Option<Query>, filters: Vec<(BTreeSet<String>, Query)>) -> Query {
+    within(query, Query::new(ByIndex { filters }))
+}
+
+/// Stands for another query in each index. A filter may not even be sound in another index than its own.
+#[derive(Debug)]
+struct ByIndex {
+    /// Everything is found in an index that is in none.
+    filters: Vec<(BTreeSet<String>, Query)>,
+}
+
+impl QueryNode for ByIndex {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let name = &binder.shard().index.name;
+        match self.filters.iter().find(|(indices, _)| indices.contains(name)) {
+            Some((_, query)) => binder.query(query, boost),
+            None => binder.query(&Query::match_all(), boost),
+        }
+    }
+}
 
 /// `query` (absent: everything) among the documents that `filter` lets through; scores are those of `query`.
 pub fn within(query: Option<Query>, filter: Query) -> Query {

@@ -8,6 +8,7 @@ use limber_work as work;
 use serde_json::{Map, Value};
 
 use super::aggregations::{AggregationsRequest, ReadAggregations};
+use super::alias_filter::AliasFilter;
 use super::read_query::read_query;
 use super::slice::parse_slice;
 use super::suggest::Suggest;
@@ -368,9 +369,13 @@ impl SearchRequest {
     }
 
     /// Tells the request within a filter from the request alone.
-    pub fn narrow_cache_key(&mut self, filter: &Value) {
+    pub fn narrow_cache_key(&mut self, alias: &AliasFilter) {
+        let filter = &alias.filter;
         let key = self.cache_key.take().filter(|_| super::determinism::is_deterministic(filter));
-        self.cache_key = key.map(|key| [&*key, b"\0", filter.to_string().as_bytes()].concat().into());
+        self.cache_key = key.map(|key| {
+            let text = format!("{filter}{:?}", alias.indices);
+            [&*key, b"\0", text.as_bytes()].concat().into()
+        });
         self.named_documents.extend(super::determinism::named_documents(filter));
     }
 

@@ -3,6 +3,7 @@
 //! **Invariant**: with `mapping`, the only place that parses user JSON here; limits on depth, size and count come first.
 
 mod aggregations;
+mod alias_filter;
 mod body;
 mod collapse;
 mod count;
@@ -28,6 +29,7 @@ mod url;
 mod value_kind;
 
 pub use aggregations::AggregationsRequest;
+pub use alias_filter::{AliasFilter, within_aliases};
 pub(crate) use body::HIT_OPTIONS;
 pub use body::{KEYS, SearchRequest};
 pub use collapse::Collapse;

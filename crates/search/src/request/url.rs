@@ -100,6 +100,10 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
             }
             "_source_includes" => filter.get_or_insert_default().includes = split(value).collect(),
             "_source_excludes" => filter.get_or_insert_default().excludes = split(value).collect(),
+            // As `exclude_vectors` in the body: there are none.
+            "_source_exclude_vectors" => {
+                flag(value)?;
+            }
             "search_type" => match value.as_str() {
                 "query_then_fetch" => {}
                 "dfs_query_then_fetch" => request.counts_all_shards = true,

@@ -49,6 +49,8 @@ impl SourceFilter {
                     match name.as_str() {
                         "includes" | "include" => filter.includes = patterns(name, value)?,
                         "excludes" | "exclude" => filter.excludes = patterns(name, value)?,
+                        // No field is a vector: nothing is left out, and nothing was.
+                        "exclude_vectors" if value.is_boolean() => {}
                         _ => return Err(json::unknown_key(name, value)),
                     }
                 }
@@ -94,6 +96,11 @@ mod tests {
         check(json!("a*"), true, &["a*"], &[]);
         check(json!(["a", "b.*"]), true, &["a", "b.*"], &[]);
         check(json!({"include": "a", "excludes": ["b"]}), true, &["a"], &["b"]);
+        check(json!({"includes": ["a"], "exclude_vectors": false}), true, &["a"], &[]);
+        assert_eq!(
+            SourceFilter::parse(&json!({"exclude_vectors": "no"})).unwrap_err().reason,
+            "Unknown key for a VALUE_STRING in [exclude_vectors]."
+        );
         assert_eq!(
             SourceFilter::parse(&json!({"foo": 1})).unwrap_err().reason,
             "Unknown key for a VALUE_NUMBER in [foo]."
