@@ -16,7 +16,7 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    fn add(&self, text: String) {
+    pub(crate) fn add(&self, text: String) {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: usize = texts.iter().map(String::len).sum();
         if texts.len() < COUNT_MAX && bytes + text.len() <= BYTES_MAX && !texts.contains(&text) {
