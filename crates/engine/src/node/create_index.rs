@@ -273,7 +273,7 @@ impl Node {
     }
 
     /// `index.version.created` of an index that is made now.
-    pub(super) fn index_version(&self) -> String {
+    pub fn index_version(&self) -> String {
         index_version(&self.config.compat_version)
     }
 

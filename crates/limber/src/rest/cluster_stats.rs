@@ -39,9 +39,15 @@ fn stats(app: &App, request: &Request) -> Result<Response> {
         },
         "repositories": {},
     });
+    // There are no other clusters, and no search went to any.
+    let took = json!({"max": 0, "avg": 0, "p90": 0});
+    answer["ccs"] = json!({"_search": {
+        "total": 0, "success": 0, "skipped": 0, "took": took, "took_mrt_true": took, "took_mrt_false": took,
+        "remotes_per_search_max": 0, "remotes_per_search_avg": 0.0, "failure_reasons": {}, "features": {}, "clients": {},
+        "clusters": {},
+    }});
     if request.flag_or("include_remotes", false)? {
-        // There are no other clusters.
-        answer["ccs"] = json!({"clusters": {}});
+        answer["ccs"]["clusters"] = json!({});
     }
     Ok(Response::ok(answer))
 }
