@@ -26,9 +26,9 @@ fn wrong_definitions() {
         "Expected [START_OBJECT] under [avg], but got a [START_ARRAY] in [m]",
     );
     check(
-        json!({ "m": { "change_point": { "field": "a" } } }),
+        json!({ "m": { "ip_prefix": { "field": "a" } } }),
         "illegal_argument_exception",
-        "the aggregation type [change_point] is not supported by Limber yet",
+        "the aggregation type [ip_prefix] is not supported by Limber yet",
     );
     check(
         json!({ "m": { "avg": { "field": "a", "script": {} } } }),

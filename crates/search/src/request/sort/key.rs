@@ -6,11 +6,11 @@ use limber_mapping::RequestError;
 use limber_script::Script;
 use serde_json::Value;
 
-use super::geo_sort::{self, GeoSort};
-use super::nested_sort::NestedSort;
-use super::value_kind::wrong_kind;
+use super::geo::{self, GeoSort};
+use super::nested::NestedSort;
 use crate::json;
 use crate::mode::Mode;
+use crate::request::value_kind::wrong_kind;
 
 /// The direction of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +164,7 @@ impl Sort {
             return Ok(Sort { order: parse_order(order)?, ..Sort::by(field) });
         }
         if matches!(field, "_geo_distance" | "_geoDistance") {
-            return geo_sort::parse(field, options);
+            return geo::parse(field, options);
         }
         if field == "_script" {
             return Sort::parse_script(options);

@@ -7,8 +7,8 @@ use limber_mapping::geo::{DistanceKind, Unit};
 use limber_mapping::geo::{GeoPoint, parse_point};
 use serde_json::Value;
 
-use super::nested_sort::NestedSort;
-use super::sort::{Missing, Sort, parse_mode, parse_order};
+use super::key::{Missing, Sort, parse_mode, parse_order};
+use super::nested::NestedSort;
 use crate::geo::Validation;
 use crate::json;
 use crate::mode::Mode;

@@ -1,0 +1,10 @@
+//! `sort` of a request: its keys, by fields, scripts and distances, and the nested documents that give their values.
+
+mod geo;
+mod key;
+mod nested;
+
+pub(crate) use geo::GeoSort;
+pub(crate) use key::SHARD_DOC;
+pub use key::{Missing, NumericType, Order, ScriptSort, Sort};
+pub(crate) use nested::NestedSort;
