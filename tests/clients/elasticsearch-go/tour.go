@@ -59,7 +59,7 @@ func main() {
 		tag, likes, day := "tag", "likes", "day"
 		answer := must(typed.Search().Index("articles").Size(3).
 			Query(&types.Query{Bool: &types.BoolQuery{Must: []types.Query{{Match: map[string]types.MatchQuery{"title": {Query: "article"}}}}, Filter: []types.Query{{Term: map[string]types.TermQuery{"tag": {Value: "rust"}}}}}}).
-			Sort(types.SortOptions{SortOptions: map[string]types.FieldSort{"likes": {Order: &sortorder.Desc}}}).
+			Sort(&types.SortOptions{SortOptions: map[string]types.FieldSort{"likes": {Order: &sortorder.Desc}}}).
 			Aggregations(map[string]types.Aggregations{
 				"tags":  {Terms: &types.TermsAggregation{Field: &tag}, Aggregations: map[string]types.Aggregations{"most": {Max: &types.MaxAggregation{Field: &likes}}}},
 				"weeks": {DateHistogram: &types.DateHistogramAggregation{Field: &day, CalendarInterval: &calendarinterval.Week}},
