@@ -134,8 +134,8 @@ impl Templates {
         }
     }
 
-    /// A legacy template whose indices composable ones take is not made, but for one that is as it was or is
-    /// for all indices.
+    /// Refuses a legacy template where composable templates apply to its indices, so that it would have no
+    /// effect. A template that does not change, and one for all indices, are let through.
     pub(super) fn check_is_not_taken(&self, name: &str, template: &Value) -> Result<()> {
         let takers: Vec<_> = self.composable.iter().filter(|(_, body)| overlap(template, body)).collect();
         if takers.is_empty() {

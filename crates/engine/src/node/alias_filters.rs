@@ -30,8 +30,10 @@ pub(super) fn alias_filters(
     Ok(found.into_values().collect())
 }
 
-/// The filter by which an expression reaches an index; `None`: all of its documents. Source:
-/// `IndexNameExpressionResolver#filteringAliases`.
+/// The filter that applies when an expression reaches an index through aliases. `None` means that all of its
+/// documents are searched.
+///
+/// Source: `IndexNameExpressionResolver#filteringAliases`.
 pub(super) fn alias_filter(catalog: &Catalog, parts: &[&str], index: &IndexMetadata) -> Option<Value> {
     let filters: Vec<Option<&Value>> = parts
         .iter()

@@ -47,7 +47,7 @@ impl Meter {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub indexing: Meter,
-    /// Of the failures of `indexing`, those where the document had another version than was asked for.
+    /// How many of the failures of `indexing` were version conflicts.
     pub version_conflicts: AtomicU64,
     pub deleting: Meter,
     pub noop_updates: AtomicU64,

@@ -21,7 +21,7 @@ use crate::settings::Durability;
 use crate::translog::{LogPosition, Operation, OperationType, RecordBatch};
 use crate::waiting::waiting;
 
-/// What a write is refused with that asked for another version than the document has.
+/// The type of the error when a write expects another version than the document has.
 const VERSION_CONFLICT: &str = "version_conflict_engine_exception";
 
 /// What must hold for the operation to be carried out.
@@ -39,7 +39,7 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Nothing was written to the document since `identity`.
+    /// The condition that the document was not written to after the write `identity`.
     pub(crate) fn unchanged_since(identity: WriteIdentity) -> Condition {
         Condition::SeqNo { seq_no: identity.seq_no, primary_term: identity.primary_term }
     }

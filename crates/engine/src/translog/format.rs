@@ -152,7 +152,7 @@ pub struct Operation<'a> {
 }
 
 impl Operation<'_> {
-    /// Nothing is done: a sequence number is used up.
+    /// The operation that does nothing: it only uses up a sequence number.
     pub const NO_OP: Operation<'static> =
         Operation { kind: OperationType::NoOp, id: "", routing: None, source: b"" };
 }

@@ -227,7 +227,7 @@ impl GridEdges {
         if !self.bounds.holds(at) {
             return Side::Outside;
         }
-        // Of the line from the point to the east with edges.
+        // Counts how often edges cross the line that runs from the point to the east.
         let crossings = std::cell::Cell::new(0u32);
         let crosses = |a: GridPoint, b: GridPoint| (a.1 > at.1) != (b.1 > at.1);
         let may_hold = |run: &Run, start: GridPoint, end: GridPoint| {

@@ -35,7 +35,7 @@ pub enum StoreError {
     Corrupt {
         /// Which file.
         path: PathBuf,
-        /// Where reading its JSON ended, and why.
+        /// The place at which its JSON could not be read, and why.
         reason: String,
     },
     /// The race is there, but its results are those of a program that writes other ones.

@@ -455,7 +455,7 @@ impl<'s> SourceReader<'s> {
         Ok(Values { values: &self.ids, positions: Some(&self.positions) })
     }
 
-    /// The key that stands behind a number that it gave out.
+    /// The key for a number that this source has given out.
     pub fn key(&self, id: i64) -> Key {
         match (&self.reader, &self.request.kind) {
             (Reader::Keys(reader), _) => reader.key(id),

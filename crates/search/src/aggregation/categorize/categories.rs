@@ -39,7 +39,7 @@ fn total(tokens: &[Weighed]) -> u64 {
 pub struct Category {
     /// What all of its texts have, in this order.
     pub tokens: Vec<Weighed>,
-    /// Of the tokens of its first text.
+    /// The total weight of the tokens of its first text.
     weight: u64,
     /// Characters of its longest text.
     pub length_max: u64,
@@ -52,9 +52,9 @@ pub struct Categories {
     pub list: Vec<Category>,
     /// Category by the tokens of a text that was seen.
     known: HashMap<Box<[Weighed]>, u32, FixedState>,
-    /// Of the text at hand: how often it has each token.
+    /// How often each token occurs in the current text.
     counts: HashMap<u32, u32, FixedState>,
-    /// Of the longest common subsequence: the best weights of two rows.
+    /// The two rows of the table from which the longest common subsequence is computed, holding the best weights.
     rows: Vec<u64>,
 }
 

@@ -25,7 +25,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub struct CategorizeCollector<'s> {
     request: &'s CategorizeText,
-    /// Where the texts are in the source; none: the field is not mapped here.
+    /// The paths of the texts in the source. It is empty where the field is not mapped.
     paths: Vec<String>,
     messages: Messages<'s>,
     /// By bucket of the parent.
