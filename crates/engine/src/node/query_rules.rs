@@ -31,6 +31,28 @@ impl Node {
     pub fn put_query_rules(&self, name: &str, body: &Value) -> Result<bool> {
         let rules = query_rules::parse_set(body)?;
         let _changing = self.changing.lock();
+        self.write_query_rules(name, rules)
+    }
+
+    /// `PUT _query_rules/{set}/_rule/{id}`: whether the rule is new; the set is made where there is none.
+    pub fn put_query_rule(&self, name: &str, id: &str, body: &Value) -> Result<bool> {
+        let rule = query_rules::parse_rule(body, Some(id))?;
+        let _changing = self.changing.lock();
+        match self.query_rules_of(name) {
+            Ok(mut rules) => {
+                let is_new = query_rules::put_rule(&mut rules, rule)?;
+                self.write_query_rules(name, rules)?;
+                Ok(is_new)
+            }
+            Err(error) if error.status == 404 => {
+                self.write_query_rules(name, query_rules::parse_set(&json!({"rules": [rule]}))?)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a set while the state is locked, or deletes it where no rule is left; whether the set is new.
+    fn write_query_rules(&self, name: &str, rules: Vec<Value>) -> Result<bool> {
         let state = self.state.load_full();
         let is_new = state.query_rules.get(name).is_none();
         let count = state.query_rules.as_object().map_or(0, Map::len);
@@ -38,26 +60,10 @@ impl Node {
             let reason = format!("there are [{SETS_MAX}] sets of query rules already");
             return Err(RequestError::illegal_argument(reason));
         }
-        self.change_state(|state| state.query_rules[name] = rules.into())?;
-        Ok(is_new)
-    }
-
-    /// `PUT _query_rules/{set}/_rule/{id}`: whether the rule is new; the set is made where there is none.
-    pub fn put_query_rule(&self, name: &str, id: &str, body: &Value) -> Result<bool> {
-        let rule = query_rules::parse_rule(body, Some(id))?;
-        let known = match self.query_rules_of(name) {
-            Ok(_) => true,
-            Err(error) if error.status == 404 => false,
-            Err(error) => return Err(error),
-        };
-        if !known {
-            self.put_query_rules(name, &json!({"rules": [rule]}))?;
-            return Ok(true);
-        }
-        let _changing = self.changing.lock();
-        let mut rules = self.query_rules_of(name)?;
-        let is_new = query_rules::put_rule(&mut rules, rule)?;
-        self.change_state(|state| state.query_rules[name] = rules.into())?;
+        self.change_state(|state| match (rules.is_empty(), state.query_rules.as_object_mut()) {
+            (true, Some(sets)) => drop(sets.remove(name)),
+            _ => state.query_rules[name] = rules.into(),
+        })?;
         Ok(is_new)
     }
 
@@ -65,27 +71,19 @@ impl Node {
     pub fn delete_query_rules(&self, name: &str) -> Result<()> {
         let _changing = self.changing.lock();
         self.query_rules_of(name)?;
-        self.change_state(|state| {
-            if let Some(sets) = state.query_rules.as_object_mut() {
-                sets.remove(name);
-            }
-        })
+        self.write_query_rules(name, Vec::new()).map(drop)
     }
 
     /// `DELETE _query_rules/{set}/_rule/{id}`; the last rule takes its set with it.
     pub fn delete_query_rule(&self, name: &str, id: &str) -> Result<()> {
-        let changing = self.changing.lock();
+        let _changing = self.changing.lock();
         let mut rules = self.query_rules_of(name)?;
         let count = rules.len();
         rules.retain(|rule| !is_named(rule, id));
         if rules.len() == count {
             return Err(no_rule(name, id));
         }
-        if rules.is_empty() {
-            drop(changing);
-            return self.delete_query_rules(name);
-        }
-        self.change_state(|state| state.query_rules[name] = rules.into())
+        self.write_query_rules(name, rules).map(drop)
     }
 
     /// `GET _query_rules/{set}`.
