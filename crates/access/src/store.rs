@@ -187,6 +187,23 @@ impl Store {
         })
     }
 
+    /// Puts a user, who keeps the password that there is where `user` has none; whether the name is new.
+    ///
+    /// # Errors
+    /// Nobody has the name, and no password is given.
+    pub fn put_user(&mut self, name: &str, mut user: User) -> Result<bool> {
+        let known = self.users.get(name);
+        if user.password_hash.is_none() {
+            let Some(known) = known else {
+                return Err(RequestError::validation([format!(
+                    "password must be specified unless you are updating an existing user [{name}]"
+                )]));
+            };
+            user.password_hash = known.password_hash.clone();
+        }
+        Ok(self.users.insert(name.to_owned(), user).is_none())
+    }
+
     /// Gives a user another password (`key`: `password` or `password_hash`).
     ///
     /// # Errors
@@ -237,7 +254,7 @@ mod tests {
             json!({"indices": [{"names": ["a1"], "privileges": ["read"], "query": {"term": {"o": 2}}}]}),
         );
         role("keys", json!({"cluster": ["manage_own_api_key"]}));
-        let user = User::parse("u", &json!({"password": "secret-1", "roles": ["reader", "gone"]}), None);
+        let user = User::parse("u", &json!({"password": "secret-1", "roles": ["reader", "gone"]}));
         store.users.insert("u".into(), user.expect("valid"));
         store
     }

@@ -35,12 +35,12 @@ impl std::fmt::Debug for User {
 }
 
 impl User {
-    /// Reads the body of `PUT _security/user/NAME`. `known` is the user who has the name already, whose
-    /// password stays if none is given.
+    /// Reads the body of `PUT _security/user/NAME`. Whoever has the name already keeps his password where none is given
+    /// ([`crate::Store::put_user`]).
     ///
     /// # Errors
     /// A name or password that is not valid, an unknown member.
-    pub fn parse(name: &str, body: &Value, known: Option<&User>) -> Result<User> {
+    pub fn parse(name: &str, body: &Value) -> Result<User> {
         check_name(name)?;
         let object = body.as_object().ok_or_else(|| RequestError::parsing("expected an object"))?;
         let mut user = User {
@@ -49,7 +49,7 @@ impl User {
             email: None,
             metadata: Map::new(),
             enabled: true,
-            password_hash: known.and_then(|known| known.password_hash.clone()),
+            password_hash: None,
         };
         if object.contains_key("password") && object.contains_key("password_hash") {
             return Err(RequestError::validation(["password_hash and password cannot both be set"]));
@@ -99,11 +99,6 @@ impl User {
         }
         if !has_roles {
             return Err(RequestError::validation(["roles are missing"]));
-        }
-        if user.password_hash.is_none() && known.is_none() {
-            return Err(RequestError::validation([format!(
-                "password must be specified unless you are updating an existing user [{name}]"
-            )]));
         }
         Ok(user)
     }

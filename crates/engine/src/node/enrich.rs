@@ -2,13 +2,14 @@
 //!
 //! A policy's execution makes a new index, fills it, and points the policy's alias at it in one step; what was there before is deleted after.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use limber_access as access;
 use limber_mapping::RequestError;
 use limber_search::{SearchRequest, UrlParameters};
+use limber_store::sync::Mutex;
 use limber_text::wildcard;
 use serde_json::{Value, json};
 
@@ -70,6 +71,7 @@ impl Node {
 
     /// `DELETE _enrich/policy/{name}`, with the indices that its executions made.
     pub fn delete_enrich_policy(&self, name: &str) -> Result<()> {
+        let _using = self.use_policy(name)?;
         let changing = self.changing.lock();
         if !self.enrich_policies()?.contains_key(name) {
             return Err(missing(name));
@@ -98,8 +100,27 @@ impl Node {
         access::aside(|| self.delete_made(name, None))
     }
 
+    /// Keeps others from executing or deleting the policy.
+    ///
+    /// Source: Elasticsearch's `EnrichPolicyLocks`.
+    ///
+    /// # Errors
+    /// 429: another request does.
+    fn use_policy(&self, name: &str) -> Result<PolicyInUse> {
+        match self.enrich_in_use.lock().insert(name.to_owned()) {
+            true => Ok(PolicyInUse { in_use: self.enrich_in_use.clone(), name: name.to_owned() }),
+            false => {
+                let reason = format!(
+                    "Could not obtain lock because policy execution for [{name}] is already in progress."
+                );
+                Err(RequestError::new(429, "es_rejected_execution_exception", reason))
+            }
+        }
+    }
+
     /// Fills a new index for the policy. `Ok(Some(_))`: the id of the task that does.
     pub fn execute_enrich_policy(self: &Arc<Self>, name: &str, waits: bool) -> Result<Option<String>> {
+        let using = self.use_policy(name)?;
         let policies = self.enrich_policies()?;
         let policy = policies.get(name).ok_or_else(|| missing(name))?.clone();
         let description = format!("policy [{name}]");
@@ -111,6 +132,7 @@ impl Node {
         }
         let (node, name, of_task) = (self.clone(), name.to_owned(), cancelled.clone());
         let work = move || {
+            let _using = using;
             access::aside(|| node.fill(&name, &policy, &cancelled))?;
             Ok(json!({"phase": "COMPLETE"}))
         };
@@ -272,6 +294,18 @@ impl Node {
             // Values are looked up in the index itself.
             "cache_stats": [],
         })
+    }
+}
+
+/// A policy that is being executed or deleted, until this is dropped.
+struct PolicyInUse {
+    in_use: Arc<Mutex<HashSet<String>>>,
+    name: String,
+}
+
+impl Drop for PolicyInUse {
+    fn drop(&mut self) {
+        self.in_use.lock().remove(&self.name);
     }
 }
 

@@ -46,14 +46,7 @@ impl Node {
                 if !only_blocks {
                     self.check_metadata_block(&metadata)?;
                 }
-                check_is_readable(&metadata)?;
-                let name = format!("{}/{}", metadata.name, metadata.uuid);
-                let settings = update.apply(&metadata.settings, metadata.open, preserve_existing, &name)?;
-                let typed = Arc::new(IndexSettings::from_flat(&settings)?);
-                // An analysis that does not parse, or limits the mapping has outgrown, are refused before
-                // anything is stored.
-                typed.mapping_settings(&settings, &self.analysis())?;
-                let index = IndexMetadata { settings, typed, ..(*metadata).clone() };
+                let index = self.with_settings(&metadata, &update, preserve_existing)?;
                 next.indices.insert(metadata.name.clone(), Arc::new(index));
                 changed.push(metadata.uuid.clone());
             }
@@ -67,6 +60,23 @@ impl Node {
             started.try_for_each(|shard| shard.sync_all())?;
         }
         Ok(())
+    }
+
+    /// The metadata with changed settings.
+    pub(super) fn with_settings(
+        &self,
+        metadata: &IndexMetadata,
+        update: &SettingsUpdate,
+        preserve_existing: bool,
+    ) -> Result<IndexMetadata> {
+        check_is_readable(metadata)?;
+        let name = format!("{}/{}", metadata.name, metadata.uuid);
+        let settings = update.apply(&metadata.settings, metadata.open, preserve_existing, &name)?;
+        let typed = Arc::new(IndexSettings::from_flat(&settings)?);
+        // An analysis that does not parse, or limits the mapping has outgrown, are refused before anything is
+        // stored.
+        typed.mapping_settings(&settings, &self.analysis())?;
+        Ok(IndexMetadata { settings, typed, ..metadata.clone() })
     }
 
     /// Whether there are such indices.

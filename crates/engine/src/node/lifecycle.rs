@@ -169,9 +169,18 @@ impl Node {
         }
     }
 
-    pub(super) fn change_lifecycle_mode(&self, mode: &str) -> Result<()> {
+    fn change_lifecycle_mode(&self, mode: &str) -> Result<()> {
         let _changing = self.changing.lock();
         self.change_state(|state| state.lifecycle_mode = mode.to_owned())
+    }
+
+    /// Notes that what had begun is finished, unless lifecycles were started again meanwhile.
+    pub(super) fn note_lifecycles_stopped(&self) -> Result<()> {
+        let _changing = self.changing.lock();
+        match self.lifecycle_mode() == STOPPING {
+            true => self.change_state(|state| state.lifecycle_mode = STOPPED.to_owned()),
+            false => Ok(()),
+        }
     }
 
     /// The body of `GET /{index}/_ilm/explain`.
@@ -270,16 +279,20 @@ impl Node {
         let options = IndicesOptions::METADATA;
         for index in self.catalog.load().resolve(expression, options)? {
             self.change_settings(&index.name, options, flat.clone(), false)?;
-            self.store_lifecycle(&index, LifecycleState::default())?;
+            self.change_index(&index.name, &index.uuid, |current| {
+                Ok(Some(IndexMetadata { lifecycle: LifecycleState::default(), ..current.clone() }))
+            })?;
         }
         Ok(json!({"has_failures": false, "failed_indexes": []}))
     }
 
     /// Stores where an index is in its policy, unless it is gone or another index has its name.
+    ///
+    /// Nothing is stored where the lifecycle of `index` is another one by now: it was retried or removed while `state` was found.
     pub(super) fn store_lifecycle(&self, index: &IndexMetadata, state: LifecycleState) -> Result<()> {
         let stored = self.change_index(&index.name, &index.uuid, |current| {
-            let differs = current.lifecycle != state;
-            Ok(differs.then(|| IndexMetadata { lifecycle: state, ..current.clone() }))
+            let changes = current.is_at_the_step_of(index) && current.lifecycle != state;
+            Ok(changes.then(|| IndexMetadata { lifecycle: state, ..current.clone() }))
         });
         match stored {
             Err(error) if error.status == 404 => Ok(()),
@@ -289,6 +302,14 @@ impl Node {
 }
 
 impl IndexMetadata {
+    /// Whether this is the index that was `seen`, at the same step of the same policy. Meanwhile another one may have taken its name, or
+    /// somebody may have taken it out of its policy.
+    pub(super) fn is_at_the_step_of(&self, seen: &IndexMetadata) -> bool {
+        self.uuid == seen.uuid
+            && self.lifecycle == seen.lifecycle
+            && self.typed.lifecycle.name == seen.typed.lifecycle.name
+    }
+
     /// What the ages of phases count from: the rollover, the date that was set, or the creation.
     pub(super) fn lifecycle_date_ms(&self) -> u64 {
         let set = self.typed.lifecycle.origination_date_ms;

@@ -34,8 +34,8 @@ impl Outcome {
 }
 
 impl Node {
-    /// One look of the background thread.
-    pub(super) fn lifecycle_tick(&self) {
+    /// One look of the background thread, or of a test.
+    pub fn lifecycle_tick(&self) {
         if let Some(set_by_ms) = self.lifecycles.wall_clock.set_by_ms(&*self.environment.clock) {
             tracing::warn!(
                 set_by_seconds = set_by_ms / 1000,
@@ -44,7 +44,7 @@ impl Node {
         }
         let mode = self.lifecycle_mode();
         if mode == STOPPING
-            && let Err(error) = self.change_lifecycle_mode(STOPPED)
+            && let Err(error) = self.note_lifecycles_stopped()
         {
             tracing::warn!(%error, "lifecycles are not stopped");
         }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use limber_mapping::RequestError;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Node;
 use super::lifecycle_round::Outcome;
@@ -14,7 +14,7 @@ use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::lifecycle::Conditions;
 use crate::lifecycle::{Action, Phase};
-use crate::node::RolloverRequest;
+use crate::settings::{FlatSettings, SettingsUpdate};
 
 /// Tiers that a phase prefers, best first.
 fn tiers_of(phase: &str) -> &'static str {
@@ -83,10 +83,29 @@ impl Node {
         index: &IndexMetadata,
         settings: impl IntoIterator<Item = (&'static str, Value)>,
     ) -> Result<Outcome> {
-        let flat: Map<String, Value> =
-            settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-        self.change_settings(&index.name, IndicesOptions::METADATA_OPEN_CLOSED, flat, false)?;
-        Ok(Outcome::DONE)
+        let flat: FlatSettings = settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        let update = SettingsUpdate::check(flat)?;
+        self.change_as_seen(index, |catalog, index| {
+            self.check_metadata_block(index)?;
+            let index = self.with_settings(index, &update, false)?;
+            let mut next = catalog.clone();
+            next.indices.insert(index.name.clone(), Arc::new(index));
+            Ok(next)
+        })
+    }
+
+    /// Changes an index while it is at the step that was seen.
+    fn change_as_seen(
+        &self,
+        seen: &IndexMetadata,
+        plan: impl Fn(&Catalog, &Arc<IndexMetadata>) -> Result<Catalog>,
+    ) -> Result<Outcome> {
+        self.change_catalog(|catalog| {
+            match catalog.indices.get(&seen.name).filter(|index| index.is_at_the_step_of(seen)) {
+                Some(index) => Ok((plan(catalog, index)?, Outcome::DONE)),
+                None => Ok((catalog.clone(), Outcome::Gone)),
+            }
+        })
     }
 
     fn check_ready(&self, index: &IndexMetadata, conditions: &Conditions) -> Result<Outcome> {
@@ -102,7 +121,7 @@ impl Node {
 
     fn attempt_rollover(&self, index: &IndexMetadata) -> Result<Outcome> {
         if let RollsBy::Name(target) = rolls_by(&self.catalog.load(), index)? {
-            self.rollover(&target, &RolloverRequest::default())?;
+            self.rollover_from(&target, index)?;
         }
         Ok(Outcome::DONE)
     }
@@ -131,27 +150,32 @@ impl Node {
 
     /// An index at the end of its life; with the only index of a data stream the stream goes.
     fn delete_aged(&self, index: &Arc<IndexMetadata>, policy: &str) -> Result<Outcome> {
-        let catalog = self.catalog.load_full();
-        let written = catalog.stream_of(&index.name).filter(|stream| *stream.write_index() == index.name);
-        match written {
-            Some(stream) if stream.indices.len() == 1 => {
-                self.delete_data_streams(&stream.name, IndicesOptions::METADATA)?;
+        self.change_as_seen(index, |catalog, index| {
+            self.check_delete_block(index)?;
+            let written =
+                catalog.stream_of(&index.name).filter(|stream| *stream.write_index() == index.name);
+            match written {
+                Some(stream) if stream.indices.len() == 1 => {
+                    let mut next = catalog.without_index(&index.name);
+                    next.data_streams.remove(&stream.name);
+                    Ok(next)
+                }
+                Some(stream) => {
+                    let name = &index.name;
+                    Err(RequestError::new(
+                        500,
+                        "illegal_state_exception",
+                        format!(
+                            "index [{name}] is the write index for data stream [{}]. stopping execution of lifecycle [{policy}] as a \
+                             data stream's write index cannot be deleted. manually rolling over the index will resume the execution \
+                             of the policy as the index will not be the data stream's write index anymore",
+                            stream.name
+                        ),
+                    ))
+                }
+                None => Ok(catalog.without_index(&index.name)),
             }
-            Some(stream) => {
-                let name = &index.name;
-                return Err(RequestError::new(
-                    500,
-                    "illegal_state_exception",
-                    format!(
-                        "index [{name}] is the write index for data stream [{}]. stopping execution of lifecycle [{policy}] as a data \
-                         stream's write index cannot be deleted. manually rolling over the index will resume the execution of the \
-                         policy as the index will not be the data stream's write index anymore",
-                        stream.name
-                    ),
-                ));
-            }
-            None => self.delete_index(&index.name, IndicesOptions::DELETE)?,
-        }
+        })?;
         Ok(Outcome::Gone)
     }
 }

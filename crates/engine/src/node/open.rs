@@ -121,6 +121,8 @@ pub struct Node {
     pub(super) transforms: Transforms,
     /// Searches of processors `enrich`.
     pub(super) enrich_searches: AtomicU64,
+    /// Names of enrich policies that are being executed or deleted.
+    pub(super) enrich_in_use: Arc<Mutex<HashSet<String>>>,
     pub(super) caches: NodeCaches,
     pub(super) lifecycles: Lifecycles,
     pub(super) snapshots: Snapshots,
@@ -219,6 +221,7 @@ impl Node {
             async_searches: AsyncSearches::new(&environment),
             transforms: Transforms::default(),
             enrich_searches: AtomicU64::new(0),
+            enrich_in_use: Arc::default(),
             caches: NodeCaches::new(&ledger),
             workers,
             config,

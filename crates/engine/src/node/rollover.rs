@@ -125,6 +125,19 @@ impl Node {
         Ok(answer.to_json())
     }
 
+    /// Rolls over a data stream or alias that is written to in `index`; nothing is done where another request was first.
+    pub(super) fn rollover_from(&self, target: &str, index: &IndexMetadata) -> Result<()> {
+        let _rolling = self.names.lock(target);
+        self.check_metadata_write_block()?;
+        let catalog = self.catalog.load_full();
+        let request = RolloverRequest::default();
+        let plan = self.plan_rollover(&catalog, target, &request)?;
+        match plan.old.uuid == index.uuid {
+            true => self.roll(&catalog, &plan, &request, &[]),
+            false => Ok(()),
+        }
+    }
+
     /// Rolls over a data stream that waits for its next document.
     pub(super) fn roll_lazily(&self, stream: &str) -> Result<()> {
         let _rolling = self.names.lock(stream);

@@ -13,7 +13,6 @@ use super::lifecycle::human_time;
 use crate::api::*;
 use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::lifecycle::StreamLifecycle;
-use crate::node::RolloverRequest;
 
 /// What rolls an index over, and takes it away.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -247,7 +246,7 @@ impl Node {
                     let age_ms = self.now_millis().saturating_sub(rolled_ms);
                     match lifecycle.retention_ms() {
                         Some(retention_ms) if age_ms >= retention_ms => {
-                            self.delete_index(&index.name, IndicesOptions::DELETE)?;
+                            self.delete_retained(stream, index)?;
                         }
                         _ => self.merge_tail(index)?,
                     }
@@ -255,6 +254,23 @@ impl Node {
             }
         }
         Ok(())
+    }
+
+    /// Deletes an index whose time is over, unless it or the lifecycle of its stream is another one by now.
+    fn delete_retained(&self, stream: &DataStream, index: &IndexMetadata) -> Result<()> {
+        self.change_catalog(|catalog| {
+            let is_as_seen = catalog.indices.get(&index.name).is_some_and(|now| now.uuid == index.uuid)
+                && catalog.stream_of(&index.name).is_some_and(|now| {
+                    now.name == stream.name
+                        && now.lifecycle == stream.lifecycle
+                        && *now.write_index() != index.name
+                });
+            if !is_as_seen {
+                return Ok((catalog.clone(), ()));
+            }
+            self.check_delete_block(index)?;
+            Ok((catalog.without_index(&index.name), ()))
+        })
     }
 
     fn roll_if_ready(
@@ -266,7 +282,7 @@ impl Node {
         let conditions =
             lifecycle.rollover(self.settings.load().text("cluster.lifecycle.default.rollover"))?;
         if self.is_ready_to_roll(index, &conditions, false) {
-            self.rollover(&stream.name, &RolloverRequest::default())?;
+            self.rollover_from(&stream.name, index)?;
         }
         Ok(())
     }

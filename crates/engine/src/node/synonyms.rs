@@ -7,7 +7,9 @@ use limber_mapping::RequestError;
 use serde_json::{Value, json};
 
 use super::Node;
+use super::live::LiveIndex;
 use crate::api::{BroadcastResponse, IndicesOptions, Result};
+use crate::catalog::IndexMetadata;
 use crate::synonyms::{self, SETS_MAX, SynonymSet};
 
 fn no_set(name: &str) -> RequestError {
@@ -42,8 +44,8 @@ impl Node {
 
     /// `DELETE _synonyms/{set}`: not while an index uses it.
     pub fn delete_synonyms(&self, name: &str) -> Result<()> {
-        let used_in = self.indices_with(name);
         self.change_synonyms(|sets| {
+            let used_in = self.indices_with(name);
             if !used_in.is_empty() {
                 return Err(RequestError::illegal_argument(format!(
                     "synonyms set [{name}] cannot be deleted as it is used in the following indices: {}",
@@ -130,23 +132,7 @@ impl Node {
         for (metadata, live) in self.live_of(expression, options)? {
             shards.total += live.shards.len() as u32;
             shards.successful += live.shards.len() as u32;
-            let known = live.core.mapping.load_full();
-            let names = known.settings().analyzers.reloadable(resource);
-            if names.is_empty() {
-                continue;
-            }
-            let settings = metadata.typed.mapping_settings(&metadata.settings, &self.analysis())?;
-            let mut failed = None;
-            live.core.mapping.rcu(|mapping| match mapping.with_settings(&settings) {
-                Ok(adapted) => Arc::new(adapted),
-                Err(error) => {
-                    failed = Some(error);
-                    mapping.clone()
-                }
-            });
-            if let Some(error) = failed {
-                return Err(error);
-            }
+            let Some(names) = self.reload_analyzers_of(&metadata, &live, resource)? else { continue };
             details.push(json!({
                 "index": &*metadata.name,
                 "reloaded_analyzers": names,
@@ -158,6 +144,28 @@ impl Node {
             self.clear_cache(expression, options, true, true)?;
         }
         Ok(json!({"_shards": shards.to_json(), "reload_details": details}))
+    }
+
+    /// Names of the analyzers that were read anew; `None`: the index has none of them.
+    fn reload_analyzers_of(
+        &self,
+        metadata: &IndexMetadata,
+        live: &LiveIndex,
+        resource: Option<&str>,
+    ) -> Result<Option<Vec<String>>> {
+        // The sets are read under the lock of the index, as its mapping is changed under it: else whoever read them first could be
+        // the last to store its mapping, with sets that are replaced already.
+        let file = self.index_files.get(&metadata.uuid);
+        let _written = file.as_ref().map(|file| file.lock());
+        let mapping = live.core.mapping.load_full();
+        let names = mapping.settings().analyzers.reloadable(resource);
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let settings = metadata.typed.mapping_settings(&metadata.settings, &self.analysis())?;
+        live.core.mapping.store(Arc::new(mapping.with_settings(&settings)?));
+        Ok(Some(names))
     }
 
     /// The same for a set of synonyms, in all indices, as the answers to its changes show it.

@@ -111,8 +111,8 @@ impl Node {
         Ok(config.shape.page(&found.aggregations.unwrap_or_default()))
     }
 
-    /// Starts the runs that are due.
-    pub(super) fn transform_tick(&self) {
+    /// Starts the runs that are due: one look of the background thread, or of a test.
+    pub fn transform_tick(&self) {
         let state = self.state.load_full();
         let Some(transforms) = state.transforms.as_object().filter(|transforms| !transforms.is_empty())
         else {
@@ -120,17 +120,27 @@ impl Node {
         };
         let now_ms = self.environment.clock.monotonic_millis();
         for (id, entry) in transforms.iter().filter(|(_, entry)| entry["is_started"] == true) {
-            let is_due = self.transforms.change(id, |live| {
-                let is_due = live.cancelled.is_none() && live.due_ms <= now_ms;
-                if is_due {
-                    live.cancelled = Some(Arc::new(AtomicBool::new(false)));
-                }
-                is_due
-            });
-            if is_due && let Err(error) = self.launch_transform(id, entry) {
+            if self.begin_run(id, now_ms)
+                && let Err(error) = self.launch_transform(id, entry)
+            {
                 self.end_of_run(id, None, Err(error));
             }
         }
+    }
+
+    /// Whether a run begins now: it is due, none is under way, and nobody has stopped the transform.
+    fn begin_run(&self, id: &str, now_ms: u64) -> bool {
+        let _changing = self.changing.lock();
+        if self.state.load().transforms[id]["is_started"] != true {
+            return false;
+        }
+        self.transforms.change(id, |live| {
+            let is_due = live.cancelled.is_none() && live.due_ms <= now_ms;
+            if is_due {
+                live.cancelled = Some(Arc::new(AtomicBool::new(false)));
+            }
+            is_due
+        })
     }
 
     fn launch_transform(&self, id: &str, entry: &Value) -> Result<()> {
@@ -148,6 +158,8 @@ impl Node {
 
     /// A run that did something has made a checkpoint; a batch is over.
     fn end_of_run(&self, id: &str, config: Option<&TransformConfig>, outcome: Result<bool>) {
+        // Starts and stops change both what is kept and what is known of the run: no one of them comes in between.
+        let _changing = self.changing.lock();
         let now_ms = self.environment.clock.monotonic_millis();
         let is_batch = config.is_some_and(|config| config.sync.is_none());
         let frequency_ms = config.map_or(RETRY_MS, |config| config.frequency_ms);
@@ -168,7 +180,6 @@ impl Node {
             return;
         }
         let at = self.now_millis();
-        let _changing = self.changing.lock();
         if self.state.load().transforms[id].is_null() {
             return;
         }

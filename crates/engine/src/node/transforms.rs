@@ -220,9 +220,9 @@ impl Node {
                 transforms.shift_remove(id);
             }
         })?;
-        drop(changing);
         self.end_run(id);
         self.transforms.forget(id);
+        drop(changing);
         match deletes_destination {
             true => self.delete_destination(&entry),
             false => Ok(()),
@@ -259,19 +259,17 @@ impl Node {
 
     /// `POST _transform/{id}/_start`.
     pub fn start_transform(&self, id: &str) -> Result<()> {
-        {
-            let _changing = self.changing.lock();
-            let entry = self.state.load().transforms[id].clone();
-            if entry.is_null() {
-                return Err(missing(id));
-            }
-            if entry["is_started"] == true {
-                return Err(conflict(format!("Cannot start transform [{id}] as it is already started.")));
-            }
-            let config = TransformConfig::parse(&entry["config"], false)?;
-            self.check_transform(&config, false)?;
-            self.change_state(|state| state.transforms[id]["is_started"] = true.into())?;
+        let _changing = self.changing.lock();
+        let entry = self.state.load().transforms[id].clone();
+        if entry.is_null() {
+            return Err(missing(id));
         }
+        if entry["is_started"] == true {
+            return Err(conflict(format!("Cannot start transform [{id}] as it is already started.")));
+        }
+        let config = TransformConfig::parse(&entry["config"], false)?;
+        self.check_transform(&config, false)?;
+        self.change_state(|state| state.transforms[id]["is_started"] = true.into())?;
         self.transforms.change(id, |live| {
             (live.due_ms, live.failure, live.source) = (0, None, None);
         });
@@ -281,11 +279,9 @@ impl Node {
     /// `POST _transform/{ids}/_stop`. A run that is under way ends after its page.
     pub fn stop_transforms(&self, ids: &str, allow_no_match: bool) -> Result<()> {
         for (id, _) in self.transforms_named(ids, allow_no_match)? {
-            {
-                let _changing = self.changing.lock();
-                if self.state.load().transforms[&id]["is_started"] == true {
-                    self.change_state(|state| state.transforms[&id]["is_started"] = false.into())?;
-                }
+            let _changing = self.changing.lock();
+            if self.state.load().transforms[&id]["is_started"] == true {
+                self.change_state(|state| state.transforms[&id]["is_started"] = false.into())?;
             }
             self.end_run(&id);
         }
@@ -307,9 +303,9 @@ impl Node {
             (entry["checkpoint"], entry["checkpoint_ms"], entry["is_started"]) =
                 (0.into(), 0.into(), false.into());
         })?;
-        drop(changing);
         self.end_run(id);
         self.transforms.forget(id);
+        drop(changing);
         self.delete_destination(&entry)
     }
 

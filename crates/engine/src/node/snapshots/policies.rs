@@ -132,9 +132,18 @@ impl Node {
         self.change_snapshot_lifecycle_mode(RUNNING)
     }
 
-    pub(super) fn change_snapshot_lifecycle_mode(&self, mode: &str) -> Result<()> {
+    fn change_snapshot_lifecycle_mode(&self, mode: &str) -> Result<()> {
         let _changing = self.changing.lock();
         self.change_state(|state| state.set_snapshot_lifecycle("mode", mode.into()))
+    }
+
+    /// Notes that what ran is finished, unless policies were started again meanwhile.
+    pub(super) fn note_snapshot_lifecycles_stopped(&self) -> Result<()> {
+        let _changing = self.changing.lock();
+        match self.snapshot_lifecycle_mode() == STOPPING {
+            true => self.change_state(|state| state.set_snapshot_lifecycle("mode", STOPPED.into())),
+            false => Ok(()),
+        }
     }
 
     /// What runs is finished first.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::request::SnapshotRequest;
 use crate::api::Result;
 use crate::cron::Schedule;
-use crate::lifecycle::{RUNNING, STOPPED, STOPPING};
+use crate::lifecycle::{RUNNING, STOPPING};
 use crate::node::Node;
 use crate::snapshot::policy::{Retention, Run, SnapshotPolicy};
 
@@ -35,7 +35,7 @@ impl Node {
         let mode = self.snapshot_lifecycle_mode();
         if mode == STOPPING
             && self.snapshots.policies_running.lock().is_empty()
-            && let Err(error) = self.change_snapshot_lifecycle_mode(STOPPED)
+            && let Err(error) = self.note_snapshot_lifecycles_stopped()
         {
             tracing::warn!(%error, "snapshot lifecycles are not stopped");
         }
@@ -176,11 +176,12 @@ impl Node {
                 }
             }
         }
+        let took_ms = self.environment.clock.monotonic_nanos().saturating_sub(start) / 1_000_000;
+        let _changing = self.changing.lock();
         let mut stats = self.retention_stats();
         stats.runs += 1;
         stats.failed += u64::from(has_failed);
-        stats.deletion_time_ms += self.environment.clock.monotonic_nanos().saturating_sub(start) / 1_000_000;
-        let _changing = self.changing.lock();
+        stats.deletion_time_ms += took_ms;
         let stats = serde_json::to_value(stats).unwrap_or_default();
         if let Err(error) = self.change_state(|state| state.set_snapshot_lifecycle("retention", stats)) {
             tracing::warn!(%error, "counts of retention are not stored");

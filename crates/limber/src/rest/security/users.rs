@@ -51,11 +51,9 @@ pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
             "user [{name}] is reserved and only the password can be changed"
         )]));
     }
-    let known = app.node.security().users.get(name).cloned();
-    // Hashed before anything is locked.
-    let user = User::parse(name, &body, known.as_ref())?;
-    let created =
-        app.node.change_security(|store| Ok(store.users.insert(name.to_owned(), user).is_none()))?;
+    // Its password is hashed before anything is locked. One that is not given stays as it is by then.
+    let user = User::parse(name, &body)?;
+    let created = app.node.change_security(|store| store.put_user(name, user))?;
     Ok(Response::ok(json!({"created": created})))
 }
 
