@@ -5,8 +5,10 @@
 
 use std::sync::{Arc, LazyLock};
 
+use icu_provider::{DataError, DataErrorKind, DataMarker, DataProvider, DataRequest, DataResponse};
+use icu_segmenter::WordSegmenter;
 use icu_segmenter::options::WordBreakInvariantOptions;
-use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
+use icu_segmenter::provider::{Baked, SegmenterDictionaryAutoV2, SegmenterDictionaryExtendedV2};
 use regex::Regex;
 
 use super::{Context, Emit, Settings, TokenBuf, Tokenizer};
@@ -17,8 +19,27 @@ use crate::analysis::unicode;
 #[derive(Debug)]
 struct Thai;
 
-static DICTIONARY: LazyLock<WordSegmenterBorrowed<'static>> =
-    LazyLock::new(|| WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()));
+static DICTIONARY: LazyLock<WordSegmenter> = LazyLock::new(|| {
+    let simple = WordSegmenter::new_for_non_complex_scripts(WordBreakInvariantOptions::default());
+    let mut segmenter = simple.static_to_owned();
+    segmenter.load_dictionary_unstable(&ThaiAndNeighbours).expect("dictionaries that are compiled in");
+    segmenter
+});
+
+/// ICU's dictionaries without that of Chinese and Japanese, which divides no Thai and would be 2 MB of the program.
+struct ThaiAndNeighbours;
+
+impl DataProvider<SegmenterDictionaryAutoV2> for ThaiAndNeighbours {
+    fn load(&self, request: DataRequest) -> Result<DataResponse<SegmenterDictionaryAutoV2>, DataError> {
+        Err(DataErrorKind::IdentifierNotFound.with_req(SegmenterDictionaryAutoV2::INFO, request))
+    }
+}
+
+impl DataProvider<SegmenterDictionaryExtendedV2> for ThaiAndNeighbours {
+    fn load(&self, request: DataRequest) -> Result<DataResponse<SegmenterDictionaryExtendedV2>, DataError> {
+        Baked.load(request)
+    }
+}
 
 /// `thai`, which has no settings.
 pub fn make(_: &Settings<'_>, _: &Context<'_>) -> Result<Arc<dyn Tokenizer>, RequestError> {
@@ -69,7 +90,7 @@ fn thai_words(text: &str, start: usize, end: usize, one: &mut dyn FnMut(usize, u
             to -= 1;
         }
         let mut before = 0;
-        for place in DICTIONARY.segment_str(&text[from..to]).skip(1) {
+        for place in DICTIONARY.as_borrowed().segment_str(&text[from..to]).skip(1) {
             if !one(from + before, from + place) {
                 return false;
             }
