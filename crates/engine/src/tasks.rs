@@ -30,6 +30,8 @@ pub struct Task {
     pub cancelled: Arc<AtomicBool>,
     /// Counters of a request by query.
     pub progress: Option<Arc<Progress>>,
+    /// What its request is called by whoever sent it.
+    opaque_id: Option<Arc<str>>,
     /// Wall clock, as it is shown.
     start_millis: u64,
     /// Monotonic.
@@ -68,6 +70,9 @@ impl Task {
             "cancellable": self.cancellable,
             "headers": {},
         });
+        if let Some(id) = &self.opaque_id {
+            task["headers"]["X-Opaque-Id"] = (**id).into();
+        }
         if self.cancellable {
             task["cancelled"] = self.cancelled.load(Ordering::Relaxed).into();
         }
@@ -173,6 +178,7 @@ impl Tasks {
             cancellable,
             cancelled,
             progress,
+            opaque_id: limber_work::Work::current().and_then(|work| work.opaque_id),
             start_millis: self.clock.now_millis(),
             start_nanos: self.clock.monotonic_nanos(),
             finished: Mutex::new(None),
@@ -184,6 +190,22 @@ impl Tasks {
     /// All running tasks, in the order in which they began.
     pub fn list(&self) -> Vec<Arc<Task>> {
         self.list.running.lock().values().cloned().collect()
+    }
+
+    /// Waits up to `timeout_ms` until `is_over`, which is asked again and again.
+    ///
+    /// # Errors
+    /// Nobody waits for the answer any more, or too many wait.
+    pub fn wait(&self, timeout_ms: u64, mut is_over: impl FnMut() -> bool) -> Result<()> {
+        let deadline = Instant::now() + Duration::from_millis(timeout_ms.min(3_600_000));
+        patiently(deadline, |step| {
+            if !step.is_zero() {
+                let mut finished = self.list.finished.lock();
+                self.list.ended.wait_for(&mut finished, step);
+            }
+            Ok(is_over().then_some(()))
+        })
+        .map(drop)
     }
 
     /// The body of `GET _tasks/{id}`, waiting up to `timeout_ms` for its end; `None`: unknown.

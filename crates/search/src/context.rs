@@ -233,6 +233,7 @@ impl SearchContext {
             cancelled: self.cancelled.clone(),
             deadline: self.deadline,
             warnings: work::warnings(),
+            opaque_id: None,
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Work {
     pub deadline: Option<Instant>,
     /// Where its threads warn whoever sent it; `None`: nobody is told.
     pub warnings: Option<Arc<Warnings>>,
+    /// What whoever sent it calls it (`X-Opaque-Id`): lists of tasks show it.
+    pub opaque_id: Option<Arc<str>>,
 }
 
 impl Work {

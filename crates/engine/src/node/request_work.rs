@@ -11,6 +11,6 @@ impl Node {
     /// Makes what follows on this thread the work of one request, which `cancelled` ends.
     pub(super) fn enter_work(&self, cancelled: Arc<AtomicBool>) -> Entered {
         let meter = Some(Arc::new(self.ledger.request.meter()));
-        Work { meter, cancelled, deadline: None, warnings: None }.enter()
+        Work { meter, cancelled, deadline: None, warnings: None, opaque_id: None }.enter()
     }
 }

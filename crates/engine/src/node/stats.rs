@@ -2,6 +2,7 @@
 //!
 //! A section is made once per shard as JSON of numbers; indices, primaries and totals are sums of those.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
@@ -35,8 +36,13 @@ const SECTIONS: &[(&str, &str)] = &[
     ("request_cache", "request_cache"),
     ("recovery", "recovery"),
     ("bulk", "bulk"),
+    ("dense_vector", "dense_vector"),
+    ("sparse_vector", "sparse_vector"),
     ("segment_memory", "segment_memory"),
 ];
+
+/// What a field is estimated to take beside its data. Source: Elasticsearch's `NodeMappingStats`.
+const FIELD_BYTES: u64 = 1024;
 
 /// Members that are a maximum, not a sum.
 const MAXIMA: &[&str] = &["earliest_last_modified_age", "max_unsafe_auto_id_timestamp", "is_throttled"];
@@ -198,6 +204,14 @@ impl Node {
         }
         if request.wants("segment_memory") {
             sum["segment_memory"]["cache"] = self.term_index_stats_json();
+        }
+        if request.wants("mappings") {
+            let fields = |live: &Arc<LiveIndex>| live.core.mapping.load().fields().len() as u64;
+            let total: u64 = self.live.load().values().map(fields).sum();
+            sum["mappings"] = json!({
+                "total_count": total,
+                "total_estimated_overhead_in_bytes": total * FIELD_BYTES,
+            });
         }
         let indices = body["indices"].as_object().into_iter().flatten();
         match level {
@@ -406,6 +420,8 @@ fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis
                 "miss_count": cache.misses(),
             })
         }
+        // There are no fields of vectors.
+        "dense_vector" | "sparse_vector" => json!({"value_count": 0}),
         "recovery" => json!({"current_as_source": 0, "current_as_target": 0, "throttle_time_in_millis": 0}),
         "segment_memory" => stats.segment_memory.to_json(),
         "bulk" => {

@@ -27,7 +27,7 @@ pub fn section(app: &App, name: &str) -> Value {
     }
 }
 
-fn compilations(app: &App) -> Value {
+pub fn compilations(app: &App) -> Value {
     let (compilations, evictions, limited) = app.node.script_statistics();
     json!({
         "compilations": compilations,

@@ -1,6 +1,8 @@
 //! `_tasks`: what is running, its end, and its cancellation.
 
-use limber_engine::Result;
+use std::sync::Arc;
+
+use limber_engine::{Result, Task};
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
@@ -11,6 +13,9 @@ use crate::http::response::Response;
 
 const LIST: &[&str] =
     &["actions", "detailed", "group_by", "nodes", "parent_task_id", "timeout", "wait_for_completion"];
+
+/// The task of a list of tasks.
+const LISTING: &str = "cluster:monitor/tasks/lists";
 
 /// The endpoints of this file (`_tasks`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
@@ -34,9 +39,31 @@ fn selected(actions: &[String], action: &str) -> bool {
     actions.is_empty() || actions.iter().any(|pattern| limber_text::wildcard::matches(pattern, action))
 }
 
-fn list(app: &App, request: &Request) -> Result<Response> {
+/// The tasks that a list shows: of this node, and of the actions that are asked for. The list itself is one of them, as in Elasticsearch.
+/// With `wait_for_completion` it is empty of others, or the time is up.
+pub(super) fn listed(app: &App, request: &Request) -> Result<Vec<Arc<Task>>> {
     let actions = request.list("actions");
-    let tasks = app.node.tasks().list().into_iter().filter(|task| selected(&actions, task.action));
+    let is_here =
+        request.param("nodes").is_none_or(|nodes| nodes.is_empty() || super::nodes::selects(app, nodes));
+    // No task here is a part of another one.
+    let has_parent = request.param("parent_task_id").is_some_and(|parent| !parent.is_empty());
+    if !is_here || has_parent {
+        return Ok(Vec::new());
+    }
+    let own = app.node.tasks().register(LISTING, "", false);
+    let chosen = || -> Vec<Arc<Task>> {
+        let all = app.node.tasks().list().into_iter();
+        all.filter(|task| selected(&actions, task.action)).collect()
+    };
+    if request.flag_or("wait_for_completion", false)? {
+        let timeout_ms = request.time_ms("timeout")?.unwrap_or(30_000);
+        app.node.tasks().wait(timeout_ms, || chosen().iter().all(|task| task.id == own.task.id))?;
+    }
+    Ok(chosen())
+}
+
+fn list(app: &App, request: &Request) -> Result<Response> {
+    let tasks = listed(app, request)?.into_iter();
     let detailed = request.flag_or("detailed", false)?;
     let node_id = app.node.node_id();
     let rendered: Vec<(String, Value)> = tasks

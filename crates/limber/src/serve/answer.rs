@@ -210,6 +210,7 @@ async fn handle(
         cancelled: request.cancelled.clone(),
         deadline: None,
         warnings: Some(warnings.clone()),
+        opaque_id: header("x-opaque-id").map(Arc::from),
     };
     let job = Box::new(move || {
         // Nobody waits for it any more: what waits for a thread after it goes first.

@@ -13,7 +13,7 @@ const COLUMNS: &[Column] = &[
     text("ip", "", "ip address"),
     text("node", "n", "node name"),
     text("field", "f", "field name"),
-    number("size", "", "field data usage"),
+    number("size", "s", "field data usage"),
 ];
 
 /// Answers `GET _cat/fielddata`.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::App;
 use super::rows::{Source, member};
-use super::statistics::{PRIMARY_STATISTICS, STATISTICS};
+use super::statistics;
 use super::table::{Cell, Column, Table, number, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -30,10 +30,8 @@ const LEADING: &[Column] = &[
     number("dataset.size", "", "total size of dataset"),
 ];
 
-static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
-    let statistics = STATISTICS.iter().chain(PRIMARY_STATISTICS).map(|statistic| statistic.column);
-    LEADING.iter().copied().chain(statistics).collect()
-});
+static COLUMNS: LazyLock<Vec<Column>> =
+    LazyLock::new(|| LEADING.iter().copied().chain(statistics::columns_of_indices()).collect());
 
 /// Answers `GET _cat/indices`.
 pub fn indices(app: &App, request: &Request) -> Result<Response> {
@@ -94,8 +92,7 @@ pub fn indices(app: &App, request: &Request) -> Result<Response> {
             Source::Bytes("store.size_in_bytes").read(primaries),
             data_set.map_or(Cell::Null, Cell::Bytes),
         ];
-        row.extend(STATISTICS.iter().map(|statistic| statistic.source.read(total)));
-        row.extend(PRIMARY_STATISTICS.iter().map(|statistic| statistic.source.read(primaries)));
+        row.extend(statistics::cells_of_index(total, primaries));
         table.rows.push(row);
     }
     table.render(request)

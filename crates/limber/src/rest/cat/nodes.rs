@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use limber_engine::{Result, StatsRequest};
 
 use super::App;
-use super::statistics::STATISTICS;
+use super::statistics;
 use super::table::{Cell, Column, Table, number, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -20,16 +20,17 @@ const LEADING: &[Column] = &[
     text("version", "v", "es version").hidden(),
     text("type", "t", "es distribution type").hidden(),
     text("build", "b", "es build hash").hidden(),
+    text("jdk", "j", "jdk version").hidden(),
     number("disk.total", "dt,diskTotal", "total disk space").hidden(),
     number("disk.used", "du,diskUsed", "used disk space").hidden(),
     number("disk.avail", "d,da,disk,diskAvail", "available disk space").hidden(),
     number("disk.used_percent", "dup,diskUsedPercent", "used disk space percentage").hidden(),
-    number("heap.current", "hc,heapCurrent", "used heap: bytes held by the ledger's pools").hidden(),
-    number("heap.percent", "hp,heapPercent", "used heap ratio: pools against memory.limit"),
-    number("heap.max", "hm,heapMax", "max configured heap: memory.limit").hidden(),
+    number("heap.current", "hc,heapCurrent", "used heap").hidden(),
+    number("heap.percent", "hp,heapPercent", "used heap ratio"),
+    number("heap.max", "hm,heapMax", "max configured heap").hidden(),
     number("ram.current", "rc,ramCurrent", "used machine memory").hidden(),
     number("ram.percent", "rp,ramPercent", "used machine memory ratio"),
-    number("ram.max", "rn,ramMax", "total machine memory").hidden(),
+    number("ram.max", "rm,ramMax", "total machine memory").hidden(),
     number("file_desc.current", "fdc,fileDescriptorCurrent", "used file descriptors").hidden(),
     number("file_desc.percent", "fdp,fileDescriptorPercent", "used file descriptor ratio").hidden(),
     number("file_desc.max", "fdm,fileDescriptorMax", "max file descriptors").hidden(),
@@ -41,15 +42,14 @@ const LEADING: &[Column] = &[
     text(
         "node.role",
         "r,role,nodeRole",
-        "m:master eligible node, d:data node, i:ingest node, r:remote cluster client",
+        "m:master eligible node, d:data node, i:ingest node, -:coordinating node only",
     ),
     text("master", "m", "*:current master"),
     text("name", "n", "node name"),
 ];
 
-static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
-    LEADING.iter().copied().chain(STATISTICS.iter().map(|statistic| statistic.column)).collect()
-});
+static COLUMNS: LazyLock<Vec<Column>> =
+    LazyLock::new(|| LEADING.iter().copied().chain(statistics::columns_of_nodes()).collect());
 
 /// Answers `GET _cat/nodes`.
 pub fn nodes(app: &App, request: &Request) -> Result<Response> {
@@ -57,7 +57,7 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
     if request.flag_or("help", false)? {
         return table.render(request);
     }
-    let of_indices = app.node.node_indices_stats(&StatsRequest::default())?;
+    let mut of_node = app.node.node_indices_stats(&StatsRequest::default())?;
     let (os, process) = (machine::os(), machine::process());
     let ledger = app.node.ledger();
     let used: u64 = ledger.pools().iter().map(|pool| pool.used_bytes()).sum();
@@ -79,6 +79,8 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
         Cell::from(app.config.compat_version.as_str()),
         Cell::from("tar"),
         Cell::from(crate::rest::info::build_hash()),
+        // There is none; `_nodes` says the same.
+        Cell::from("none"),
         Cell::Bytes(disk_total),
         Cell::Bytes(disk_used),
         Cell::Bytes(disk_available),
@@ -101,7 +103,8 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
         Cell::from("*"),
         Cell::from(app.node.config().node_name.as_str()),
     ];
-    row.extend(STATISTICS.iter().map(|statistic| statistic.source.read(&of_indices)));
+    of_node["script"] = crate::rest::node_sections::compilations(app);
+    row.extend(statistics::cells_of_node(&of_node));
     table.rows.push(row);
     table.render(request)
 }

@@ -14,7 +14,6 @@ const COLUMNS: &[Column] = &[
     text("component", "c", "component"),
     text("version", "v", "component version"),
     text("description", "d", "plugin details").hidden(),
-    text("type", "t", "plugin type").hidden(),
 ];
 
 /// Answers `GET _cat/plugins`.

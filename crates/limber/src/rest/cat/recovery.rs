@@ -20,7 +20,7 @@ const COLUMNS: &[Column] = &[
     number("start_time_millis", "start_millis", "recovery start time in epoch milliseconds").hidden(),
     text("stop_time", "stop", "recovery stop time").hidden(),
     number("stop_time_millis", "stop_millis", "recovery stop time in epoch milliseconds").hidden(),
-    text("time", "t,ti,primaryOrReplica", "recovery time"),
+    text("time", "t,ti", "recovery time"),
     text("type", "ty", "recovery type"),
     text("stage", "st", "recovery stage"),
     text("source_host", "shost", "source host"),

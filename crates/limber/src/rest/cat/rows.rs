@@ -20,7 +20,20 @@ pub enum Source {
     Count(&'static str),
     Bytes(&'static str),
     Millis(&'static str),
+    Text(&'static str),
+    /// All that is held in memory for the shards.
+    Memory,
+    /// `false`: nothing of the kind is ever so here.
+    Never,
 }
+
+/// What [`Source::Memory`] adds up. Source: `CommonStats#getTotalMemory`.
+const IN_MEMORY: &[&str] = &[
+    "fielddata.memory_size_in_bytes",
+    "query_cache.memory_size_in_bytes",
+    "segments.index_writer_memory_in_bytes",
+    "segments.version_map_memory_in_bytes",
+];
 
 impl Source {
     /// Null when the section is absent, as for closed indices.
@@ -29,6 +42,11 @@ impl Source {
             Source::Count(path) => (path, Cell::Count),
             Source::Bytes(path) => (path, Cell::Bytes),
             Source::Millis(path) => (path, Cell::Millis),
+            Source::Text(path) => {
+                return member(value, path).and_then(Value::as_str).map_or(Cell::Null, Cell::from);
+            }
+            Source::Memory => return Cell::Bytes(IN_MEMORY.iter().map(|path| number(value, path)).sum()),
+            Source::Never => return Cell::from("false"),
         };
         member(value, path).and_then(Value::as_u64).map_or(Cell::Null, cell)
     }

@@ -6,7 +6,7 @@ use limber_engine::{HealthRequest, IndicesOptions, Result, StatsLevel, StatsRequ
 
 use super::App;
 use super::rows::Source;
-use super::statistics::STATISTICS;
+use super::statistics;
 use super::table::{Cell, Column, Table, number, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -27,16 +27,12 @@ const LEADING: &[Column] = &[
     text("unassigned.reason", "ur", "reason shard became unassigned").hidden(),
     text("unassigned.at", "ua", "time shard became unassigned (UTC)").hidden(),
     text("unassigned.for", "uf", "time has been unassigned").hidden(),
-    text("unassigned.details", "ud", "why it does not serve, or which of its files are damaged").hidden(),
+    text("unassigned.details", "ud", "additional details as to why the shard became unassigned").hidden(),
     text("recoverysource.type", "rs", "recovery source type").hidden(),
-    number("seq_no.max", "sqm,maxSeqNo", "max sequence number").hidden(),
-    number("seq_no.local_checkpoint", "sql,localCheckpoint", "local checkpoint").hidden(),
-    number("seq_no.global_checkpoint", "sqg,globalCheckpoint", "global checkpoint").hidden(),
 ];
 
-static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
-    LEADING.iter().copied().chain(STATISTICS.iter().map(|statistic| statistic.column)).collect()
-});
+static COLUMNS: LazyLock<Vec<Column>> =
+    LazyLock::new(|| LEADING.iter().copied().chain(statistics::columns_of_shards()).collect());
 
 /// Answers `GET _cat/shards`.
 pub fn shards(app: &App, request: &Request) -> Result<Response> {
@@ -77,11 +73,8 @@ pub fn shards(app: &App, request: &Request) -> Result<Response> {
                 Cell::Null,
                 shard.reason.as_deref().map_or(Cell::Null, Cell::from),
                 if shard.primary_active { Cell::Null } else { Cell::from("EXISTING_STORE") },
-                Source::Count("seq_no.max_seq_no").read(primary),
-                Source::Count("seq_no.local_checkpoint").read(primary),
-                Source::Count("seq_no.global_checkpoint").read(primary),
             ];
-            row.extend(STATISTICS.iter().map(|statistic| statistic.source.read(primary)));
+            row.extend(statistics::cells_of_shard(primary));
             table.rows.push(row);
             for _ in 0..index_health.number_of_replicas {
                 let mut row = vec![Cell::Null; COLUMNS.len()];

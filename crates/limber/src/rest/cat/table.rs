@@ -240,7 +240,7 @@ fn help(columns: &[Column]) -> String {
     let descriptions = width(|c| c.description.len());
     columns
         .iter()
-        .map(|c| format!("{:names$} | {:aliases$} | {:descriptions$} \n", c.name, c.aliases, c.description))
+        .map(|c| format!("{:names$} | {:aliases$} | {:descriptions$}\n", c.name, c.aliases, c.description))
         .collect()
 }
 

@@ -9,7 +9,7 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 
 const COLUMNS: &[Column] = &[
-    text("id", "id", "id of the task with the node").hidden(),
+    text("id", "", "id of the task with the node").hidden(),
     text("action", "ac", "task action"),
     text("task_id", "ti", "unique task id"),
     text("parent_task_id", "pti", "parent task id"),
@@ -24,30 +24,31 @@ const COLUMNS: &[Column] = &[
     text("node", "n", "node name"),
     text("version", "v", "es version").hidden(),
     text("x_opaque_id", "x", "X-Opaque-ID header").hidden(),
-    text("description", "desc", "task action").hidden(),
+    text("description", "desc", "task action"),
 ];
 
-/// Answers `GET _cat/tasks`.
+/// Answers `GET _cat/tasks`. Descriptions are a column where `detailed` asks for them.
 pub fn tasks(app: &App, request: &Request) -> Result<Response> {
-    let mut table = Table::new(COLUMNS);
-    let actions = request.list("actions");
+    let columns = match request.flag_or("detailed", false)? {
+        true => COLUMNS,
+        false => &COLUMNS[..COLUMNS.len() - 1],
+    };
+    let mut table = Table::new(columns);
+    if request.flag_or("help", false)? {
+        return table.render(request);
+    }
     let node_id = app.node.node_id();
     let (host, port) = app.config.http_address.rsplit_once(':').unwrap_or(("127.0.0.1", "0"));
-    for task in app.node.tasks().list() {
-        if !actions.is_empty()
-            && !actions.iter().any(|pattern| limber_text::wildcard::matches(pattern, task.action))
-        {
-            continue;
-        }
+    for task in crate::rest::tasks::listed(app, request)? {
         let body = app.node.tasks().show(&task, node_id, true);
         let started = read(&body, "start_time_in_millis");
         let of_day = started / 1000 % 86_400;
-        table.rows.push(vec![
+        let mut row = vec![
             Cell::Count(task.id),
             Cell::from(task.action),
             Cell::from(format!("{node_id}:{}", task.id)),
-            Cell::from("-"),
-            Cell::from("transport"),
+            Cell::from(body["parent_task_id"].as_str().unwrap_or("-")),
+            Cell::from(body["type"].as_str().unwrap_or("transport")),
             Cell::Count(started),
             Cell::from(format!("{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60)),
             Cell::Count(read(&body, "running_time_in_nanos")),
@@ -59,7 +60,9 @@ pub fn tasks(app: &App, request: &Request) -> Result<Response> {
             Cell::from(app.config.compat_version.as_str()),
             Cell::from(body["headers"]["X-Opaque-Id"].as_str().unwrap_or("-")),
             Cell::from(body["description"].as_str().map_or(String::new(), str::to_owned)),
-        ]);
+        ];
+        row.truncate(columns.len());
+        table.rows.push(row);
     }
     table.render(request)
 }
