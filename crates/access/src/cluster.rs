@@ -148,12 +148,13 @@ const OWN: [&str; 3] = [
 ];
 
 /// Actions that `manage_own_api_key` grants as long as they are about the user's own keys.
-const OWN_KEYS: [&str; 5] = [
+const OWN_KEYS: [&str; 6] = [
     "cluster:admin/xpack/security/api_key/create",
     "cluster:admin/xpack/security/api_key/get",
     "cluster:admin/xpack/security/api_key/invalidate",
     "cluster:admin/xpack/security/api_key/query",
     "cluster:admin/xpack/security/api_key/update",
+    "cluster:admin/xpack/security/api_key/bulk_update",
 ];
 
 /// Whether every authenticated user may take the action.

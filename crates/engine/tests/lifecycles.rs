@@ -296,3 +296,40 @@ fn a_policy_goes_before_a_lifecycle_unless_it_is_not_preferred() {
     let count = |stream: &str| node.resolve(stream, IndicesOptions::SEARCH).expect("there").len();
     assert_eq!((count("logs-a"), count("logs-b")), (2, 1));
 }
+
+#[test]
+fn an_index_is_moved_to_a_step() {
+    let folder = tempfile::tempdir().expect("tempdir");
+    let clock = Arc::new(ManualClock::at(START_MS));
+    let node = open_at(folder.path(), &clock);
+    let phases = json!({
+        "hot": {"actions": {"set_priority": {"priority": 3}}},
+        "warm": {"min_age": "30d", "actions": {"readonly": {}, "set_priority": {"priority": 2}}},
+    });
+    node.put_policy("p", &json!({"policy": {"phases": phases}})).expect("a policy");
+    node.create_index("i", &json!({"settings": {"index.lifecycle.name": "p"}})).expect("created");
+    node.lifecycle_round();
+    assert_eq!(place(&node, "i"), "hot/complete/complete");
+    let moves = |next: Value| {
+        let now = json!({"phase": "hot", "action": "complete", "name": "complete"});
+        node.move_to_step("i", &json!({"current_step": now, "next_step": next}))
+    };
+    for next in [
+        json!({"phase": "cold"}),
+        json!({"phase": "warm", "action": "shrink"}),
+        json!({"phase": "warm", "action": "readonly", "name": "no"}),
+    ] {
+        let error = moves(next).expect_err("no such step");
+        assert!(error.reason.ends_with("for index [i] with policy [p] does not exist"), "{error}");
+    }
+    moves(json!({"phase": "warm", "action": "readonly", "name": "readonly"})).expect("moved");
+    // It went on from there until a step waits for a node of the next tier.
+    assert_eq!(place(&node, "i"), "warm/migrate/check-migration");
+    let shown = node.get_index("i", IndicesOptions::METADATA).expect("an index");
+    assert!(
+        Value::Object(shown[0].settings.clone()).to_string().contains("write"),
+        "{:?}",
+        shown[0].settings
+    );
+    assert!(moves(json!({"phase": "warm"})).is_err(), "it is there no more");
+}

@@ -383,13 +383,25 @@ fn api_keys_and_tokens() {
     assert_eq!((&who["authentication_type"], &who["api_key"]["name"]), (&json!("api_key"), &json!("k")));
     let own = key.expect(200, "GET", "/_security/api_key?owner=true", Value::Null);
     assert_eq!(own["api_keys"][0]["id"], id.as_str());
+    let many = elastic.expect(
+        200,
+        "POST",
+        "/_security/api_key/_bulk_update",
+        json!({"ids": [id.as_str(), "nosuch"], "metadata": {"of": "many"}}),
+    );
+    assert_eq!((&many["updated"], &many["noops"]), (&json!([id.as_str()]), &json!([])));
+    assert_eq!(many["errors"]["count"], 1);
+    assert_eq!(many["errors"]["details"]["nosuch"]["type"], "resource_not_found_exception");
+    key.expect(400, "POST", "/_security/api_key/_bulk_update", json!({"ids": [id.as_str()]}));
+    let path = "/_security/service/elastic/kibana/credential/token/t/_clear_cache";
+    elastic.expect(200, "POST", path, Value::Null);
     key.expect(403, "GET", "/_security/api_key", Value::Null);
     key.expect(400, "POST", "/_security/api_key", json!({"name": "derived"}));
     let found = elastic.expect(
         200,
         "POST",
         "/_security/_query/api_key",
-        json!({"query": {"term": {"metadata.env": "test"}}}),
+        json!({"query": {"term": {"metadata.of": "many"}}}),
     );
     assert_eq!((&found["total"], &found["api_keys"][0]["name"]), (&json!(1), &json!("k")));
     assert!(!found.to_string().contains("digest"));

@@ -14,11 +14,12 @@ use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
 use super::Node;
+use super::lifecycle_round::execution_of;
 use super::state::NodeState;
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::environment::{LastTime, WallClockWatch, format_utc_millis};
-use crate::lifecycle::{LifecycleState, Policy, RUNNING, STOPPED, STOPPING, check_policy_name};
+use crate::lifecycle::{COMPLETE, LifecycleState, Policy, RUNNING, STOPPED, STOPPING, check_policy_name};
 
 /// Policies of a node: all of them are in one file.
 const POLICIES_MAX: usize = 10_000;
@@ -269,6 +270,78 @@ impl Node {
             self.store_lifecycle(&index, next)?;
             self.advance(&index.name);
         }
+        Ok(())
+    }
+
+    /// `POST /_ilm/move/{index}`: the index goes on from another step of its policy.
+    ///
+    /// Source: Elasticsearch's `TransportMoveToStepAction`, `IndexLifecycleTransition#validateTransition`.
+    ///
+    /// # Errors
+    /// A body without the steps; the index follows no policy, is not at the current step, or its policy has no such step.
+    pub fn move_to_step(&self, name: &str, body: &Value) -> Result<()> {
+        let refused = |why: String| Err(RequestError::illegal_argument(why));
+        let part = |step: &str, key: &str| body[step][key].as_str().map(str::to_owned);
+        let required = |step: &str, key: &str| {
+            part(step, key).ok_or_else(|| {
+                RequestError::illegal_argument(format!(
+                    "Required one of fields [{step}.{key}], but none were specified."
+                ))
+            })
+        };
+        for key in body.as_object().into_iter().flat_map(Map::keys) {
+            if !matches!(key.as_str(), "current_step" | "next_step") {
+                return Err(crate::body::unknown_field("move_to_step_request", key));
+            }
+        }
+        let current = [
+            required("current_step", "phase")?,
+            required("current_step", "action")?,
+            required("current_step", "name")?,
+        ];
+        let phase = required("next_step", "phase")?;
+        let (action, step) = (part("next_step", "action"), part("next_step", "name"));
+        let (index, _) = self.catalog.load().single(name)?;
+        let state = &index.lifecycle;
+        let policy_name = self.catalog.load().policy_of(&index).map(str::to_owned);
+        let Some(policy) = policy_name.as_deref().and_then(|policy| self.policy(policy)) else {
+            return refused(format!("index [{name}] is not associated with an Index Lifecycle Policy"));
+        };
+        let policy_name = policy_name.unwrap_or_default();
+        let place = [&state.phase, &state.action, &state.step].map(|part| match part.is_empty() {
+            true => COMPLETE.to_owned(),
+            false => part.clone(),
+        });
+        let shown = |[phase, action, name]: &[String; 3]| {
+            json!({"phase": phase, "action": action, "name": name}).to_string()
+        };
+        if current != place {
+            return refused(format!(
+                "index [{name}] is not on current step [{}], currently: [{}]",
+                shown(&current),
+                shown(&place)
+            ));
+        }
+        let known = policy.phase(&phase);
+        let actions =
+            known.into_iter().flat_map(|phase| &phase.actions).filter(|one| !one.steps().is_empty());
+        let mut fitting = actions.filter(|one| action.as_deref().is_none_or(|action| one.name() == action));
+        let found = fitting.find_map(|one| {
+            let mut steps = one.steps().iter();
+            let step = steps.find(|known| step.as_deref().is_none_or(|step| step == **known))?;
+            Some((one.name(), *step))
+        });
+        let (Some(known), Some((action, step))) = (known, found) else {
+            let wanted = [phase, action.unwrap_or_default(), step.unwrap_or_default()];
+            return refused(format!(
+                "step [{}] for index [{name}] with policy [{policy_name}] does not exist",
+                shown(&wanted)
+            ));
+        };
+        let mut next = state.at(known.name, action, step, self.now_millis());
+        next.phase_execution = execution_of(&policy_name, &policy, known);
+        self.store_lifecycle(&index, next)?;
+        self.advance(&index.name);
         Ok(())
     }
 

@@ -165,7 +165,7 @@ fn next_phase(
     Some((next, true))
 }
 
-fn execution_of(policy_name: &str, policy: &Policy, phase: &Phase) -> Value {
+pub(super) fn execution_of(policy_name: &str, policy: &Policy, phase: &Phase) -> Value {
     json!({
         "policy": policy_name,
         "phase_definition": phase.to_json(),

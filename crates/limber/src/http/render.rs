@@ -19,6 +19,7 @@ use super::response::{Body, CHALLENGES, Response};
 /// What the HTTP server sends.
 pub type HttpResponse = hyper::Response<Full<Bytes>>;
 
+const TEXT: &str = "text/plain; charset=UTF-8";
 /// Answers smaller than this are never compressed: one packet anyway.
 const COMPRESS_BYTES_MIN: usize = 1 << 10;
 /// Answers smaller than this are not charged.
@@ -105,7 +106,7 @@ impl Shape {
             let names: Vec<&str> = allowed.iter().map(|method| method.name()).collect();
             headers.push(("Allow", names.join(",")));
         }
-        self.finish(status, headers, Vec::new(), "text/plain; charset=UTF-8".to_owned(), None)
+        self.finish(status, headers, Vec::new(), TEXT.to_owned(), None)
     }
 
     fn bytes(&self, body: Body, pool: Option<&Arc<Pool>>) -> Result<(Vec<u8>, String), RequestError> {
@@ -128,10 +129,10 @@ impl Shape {
             Body::RawJson(bytes) => bytes,
             Body::Shown(shown) if self.media.is_asked_for => self.value(shown.value())?,
             Body::Shown(shown) => {
-                return Ok((shown.text().into_bytes(), "text/plain; charset=UTF-8".to_owned()));
+                return Ok((shown.text().into_bytes(), TEXT.to_owned()));
             }
             Body::Document(content_type, bytes) => return Ok((bytes, content_type.to_owned())),
-            Body::Text(text) => return Ok((text.into_bytes(), "text/plain; charset=UTF-8".to_owned())),
+            Body::Text(text) => return Ok((text.into_bytes(), TEXT.to_owned())),
         };
         Ok((bytes, self.media.content_type.clone()))
     }
@@ -157,7 +158,9 @@ impl Shape {
         let mut builder =
             hyper::Response::builder().status(status).header("X-elastic-product", "Elasticsearch");
         let has_own_type = headers.iter().any(|(name, _)| *name == "content-type");
-        if !bytes.is_empty() && !has_own_type {
+        if !has_own_type {
+            // An answer without a body is an empty text, as in Elasticsearch.
+            let content_type = if bytes.is_empty() { TEXT } else { &content_type };
             builder = builder.header("content-type", content_type);
         }
         if let Some(opaque_id) = &self.opaque_id {

@@ -38,7 +38,6 @@ pub const ROUTES: &[Route] = &[
     absent("/{index}/_field_usage_stats"),
     absent("/{index}/_eql/search"),
     absent("/_ilm/migrate_to_data_tiers"),
-    absent("/_ilm/move/{index}"),
     absent("/{index}/_knn_search"),
     absent("/_knn_search"),
     absent("/_query"),

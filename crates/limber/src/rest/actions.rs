@@ -49,6 +49,11 @@ const SECURITY: &[Row] = &[
     ("DELETE", "/_security/role/{name}", "cluster:admin/xpack/security/role/delete"),
     ("PUT POST", "/_security/role/{name}/_clear_cache", "cluster:admin/xpack/security/roles/cache/clear"),
     ("PUT POST", "/_security/realm/{realms}/_clear_cache", "cluster:admin/xpack/security/realm/cache/clear"),
+    (
+        "PUT POST",
+        "/_security/service/{namespace}/{service}/credential/token/{name}/_clear_cache",
+        "cluster:admin/xpack/security/cache/clear",
+    ),
     ("PUT POST", "/_security/api_key/{ids}/_clear_cache", "cluster:admin/xpack/security/cache/clear"),
     (
         "PUT POST",
@@ -62,6 +67,7 @@ const SECURITY: &[Row] = &[
     ("PUT POST", "/_security/api_key", "cluster:admin/xpack/security/api_key/create"),
     ("GET", "/_security/api_key", "cluster:admin/xpack/security/api_key/get"),
     ("DELETE", "/_security/api_key", "cluster:admin/xpack/security/api_key/invalidate"),
+    ("POST", "/_security/api_key/_bulk_update", "cluster:admin/xpack/security/api_key/bulk_update"),
     ("PUT", "/_security/api_key/{id}", "cluster:admin/xpack/security/api_key/update"),
     ("GET POST", "/_security/_query/api_key", "cluster:admin/xpack/security/api_key/query"),
     ("POST", "/_security/api_key/grant", "cluster:admin/xpack/security/api_key/grant"),
@@ -265,6 +271,7 @@ const CLUSTER: &[Row] = &[
     ("GET", "/_ilm/policy/{name}", "cluster:admin/ilm/get"),
     ("DELETE", "/_ilm/policy/{name}", "cluster:admin/ilm/delete"),
     ("GET", "/_ilm/status", "cluster:admin/ilm/operation_mode/get"),
+    ("POST", "/_ilm/move/{index}", "cluster:admin/ilm/_move/post"),
     ("POST", "/_ilm/start", "cluster:admin/ilm/start"),
     ("POST", "/_ilm/stop", "cluster:admin/ilm/stop"),
     ("GET", "/_slm/policy", "cluster:admin/slm/get"),

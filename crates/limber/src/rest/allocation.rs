@@ -11,6 +11,7 @@ use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
+use super::parser::Parser;
 use super::router::{generic as slow, management as route};
 use super::{App, Route, nodes};
 use crate::http::request::{Method, Request};
@@ -41,38 +42,44 @@ struct Asked {
     index: String,
     shard: u32,
     is_primary: bool,
+    current_node: Option<String>,
 }
+
+/// Source: `ClusterAllocationExplainRequest`.
+const PARSER: Parser = Parser("cluster/allocation/explain");
 
 impl Asked {
     fn parse(body: &Value) -> Result<Option<Asked>> {
-        let object =
-            body.as_object().ok_or_else(|| RequestError::parsing("the request must be an object"))?;
-        if object.is_empty() {
+        let members = PARSER.members(body)?;
+        if members.is_empty() {
             return Ok(None);
         }
-        for key in object.keys() {
-            if !matches!(key.as_str(), "index" | "shard" | "primary" | "current_node") {
-                return Err(RequestError::new(
-                    400,
-                    "x_content_parse_exception",
-                    format!("[cluster/allocation/explain] unknown field [{key}]"),
-                ));
+        let (mut index, mut shard, mut primary, mut current_node) = (None, None, None, None);
+        for (key, value) in members {
+            match key.as_str() {
+                "index" => index = Some(PARSER.text(key, value)?.to_owned()),
+                "shard" => shard = Some(PARSER.integer(key, value)?),
+                "primary" => primary = Some(PARSER.flag(key, value)?),
+                "current_node" => current_node = Some(PARSER.text(key, value)?.to_owned()),
+                _ => return Err(PARSER.unknown(key)),
             }
         }
-        let missing = |what: &str| RequestError::validation([format!("{what} must be specified")]);
-        let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
-        Ok(Some(Asked {
-            index: object.get("index").and_then(Value::as_str).ok_or_else(|| missing("index"))?.to_owned(),
-            shard: object
-                .get("shard")
-                .and_then(number)
-                .and_then(|shard| u32::try_from(shard).ok())
-                .ok_or_else(|| missing("shard"))?,
-            is_primary: object
-                .get("primary")
-                .and_then(|value| value.as_bool().or_else(|| value.as_str()?.parse().ok()))
-                .ok_or_else(|| missing("primary"))?,
-        }))
+        let missing =
+            [("index", index.is_none()), ("shard", shard.is_none()), ("primary", primary.is_none())];
+        let problems: Vec<String> = missing
+            .iter()
+            .filter(|(_, is_missing)| *is_missing)
+            .map(|(name, _)| format!("{name} must be specified"))
+            .collect();
+        match (index, shard, primary) {
+            (Some(index), Some(shard), Some(is_primary)) => Ok(Some(Asked {
+                index,
+                shard: u32::try_from(shard).unwrap_or(u32::MAX),
+                is_primary,
+                current_node,
+            })),
+            _ => Err(RequestError::validation(problems)),
+        }
     }
 }
 
@@ -92,21 +99,27 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
         Some(body) => body,
         None => in_url(request)?,
     };
+    let with_yes = request.flag_or("include_yes_decisions", false)?;
     let health = app.node.cluster_health(&HealthRequest::default())?;
     let (index, shard, is_primary, was_named) = match Asked::parse(&body)? {
         Some(asked) => {
             let index = health.indices.iter().find(|index| *index.name == *asked.index);
             let index = index.ok_or_else(|| no_such_index(&asked.index))?;
             let shard = index.shards.iter().find(|shard| shard.shard == asked.shard).ok_or_else(|| {
-                let reason = format!("No shard was specified in the request with number [{}]", asked.shard);
-                RequestError::illegal_argument(reason)
+                RequestError::new(404, "shard_not_found_exception", "no such shard")
+                    .with("shard", asked.shard.to_string())
+                    .with("index", asked.index.as_str())
             })?;
-            if !asked.is_primary && index.number_of_replicas == 0 {
-                let reason = format!(
-                    "No replica of shard [{}] of index [{}] exists: it has number_of_replicas 0",
-                    asked.shard, asked.index
-                );
+            if let Some(node) = asked.current_node.as_deref().filter(|node| !nodes::selects(app, node)) {
+                let reason = format!("failed to resolve [{node}], no matching nodes");
                 return Err(RequestError::illegal_argument(reason));
+            }
+            if !asked.is_primary && index.number_of_replicas == 0 {
+                return Err(RequestError::illegal_argument(format!(
+                    "unable to find any shards to explain [ClusterAllocationExplainRequest[index={},shard={},primary?=false,\
+                     includeYesDecisions?={with_yes}] in the routing table",
+                    asked.index, asked.shard
+                )));
             }
             (index, shard, asked.is_primary, true)
         }
@@ -125,7 +138,10 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     answer.insert("shard".into(), shard.shard.into());
     answer.insert("primary".into(), is_primary.into());
     let more = match is_primary && shard.primary_active {
-        true => explain_started(app),
+        true => {
+            let with_disk = request.flag_or("include_disk_info", false)?;
+            explain_started(app, with_disk, unassigned(&health.indices).is_none())
+        }
         false => explain_unassigned(app, index, shard, is_primary)?,
     };
     answer.extend(more);
@@ -134,12 +150,15 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
 
 fn no_such_index(name: &str) -> RequestError {
     RequestError::new(404, "index_not_found_exception", format!("no such index [{name}]"))
+        .with("index_uuid", "_na_")
+        .with("index", name)
 }
 
 fn none_is_unassigned() -> RequestError {
     RequestError::illegal_argument(
         "No shard was specified in the request which means the response should explain a randomly-chosen unassigned shard, but there are \
-         no unassigned shards in this cluster. To explain the allocation of an assigned shard you must specify the target shard in the request.",
+         no unassigned shards in this cluster. To explain the allocation of an assigned shard you must specify the target shard in the request. See \
+         https://www.elastic.co/guide/en/elasticsearch/reference/8.19/cluster-allocation-explain.html for more information.",
     )
 }
 
@@ -153,7 +172,8 @@ fn unassigned(indices: &[IndexHealth]) -> Option<(&IndexHealth, &ShardHealth, bo
         .or_else(|| replica().map(|(index, shard)| (index, shard, false)))
 }
 
-fn explain_started(app: &App) -> Map<String, Value> {
+/// `all_active`: no shard waits for a node, so that the cluster might be balanced.
+fn explain_started(app: &App, with_disk: bool, all_active: bool) -> Map<String, Value> {
     let node = json!({
         "id": app.node.node_id(),
         "name": app.node.config().node_name,
@@ -162,20 +182,59 @@ fn explain_started(app: &App) -> Map<String, Value> {
         "roles": nodes::ROLES,
         "weight_ranking": 1,
     });
-    let explanation = "cannot rebalance as no target node exists that can both allocate this shard and improve the cluster balance";
-    object(json!({
-        "current_state": "started",
-        "current_node": node,
-        "can_remain_on_current_node": "yes",
-        "can_rebalance_cluster": "no",
-        "can_rebalance_cluster_decisions": [{
+    let explanation = "This shard is in a well-balanced location and satisfies all allocation rules so it will remain on this node. \
+                       There is no other node that it could be moved to.";
+    let mut shown = Map::new();
+    shown.insert("current_state".into(), "started".into());
+    shown.insert("current_node".into(), node);
+    if with_disk {
+        shown.insert("cluster_info".into(), disk_info(app));
+    }
+    shown.insert("can_remain_on_current_node".into(), "yes".into());
+    shown.insert("can_rebalance_cluster".into(), if all_active { "yes" } else { "no" }.into());
+    if !all_active {
+        let decisions = json!([{
             "decider": "cluster_rebalance",
             "decision": "NO",
-            "explanation": "there is one node, so there is nowhere to move a shard to",
-        }],
+            "explanation": "the cluster has unassigned shards and cluster setting [cluster.routing.allocation.allow_rebalance] is set to \
+                            [indices_all_active]",
+        }]);
+        shown.insert("can_rebalance_cluster_decisions".into(), decisions);
+    }
+    shown.extend(object(json!({
         "can_rebalance_to_other_node": "no",
         "rebalance_explanation": explanation,
-    }))
+    })));
+    shown
+}
+
+/// What `include_disk_info` asks for. Source: `ClusterInfo#toXContent`.
+fn disk_info(app: &App) -> Value {
+    let fs = app.node.fs_stats();
+    let (total, free) = (&fs["total"]["total_in_bytes"], &fs["total"]["available_in_bytes"]);
+    let (total, free) = (total.as_u64().unwrap_or(0), free.as_u64().unwrap_or(0));
+    let used = total.saturating_sub(free);
+    let percent = |part: u64| if total == 0 { 0.0 } else { (part * 1000 / total) as f64 / 10.0 };
+    let space = json!({
+        "path": fs["data"][0]["path"],
+        "total_bytes": total,
+        "used_bytes": used,
+        "free_bytes": free,
+        "free_disk_percent": percent(free),
+        "used_disk_percent": percent(used),
+    });
+    let node = json!({
+        "node_name": app.node.config().node_name,
+        "least_available": space,
+        "most_available": space,
+    });
+    json!({
+        "nodes": {app.node.node_id(): node},
+        "shard_sizes": {},
+        "shard_data_set_sizes": {},
+        "shard_paths": {},
+        "reserved_sizes": [],
+    })
 }
 
 fn explain_unassigned(

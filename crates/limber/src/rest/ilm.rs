@@ -24,6 +24,7 @@ pub const ROUTES: &[Route] = &[
     route(&[Method::Get], "/{index}/_ilm/explain", EXPLAIN, explain),
     slow(&[Method::Post], "/{index}/_ilm/retry", CHANGE, retry),
     route(&[Method::Post], "/{index}/_ilm/remove", CHANGE, remove),
+    slow(&[Method::Post], "/_ilm/move/{index}", CHANGE, move_to_step),
 ];
 
 fn put(app: &App, request: &Request) -> Result<Response> {
@@ -71,4 +72,9 @@ fn retry(app: &App, request: &Request) -> Result<Response> {
 
 fn remove(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(app.node.remove_lifecycles(request.path("index"))?))
+}
+
+fn move_to_step(app: &App, request: &Request) -> Result<Response> {
+    app.node.move_to_step(request.path("index"), &request.json_required()?)?;
+    Ok(Response::acknowledged())
 }

@@ -91,8 +91,14 @@ pub fn selects(app: &App, filter: &str) -> bool {
             || word == app.node.node_id()
             || limber_text::wildcard::matches(word, &config.node_name)
             || matches!(word.split_once(':'), Some((role, "true")) if ROLES.contains(&role))
-            || app.config.http_address.starts_with(word)
+            || is_address(&app.config.http_address, word)
     })
+}
+
+/// Whether `word` is the address, its host, or a pattern of one of them.
+fn is_address(address: &str, word: &str) -> bool {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    limber_text::wildcard::matches(word, address) || limber_text::wildcard::matches(word, host)
 }
 
 /// `_nodes`, the cluster's name, and the node if it was asked for.

@@ -46,7 +46,10 @@ pub(super) fn listed(app: &App, request: &Request) -> Result<Vec<Arc<Task>>> {
     let is_here =
         request.param("nodes").is_none_or(|nodes| nodes.is_empty() || super::nodes::selects(app, nodes));
     // No task here is a part of another one.
-    let has_parent = request.param("parent_task_id").is_some_and(|parent| !parent.is_empty());
+    let has_parent = match request.param("parent_task_id").filter(|parent| !parent.is_empty()) {
+        Some(parent) => parse_task_id(app, parent).map(|_| true)?,
+        None => false,
+    };
     if !is_here || has_parent {
         return Ok(Vec::new());
     }

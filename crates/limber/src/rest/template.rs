@@ -73,7 +73,22 @@ fn put(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
-    Ok(Response::ok(app.node.get_index_templates(request.param("name").unwrap_or(""))?))
+    let mut found = app.node.get_index_templates(request.param("name").unwrap_or(""))?;
+    shape_settings(request, found["index_templates"].as_array_mut(), "index_template")?;
+    Ok(Response::ok(found))
+}
+
+/// Flattens the settings of the templates where `flat_settings` asks for it; `key` is where each of them stands.
+fn shape_settings(request: &Request, templates: Option<&mut Vec<Value>>, key: &str) -> Result<()> {
+    if !request.flag_or("flat_settings", false)? {
+        return Ok(());
+    }
+    for template in templates.into_iter().flatten() {
+        if let Some(settings) = template[key]["template"].get_mut("settings") {
+            *settings = Value::Object(limber_engine::settings::flatten(settings)?);
+        }
+    }
+    Ok(())
 }
 
 fn delete(app: &App, request: &Request) -> Result<Response> {
@@ -100,7 +115,8 @@ fn put_component(app: &App, request: &Request) -> Result<Response> {
 
 fn get_component(app: &App, request: &Request) -> Result<Response> {
     let names = request.param("name").unwrap_or("");
-    let found = app.node.get_component_templates(names)?;
+    let mut found = app.node.get_component_templates(names)?;
+    shape_settings(request, found["component_templates"].as_array_mut(), "component_template")?;
     // A pattern that fits none is none that was found, unless all were asked for.
     let is_empty = found["component_templates"].as_array().is_some_and(Vec::is_empty);
     let is_missing = is_empty && !matches!(names, "" | "*" | "_all");

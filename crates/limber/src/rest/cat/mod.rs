@@ -99,7 +99,14 @@ pub const ROUTES: &[Route] = &[
     get("/_cat/snapshots/{repository}", with_table_parameters!["ignore_unavailable"], snapshots::snapshots),
     get(
         "/_cat/tasks",
-        with_table_parameters!["actions", "detailed", "nodes", "parent_task_id"],
+        with_table_parameters![
+            "actions",
+            "detailed",
+            "nodes",
+            "parent_task_id",
+            "timeout",
+            "wait_for_completion"
+        ],
         tasks::tasks,
     ),
     get("/_cat/templates", with_table_parameters![], templates::templates),

@@ -40,24 +40,34 @@ pub fn shards(app: &App, request: &Request) -> Result<Response> {
     if request.flag_or("help", false)? {
         return table.render(request);
     }
-    let options = indices_options(request, IndicesOptions { expand_hidden: true, ..IndicesOptions::SEARCH })?;
+    let options = indices_options(
+        request,
+        IndicesOptions {
+            expand_hidden: true,
+            expand_closed: true,
+            forbid_closed_indices: false,
+            ..IndicesOptions::SEARCH
+        },
+    )?;
     let expression = request.param("index").unwrap_or("_all");
+    let open = IndicesOptions { expand_closed: false, ignore_unavailable: true, ..options };
     let stats = app.node.stats(
         expression,
-        options,
+        open,
         &StatsRequest { level: StatsLevel::Shards, ..StatsRequest::default() },
     )?;
     let health = app.node.cluster_health(&HealthRequest::default())?;
     let host = app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host);
-    for (index, body) in stats["indices"].as_object().into_iter().flatten() {
-        let Some(index_health) = health.indices.iter().find(|health| *health.name == **index) else {
+    for info in app.node.get_index(expression, options)? {
+        let (index, body) = (&*info.name, &stats["indices"][&*info.name]);
+        let Some(index_health) = health.indices.iter().find(|health| health.name == info.name) else {
             continue;
         };
         for shard in &index_health.shards {
             let number = shard.shard.to_string();
             let primary = &body["shards"][number.as_str()][0];
             let mut row = vec![
-                Cell::from(index.as_str()),
+                Cell::from(index),
                 Cell::from(number.as_str()),
                 Cell::from("p"),
                 Cell::from(if shard.primary_active { "STARTED" } else { "UNASSIGNED" }),
@@ -78,7 +88,7 @@ pub fn shards(app: &App, request: &Request) -> Result<Response> {
             table.rows.push(row);
             for _ in 0..index_health.number_of_replicas {
                 let mut row = vec![Cell::Null; COLUMNS.len()];
-                row[0] = Cell::from(index.as_str());
+                row[0] = Cell::from(index);
                 row[1] = Cell::from(number.as_str());
                 row[2] = Cell::from("r");
                 row[3] = Cell::from("UNASSIGNED");

@@ -146,41 +146,91 @@ pub(super) fn update(app: &App, request: &Request) -> Result<Response> {
     if draft.name.is_some() {
         return Err(RequestError::parsing("[update_api_key_request_payload] unknown field [name]"));
     }
-    if access.identity.is_api_key() {
-        return Err(RequestError::illegal_argument(
-            "authentication via API key not supported: only the owner user can update an API key",
-        ));
-    }
+    check_may_update(&access)?;
     let expiration_ms = expiration(draft.expiration.as_deref())?;
-    let updated = app.node.change_security(|store| {
-        let limited_by = store.limiting_roles(&access.identity)?;
-        let key = store.api_keys.get_mut(id).filter(|key| is_of(key, &access.identity)).ok_or_else(|| {
-            RequestError::new(
-                404,
-                "resource_not_found_exception",
-                format!("no API key owned by requesting user found for ID [{id}]"),
-            )
-        })?;
-        if !key.is_valid(now_ms()) {
-            return Err(RequestError::illegal_argument(format!(
-                "cannot update invalidated or expired API key [{id}]"
-            )));
-        }
-        let before = key.clone();
-        key.limited_by = limited_by;
-        key.owner_roles = access.identity.roles.clone();
-        if let Some(roles) = draft.roles {
-            key.roles = roles;
-        }
-        if let Some(metadata) = draft.metadata {
-            key.metadata = metadata;
-        }
-        if expiration_ms.is_some() {
-            key.expiration_ms = expiration_ms;
-        }
-        Ok(*key != before)
-    })?;
+    let updated = app.node.change_security(|store| update_one(store, &access, id, &draft, expiration_ms))?;
     Ok(Response::ok(json!({"updated": updated})))
+}
+
+/// Source: `RestBulkUpdateApiKeyAction`, `BulkUpdateApiKeyResponse`.
+pub(super) fn bulk_update(app: &App, request: &Request) -> Result<Response> {
+    let access = caller()?;
+    let mut body = request.json_required()?;
+    let ids = body.as_object_mut().and_then(|body| body.shift_remove("ids"));
+    let ids: Vec<String> = match ids {
+        Some(Value::Array(ids)) => ids.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    if ids.is_empty() {
+        return Err(RequestError::validation(["Field [ids] cannot be empty"]));
+    }
+    let draft = ApiKeyDraft::parse(&body)?;
+    if draft.name.is_some() {
+        return Err(RequestError::parsing("[bulk_update_api_key_request] unknown field [name]"));
+    }
+    check_may_update(&access)?;
+    let expiration_ms = expiration(draft.expiration.as_deref())?;
+    let (mut updated, mut unchanged, mut errors) = (Vec::new(), Vec::new(), Map::new());
+    app.node.change_security(|store| {
+        for id in &ids {
+            match update_one(store, &access, id, &draft, expiration_ms) {
+                Ok(true) => updated.push(id.as_str()),
+                Ok(false) => unchanged.push(id.as_str()),
+                Err(error) => drop(errors.insert(id.clone(), error.to_json())),
+            }
+        }
+        Ok(())
+    })?;
+    let mut answer = json!({"updated": updated, "noops": unchanged});
+    if !errors.is_empty() {
+        answer["errors"] = json!({"count": errors.len(), "details": errors});
+    }
+    Ok(Response::ok(answer))
+}
+
+fn check_may_update(access: &Access) -> Result<()> {
+    match access.identity.is_api_key() {
+        true => Err(RequestError::illegal_argument(
+            "authentication via API key not supported: only the owner user can update an API key",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Whether anything of the key changed.
+fn update_one(
+    store: &mut Store,
+    access: &Access,
+    id: &str,
+    draft: &ApiKeyDraft,
+    expiration_ms: Option<u64>,
+) -> Result<bool> {
+    let limited_by = store.limiting_roles(&access.identity)?;
+    let key = store.api_keys.get_mut(id).filter(|key| is_of(key, &access.identity)).ok_or_else(|| {
+        RequestError::new(
+            404,
+            "resource_not_found_exception",
+            format!("no API key owned by requesting user found for ID [{id}]"),
+        )
+    })?;
+    if !key.is_valid(now_ms()) {
+        return Err(RequestError::illegal_argument(format!(
+            "cannot update invalidated or expired API key [{id}]"
+        )));
+    }
+    let before = key.clone();
+    key.limited_by = limited_by;
+    key.owner_roles = access.identity.roles.clone();
+    if let Some(roles) = &draft.roles {
+        key.roles = roles.clone();
+    }
+    if let Some(metadata) = &draft.metadata {
+        key.metadata = metadata.clone();
+    }
+    if expiration_ms.is_some() {
+        key.expiration_ms = expiration_ms;
+    }
+    Ok(*key != before)
 }
 
 fn is_of(key: &ApiKey, owner: &Identity) -> bool {

@@ -40,6 +40,12 @@ pub const ROUTES: &[Route] = &[
     route(WRITE, "/_security/role/{name}/_clear_cache", &[], identity::clear_cache),
     route(WRITE, "/_security/realm/{realms}/_clear_cache", &["usernames"], identity::clear_cache),
     route(WRITE, "/_security/api_key/{ids}/_clear_cache", &[], identity::clear_cache),
+    route(
+        WRITE,
+        "/_security/service/{namespace}/{service}/credential/token/{name}/_clear_cache",
+        &[],
+        identity::clear_cache,
+    ),
     route(WRITE, "/_security/privilege/{application}/_clear_cache", &[], identity::clear_cache),
     route(GET, "/_security/role_mapping", &[], role_mappings::get),
     route(GET, "/_security/role_mapping/{name}", &[], role_mappings::get),
@@ -49,6 +55,7 @@ pub const ROUTES: &[Route] = &[
     route(GET, "/_security/api_key", KEYS, api_keys::get),
     route(DELETE, "/_security/api_key", &[], api_keys::invalidate),
     route(&[Method::Put], "/_security/api_key/{id}", &[], api_keys::update),
+    route(&[Method::Post], "/_security/api_key/_bulk_update", &[], api_keys::bulk_update),
     route(
         BOTH,
         "/_security/_query/api_key",

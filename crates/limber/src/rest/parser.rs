@@ -1,0 +1,81 @@
+//! Members of a body, refused in the words of Elasticsearch's parsers of objects.
+//!
+//! Source: `ObjectParser`, `AbstractXContentParser`.
+
+use limber_engine::Result;
+use limber_mapping::{RequestError, token};
+use serde_json::{Map, Value};
+
+/// A parser by the name that Elasticsearch gives it.
+#[derive(Debug, Clone, Copy)]
+pub struct Parser(pub &'static str);
+
+impl Parser {
+    fn refused(self, reason: &str) -> RequestError {
+        RequestError::new(400, "x_content_parse_exception", format!("[{}] {reason}", self.0))
+    }
+
+    /// The members of the body.
+    ///
+    /// # Errors
+    /// It is no object.
+    pub fn members(self, body: &Value) -> Result<&Map<String, Value>> {
+        body.as_object()
+            .ok_or_else(|| self.refused(&format!("Expected START_OBJECT but was: {}", token(body))))
+    }
+
+    /// The error about a member that nobody knows.
+    pub fn unknown(self, key: &str) -> RequestError {
+        self.refused(&format!("unknown field [{key}]"))
+    }
+
+    fn unsupported(self, key: &str, value: &Value) -> RequestError {
+        self.refused(&format!("{key} doesn't support values of type: {}", token(value)))
+    }
+
+    fn failed(self, key: &str, cause: RequestError) -> RequestError {
+        self.refused(&format!("failed to parse field [{key}]")).caused_by(cause)
+    }
+
+    /// A text.
+    ///
+    /// # Errors
+    /// A value of another type.
+    pub fn text<'v>(self, key: &str, value: &'v Value) -> Result<&'v str> {
+        value.as_str().ok_or_else(|| self.unsupported(key, value))
+    }
+
+    /// A whole number, as a text too.
+    ///
+    /// # Errors
+    /// A value of another type, or one that is no 32-bit number.
+    pub fn integer(self, key: &str, value: &Value) -> Result<i32> {
+        let wrong = |text: &str| self.failed(key, RequestError::number_format(text));
+        match value {
+            Value::Number(number) => {
+                let whole = number.as_i64().or_else(|| number.as_f64().map(|float| float as i64));
+                whole.and_then(|whole| i32::try_from(whole).ok()).ok_or_else(|| wrong(&number.to_string()))
+            }
+            Value::String(text) => text.parse().map_err(|_| wrong(text)),
+            _ => Err(self.unsupported(key, value)),
+        }
+    }
+
+    /// `true` or `false`, as a text too.
+    ///
+    /// # Errors
+    /// A value of another type, or another text.
+    pub fn flag(self, key: &str, value: &Value) -> Result<bool> {
+        match value {
+            Value::Bool(flag) => Ok(*flag),
+            Value::String(text) if text == "true" || text == "false" => Ok(text == "true"),
+            Value::String(text) => Err(self.failed(
+                key,
+                RequestError::illegal_argument(format!(
+                    "Failed to parse value [{text}] as only [true] or [false] are allowed."
+                )),
+            )),
+            _ => Err(self.unsupported(key, value)),
+        }
+    }
+}
