@@ -139,3 +139,50 @@ fn a_file_that_is_cut_is_no_answer_and_no_end() {
     assert_eq!(error.to_request_error().status, 500);
     assert!(error.to_json().to_string().contains("corrupt_index_exception"), "{}", error.to_json());
 }
+
+/// The whole sections of `_id` and of numbers of versions, as the table of a segment's file has them, are hard to find from outside: each run of
+/// bytes of the file is zeroed in turn, and nothing of what was written may come twice, or be replaced without being named.
+#[test]
+fn a_write_does_not_trust_ids_that_rotted() {
+    let temporary = tempfile::tempdir().expect("tempdir");
+    let node = node_with(temporary.path(), 2);
+    node.close();
+    drop(node);
+    let file = files(temporary.path(), "seg").remove(0);
+    let sound = std::fs::read(&file).expect("reads");
+    let (mut refused, mut written) = (0, 0);
+    for from in (0..sound.len()).step_by(32) {
+        let mut rotten = sound.clone();
+        rotten[from..].iter_mut().take(32).for_each(|byte| *byte = 0);
+        let other = tempfile::tempdir().expect("tempdir");
+        copy_folder(temporary.path(), other.path());
+        std::fs::write(files(other.path(), "seg").remove(0), &rotten).expect("writes");
+        let node = open(other.path());
+        for id in ["0-3", "1-3", "0-9"] {
+            match write(&node, index("t", id, br#"{"n": 7, "t": "other"}"#)) {
+                Ok(response) => {
+                    assert_eq!(response.outcome.identity.version, 2, "{from} {id}");
+                    written += 1;
+                }
+                Err(error) => {
+                    assert!(error.status >= 500, "{from} {id}: {error}");
+                    refused += 1;
+                }
+            }
+        }
+        node.close();
+    }
+    assert!(refused > 10 && written > 10, "{refused} refused, {written} written");
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("lists") {
+        let entry = entry.expect("reads");
+        let target = to.join(entry.file_name());
+        match entry.file_type().expect("a type").is_dir() {
+            true => copy_folder(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).expect("copies")),
+        }
+    }
+}

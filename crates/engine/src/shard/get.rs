@@ -75,7 +75,9 @@ impl Shard {
                 return Ok(Newest::Entry(entry.clone()));
             }
             let segments = core.segments.load();
-            return match locate(&segments, id).map_err(|error| segment_error(&error))? {
+            return match locate(&segments, id, Segment::find_id_hashed)
+                .map_err(|error| segment_error(&error))?
+            {
                 Some((entry, doc)) => Ok(Newest::Segment(entry.segment.clone(), doc)),
                 None => Ok(Newest::Absent),
             };

@@ -223,7 +223,7 @@ impl Shard {
         let id = SegmentId(core.next_segment.fetch_add(1, Ordering::Relaxed));
         let (meta, map) =
             merge_sorted(views, &*self.directory, id, self.codec(), &self.sort(), Some(Box::new(progress)))?;
-        Ok(Some((SegmentEntry::new(self.opened(&meta)?, None), map)))
+        Ok(Some((SegmentEntry::new(self.opened_own(&meta)?, None), map)))
     }
 
     fn install_merged(

@@ -190,7 +190,14 @@ impl Shard {
             }
             return Ok(None);
         }
-        Ok(Some(FreshSegment { entry: SegmentEntry::new(self.opened(&meta)?, live), places }))
+        Ok(Some(FreshSegment { entry: SegmentEntry::new(self.opened_own(&meta)?, live), places }))
+    }
+
+    /// A segment that was just written.
+    pub(super) fn opened_own(&self, meta: &SegmentMeta) -> limber_segment::Result<ChargedSegment> {
+        let opened = self.opened(meta)?;
+        opened.segment.trust_identities();
+        Ok(opened)
     }
 
     /// The segment, its heap charged.

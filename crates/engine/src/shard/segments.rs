@@ -155,10 +155,11 @@ pub(crate) type SegmentList = Vec<Arc<SegmentEntry>>;
 pub(crate) fn locate<'a>(
     segments: &'a [Arc<SegmentEntry>],
     id: &[u8],
+    find: impl Fn(&Segment, &[u8], u64) -> limber_segment::Result<Option<DocId>>,
 ) -> limber_segment::Result<Option<(&'a Arc<SegmentEntry>, DocId)>> {
     let hash = id_hash(id);
     for entry in segments.iter().rev() {
-        if let Some(doc) = entry.segment.find_id_hashed(id, hash)?
+        if let Some(doc) = find(&entry.segment, id, hash)?
             && entry.is_live(doc)
         {
             return Ok(Some((entry, doc)));

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use limber_mapping::document::{self, Parsed};
 use limber_mapping::{Mapping, RequestError};
 use limber_search::{index_queries, index_scripts, stored_source};
-use limber_segment::{DocId, DocumentMeta, WriteIdentity};
+use limber_segment::{DocId, DocumentMeta, Segment, WriteIdentity};
 use limber_work as work;
 
 use super::core::{Core, Shard, Slot};
@@ -150,7 +150,9 @@ impl Writer<'_> {
     /// The live document in the segments; its numbers are read as far as the condition and the answer need them.
     fn in_segments(&self, id: &[u8], condition: Condition) -> Result<Option<Existing>> {
         let read = || -> limber_segment::Result<Option<Existing>> {
-            let Some((entry, doc)) = locate(&self.segments, id)? else { return Ok(None) };
+            let Some((entry, doc)) = locate(&self.segments, id, Segment::find_replaced)? else {
+                return Ok(None);
+            };
             let needs_seq_no = matches!(condition, Condition::SeqNo { .. } | Condition::Replay(_));
             let number = |column, needed: bool| match needed {
                 true => number_of(&entry.segment, column, doc),

@@ -6,6 +6,7 @@
 //! * A **merge** verifies every section of its sources before it reads it, stored documents while it reads them. Nothing counts as sound
 //!   because it was verified before, or because this process wrote it: bytes may have rotted since, and a write-back that failed
 //!   leaves pages in memory that are not those on disk. It costs one pass of CRC-32 over what is read anyway.
+//! * A **write** verifies, once for each segment that it did not write itself, the fields by which it finds what it replaces.
 //! * A **scrub** reads the files, not the maps, piece by piece.
 //!
 //! What is found wrong is remembered as long as the segment is open. Then the accessors of that section fail while others go on; of a
@@ -22,7 +23,11 @@ use super::SectionKind;
 use super::meta::{FileMeta, SegmentMeta};
 use super::reader::{SectionEntry, SegmentFile, corrupt_file};
 use super::writer::NO_FIELD;
+use crate::segment::ID_PATH;
 use crate::{Error, Result};
+
+/// Fields by which writes find what they replace, and what its sequence number and version are.
+const IDENTITIES: [&str; 4] = [ID_PATH, "_seq_no", "_primary_term", "_version"];
 
 /// Something wrong with a file of an open segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +66,8 @@ pub(super) struct KnownDamage {
     sections: Box<[AtomicU64]>,
     /// What belongs to no section: a file's ends, its length, a disk that refuses to read it.
     others: Mutex<Vec<Damage>>,
+    /// The fields by which writes find what they replace were read once, or written by this process.
+    are_identities_sound: AtomicBool,
 }
 
 const IS_WRONG: u64 = 1 << 32;
@@ -72,6 +79,7 @@ impl KnownDamage {
             has_other_length: AtomicBool::new(false),
             sections: (0..section_count).map(|_| AtomicU64::new(0)).collect(),
             others: Mutex::default(),
+            are_identities_sound: AtomicBool::new(false),
         }
     }
 }
@@ -195,6 +203,24 @@ impl SegmentFile {
     pub(crate) fn verify_field(&self, field: u32) -> Result<()> {
         let of_field = (0..self.sections().len()).filter(|&at| self.sections()[at].field == field);
         of_field.into_iter().try_for_each(|at| self.verify(at))
+    }
+
+    /// Verifies the fields by which a write finds the document that it replaces, once for an open segment. A term that rotted away would
+    /// look like a document that is not there, so that there would be two of it; a number that rotted, like another version.
+    pub(crate) fn verify_identities(&self) -> Result<()> {
+        if self.known.are_identities_sound.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let numbers = self.fields.iter().enumerate();
+        let own = numbers.filter(|(_, field)| IDENTITIES.contains(&&*field.path));
+        own.into_iter().try_for_each(|(number, _)| self.verify_field(number as u32))?;
+        self.trust_identities();
+        Ok(())
+    }
+
+    /// Nothing of them has to be read again: this process wrote them.
+    pub(crate) fn trust_identities(&self) {
+        self.known.are_identities_sound.store(true, Ordering::Release);
     }
 
     /// Verifies lengths of files, and the sections of the segment as a whole except its stored documents ([`Follower`]).

@@ -45,6 +45,18 @@ impl Segment {
         Ok(last)
     }
 
+    /// As [`Segment::find_id_hashed`], for a write, which replaces what is found and adds another document where nothing is: what it relies
+    /// on is verified once.
+    pub fn find_replaced(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
+        self.file.verify_identities()?;
+        self.find_id_hashed(id, hash)
+    }
+
+    /// This process wrote the segment: its ids need not be verified before writes rely on them.
+    pub fn trust_identities(&self) {
+        self.file.trust_identities();
+    }
+
     fn stored(&self) -> Result<Stored<'_>> {
         let section = |kind| {
             self.file
