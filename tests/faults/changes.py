@@ -236,6 +236,7 @@ class Snapshots(Actor):
 
     name = "snapshots"
     KEPT = 4
+    MAX = 50
 
     def __init__(self, findings, location):
         super().__init__(findings)
@@ -268,7 +269,8 @@ class Snapshots(Actor):
         way = rng.random()
         if way < 0.5:
             return self.write(client)
-        if way < 0.8 or not self.finished:
+        # A repository holds 500 at most, those that may be there included.
+        if (way < 0.8 and len(self.finished) + len(self.unknown) < self.MAX) or not self.finished:
             return self.take(client)
         if len(self.finished) > self.KEPT:
             return self.delete(client, next(iter(self.finished)))
