@@ -179,7 +179,11 @@ impl Node {
             )));
         }
         let Some(indices) = catalog.aliases.get(target) else {
-            return refused(format!("rollover target [{target}] does not exist"));
+            return Err(RequestError::new(
+                404,
+                "resource_not_found_exception",
+                format!("rollover target [{target}] does not exist"),
+            ));
         };
         if request.lazy {
             return refused("lazy rollover can be applied only on a data stream".into());

@@ -212,9 +212,12 @@ impl IndexSettings {
             coerce: read.boolean("index.mapping.coerce", true)?,
             coerce_shapes: read.boolean("index.mapping.coerce", false)?,
             ignore_malformed: read.boolean("index.mapping.ignore_malformed", false)?,
-            source_mode: read
-                .text("index.mapping.source.mode")
-                .map_or(Ok(SourceMode::default()), SourceMode::parse)?,
+            source_mode: match read.boolean("index.derived_source.enabled", false)? {
+                true => SourceMode::Synthetic,
+                false => read
+                    .text("index.mapping.source.mode")
+                    .map_or(Ok(SourceMode::default()), SourceMode::parse)?,
+            },
             synthetic_source_keep: read.synthetic_source_keep()?,
             default_pipeline: read.pipeline("index.default_pipeline"),
             final_pipeline: read.pipeline("index.final_pipeline"),

@@ -63,6 +63,8 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.mapping.coerce", Boolean, "true", Static),
     row("index.mapping.ignore_malformed", Boolean, "false", Static),
     row("index.mapping.source.mode", Text, "STORED", Final),
+    // OpenSearch's name of the mode `synthetic`.
+    row("index.derived_source.enabled", Boolean, "false", Final),
     row("index.mapping.synthetic_source_keep", Text, "none", Final),
     row("index.default_pipeline", Text, "_none", Dynamic),
     row("index.final_pipeline", Text, "_none", Dynamic),

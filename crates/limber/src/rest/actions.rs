@@ -432,6 +432,7 @@ const CAT: &[Row] = &[
     ("GET", "/_cat/indices", "indices:monitor/stats"),
     ("GET", "/_cat/indices/{index}", "indices:monitor/stats"),
     ("GET", "/_cat/master", "cluster:monitor/state"),
+    ("GET", "/_cat/cluster_manager", "cluster:monitor/state"),
     ("GET", "/_cat/nodeattrs", "cluster:monitor/nodes/info"),
     ("GET", "/_cat/nodes", "cluster:monitor/nodes/info"),
     ("GET", "/_cat/pending_tasks", "cluster:monitor/task"),

@@ -49,8 +49,8 @@ fn delete(app: &App, request: &Request) -> Result<Response> {
 
 fn get(app: &App, request: &Request) -> Result<Response> {
     warn_of_local(request, "get-aliases")?;
-    let options =
-        indices_options(request, IndicesOptions { expand_closed: true, ..IndicesOptions::METADATA })?;
+    let all = IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::METADATA };
+    let options = indices_options(request, all)?;
     let index = request.param("index").unwrap_or("_all");
     let (status, body) = app.node.get_alias(index, request.param("name").unwrap_or(""), options)?;
     Ok(Response::json(status, body))

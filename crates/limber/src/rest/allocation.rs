@@ -413,7 +413,8 @@ fn shard_stores(app: &App, request: &Request) -> Result<Response> {
         }
     }
     let expression = request.param("index").unwrap_or("_all");
-    let options = indices_options(request, IndicesOptions::BROADCAST)?;
+    let options = IndicesOptions { forbid_closed_indices: false, ..IndicesOptions::BROADCAST };
+    let options = indices_options(request, options)?;
     let names: Vec<_> =
         app.node.resolve(expression, options)?.into_iter().map(|index| index.name.clone()).collect();
     let health = app.node.cluster_health(&HealthRequest::default())?;

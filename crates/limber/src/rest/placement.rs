@@ -157,7 +157,7 @@ fn came_up(app: &App, number: u32, kind: &str, started: u64) -> Value {
         "start_time_in_millis": started,
         "stop_time_in_millis": started,
         "total_time_in_millis": 0,
-        "source": {},
+        "source": if kind == "EXISTING_STORE" { json!({"bootstrap_new_history_uuid": false}) } else { json!({}) },
         "target": target(app),
         "index": {
             "size": {

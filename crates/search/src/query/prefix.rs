@@ -8,22 +8,25 @@ use serde_json::{Map, Value};
 use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
+use super::rewrite::{Rewrite, bind_automaton};
 use super::spans::{Expansion, MultiTermQuery};
 use crate::error::Error;
 use crate::json;
-use crate::primitives::Docs;
+use crate::primitives::{Docs, Piece, TermPattern};
 
 #[derive(Debug)]
 struct Prefix {
     field: String,
     value: String,
     case_insensitive: bool,
+    rewrite: Option<String>,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (field, body) = single_field("prefix", members, &mut common)?.ok_or_else(no_field)?;
-    let mut prefix = Prefix { field: field.to_owned(), value: String::new(), case_insensitive: false };
+    let mut prefix =
+        Prefix { field: field.to_owned(), value: String::new(), case_insensitive: false, rewrite: None };
     let mut value_found = None;
     match body {
         Value::Object(options) => {
@@ -31,12 +34,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
                 match key.as_str() {
                     "value" | "prefix" => value_found = json::scalar_text(value),
                     "case_insensitive" => prefix.case_insensitive = json::boolean(value)?,
-                    // How the terms are collected does not change the hits: constant score is the only way here.
-                    "rewrite"
-                        if value == "constant_score"
-                            || value == "constant_score_boolean"
-                            || value == "constant_score_blended" => {}
-                    "rewrite" => return Err(RequestError::unsupported("[rewrite] in [prefix]")),
+                    "rewrite" => prefix.rewrite = json::scalar_text(value),
                     key if common.take(key, value)? => {}
                     key => return Err(does_not_support("prefix", key)),
                 }
@@ -69,13 +67,20 @@ pub(super) fn term_field(binder: &Binder<'_>, path: &str, query: &str) -> Result
 
 impl QueryNode for Prefix {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
-        if self.case_insensitive {
-            return super::wildcard::bind_prefix_ignoring_case(binder, &self.field, &self.value, boost);
-        }
+        let rewrite = Rewrite::named(self.rewrite.as_deref())?;
         let Some(field) = term_field(binder, &self.field, "prefix")? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
-        Ok(bind_prefix(binder, &field, &field.normalize(&self.value), boost))
+        let prefix = field.normalize(&self.value);
+        if rewrite == Rewrite::Constant && !self.case_insensitive {
+            return Ok(bind_prefix(binder, &field, &prefix, boost));
+        }
+        let pattern = prefix_pattern(&prefix, self.case_insensitive);
+        let text = format!("{}:{}*", self.field, self.value);
+        match rewrite {
+            Rewrite::Constant => Ok(super::wildcard::bind_pattern(&field, pattern, boost, text)),
+            _ => bind_automaton(binder, &field, Arc::new(pattern), rewrite, |_, _| 1.0, boost, text),
+        }
     }
 
     fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
@@ -86,13 +91,21 @@ impl QueryNode for Prefix {
 impl MultiTermQuery for Prefix {
     /// Elasticsearch passes over `case_insensitive` here.
     fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
+        let rewrite = Rewrite::named(self.rewrite.as_deref())?;
         let Some(field) = term_field(binder, &self.field, "prefix")? else { return Ok(Expansion::Unmapped) };
         let prefix = field.normalize(&self.value);
+        if rewrite.count_max().is_some() {
+            return super::wildcard::expand_pattern(binder, field, prefix_pattern(&prefix, false), rewrite);
+        }
         Ok(match indexed_prefixes(binder, &field, &prefix) {
             Some(prefixes) => Expansion::Indexed { prefixes, prefix: prefix.as_bytes().into(), field },
             None => Expansion::All(field.clone(), prefix_docs(&field, &prefix)),
         })
     }
+}
+
+fn prefix_pattern(prefix: &str, case_insensitive: bool) -> TermPattern {
+    TermPattern::new(prefix.chars().map(Piece::One).chain([Piece::Many]).collect(), case_insensitive)
 }
 
 /// Where a field's terms are that begin so, as terms of their own (`index_prefixes`).

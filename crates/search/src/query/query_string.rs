@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use limber_mapping::date::Zone;
 use limber_mapping::{Flattened, RequestError};
 use limber_text::automaton::RegexpOptions;
 use serde_json::{Map, Value, json};
@@ -40,7 +41,18 @@ struct Options {
     analyzer: Option<String>,
     lenient: Option<bool>,
     phrase_slop: u32,
+    /// The type of `multi_match` that words are, when it is another one than `best_fields`.
+    kind: Option<String>,
     tie_breaker: f32,
+    /// Of prefixes, wildcards and regular expressions.
+    rewrite: Option<String>,
+    /// Of phrases in quotation marks; else `analyzer`.
+    quote_analyzer: Option<String>,
+    /// Phrases in quotation marks are looked for in fields with this at the end of their names, where there are such.
+    quote_field_suffix: Option<String>,
+    /// Of ranges of dates.
+    time_zone: Option<String>,
+    allows_leading_wildcard: bool,
     /// Options of `fuzzy` for words such as `quick~`.
     fuzzy: Value,
     /// Synonyms of several words match as phrases.
@@ -56,7 +68,13 @@ impl Default for Options {
             analyzer: None,
             lenient: None,
             phrase_slop: 0,
+            kind: None,
             tie_breaker: 0.0,
+            rewrite: None,
+            quote_analyzer: None,
+            quote_field_suffix: None,
+            time_zone: None,
+            allows_leading_wildcard: true,
             fuzzy: json!({}),
             ways_are_phrases: true,
             states_max: RegexpOptions::STATES_MAX,
@@ -69,7 +87,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let (mut text, mut default_field) = (None, None);
     let mut fields = Vec::new();
     let mut options = Options::default();
-    let mut minimum_should_match = None;
+    let (mut minimum_should_match, mut tie_breaker, mut is_escaped) = (None, None, false);
     for (key, value) in members {
         match (key.as_str(), value) {
             ("fields", Value::Array(_)) => {}
@@ -84,7 +102,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             "analyzer" => options.analyzer = json::scalar_text(value),
             "lenient" => options.lenient = Some(json::boolean(value)?),
             "phrase_slop" => options.phrase_slop = json::int(value)?.max(0) as u32,
-            "tie_breaker" => options.tie_breaker = json::float(value)?,
+            "tie_breaker" => tie_breaker = Some(json::float(value)?),
             "minimum_should_match" => minimum_should_match = json::scalar_text(value),
             "fuzziness" => {
                 Fuzziness::parse(value)?;
@@ -96,19 +114,16 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
             "fuzzy_rewrite" if value.is_string() => {}
             "fuzzy_transpositions" => options.fuzzy["transpositions"] = json::boolean(value)?.into(),
             "max_determinized_states" => options.states_max = json::int(value)?.max(0) as u32,
-            "type" if value == "best_fields" => {}
+            "type" => options.kind = json::scalar_text(value),
             "auto_generate_synonyms_phrase_query" => options.ways_are_phrases = json::boolean(value)?,
+            "rewrite" => options.rewrite = json::scalar_text(value),
+            "quote_analyzer" => options.quote_analyzer = json::scalar_text(value),
+            "quote_field_suffix" => options.quote_field_suffix = json::scalar_text(value),
+            "time_zone" => options.time_zone = Some(zone(value)?),
+            "escape" => is_escaped = json::boolean(value)?,
+            "allow_leading_wildcard" => options.allows_leading_wildcard = json::boolean(value)?,
             // Wildcards are always analysed as far as case goes; positions are always there.
-            "analyze_wildcard" | "enable_position_increments" | "allow_leading_wildcard"
-                if json::boolean(value).is_ok() =>
-            {
-                if key == "allow_leading_wildcard" && value == &Value::Bool(false) {
-                    return Err(RequestError::unsupported("[allow_leading_wildcard: false]"));
-                }
-            }
-            "type" | "rewrite" | "quote_analyzer" | "quote_field_suffix" | "time_zone" | "escape" => {
-                return Err(RequestError::unsupported(format_args!("[{key}] in [query_string]")));
-            }
+            "analyze_wildcard" | "enable_position_increments" => drop(json::boolean(value)?),
             key if common.take(key, value)? => {}
             key => {
                 return Err(RequestError::parsing(format!("[query_string] query does not support [{key}]")));
@@ -126,9 +141,72 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         }
         fields.push((field, 1.0));
     }
-    let tree = read(&text);
+    options.tie_breaker = tie_breaker.unwrap_or(tie_of(options.kind.as_deref())?);
+    options.kind.take_if(|kind| kind == "best_fields");
+    let tree = if is_escaped { read(&escape(&text)) } else { read(&text) };
+    let tree = tree.and_then(|tree| match options.allows_leading_wildcard {
+        false => check_leading_wildcards(&tree, &text).map(|()| tree),
+        true => Ok(tree),
+    });
     let is_and = options.is_and;
     Ok(common.query(QueryString { text, tree, fields, is_and, options, minimum_should_match }))
+}
+
+/// What the other fields count for beside the best one. Source: `MultiMatchQueryBuilder.Type`.
+fn tie_of(kind: Option<&str>) -> Result<f32, RequestError> {
+    match kind.unwrap_or("best_fields") {
+        "best_fields" | "cross_fields" | "phrase" | "phrase_prefix" => Ok(0.0),
+        "most_fields" | "bool_prefix" => Ok(1.0),
+        other => {
+            let reason = format!("failed to parse [multi_match] query type [{other}]. unknown type.");
+            Err(RequestError::new(400, "parse_exception", reason))
+        }
+    }
+}
+
+/// A time zone that there is.
+fn zone(value: &Value) -> Result<String, RequestError> {
+    let name = json::text(value)?;
+    match Zone::parse(&name) {
+        Ok(_) => Ok(name),
+        Err(_) => {
+            let reason = format!("[query_string] time_zone [{name}] cannot be parsed");
+            Err(RequestError::parsing(reason))
+        }
+    }
+}
+
+/// The text with a backslash before each character that means something. Source: Lucene's `QueryParserBase#escape`.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if r#"\+-!():^[]"{}~*?|&/"#.contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// Refuses patterns that begin with a wildcard. The error is Lucene's.
+fn check_leading_wildcards(tree: &Tree, text: &str) -> Result<(), String> {
+    fn begins_with_one(clause: &Clause) -> bool {
+        match clause {
+            Clause::Everything => false,
+            Clause::Boosted(inner, _) => begins_with_one(inner),
+            Clause::Group { tree, .. } => tree.clauses.iter().any(|(_, clause)| begins_with_one(clause)),
+            Clause::Leaf { leaf: Leaf::Pattern(pattern), .. } => {
+                pattern != "*" && pattern.starts_with(['*', '?'])
+            }
+            Clause::Leaf { .. } => false,
+        }
+    }
+    match tree.clauses.iter().any(|(_, clause)| begins_with_one(clause)) {
+        true => {
+            Err(format!("Cannot parse '{text}': '*' or '?' not allowed as first character in WildcardQuery"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// Whether all clauses must match.
@@ -250,6 +328,11 @@ impl Translation<'_> {
                 let named = field.as_ref().map(|field| vec![(field.clone(), 1.0)]);
                 let fields = self.binder.expand_fields(named.as_deref().unwrap_or(fields))?;
                 let at_least = at_least.filter(|_| fields.len() == 1);
+                if let (Leaf::Word(text), Some(kind)) = (leaf, &self.options.kind)
+                    && !fields.is_empty()
+                {
+                    return self.words(text, kind, &fields, at_least);
+                }
                 let mut queries = Vec::with_capacity(fields.len());
                 for (path, boost) in fields {
                     let query = self.leaf(&path, leaf, at_least)?;
@@ -263,8 +346,54 @@ impl Translation<'_> {
         })
     }
 
+    /// Words over fields in another way than the best one's.
+    fn words(
+        &self,
+        text: &str,
+        kind: &str,
+        fields: &[(Arc<str>, f32)],
+        at_least: Option<&str>,
+    ) -> Result<Query, Error> {
+        let fields: Vec<String> = fields.iter().map(|(path, boost)| format!("{path}^{boost}")).collect();
+        let mut body = json!({
+            "query": unescape(text),
+            "type": kind,
+            "fields": fields,
+            "tie_breaker": self.options.tie_breaker,
+            "operator": if self.options.is_and { "and" } else { "or" },
+            "lenient": self.is_lenient || !self.binder.allows_expensive(),
+            "slop": self.options.phrase_slop,
+        });
+        if kind != "bool_prefix" {
+            body["auto_generate_synonyms_phrase_query"] = self.options.ways_are_phrases.into();
+        }
+        if let Some(at_least) = at_least {
+            body["minimum_should_match"] = at_least.into();
+        }
+        self.with_analyzer(&mut body);
+        self.query("multi_match", body)
+    }
+
+    /// The time zone for a field of dates.
+    fn zone_of(&self, path: &str) -> Option<&str> {
+        let zone = self.options.time_zone.as_deref()?;
+        let field = self.binder.field(path)?;
+        matches!(field.type_name(), "date" | "date_nanos" | "date_range").then_some(zone)
+    }
+
+    /// The field that a phrase in quotation marks is looked for in.
+    fn quoted(&self, path: &Arc<str>) -> Arc<str> {
+        let Some(suffix) = &self.options.quote_field_suffix else { return path.clone() };
+        let other = format!("{path}{suffix}");
+        if self.binder.field(&other).is_some() { other.into() } else { path.clone() }
+    }
+
     fn leaf(&self, path: &Arc<str>, leaf: &Leaf, at_least: Option<&str>) -> Result<Query, Error> {
         match leaf {
+            Leaf::Word(text) if let Some(zone) = self.zone_of(path) => {
+                let day = unescape(text);
+                self.query("range", json!({&**path: {"gte": day, "lte": day, "time_zone": zone}}))
+            }
             Leaf::Word(text) => {
                 let operator = if self.options.is_and { "and" } else { "or" };
                 let mut body = json!({"query": unescape(text), "operator": operator,
@@ -279,7 +408,10 @@ impl Translation<'_> {
                 let slop = slop.unwrap_or(self.options.phrase_slop);
                 let mut body = json!({"query": unescape(text), "slop": slop});
                 self.with_analyzer(&mut body);
-                self.query("match_phrase", json!({&**path: body}))
+                if let Some(analyzer) = &self.options.quote_analyzer {
+                    body["analyzer"] = analyzer.as_str().into();
+                }
+                self.query("match_phrase", json!({&*self.quoted(path): body}))
             }
             Leaf::Pattern(text) if text == "*" => self.query("exists", json!({"field": &**path})),
             Leaf::Pattern(text) => {
@@ -290,7 +422,9 @@ impl Translation<'_> {
                 {
                     return self.query("prefix", json!({&**path: {"value": unescape(prefix)}}));
                 }
-                self.query("wildcard", json!({&**path: {"value": normalized(self.binder, path, text)}}))
+                let mut body = json!({"value": normalized(self.binder, path, text)});
+                self.with_rewrite(&mut body);
+                self.query("wildcard", json!({&**path: body}))
             }
             Leaf::Range { lower, upper } => {
                 let mut body = Map::new();
@@ -299,6 +433,9 @@ impl Translation<'_> {
                         let key = if *is_included { inclusive } else { exclusive };
                         body.insert(key.into(), unescape(text).into());
                     }
+                }
+                if let Some(zone) = self.zone_of(path) {
+                    body.insert("time_zone".into(), zone.into());
                 }
                 self.query("range", json!({&**path: body}))
             }
@@ -318,16 +455,23 @@ impl Translation<'_> {
                 }
                 self.query("fuzzy", json!({&**path: fuzzy}))
             }
-            Leaf::Expression(pattern) => self.query(
-                "regexp",
-                json!({&**path: {"value": pattern, "max_determinized_states": self.options.states_max}}),
-            ),
+            Leaf::Expression(pattern) => {
+                let mut body = json!({"value": pattern, "max_determinized_states": self.options.states_max});
+                self.with_rewrite(&mut body);
+                self.query("regexp", json!({&**path: body}))
+            }
         }
     }
 
     fn with_analyzer(&self, body: &mut Value) {
         if let Some(analyzer) = &self.options.analyzer {
             body["analyzer"] = analyzer.as_str().into();
+        }
+    }
+
+    fn with_rewrite(&self, body: &mut Value) {
+        if let Some(rewrite) = &self.options.rewrite {
+            body["rewrite"] = rewrite.as_str().into();
         }
     }
 

@@ -81,10 +81,7 @@ impl QueryNode for RegexpQuery {
         }
         binder.check_expensive("[regexp] queries")?;
         refuse_key(&field, "regexp")?;
-        let rewrite = match &self.rewrite {
-            None => Rewrite::Constant,
-            Some(name) => Rewrite::parse(name)?,
-        };
+        let rewrite = Rewrite::named(self.rewrite.as_deref())?;
         let regexp = Regexp::shared(&field.normalize(&self.pattern), self.options)?;
         let text = format!("{}:/{}/", self.field, self.pattern);
         bind_automaton(binder, &field, regexp, rewrite, |_, _| 1.0, boost, text)
@@ -106,7 +103,7 @@ impl MultiTermQuery for RegexpQuery {
         let automaton: Arc<dyn TermAutomaton> =
             Regexp::shared(&field.normalize(&self.pattern), self.options)?;
         let automaton = shown_terms(&field, automaton);
-        let rewrite = self.rewrite.as_deref().map_or(Ok(Rewrite::Constant), Rewrite::parse)?;
+        let rewrite = Rewrite::named(self.rewrite.as_deref())?;
         match rewrite.count_max() {
             None => Ok(Expansion::All(field.clone(), Docs::Automaton { field, automaton })),
             Some(_) => {

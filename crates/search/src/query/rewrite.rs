@@ -53,6 +53,14 @@ impl Rewrite {
         }
     }
 
+    /// Of a query's `rewrite`, if it has one.
+    ///
+    /// # Errors
+    /// Those of [`Rewrite::parse`].
+    pub fn named(name: Option<&str>) -> Result<Rewrite, RequestError> {
+        name.map_or(Ok(Rewrite::Constant), Rewrite::parse)
+    }
+
     /// How many terms are taken; `None`: all.
     pub fn count_max(self) -> Option<usize> {
         match self {

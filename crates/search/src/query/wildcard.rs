@@ -11,6 +11,7 @@ use super::bound::BoundQuery;
 use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::prefix::{successor, term_field};
+use super::rewrite::{Rewrite, bind_automaton, collect_terms};
 use super::spans::{Expansion, MultiTermQuery};
 use crate::automaton::shown_terms;
 use crate::error::Error;
@@ -22,24 +23,21 @@ struct Wildcard {
     field: String,
     pattern: String,
     case_insensitive: bool,
+    rewrite: Option<String>,
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
     let mut common = Common::default();
     let (field, body) = single_field("wildcard", members, &mut common)?.ok_or_else(no_field)?;
     let mut case_insensitive = false;
-    let mut pattern = None;
+    let (mut pattern, mut rewrite) = (None, None);
     match body {
         Value::Object(options) => {
             for (key, value) in options {
                 match key.as_str() {
                     "value" | "wildcard" => pattern = json::scalar_text(value),
                     "case_insensitive" => case_insensitive = json::boolean(value)?,
-                    "rewrite"
-                        if value == "constant_score"
-                            || value == "constant_score_boolean"
-                            || value == "constant_score_blended" => {}
-                    "rewrite" => return Err(RequestError::unsupported("[rewrite] in [wildcard]")),
+                    "rewrite" => rewrite = json::scalar_text(value),
                     key if common.take(key, value)? => {}
                     key => return Err(does_not_support("wildcard", key)),
                 }
@@ -48,17 +46,22 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         scalar => pattern = json::scalar_text(scalar),
     }
     let pattern = pattern.ok_or_else(|| RequestError::illegal_argument("value cannot be null"))?;
-    Ok(common.query(Wildcard { field: field.to_owned(), pattern, case_insensitive }))
+    Ok(common.query(Wildcard { field: field.to_owned(), pattern, case_insensitive, rewrite }))
 }
 
 impl QueryNode for Wildcard {
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let rewrite = Rewrite::named(self.rewrite.as_deref())?;
         let Some(field) = term_field(binder, &self.field, "wildcard")? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
         };
         refuse_key(&field, "wildcard")?;
         let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
-        Ok(bind_pattern(&field, pattern, boost, format!("{}:{}", self.field, self.pattern)))
+        let text = format!("{}:{}", self.field, self.pattern);
+        match rewrite {
+            Rewrite::Constant => Ok(bind_pattern(&field, pattern, boost, text)),
+            _ => bind_automaton(binder, &field, Arc::new(pattern), rewrite, |_, _| 1.0, boost, text),
+        }
     }
 
     fn as_multi_term(&self) -> Option<&dyn MultiTermQuery> {
@@ -68,12 +71,29 @@ impl QueryNode for Wildcard {
 
 impl MultiTermQuery for Wildcard {
     fn expand(&self, binder: &Binder<'_>) -> Result<Expansion, Error> {
+        let rewrite = Rewrite::named(self.rewrite.as_deref())?;
         let Some(field) = term_field(binder, &self.field, "wildcard")? else {
             return Ok(Expansion::Unmapped);
         };
         let pattern = TermPattern::parse(&self.pattern, |text| field.normalize(text), self.case_insensitive);
-        let docs = pattern_docs(&field, pattern);
-        Ok(Expansion::All(field, docs))
+        expand_pattern(binder, field, pattern, rewrite)
+    }
+}
+
+/// The terms that fit: all, or the best of a rewrite that keeps those.
+pub(super) fn expand_pattern(
+    binder: &Binder<'_>,
+    field: Arc<Field>,
+    pattern: TermPattern,
+    rewrite: Rewrite,
+) -> Result<Expansion, Error> {
+    match rewrite.count_max() {
+        None => Ok(Expansion::All(field.clone(), pattern_docs(&field, pattern))),
+        Some(_) => {
+            let automaton = shown_terms(&field, Arc::new(pattern));
+            let found = collect_terms(binder, &field, &*automaton, rewrite, |_, _| 1.0)?;
+            Ok(Expansion::Best(field, found))
+        }
     }
 }
 
@@ -89,19 +109,6 @@ pub(super) fn bind_literal(
     let pieces = field.normalize(text).chars().map(Piece::One).collect();
     let shown = format!("CaseInsensitiveTermQuery{{{path}:{text}}}");
     Ok(bind_pattern(&field, TermPattern::new(pieces, true), boost, shown))
-}
-
-pub(super) fn bind_prefix_ignoring_case(
-    binder: &Binder<'_>,
-    path: &str,
-    text: &str,
-    boost: f32,
-) -> Result<BoundQuery, Error> {
-    let Some(field) = term_field(binder, path, "prefix")? else {
-        return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));
-    };
-    let pieces = field.normalize(text).chars().map(Piece::One).chain([Piece::Many]).collect();
-    Ok(bind_pattern(&field, TermPattern::new(pieces, true), boost, format!("{path}:{text}*")))
 }
 
 /// The terms that a pattern fits, as it is written.
@@ -129,6 +136,6 @@ fn pattern_docs(field: &Arc<Field>, pattern: TermPattern) -> Docs {
     Docs::Pattern { field: field.clone(), lower, upper, pattern: Arc::new(pattern) }
 }
 
-fn bind_pattern(field: &Arc<Field>, pattern: TermPattern, boost: f32, text: String) -> BoundQuery {
+pub(super) fn bind_pattern(field: &Arc<Field>, pattern: TermPattern, boost: f32, text: String) -> BoundQuery {
     BoundQuery::constant(pattern_docs(field, pattern), boost, text)
 }

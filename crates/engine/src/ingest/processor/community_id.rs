@@ -34,16 +34,25 @@ struct CommunityId {
 }
 
 /// Compiles the processor. Optional: the fields of the flow (`source_ip`, `source_port`, ...), `seed` and
-/// `ignore_missing` (true).
+/// `ignore_missing` (true). OpenSearch calls the fields `source_ip_field`, `source_port_field`, ..., `protocol_field`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
-    let mut path = |name: &str, default: &str| FieldPath::parse(&options.string_or(name, default)?);
-    let (source_ip, source_port) = (path("source_ip", "source.ip")?, path("source_port", "source.port")?);
-    let destination_ip = path("destination_ip", "destination.ip")?;
-    let destination_port = path("destination_port", "destination.port")?;
-    let iana_number = path("iana_number", "network.iana_number")?;
-    let (icmp_type, icmp_code) = (path("icmp_type", "icmp.type")?, path("icmp_code", "icmp.code")?);
-    let transport = path("transport", "network.transport")?;
-    let target = path("target_field", "network.community_id")?;
+    let names_of_opensearch = options.has("source_ip_field");
+    let mut path = |name: &str, opensearch: &str, default: &str| {
+        let name = if names_of_opensearch { opensearch } else { name };
+        FieldPath::parse(&options.string_or(name, default)?)
+    };
+    let source_ip = path("source_ip", "source_ip_field", "source.ip")?;
+    let source_port = path("source_port", "source_port_field", "source.port")?;
+    let destination_ip = path("destination_ip", "destination_ip_field", "destination.ip")?;
+    let destination_port = path("destination_port", "destination_port_field", "destination.port")?;
+    let iana_number = path("iana_number", "iana_protocol_number_field", "network.iana_number")?;
+    let icmp_type = path("icmp_type", "icmp_type_field", "icmp.type")?;
+    let icmp_code = path("icmp_code", "icmp_code_field", "icmp.code")?;
+    let transport = path("transport", "protocol_field", "network.transport")?;
+    let target = match names_of_opensearch {
+        true => path("target_field", "target_field", "community_id")?,
+        false => path("target_field", "target_field", "network.community_id")?,
+    };
     let seed = options.optional_int("seed")?.unwrap_or(0);
     let seed =
         u16::try_from(seed).map_err(|_| options.error("seed", "must be a value between 0 and 65535"))?;

@@ -7,6 +7,7 @@ mod bytes;
 mod circle;
 mod community_id;
 mod convert;
+mod copy;
 mod csv;
 mod date;
 mod date_index_name;
@@ -27,6 +28,7 @@ mod letter_case;
 mod network_direction;
 mod registered_domain;
 mod remove;
+mod remove_by_pattern;
 mod rename;
 mod reroute;
 pub mod script;
@@ -75,6 +77,7 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
     ("circle", circle::parse),
     ("community_id", community_id::parse),
     ("convert", convert::parse),
+    ("copy", copy::parse),
     ("csv", csv::parse),
     ("date", date::parse),
     ("date_index_name", date_index_name::parse),
@@ -93,6 +96,7 @@ pub const PROCESSORS: &[(&str, Parse)] = &[
     ("network_direction", network_direction::parse),
     ("registered_domain", registered_domain::parse),
     ("remove", remove::parse),
+    ("remove_by_pattern", remove_by_pattern::parse),
     ("rename", rename::parse),
     ("reroute", reroute::parse),
     ("set", set::parse),

@@ -23,7 +23,12 @@ impl Node {
         ignore_unavailable: bool,
     ) -> Result<Value> {
         let mut shown = Vec::new();
-        for name in self.repository_names(repositories)? {
+        let names = match self.repository_names(repositories) {
+            // Nothing runs in a repository that is not there.
+            Err(error) if snapshots.is_none() && error.status == 404 => Vec::new(),
+            names => names?,
+        };
+        for name in names {
             let running = self.snapshots.running_in(&name);
             let Some(snapshots) = snapshots else {
                 shown.extend(running.iter().map(|one| status_of_running(one, self.now_millis())));

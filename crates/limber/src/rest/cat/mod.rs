@@ -82,6 +82,8 @@ pub const ROUTES: &[Route] = &[
         indices::indices,
     ),
     get("/_cat/master", with_table_parameters![], master::master),
+    // OpenSearch's name of it.
+    get("/_cat/cluster_manager", with_table_parameters![], master::master),
     get("/_cat/nodeattrs", with_table_parameters!["full_id"], nodeattrs::nodeattrs),
     get("/_cat/nodes", with_table_parameters!["full_id", "include_unloaded_segments"], nodes::nodes),
     get("/_cat/pending_tasks", with_table_parameters![], pending_tasks::pending_tasks),

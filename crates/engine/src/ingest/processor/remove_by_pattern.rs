@@ -1,0 +1,48 @@
+//! `remove_by_pattern`: "take out the fields whose names look like this", or all others.
+//!
+//! Source: OpenSearch's documentation of its `remove_by_pattern` processor. Names are those of the members of the whole document.
+
+use limber_mapping::RequestError;
+use limber_text::wildcard;
+
+use super::super::document::{IngestDocument, ROOT};
+use super::super::node::NONE;
+use super::super::options::Options;
+use super::{Flow, Processor};
+
+#[derive(Debug)]
+struct RemoveByPattern {
+    patterns: Vec<String>,
+    /// Fields that fit stay, and others go.
+    keeps: bool,
+}
+
+/// Compiles the processor. One of `field_pattern` and `exclude_field_pattern`, each a pattern or a list of patterns.
+pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
+    let removed = options.string_or_list("field_pattern")?;
+    let kept = options.string_or_list("exclude_field_pattern")?;
+    match (removed, kept) {
+        (Some(_), Some(_)) | (None, None) => {
+            Err(options.error("field_pattern", "either field_pattern or exclude_field_pattern must be set"))
+        }
+        (Some(patterns), None) => Ok(Box::new(RemoveByPattern { patterns, keeps: false })),
+        (None, Some(patterns)) => Ok(Box::new(RemoveByPattern { patterns, keeps: true })),
+    }
+}
+
+impl Processor for RemoveByPattern {
+    fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
+        document.mark_edited(ROOT);
+        let (mut before, mut child) = (NONE, document.node(ROOT).first);
+        while child != NONE {
+            let next = document.node(child).next;
+            let fits = self.patterns.iter().any(|pattern| wildcard::matches(pattern, &document.key(child)));
+            match fits == self.keeps {
+                true => before = child,
+                false => document.unlink(ROOT, child, before),
+            }
+            child = next;
+        }
+        Ok(Flow::Continue)
+    }
+}
