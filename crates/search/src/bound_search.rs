@@ -61,6 +61,8 @@ pub(crate) struct InnerSearch<'q> {
     pub request: &'q SearchRequest,
     /// How they are sorted. Empty: by score.
     pub sorts: Vec<BoundSort>,
+    /// The search around.
+    pub context: &'q SearchContext,
     /// The searches for what is shown with each of them in turn.
     pub inside: Vec<InnerSearch<'q>>,
 }
@@ -71,7 +73,7 @@ pub(crate) struct InnerSearch<'q> {
 /// Two of the same name; more hits than the index allows; sorts that cannot be bound.
 pub(crate) fn bind_inner_hits<'q>(
     queries: impl IntoIterator<Item = &'q BoundQuery>,
-    context: &SearchContext,
+    context: &'q SearchContext,
 ) -> Result<Vec<InnerSearch<'q>>> {
     let mut nodes = Vec::new();
     queries.into_iter().try_for_each(|query| query.inner_hits(&mut nodes))?;
@@ -83,12 +85,17 @@ pub(crate) fn bind_inner_hits<'q>(
 }
 
 impl<'q> InnerSearch<'q> {
-    fn bind(node: &'q NestedNode, hits: &'q NestedHits, context: &SearchContext) -> Result<InnerSearch<'q>> {
+    fn bind(
+        node: &'q NestedNode,
+        hits: &'q NestedHits,
+        context: &'q SearchContext,
+    ) -> Result<InnerSearch<'q>> {
         let request = &InnerHits::kept_in(&*hits.request).request;
         let sorts = match request.is_by_score() {
             true => Vec::new(),
             false => bind_sorts(&request.sort, &hits.shard, context)?,
         };
-        Ok(InnerSearch { node, hits, request, sorts, inside: bind_inner_hits([&node.query], context)? })
+        let inside = bind_inner_hits([&node.query], context)?;
+        Ok(InnerSearch { node, hits, request, sorts, context, inside })
     }
 }

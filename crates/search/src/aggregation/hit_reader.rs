@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use crate::bound_search::InnerSearch;
 use crate::collect::{BoundSort, Hit};
-use crate::context::ShardSnapshot;
+use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
@@ -26,6 +26,8 @@ pub(crate) struct WantedHits<'h> {
     pub request: &'h SearchRequest,
     /// Whether sort values are shown.
     pub shows_sort: bool,
+    /// The search around.
+    pub context: &'h SearchContext,
 }
 
 /// Reads the documents of hits.

@@ -45,6 +45,8 @@ struct Document<'d> {
     doc: DocId,
     /// In front of the names of its fields.
     prefix: &'d str,
+    /// The path of the nested object that the source is; empty: it is that of a whole document.
+    within: &'d str,
 }
 
 impl<'r> BoundHighlight<'r> {
@@ -221,8 +223,13 @@ impl<'r> BoundHighlight<'r> {
             let source: Value = serde_json::from_slice(&source).unwrap_or(Value::Null);
             let number = if held.doc_count() == 1 { String::new() } else { format!("{slot}_") };
             let prefix = format!("{name}{number}");
-            let document =
-                Document { mapping: &node.held.mapping, source: &source, doc: slot, prefix: &prefix };
+            let document = Document {
+                mapping: &node.held.mapping,
+                source: &source,
+                doc: slot,
+                prefix: &prefix,
+                within: "",
+            };
             self.show(&document, &matching, shown)?;
         }
         Ok(())
@@ -240,7 +247,8 @@ impl SegmentHighlight<'_> {
     ) -> Result<Option<Value>> {
         let bound = self.bound;
         let mut shown = Map::new();
-        let document = Document { mapping: &bound.shard.mapping, source, doc, prefix: "" };
+        let within = bound.shard.nested.as_ref().map_or("", |scope| &*scope.nested.path);
+        let document = Document { mapping: &bound.shard.mapping, source, doc, prefix: "", within };
         bound.show(&document, &self.matching, &mut shown)?;
         for (name, node, queries) in percolations.iter() {
             if let Some(stored) = queries.query(doc)? {
@@ -273,6 +281,12 @@ fn values_of(document: &Document<'_>, field: &Field) -> Vec<String> {
     };
     if let Some((parent, _)) = path.rsplit_once('.').filter(|(parent, _)| is_sub(parent)) {
         path = parent;
+    }
+    if !document.within.is_empty() {
+        // Fields outside of a nested object have no values in it.
+        let below = path.strip_prefix(document.within).and_then(|rest| rest.strip_prefix('.'));
+        let Some(below) = below else { return Vec::new() };
+        path = below;
     }
     gather(document.source, path, &mut found);
     let limit = field.ignore_above.map_or(usize::MAX, |limit| limit as usize);

@@ -7,6 +7,7 @@ use std::ops::Range;
 use limber_segment::{DocId, Segment, StoredReader};
 use limber_work as work;
 
+use super::highlighted::BoundHighlight;
 use super::hit::{Fetcher, Searched};
 use super::plan::Plan;
 use crate::bound_search::InnerSearch;
@@ -23,7 +24,7 @@ pub(super) fn collect(
     doc: DocId,
     reader: &mut StoredReader,
 ) -> Result<InnerHits> {
-    let &InnerSearch { node, hits: wanted, request, ref sorts, ref inside } = search;
+    let &InnerSearch { node, hits: wanted, request, ref sorts, context, ref inside } = search;
     let mut found = InnerHits { name: wanted.name.clone(), ..InnerHits::default() };
     let Some((space, lineage)) = segment.nested(&node.path).zip(segment.lineage(&node.path)) else {
         return Ok(found);
@@ -43,7 +44,11 @@ pub(super) fn collect(
     let searched = Searched { query: &node.query, post_filter: None, sorts, rescores: &[], inner: inside };
     let mut plan = Plan::of(request);
     plan.id = true;
+    let highlight = request.highlight.as_ref();
+    let highlight =
+        highlight.map(|of_hits| BoundHighlight::bind(of_hits, &wanted.shard, context)).transpose()?;
     let mut fetcher = Fetcher::new(&wanted.shard, searched, request, &plan, !is_by_score, reader)?;
+    fetcher.highlight = highlight.as_ref();
     let page = &hits[hits.len().min(request.from() as usize)..];
     let page = &page[..page.len().min(request.size() as usize)];
     let mut docs: Vec<DocId> = page.iter().map(|hit| hit.doc).collect();

@@ -12,8 +12,8 @@ pub(crate) struct HitsOfAggregations;
 
 impl HitReader for HitsOfAggregations {
     fn read(&self, wanted: &WantedHits<'_>) -> Result<Vec<SearchHit>> {
-        let &WantedHits { shard, query, sorts, inner, hits, request, shows_sort } = wanted;
+        let &WantedHits { shard, query, sorts, inner, hits, request, shows_sort, context } = wanted;
         let searched = Searched { query, post_filter: None, sorts, rescores: &[], inner };
-        fetch_hits(shard, searched, hits, request, shows_sort)
+        fetch_hits(shard, searched, hits, request, shows_sort, context)
     }
 }

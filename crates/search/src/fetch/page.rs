@@ -129,9 +129,13 @@ pub(crate) fn fetch_hits(
     hits: &[Hit],
     request: &SearchRequest,
     shows_sort: bool,
+    context: &SearchContext,
 ) -> Result<Vec<SearchHit>> {
     let (plan, mut reader) = (Plan::of(request), StoredReader::new());
+    let highlight = request.highlight.as_ref();
+    let highlight = highlight.map(|wanted| BoundHighlight::bind(wanted, shard, context)).transpose()?;
     let mut fetcher = Fetcher::new(shard, searched, request, &plan, shows_sort, &mut reader)?;
+    fetcher.highlight = highlight.as_ref();
     let mut places: Vec<usize> = (0..hits.len()).collect();
     places.sort_unstable_by_key(|&place| (hits[place].segment, hits[place].doc));
     let mut fetched = vec![SearchHit::default(); hits.len()];

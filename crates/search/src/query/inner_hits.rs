@@ -20,9 +20,6 @@ pub(crate) trait InnerHitsRequest: Any + Debug + Send + Sync {
     /// Whether an index without the query's path is searched as if the query matched nothing.
     fn ignores_unmapped(&self) -> bool;
 
-    /// Whether they are highlighted.
-    fn has_highlight(&self) -> bool;
-
     /// Whether their sequence numbers are shown.
     fn shows_sequence_numbers(&self) -> bool;
 

@@ -62,9 +62,6 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
             ("query", Value::Object(_)) => query = Some(parser.query(value)?),
             ("inner_hits", Value::Object(body)) => {
                 inner_hits = parser.inner_hits(body)?;
-                if inner_hits.as_ref().is_some_and(|hits| hits.has_highlight()) {
-                    return Err(RequestError::unsupported("[highlight] in [inner_hits]"));
-                }
             }
             (key, Value::Object(_)) => return Err(does_not_support("nested", key)),
             ("query", Value::Array(_)) | (_, Value::Null) => {}

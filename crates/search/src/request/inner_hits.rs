@@ -79,10 +79,6 @@ impl InnerHitsRequest for InnerHits {
         self.ignore_unmapped
     }
 
-    fn has_highlight(&self) -> bool {
-        self.request.highlight.is_some()
-    }
-
     fn shows_sequence_numbers(&self) -> bool {
         self.request.seq_no_primary_term
     }

@@ -239,7 +239,7 @@ fn read(
         })
         .collect();
     let kind = shard.mapping.field(&common.field).and_then(|field| field.completion.clone());
-    for (&place, hit) in places.iter().zip(fetch_hits(shard, searched, &hits, request, false)?) {
+    for (&place, hit) in places.iter().zip(fetch_hits(shard, searched, &hits, request, false, context)?) {
         let found = &all[place].1;
         let mut option = json!({"text": found.text});
         if let (Value::Object(shown), Value::Object(members)) = (&mut option, hit.to_json(&context.node_id)) {

@@ -52,9 +52,6 @@ impl TopHits {
             return Err(json::unknown_key(option, value));
         }
         let mut request = SearchRequest::read(&Value::Object(body), &UrlParameters::default(), None)?;
-        if request.highlight.is_some() {
-            return Err(RequestError::unsupported("[highlight] in [top_hits]"));
-        }
         request.size.get_or_insert(SIZE);
         Ok(Kind::own(TopHits { name: options.name.clone(), request }))
     }
@@ -408,6 +405,7 @@ impl<'s> Collector<'s> for TopHitsCollector<'s> {
                 hits: &hits,
                 request: &self.definition.request,
                 shows_sort: self.definition.has_sort(),
+                context: &self.budget.context,
             })?;
             let bytes = |hit: &SearchHit| SearchHit::HIT_BYTES + 2 * hit.source_bytes();
             self.budget.spend(fetched.iter().map(bytes).sum())?;
