@@ -46,6 +46,7 @@ mod source_texts;
 mod table;
 mod terms;
 mod tree;
+mod value_type;
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use limber_script::Script;
 use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
+use super::value_type::ValueType;
 use crate::json;
 
 type Result<T> = std::result::Result<T, RequestError>;
@@ -198,6 +199,8 @@ pub struct ValuesOptions {
     pub time_zone: Option<String>,
     /// Makes the values, or changes those of `field`.
     pub script: Option<Script>,
+    /// What an unmapped field counts as; a mapped one must be of it.
+    pub value_type: Option<ValueType>,
 }
 
 /// Aggregations whose values a script may make.
@@ -231,11 +234,24 @@ impl ValuesOptions {
             Some(script) => Some(Script::parse(&script).map_err(|cause| options.failed("script", cause))?),
             None => None,
         };
-        if let Some(value_type) = options.text("value_type")? {
-            return Err(RequestError::unsupported(format!(
-                "[value_type] ({value_type}) in the aggregation [{}]",
-                options.kind
-            )));
+        let value_type = match options.take("value_type") {
+            Some(value) => Some(ValueType::parse(&value, options)?),
+            None => None,
+        };
+        if let Some(value_type) = value_type.filter(|_| script.is_some()) {
+            let texts = matches!(options.kind, "terms" | "cardinality" | "value_count");
+            let is_as_without = match value_type {
+                ValueType::Text => texts,
+                ValueType::Whole | ValueType::Floating => !texts,
+                _ => false,
+            };
+            if !is_as_without {
+                return Err(RequestError::unsupported(format!(
+                    "[value_type: {}] of a script in the aggregation [{}]",
+                    value_type.name(),
+                    options.kind
+                )));
+            }
         }
         let field = options.text("field")?;
         options.has_no_field = (field.is_none() && script.is_none()).then_some("field, script");
@@ -244,7 +260,8 @@ impl ValuesOptions {
         if let Some(value @ (Value::Array(_) | Value::Object(_))) = &missing {
             return Err(options.wrong_type("missing", value));
         }
-        Ok(ValuesOptions { field, missing, format: options.text("format")?, time_zone: None, script })
+        let format = options.text("format")?;
+        Ok(ValuesOptions { field, missing, format, time_zone: None, script, value_type })
     }
 
     /// As [`ValuesOptions::parse`]; `None` without field and script.
@@ -275,13 +292,7 @@ impl ValuesOptions {
             limber_mapping::geo::parse_point(missing, true)
                 .map_err(|cause| options.failed("missing", cause))?;
         }
-        Ok(ValuesOptions {
-            field: field.unwrap_or_default(),
-            missing,
-            format: None,
-            time_zone: None,
-            script: None,
-        })
+        Ok(ValuesOptions { field: field.unwrap_or_default(), missing, ..ValuesOptions::default() })
     }
 
     /// Also reads `time_zone`.

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use limber_mapping::date::Resolution;
 use limber_mapping::number::u64_from_sortable;
-use limber_mapping::{DateContext, Field, NumberForm, RangeKind, RequestError, Selection, ValueKind};
+use limber_mapping::{
+    DateContext, Field, Mapping, NumberForm, RangeKind, RequestError, Selection, ValueKind,
+};
 use limber_script::ScriptContext;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::format::Format;
 use super::super::options::ValuesOptions;
 use super::super::refused::{check_ranges, check_shapes, not_supported};
+use super::super::value_type::ValueType;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::{BoundScript, RuntimeField};
@@ -76,6 +79,43 @@ impl Accepts {
     }
 }
 
+/// What stands for a truth value. Source: `DocValueFormat.BOOLEAN`.
+fn truth(value: &Value) -> Result<i64> {
+    match value {
+        Value::Bool(truth) => Ok(i64::from(*truth)),
+        Value::Number(number) => Ok(number.as_f64().unwrap_or(0.0) as i64),
+        other => match crate::json::scalar_text(other).unwrap_or_default().as_str() {
+            "true" => Ok(1),
+            "false" => Ok(0),
+            text => Err(RequestError::illegal_argument(format!(
+                "Cannot parse boolean [{text}], expected either [true] or [false]"
+            ))
+            .into()),
+        },
+    }
+}
+
+/// A field for a name that no mapping knows: of the type that it is said to be of, and without values.
+fn stand_in(
+    name: &str,
+    value_type: ValueType,
+    accepts: Accepts,
+    aggregation: &str,
+    shard: &ShardSnapshot,
+) -> Result<Arc<Field>> {
+    let definition = json!({"properties": {name: {"type": value_type.field_type()}}});
+    let mapping = Mapping::restore(&definition, shard.mapping.settings())?;
+    let field = mapping.field(name).ok_or_else(|| RequestError::illegal_argument("a name of a field"))?;
+    match accepts.allows(&field) {
+        true => Ok(field),
+        false => Err(RequestError::illegal_argument(format!(
+            "unmapped field with value source type [{}] is not supported for aggregation [{aggregation}]",
+            value_type.field_type()
+        ))
+        .into()),
+    }
+}
+
 impl Source {
     /// Resolves the field. Errors as Elasticsearch words them: text fields, fields without doc values, the wrong type for `aggregation`.
     pub fn bind(
@@ -85,7 +125,20 @@ impl Source {
         shard: &ShardSnapshot,
         now_millis: i64,
     ) -> Result<Source> {
-        let field = shard.mapping.field(&options.field);
+        let field = match (shard.mapping.field(&options.field), options.value_type) {
+            (Some(field), Some(value_type)) if !value_type.fits(&field) => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Field type [{}] is incompatible with specified value_type [{}]",
+                    field.type_name(),
+                    value_type.name()
+                ))
+                .into());
+            }
+            (None, Some(value_type)) if options.script.is_none() && aggregation != "significant_terms" => {
+                Some(stand_in(&options.field, value_type, accepts, aggregation, shard)?)
+            }
+            (field, _) => field,
+        };
         if let Some(field) = &field {
             match &field.values {
                 ValueKind::Point => crate::columns::check_column(field, shard)?,
@@ -242,6 +295,9 @@ impl Source {
             })?;
             return Ok(Some(limber_mapping::number::sortable_from_f64(number)));
         };
+        if field.is_bool() {
+            return truth(value).map(Some);
+        }
         let context = match &self.format {
             Format::Date { format, zone } => {
                 DateContext { now_millis: self.now_millis, zone, format: Some(format) }
