@@ -260,7 +260,7 @@ fn aliases_roll_over() {
     );
     request.dry_run = true;
     assert_eq!(node.rollover("x", &request).expect("judged")["dry_run"], true);
-    refused(node.rollover("none", &request), 400, "rollover target [none] does not exist");
+    refused(node.rollover("none", &request), 404, "rollover target [none] does not exist");
     refused(
         node.rollover("y-9", &request),
         400,

@@ -5,9 +5,10 @@ use limber_mapping::Representation;
 
 use crate::file::{SectionKind, format::Lane};
 use crate::id_filter::{IdFilter, id_hash};
+use crate::identity::ID_PATH;
 use crate::points::ShapeCells;
 use crate::postings::Want;
-use crate::segment::{ID_PATH, Segment};
+use crate::segment::Segment;
 use crate::{Error, FieldInfo, NO_MORE_DOCS, Result};
 
 /// What a check looked at, and what it found wrong.

@@ -1,5 +1,8 @@
 //! Which write made the state of a document.
 
+/// Path of the field whose terms are the documents' ids.
+pub const ID_PATH: &str = "_id";
+
 /// The numbers that identify a write: what a shard gives it, what its log and its segments keep, what answers show.
 ///
 /// Source: Elasticsearch's `Engine.Operation` and [optimistic concurrency control](https://www.elastic.co/docs/reference/elasticsearch/rest-apis/optimistic-concurrency-control).

@@ -34,11 +34,11 @@ pub use buffer::{Buffer, DocumentMeta, Written};
 pub use check::{CheckReport, Problem};
 pub use error::{Error, Result};
 pub use file::{Damage, FieldInfo, FileMeta, SegmentId, SegmentMeta};
-pub use identity::WriteIdentity;
+pub use identity::{ID_PATH, WriteIdentity};
 pub use index_sort::SortField;
 pub use live::LiveDocs;
 pub use merge::{DocIdMap, merge, merge_memory_bytes, merge_sorted};
-pub use segment::{ID_PATH, KEYS_KEPT_MAX, NestedSpace, Segment, SegmentView};
+pub use segment::{KEYS_KEPT_MAX, NestedSpace, Segment, SegmentView};
 pub use sink::Sink;
 pub use stored::{StoredCodec, StoredReader};
 

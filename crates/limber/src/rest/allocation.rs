@@ -214,7 +214,7 @@ fn disk_info(app: &App) -> Value {
     let (total, free) = (&fs["total"]["total_in_bytes"], &fs["total"]["available_in_bytes"]);
     let (total, free) = (total.as_u64().unwrap_or(0), free.as_u64().unwrap_or(0));
     let used = total.saturating_sub(free);
-    let percent = |part: u64| if total == 0 { 0.0 } else { (part * 1000 / total) as f64 / 10.0 };
+    let percent = |part: u64| (part * 1000).checked_div(total).unwrap_or(0) as f64 / 10.0;
     let space = json!({
         "path": fs["data"][0]["path"],
         "total_bytes": total,

@@ -426,41 +426,50 @@ impl Translation<'_> {
                 self.with_rewrite(&mut body);
                 self.query("wildcard", json!({&**path: body}))
             }
-            Leaf::Range { lower, upper } => {
-                let mut body = Map::new();
-                for (end, inclusive, exclusive) in [(lower, "gte", "gt"), (upper, "lte", "lt")] {
-                    if let Some((text, is_included)) = end {
-                        let key = if *is_included { inclusive } else { exclusive };
-                        body.insert(key.into(), unescape(text).into());
-                    }
-                }
-                if let Some(zone) = self.zone_of(path) {
-                    body.insert("time_zone".into(), zone.into());
-                }
-                self.query("range", json!({&**path: body}))
-            }
-            Leaf::Fuzzy { text, edits } => {
-                let word = normalized(self.binder, path, &unescape(text));
-                let mut fuzzy = self.options.fuzzy.clone();
-                fuzzy["value"] = word.into();
-                if let Some(edits) = edits {
-                    let number: f32 = edits.parse().unwrap_or(f32::NAN);
-                    if number.fract() != 0.0 {
-                        return Err(RequestError::illegal_argument(format!(
-                            "fuzziness needs to be one of 0.0, 1.0 or 2.0 but was {edits}"
-                        ))
-                        .into());
-                    }
-                    fuzzy["fuzziness"] = edits.as_str().into();
-                }
-                self.query("fuzzy", json!({&**path: fuzzy}))
-            }
+            Leaf::Range { lower, upper } => self.range(path, lower.as_ref(), upper.as_ref()),
+            Leaf::Fuzzy { text, edits } => self.fuzzy(path, text, edits.as_deref()),
             Leaf::Expression(pattern) => {
                 let mut body = json!({"value": pattern, "max_determinized_states": self.options.states_max});
                 self.with_rewrite(&mut body);
                 self.query("regexp", json!({&**path: body}))
             }
         }
+    }
+
+    fn range(
+        &self,
+        path: &str,
+        lower: Option<&(String, bool)>,
+        upper: Option<&(String, bool)>,
+    ) -> Result<Query, Error> {
+        let mut body = Map::new();
+        for (end, inclusive, exclusive) in [(lower, "gte", "gt"), (upper, "lte", "lt")] {
+            if let Some((text, is_included)) = end {
+                let key = if *is_included { inclusive } else { exclusive };
+                body.insert(key.into(), unescape(text).into());
+            }
+        }
+        if let Some(zone) = self.zone_of(path) {
+            body.insert("time_zone".into(), zone.into());
+        }
+        self.query("range", json!({path: body}))
+    }
+
+    fn fuzzy(&self, path: &str, text: &str, edits: Option<&str>) -> Result<Query, Error> {
+        let word = normalized(self.binder, path, &unescape(text));
+        let mut fuzzy = self.options.fuzzy.clone();
+        fuzzy["value"] = word.into();
+        if let Some(edits) = edits {
+            let number: f32 = edits.parse().unwrap_or(f32::NAN);
+            if number.fract() != 0.0 {
+                return Err(RequestError::illegal_argument(format!(
+                    "fuzziness needs to be one of 0.0, 1.0 or 2.0 but was {edits}"
+                ))
+                .into());
+            }
+            fuzzy["fuzziness"] = edits.into();
+        }
+        self.query("fuzzy", json!({path: fuzzy}))
     }
 
     fn with_analyzer(&self, body: &mut Value) {

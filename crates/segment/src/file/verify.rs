@@ -23,7 +23,7 @@ use super::SectionKind;
 use super::meta::{FileMeta, SegmentMeta};
 use super::reader::{SectionEntry, SegmentFile, corrupt_file};
 use super::writer::NO_FIELD;
-use crate::segment::ID_PATH;
+use crate::identity::ID_PATH;
 use crate::{Error, Result};
 
 /// Fields by which writes find what they replace, and what its sequence number and version are.

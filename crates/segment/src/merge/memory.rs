@@ -7,7 +7,7 @@ use super::nested::nested_spaces;
 use super::order::MergeOrder;
 use crate::file::{COMPOUND_BYTES_MAX, SectionKind};
 use crate::id_filter::IdFilterBuilder;
-use crate::segment::ID_PATH;
+use crate::identity::ID_PATH;
 use crate::{FieldInfo, Result, SegmentView};
 
 /// What any merge takes: a write buffer a lane, cursors, blocks being packed.

@@ -2,9 +2,9 @@
 
 use crate::file::{SectionKind, SegmentWriter};
 use crate::id_filter::{IdFilterBuilder, id_hash};
+use crate::identity::ID_PATH;
 use crate::norms;
 use crate::postings::{FieldSinks, FieldWriter, IndexOptions, Postings, PostingsReader, Want};
-use crate::segment::ID_PATH;
 use crate::terms::{TermCursor, TermInfo};
 use crate::{DocId, FieldInfo, NO_MORE_DOCS, Result, SegmentView, Sink};
 

@@ -1,8 +1,9 @@
 //! A segment's documents: where one with an id is, and its id, routing and source.
 
-use super::{ID_PATH, Segment};
+use super::Segment;
 use crate::file::{NO_FIELD, SectionKind};
 use crate::id_filter::id_hash;
+use crate::identity::ID_PATH;
 use crate::postings::Want;
 use crate::stored::{Stored, StoredDocument, StoredReader};
 use crate::{DocId, Error, NO_MORE_DOCS, Result};

@@ -11,5 +11,5 @@ mod view;
 
 pub use keys::KEYS_KEPT_MAX;
 pub use nested::NestedSpace;
-pub use open::{ID_PATH, Segment};
+pub use open::Segment;
 pub use view::SegmentView;

@@ -17,9 +17,6 @@ use crate::postings::PostingsReader;
 use crate::terms::TermDictionary;
 use crate::{Error, FieldInfo, Result, SegmentMeta};
 
-/// Path of the field whose terms are the documents' ids.
-pub const ID_PATH: &str = "_id";
-
 /// An open segment: mapped files and what was read of their directories. Shared by every snapshot that sees it.
 ///
 /// Accessors take a field's path; a field that the segment does not have is `None`. They cost a hash look-up and the reading

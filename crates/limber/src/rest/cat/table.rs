@@ -348,6 +348,6 @@ mod tests {
         let chosen = [("index".to_owned(), 0), ("docs".to_owned(), 1)];
         let printed = table.print(&chosen, &Units { bytes: None, time: None }, true);
         assert_eq!(printed, "index docs\na        5\nlong    12\n");
-        assert_eq!(help(COLUMNS), "index | i,idx | index name \ndocs  | d     | documents  \n");
+        assert_eq!(help(COLUMNS), "index | i,idx | index name\ndocs  | d     | documents \n");
     }
 }

@@ -95,6 +95,29 @@ fn truth(value: &Value) -> Result<i64> {
     }
 }
 
+/// The field that is named, or what stands in for one that is not mapped.
+fn field_of(
+    options: &ValuesOptions,
+    accepts: Accepts,
+    aggregation: &str,
+    shard: &ShardSnapshot,
+) -> Result<Option<Arc<Field>>> {
+    match (shard.mapping.field(&options.field), options.value_type) {
+        (Some(field), Some(value_type)) if !value_type.fits(&field) => {
+            Err(RequestError::illegal_argument(format!(
+                "Field type [{}] is incompatible with specified value_type [{}]",
+                field.type_name(),
+                value_type.name()
+            ))
+            .into())
+        }
+        (None, Some(value_type)) if options.script.is_none() && aggregation != "significant_terms" => {
+            stand_in(&options.field, value_type, accepts, aggregation, shard).map(Some)
+        }
+        (field, _) => Ok(field),
+    }
+}
+
 /// A field for a name that no mapping knows: of the type that it is said to be of, and without values.
 fn stand_in(
     name: &str,
@@ -125,20 +148,7 @@ impl Source {
         shard: &ShardSnapshot,
         now_millis: i64,
     ) -> Result<Source> {
-        let field = match (shard.mapping.field(&options.field), options.value_type) {
-            (Some(field), Some(value_type)) if !value_type.fits(&field) => {
-                return Err(RequestError::illegal_argument(format!(
-                    "Field type [{}] is incompatible with specified value_type [{}]",
-                    field.type_name(),
-                    value_type.name()
-                ))
-                .into());
-            }
-            (None, Some(value_type)) if options.script.is_none() && aggregation != "significant_terms" => {
-                Some(stand_in(&options.field, value_type, accepts, aggregation, shard)?)
-            }
-            (field, _) => field,
-        };
+        let field = field_of(options, accepts, aggregation, shard)?;
         if let Some(field) = &field {
             match &field.values {
                 ValueKind::Point => crate::columns::check_column(field, shard)?,
