@@ -210,6 +210,7 @@ const SCRIPTED: &[&str] = &[
     "extended_stats",
     "histogram",
     "max",
+    "median_absolute_deviation",
     "min",
     "percentile_ranks",
     "percentiles",
@@ -219,6 +220,7 @@ const SCRIPTED: &[&str] = &[
     "sum",
     "terms",
     "value_count",
+    "weighted_avg",
 ];
 
 impl ValuesOptions {
