@@ -47,9 +47,10 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 let cause = RequestError::illegal_argument("value must have a length > 0");
                 return Err(self.unreadable(node, at, cause));
             }
-            self.add_contexts(completion, &mut input).map_err(|cause| self.unreadable(node, at, cause))?;
+            let added = self.add_contexts(&field.path, completion, &mut input);
+            added.map_err(|cause| self.unreadable(node, at, cause))?;
             self.put_input(node, completion, &input)?;
-            self.feed_parts(node, &input, value, at)?;
+            self.feed_parts(node, completion, &input, value, at)?;
         }
         if node.is_named {
             self.note_name(leaf);
@@ -70,20 +71,53 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Multi-fields get the text of an object's input; those of a text have it from the walk.
-    fn feed_parts(&mut self, node: &'a Leaf, input: &Input, value: &Value, at: usize) -> Result<(), Stop> {
+    /// Multi-fields get an object's input: completions all of it, others its text. Those of a text have it from the walk.
+    ///
+    /// Source: `CompletionFieldMapper#parse`.
+    fn feed_parts(
+        &mut self,
+        node: &'a Leaf,
+        completion: &Completion,
+        input: &Input,
+        value: &Value,
+        at: usize,
+    ) -> Result<(), Stop> {
         if !value.is_object() {
             return Ok(());
         }
         let tree = self.tree;
         for &number in &node.multi_fields {
-            self.put(&tree.leaves[number as usize], number, Scalar::Text(&input.text), at)?;
+            let part = &tree.leaves[number as usize];
+            let Some(own) = part.field.completion.as_deref() else {
+                self.put(part, number, Scalar::Text(&input.text), at)?;
+                continue;
+            };
+            let named = |name: &str| {
+                let place = completion.contexts.iter().position(|context| *context.name == *name);
+                place.map_or_else(Vec::new, |place| input.contexts[place].clone())
+            };
+            let contexts = own.contexts.iter().map(|context| named(&context.name)).collect();
+            let mut copy = Input { contexts, ..input.clone() };
+            let added = self.add_contexts(&part.field.path, own, &mut copy);
+            added.map_err(|cause| self.unreadable(part, at, cause))?;
+            self.put_input(part, own, &copy)?;
+            if part.is_named {
+                self.note_name(number);
+            }
         }
         Ok(())
     }
 
     /// Values of contexts that the input does not name, from the fields that they are read from.
-    fn add_contexts(&self, completion: &Completion, input: &mut Input) -> Result<(), RequestError> {
+    ///
+    /// # Errors
+    /// One of them cannot be read, or there is no context at all.
+    fn add_contexts(
+        &self,
+        path: &str,
+        completion: &Completion,
+        input: &mut Input,
+    ) -> Result<(), RequestError> {
         input.contexts.resize(completion.contexts.len(), Vec::new());
         let mut document = None;
         for (context, values) in completion.contexts.iter().zip(&mut input.contexts) {
@@ -96,7 +130,12 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 values.extend(context.read(value)?);
             }
         }
-        Ok(())
+        match !completion.contexts.is_empty() && input.contexts.iter().all(Vec::is_empty) {
+            true => Err(RequestError::illegal_argument(format!(
+                "Contexts are mandatory in context enabled completion field [{path}]"
+            ))),
+            false => Ok(()),
+        }
     }
 }
 
