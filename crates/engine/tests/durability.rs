@@ -77,6 +77,41 @@ fn switching_from_async_to_request_makes_durable_what_was_acknowledged() {
     (0..20).for_each(|number| assert!(get(&node, "t", &number.to_string()).is_some(), "{number}"));
 }
 
+/// A shard that failed still answers searches with what its log was not given; nobody may be told that this is durable.
+#[test]
+fn a_switch_to_request_is_refused_while_the_shard_has_failed() {
+    let disk = CrashDisk::new(10);
+    let node = open_on(&disk, 10).expect("opens");
+    create(
+        &node,
+        "t",
+        json!({"settings": {"number_of_replicas": 0, "translog.durability": "async", "translog.sync_interval": "1h"}}),
+    );
+    write(&node, index("t", "1", b"{}")).expect("written");
+    node.refresh("t", IndicesOptions::BROADCAST).expect("refreshed");
+    write(&node, index("t", "2", b"{}")).expect("written");
+    disk.fail_from(0, Fault::Io);
+    let failed = node.refresh("t", IndicesOptions::BROADCAST);
+    assert!(failed.is_err() || failed.is_ok_and(|answer| !answer.failures.is_empty()));
+    disk.heal();
+    let settings = json!({"index.translog.durability": "request"});
+    let switch = || node.put_settings("t", IndicesOptions::METADATA_OPEN_CLOSED, &settings, false);
+    for _ in 0..2 {
+        assert!(switch().is_err(), "the shard waits to be opened again");
+    }
+    let others = json!({"index.max_inner_result_window": 77});
+    node.put_settings("t", IndicesOptions::METADATA_OPEN_CLOSED, &others, false)
+        .expect("asks for nothing of it");
+    node.maintain();
+    switch().expect("it is open");
+    let there: Vec<String> =
+        search(&node, "t", json!({"match_all": {}})).into_iter().map(|hit| hit.0).collect();
+    drop(node);
+    disk.crash();
+    let node = open_on(&disk, 10).expect("opens");
+    there.iter().for_each(|id| assert!(get(&node, "t", id).is_some(), "{id}"));
+}
+
 /// One bit of any file of the shard, with everything in the log and with everything in segments: the documents are all there, or the
 /// damage is named.
 #[test]

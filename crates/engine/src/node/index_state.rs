@@ -38,6 +38,7 @@ impl Node {
         flat: FlatSettings,
         preserve_existing: bool,
     ) -> Result<()> {
+        let asks_for_durability = flat.contains_key("index.translog.durability");
         let only_blocks = flat.keys().all(|key| key.starts_with("index.blocks."));
         let update = SettingsUpdate::check(flat)?;
         let changed = self.change_catalog(|catalog| {
@@ -55,9 +56,15 @@ impl Node {
         let live = self.live.load_full();
         let live = changed.iter().filter_map(|uuid| live.get(uuid));
         for index in live.filter(|index| index.core.settings.load().durability == Durability::Request) {
-            // What was acknowledged before, without having been durable, is durable from now on.
-            let mut started = index.shards.iter().filter(|shard| shard.is_started());
-            started.try_for_each(|shard| shard.sync_all())?;
+            // What was acknowledged before, without having been durable, is durable from now on. Of a shard that failed nobody can say so:
+            // searches still find there what its log was not given.
+            for shard in &*index.shards {
+                match shard.failure() {
+                    None => shard.sync_all()?,
+                    Some(error) if asks_for_durability => return Err(error),
+                    Some(_) => {}
+                }
+            }
         }
         Ok(())
     }
