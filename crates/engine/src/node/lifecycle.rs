@@ -301,9 +301,10 @@ impl Node {
         ];
         let phase = required("next_step", "phase")?;
         let (action, step) = (part("next_step", "action"), part("next_step", "name"));
-        let (index, _) = self.catalog.load().single(name)?;
+        let catalog = self.catalog.load();
+        let (index, _) = catalog.single(name)?;
         let state = &index.lifecycle;
-        let policy_name = self.catalog.load().policy_of(&index).map(str::to_owned);
+        let policy_name = catalog.policy_of(&index).map(str::to_owned);
         let Some(policy) = policy_name.as_deref().and_then(|policy| self.policy(policy)) else {
             return refused(format!("index [{name}] is not associated with an Index Lifecycle Policy"));
         };
@@ -361,7 +362,7 @@ impl Node {
 
     /// Stores where an index is in its policy, unless it is gone or another index has its name.
     ///
-    /// Nothing is stored where the lifecycle of `index` is another one by now: it was retried or removed while `state` was found.
+    /// `state` is dropped if the lifecycle of `index` has changed since `index` was read, for instance because it was retried or removed.
     pub(super) fn store_lifecycle(&self, index: &IndexMetadata, state: LifecycleState) -> Result<()> {
         let stored = self.change_index(&index.name, &index.uuid, |current| {
             let changes = current.is_at_the_step_of(index) && current.lifecycle != state;

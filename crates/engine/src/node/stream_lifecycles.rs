@@ -256,7 +256,7 @@ impl Node {
         Ok(())
     }
 
-    /// Deletes an index whose time is over, unless it or the lifecycle of its stream is another one by now.
+    /// Deletes an index whose time is over, unless it or the lifecycle of its stream has changed since they were read.
     fn delete_retained(&self, stream: &DataStream, index: &IndexMetadata) -> Result<()> {
         self.change_catalog(|catalog| {
             let is_as_seen = catalog.indices.get(&index.name).is_some_and(|now| now.uuid == index.uuid)

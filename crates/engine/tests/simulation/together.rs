@@ -120,6 +120,11 @@ fn put_policy(node: &Arc<Node>, name: &str) -> Result<()> {
     )
 }
 
+fn lifecycle_round(node: &Arc<Node>) -> Result<()> {
+    node.lifecycle_round();
+    Ok(())
+}
+
 /// An index whose policy deletes it in the next round.
 fn aged(node: &Arc<Node>) -> Result<()> {
     put_policy(node, "short")?;
@@ -329,17 +334,11 @@ fn pairs() -> Vec<Pair> {
         Pair {
             name: "a round that deletes an index, which is taken out of its policy",
             set_up: aged,
-            acts: [
-                |node| {
-                    node.lifecycle_round();
-                    Ok(())
-                },
-                |node| {
-                    node.remove_lifecycles("old")?;
-                    // Whoever was told that the index has no policy any more counts on it.
-                    is_there(node, "old").then_some(()).ok_or_else(|| missing("gone"))
-                },
-            ],
+            acts: [lifecycle_round, |node| {
+                node.remove_lifecycles("old")?;
+                // Whoever was told that the index has no policy any more counts on it.
+                is_there(node, "old").then_some(()).ok_or_else(|| missing("gone"))
+            }],
             wrong: |node, outcomes| match &outcomes[1] {
                 Ok(()) => both(outcomes, is_there(node, "old")),
                 Err(error) => (error.status != 404 || error.reason == "gone").then(|| error.to_string()),
@@ -348,29 +347,17 @@ fn pairs() -> Vec<Pair> {
         Pair {
             name: "a round that deletes an index, which is made anew without a policy",
             set_up: aged,
-            acts: [
-                |node| {
-                    node.lifecycle_round();
-                    Ok(())
-                },
-                |node| {
-                    // The round may have been first.
-                    let _ = node.delete_index("old", IndicesOptions::DELETE);
-                    write(node, index("old", "1", b"{}")).map(drop)
-                },
-            ],
+            acts: [lifecycle_round, |node| {
+                // The round may have been first.
+                let _ = node.delete_index("old", IndicesOptions::DELETE);
+                write(node, index("old", "1", b"{}")).map(drop)
+            }],
             wrong: |node, outcomes| both(outcomes, is_there(node, "old") && get(node, "old", "1").is_some()),
         },
         Pair {
             name: "a round of lifecycles, and an index that is taken out of its policy",
             set_up: in_a_lifecycle,
-            acts: [
-                |node| {
-                    node.lifecycle_round();
-                    Ok(())
-                },
-                |node| node.remove_lifecycles("old").map(drop),
-            ],
+            acts: [lifecycle_round, |node| node.remove_lifecycles("old").map(drop)],
             wrong: |node, outcomes| {
                 let body = json!({"index.lifecycle.name": "long"});
                 node.put_settings("old", IndicesOptions::METADATA, &body, false).expect("set");

@@ -40,7 +40,7 @@ fn selected(actions: &[String], action: &str) -> bool {
 }
 
 /// The tasks that a list shows: of this node, and of the actions that are asked for. The list itself is one of them, as in Elasticsearch.
-/// With `wait_for_completion` it is empty of others, or the time is up.
+/// `wait_for_completion` waits until no other task is left or the time is up.
 pub(super) fn listed(app: &App, request: &Request) -> Result<Vec<Arc<Task>>> {
     let actions = request.list("actions");
     let is_here =

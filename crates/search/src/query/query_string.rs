@@ -44,13 +44,13 @@ struct Options {
     /// The type of `multi_match` that words are, when it is another one than `best_fields`.
     kind: Option<String>,
     tie_breaker: f32,
-    /// Of prefixes, wildcards and regular expressions.
+    /// How prefixes, wildcards and regular expressions score.
     rewrite: Option<String>,
-    /// Of phrases in quotation marks; else `analyzer`.
+    /// The analyzer for phrases in quotation marks. Without it, `analyzer` serves them too.
     quote_analyzer: Option<String>,
     /// Phrases in quotation marks are looked for in fields with this at the end of their names, where there are such.
     quote_field_suffix: Option<String>,
-    /// Of ranges of dates.
+    /// The time zone for ranges of dates.
     time_zone: Option<String>,
     allows_leading_wildcard: bool,
     /// Options of `fuzzy` for words such as `quick~`.

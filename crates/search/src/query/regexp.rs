@@ -10,7 +10,7 @@ use super::bind::Binder;
 use super::bound::BoundQuery;
 use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
-use super::rewrite::{Rewrite, bind_automaton, collect_terms};
+use super::rewrite::{Rewrite, best_terms, bind_automaton};
 use super::spans::{Expansion, MultiTermQuery};
 use crate::automaton::shown_terms;
 use crate::error::Error;
@@ -100,16 +100,14 @@ impl MultiTermQuery for RegexpQuery {
         if bound.is_nothing() {
             return Ok(Expansion::Unmapped);
         }
-        let automaton: Arc<dyn TermAutomaton> =
-            Regexp::shared(&field.normalize(&self.pattern), self.options)?;
-        let automaton = shown_terms(&field, automaton);
+        let regexp: Arc<dyn TermAutomaton> = Regexp::shared(&field.normalize(&self.pattern), self.options)?;
         let rewrite = Rewrite::named(self.rewrite.as_deref())?;
         match rewrite.count_max() {
-            None => Ok(Expansion::All(field.clone(), Docs::Automaton { field, automaton })),
-            Some(_) => {
-                let found = collect_terms(binder, &field, &*automaton, rewrite, |_, _| 1.0)?;
-                Ok(Expansion::Best(field, found))
+            None => {
+                let automaton = shown_terms(&field, regexp);
+                Ok(Expansion::All(field.clone(), Docs::Automaton { field, automaton }))
             }
+            Some(_) => best_terms(binder, field, regexp, rewrite),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::bind::Binder;
 use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
 use super::parse::check_clauses;
+use super::spans::Expansion;
 use crate::automaton::{shown_terms, walk};
 use crate::error::Error;
 use crate::primitives::Docs;
@@ -53,7 +54,7 @@ impl Rewrite {
         }
     }
 
-    /// Of a query's `rewrite`, if it has one.
+    /// Reads the `rewrite` of a query; without one, all terms score alike.
     ///
     /// # Errors
     /// Those of [`Rewrite::parse`].
@@ -146,6 +147,18 @@ pub(super) fn collect_terms(
         keep_best(&mut found, count_max);
     }
     Ok(found)
+}
+
+/// What a pattern stands for in a span query whose rewrite keeps the best terms.
+pub(super) fn best_terms(
+    binder: &Binder<'_>,
+    field: Arc<Field>,
+    automaton: Arc<dyn TermAutomaton>,
+    rewrite: Rewrite,
+) -> Result<Expansion, Error> {
+    let automaton = shown_terms(&field, automaton);
+    let found = collect_terms(binder, &field, &*automaton, rewrite, |_, _| 1.0)?;
+    Ok(Expansion::Best(field, found))
 }
 
 /// Terms held at a time while the best are looked for.

@@ -11,7 +11,7 @@ use super::bound::BoundQuery;
 use super::flattened::refuse_key;
 use super::parse::{Common, Parser, Query, QueryNode, does_not_support, no_field, single_field};
 use super::prefix::{successor, term_field};
-use super::rewrite::{Rewrite, bind_automaton, collect_terms};
+use super::rewrite::{Rewrite, best_terms, bind_automaton};
 use super::spans::{Expansion, MultiTermQuery};
 use crate::automaton::shown_terms;
 use crate::error::Error;
@@ -89,11 +89,7 @@ pub(super) fn expand_pattern(
 ) -> Result<Expansion, Error> {
     match rewrite.count_max() {
         None => Ok(Expansion::All(field.clone(), pattern_docs(&field, pattern))),
-        Some(_) => {
-            let automaton = shown_terms(&field, Arc::new(pattern));
-            let found = collect_terms(binder, &field, &*automaton, rewrite, |_, _| 1.0)?;
-            Ok(Expansion::Best(field, found))
-        }
+        Some(_) => best_terms(binder, field, Arc::new(pattern), rewrite),
     }
 }
 

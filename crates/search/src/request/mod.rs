@@ -34,11 +34,9 @@ pub use collapse::Collapse;
 pub use count::CountRequest;
 pub(crate) use determinism::is_deterministic;
 pub use fields::FieldFormat;
-
 pub use highlight::Highlight;
 pub(crate) use highlight::{Boundaries, Fragmenter, HighlightField, Highlighter, Scanner};
 pub(crate) use inner_hits::InnerHits;
-
 pub use point_in_time::PointInTime;
 pub use read_query::read_query;
 pub use rescore::Rescore;

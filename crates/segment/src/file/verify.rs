@@ -6,7 +6,8 @@
 //! * A **merge** verifies every section of its sources before it reads it, stored documents while it reads them. Nothing counts as sound
 //!   because it was verified before, or because this process wrote it: bytes may have rotted since, and a write-back that failed
 //!   leaves pages in memory that are not those on disk. It costs one pass of CRC-32 over what is read anyway.
-//! * A **write** verifies, once for each segment that it did not write itself, the fields by which it finds what it replaces.
+//! * A **write** looks up the document that it replaces. The fields for that are verified before the first such lookup in a segment, unless
+//!   this process wrote the segment.
 //! * A **scrub** reads the files, not the maps, piece by piece.
 //!
 //! What is found wrong is remembered as long as the segment is open. Then the accessors of that section fail while others go on; of a
@@ -26,7 +27,7 @@ use super::writer::NO_FIELD;
 use crate::identity::ID_PATH;
 use crate::{Error, Result};
 
-/// Fields by which writes find what they replace, and what its sequence number and version are.
+/// The fields that a write reads to find the document that it replaces, its sequence number and its version.
 const IDENTITIES: [&str; 4] = [ID_PATH, "_seq_no", "_primary_term", "_version"];
 
 /// Something wrong with a file of an open segment.
@@ -66,7 +67,7 @@ pub(super) struct KnownDamage {
     sections: Box<[AtomicU64]>,
     /// What belongs to no section: a file's ends, its length, a disk that refuses to read it.
     others: Mutex<Vec<Damage>>,
-    /// The fields by which writes find what they replace were read once, or written by this process.
+    /// Whether [`IDENTITIES`] need no further check: this process verified them, or wrote them.
     are_identities_sound: AtomicBool,
 }
 
@@ -205,20 +206,22 @@ impl SegmentFile {
         of_field.into_iter().try_for_each(|at| self.verify(at))
     }
 
-    /// Verifies the fields by which a write finds the document that it replaces, once for an open segment. A term that rotted away would
-    /// look like a document that is not there, so that there would be two of it; a number that rotted, like another version.
+    /// Verifies [`IDENTITIES`], once for each open segment. If the term of an id were damaged, a write would not find its document and would
+    /// add a second one; if a number were damaged, the write would see a wrong version.
     pub(crate) fn verify_identities(&self) -> Result<()> {
         if self.known.are_identities_sound.load(Ordering::Acquire) {
             return Ok(());
         }
-        let numbers = self.fields.iter().enumerate();
-        let own = numbers.filter(|(_, field)| IDENTITIES.contains(&&*field.path));
-        own.into_iter().try_for_each(|(number, _)| self.verify_field(number as u32))?;
+        for (number, field) in self.fields.iter().enumerate() {
+            if IDENTITIES.contains(&&*field.path) {
+                self.verify_field(number as u32)?;
+            }
+        }
         self.trust_identities();
         Ok(())
     }
 
-    /// Nothing of them has to be read again: this process wrote them.
+    /// Marks [`IDENTITIES`] as sound without reading them, because this process has just written them.
     pub(crate) fn trust_identities(&self) {
         self.known.are_identities_sound.store(true, Ordering::Release);
     }

@@ -49,10 +49,8 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let icmp_type = path("icmp_type", "icmp_type_field", "icmp.type")?;
     let icmp_code = path("icmp_code", "icmp_code_field", "icmp.code")?;
     let transport = path("transport", "protocol_field", "network.transport")?;
-    let target = match names_of_opensearch {
-        true => path("target_field", "target_field", "community_id")?,
-        false => path("target_field", "target_field", "network.community_id")?,
-    };
+    let target = if names_of_opensearch { "community_id" } else { "network.community_id" };
+    let target = path("target_field", "target_field", target)?;
     let seed = options.optional_int("seed")?.unwrap_or(0);
     let seed =
         u16::try_from(seed).map_err(|_| options.error("seed", "must be a value between 0 and 65535"))?;

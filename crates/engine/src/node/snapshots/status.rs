@@ -24,7 +24,7 @@ impl Node {
     ) -> Result<Value> {
         let mut shown = Vec::new();
         let names = match self.repository_names(repositories) {
-            // Nothing runs in a repository that is not there.
+            // No snapshot can be running in a repository that does not exist.
             Err(error) if snapshots.is_none() && error.status == 404 => Vec::new(),
             names => names?,
         };

@@ -51,7 +51,7 @@ pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
             "user [{name}] is reserved and only the password can be changed"
         )]));
     }
-    // Its password is hashed before anything is locked. One that is not given stays as it is by then.
+    // The password is hashed before anything is locked. A user without one keeps the password that it has when it is stored.
     let user = User::parse(name, &body)?;
     let created = app.node.change_security(|store| store.put_user(name, user))?;
     Ok(Response::ok(json!({"created": created})))
