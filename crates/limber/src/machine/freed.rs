@@ -6,9 +6,9 @@
 //!
 //! Source: jemalloc's manual, `arena.<i>.dirty_decay_ms`.
 
-use std::sync::atomic::{AtomicIsize, Ordering};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tikv_jemalloc_ctl::{arenas, raw};
 
 /// While memory is tight. Within one second there are a third more page faults while nyc_taxis is indexed than within four.
@@ -22,8 +22,8 @@ const TIGHT_UNTIL_PERCENT: u64 = 25;
 const KEEP_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 const FOREVER: isize = -1;
 
-/// What the allocator was told last.
-static DECAY_MS: AtomicIsize = AtomicIsize::new(FOREVER);
+/// What the allocator was told last. Whoever tells it something holds the lock, so that nobody takes back what another has just told it.
+static DECAY_MS: Mutex<isize> = Mutex::new(FOREVER);
 
 /// Above this share of `memory.limit` what is freed goes back at once, again and again.
 const PURGE_FROM_PERCENT: u64 = 75;
@@ -47,34 +47,43 @@ impl FreedMemory {
 
     /// `held_bytes`: memory of the process, just measured.
     pub fn adjust_to(&mut self, held_bytes: u64) {
-        let percent = if self.is_tight { TIGHT_UNTIL_PERCENT } else { TIGHT_FROM_PERCENT };
-        let is_tight = held_bytes > self.limit_bytes / 100 * percent;
-        if is_tight != self.is_tight {
-            self.is_tight = is_tight;
-            set_decay(if is_tight { self.keep.min(KEEP_TIGHT) } else { self.keep });
+        if let Some(keep) = self.changed_keep(held_bytes) {
+            set_decay(keep);
         }
         let is_nearly_full = held_bytes > self.limit_bytes / 100 * PURGE_FROM_PERCENT;
         if is_nearly_full && self.purged.is_none_or(|purged| purged.elapsed() >= PURGE_EVERY) {
             self.purged = Some(Instant::now());
-            set_decay(self.keep.min(KEEP_TIGHT));
             give_back_freed();
         }
+    }
+
+    /// How long the allocator keeps what is freed from now on, if that is another time than before.
+    fn changed_keep(&mut self, held_bytes: u64) -> Option<Duration> {
+        let percent = if self.is_tight { TIGHT_UNTIL_PERCENT } else { TIGHT_FROM_PERCENT };
+        let is_tight = held_bytes > self.limit_bytes / 100 * percent;
+        let has_changed = is_tight != self.is_tight;
+        self.is_tight = is_tight;
+        has_changed.then(|| if is_tight { self.keep.min(KEEP_TIGHT) } else { self.keep })
     }
 }
 
 /// Gives back all that is free now. Milliseconds for 100 MB.
 pub fn give_back_freed() {
-    let decay_ms = DECAY_MS.load(Ordering::Relaxed);
+    let decay_ms = DECAY_MS.lock();
     // No time at all gives back what is free now.
     set_decay_ms(0);
-    set_decay_ms(decay_ms);
+    set_decay_ms(*decay_ms);
 }
 
 /// For all arenas, and those still to come. An arena that does not exist yet refuses, and takes the default when it comes.
 fn set_decay(keep: Duration) {
-    let decay_ms = if keep > KEEP_MAX { FOREVER } else { keep.as_millis() as isize };
-    DECAY_MS.store(decay_ms, Ordering::Relaxed);
-    set_decay_ms(decay_ms);
+    let mut decay_ms = DECAY_MS.lock();
+    *decay_ms = decay_ms_of(keep);
+    set_decay_ms(*decay_ms);
+}
+
+fn decay_ms_of(keep: Duration) -> isize {
+    if keep > KEEP_MAX { FOREVER } else { keep.as_millis() as isize }
 }
 
 fn set_decay_ms(decay_ms: isize) {
@@ -92,32 +101,39 @@ fn set_decay_ms(decay_ms: isize) {
 mod tests {
     use super::*;
 
-    fn decay_ms() -> isize {
-        // SAFETY: jemalloc's manual gives this name the type `ssize_t`; the name ends with a zero.
-        unsafe { raw::read(b"arenas.dirty_decay_ms\0") }.expect("the allocator's own name")
+    /// The allocator belongs to all tests of this program, which run side by side: what it is told is decided without it.
+    #[test]
+    fn freed_memory_is_kept_for_seconds_only_once_a_third_of_the_limit_is_held() {
+        let minutes = Duration::from_secs(600);
+        let mut freed = FreedMemory { limit_bytes: 1000, keep: minutes, is_tight: false, purged: None };
+        for (held_bytes, expected) in [
+            (10, None),
+            (330, None),
+            (331, Some(KEEP_TIGHT)),
+            (260, None),
+            (250, Some(minutes)),
+            (330, None),
+            (900, Some(KEEP_TIGHT)),
+        ] {
+            assert_eq!(freed.changed_keep(held_bytes), expected, "{held_bytes} bytes");
+        }
+        let mut freed =
+            FreedMemory { limit_bytes: 1000, keep: Duration::ZERO, is_tight: false, purged: None };
+        assert_eq!(freed.changed_keep(900), Some(Duration::ZERO));
+        assert_eq!(decay_ms_of(Duration::MAX), FOREVER);
+        assert_eq!(decay_ms_of(minutes), 600_000);
     }
 
     #[test]
-    fn freed_memory_is_kept_for_seconds_only_once_a_third_of_the_limit_is_held() {
-        let mut freed = FreedMemory::new(1000, Duration::from_secs(600));
-        for (held_bytes, expected_ms) in [
-            (10, 600_000),
-            (330, 600_000),
-            (331, 4000),
-            (260, 4000),
-            (250, 600_000),
-            (330, 600_000),
-            (900, 4000),
-        ] {
-            freed.adjust_to(held_bytes);
-            assert_eq!(decay_ms(), expected_ms, "{held_bytes} bytes");
-        }
-        FreedMemory::new(1000, Duration::MAX);
-        assert_eq!(decay_ms(), FOREVER);
-        let mut freed = FreedMemory::new(1000, Duration::ZERO);
-        for held_bytes in [10, 900, 10] {
-            freed.adjust_to(held_bytes);
-            assert_eq!(decay_ms(), 0, "{held_bytes} bytes");
+    fn the_allocator_takes_every_time() {
+        for keep in [Duration::ZERO, KEEP_TIGHT, Duration::MAX] {
+            let decay_ms = DECAY_MS.lock();
+            set_decay_ms(decay_ms_of(keep));
+            // SAFETY: jemalloc's manual gives this name the type `ssize_t`; the name ends with a zero.
+            let told: isize =
+                unsafe { raw::read(b"arenas.dirty_decay_ms\0") }.expect("the allocator's own name");
+            assert_eq!(told, decay_ms_of(keep));
+            set_decay_ms(*decay_ms);
         }
     }
 }
