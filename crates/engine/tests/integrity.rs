@@ -140,26 +140,33 @@ fn a_file_that_is_cut_is_no_answer_and_no_end() {
     assert!(error.to_json().to_string().contains("corrupt_index_exception"), "{}", error.to_json());
 }
 
-/// The whole sections of `_id` and of numbers of versions, as the table of a segment's file has them, are hard to find from outside: each run of
-/// bytes of the file is zeroed in turn, and nothing of what was written may come twice, or be replaced without being named.
+/// Where the sections of a segment lie in its file is hard to find from outside: each run of bytes of the first of two segments is zeroed in
+/// turn, and `act` is told of a node with such a folder and where the zeros begin.
+fn with_each_run_zeroed(folder: &Path, act: &mut dyn FnMut(&Node, usize)) {
+    let sound = std::fs::read(files(folder, "seg").remove(0)).expect("reads");
+    for from in (0..sound.len()).step_by(32) {
+        let mut rotten = sound.clone();
+        rotten[from..].iter_mut().take(32).for_each(|byte| *byte = 0);
+        let other = tempfile::tempdir().expect("tempdir");
+        copy_folder(folder, other.path());
+        std::fs::write(files(other.path(), "seg").remove(0), &rotten).expect("writes");
+        let node = open(other.path());
+        act(&node, from);
+        node.close();
+    }
+}
+
+/// Nothing of what was written may come twice, or be replaced without being named.
 #[test]
 fn a_write_does_not_trust_ids_that_rotted() {
     let temporary = tempfile::tempdir().expect("tempdir");
     let node = node_with(temporary.path(), 2);
     node.close();
     drop(node);
-    let file = files(temporary.path(), "seg").remove(0);
-    let sound = std::fs::read(&file).expect("reads");
     let (mut refused, mut written) = (0, 0);
-    for from in (0..sound.len()).step_by(32) {
-        let mut rotten = sound.clone();
-        rotten[from..].iter_mut().take(32).for_each(|byte| *byte = 0);
-        let other = tempfile::tempdir().expect("tempdir");
-        copy_folder(temporary.path(), other.path());
-        std::fs::write(files(other.path(), "seg").remove(0), &rotten).expect("writes");
-        let node = open(other.path());
+    with_each_run_zeroed(temporary.path(), &mut |node, from| {
         for id in ["0-3", "1-3", "0-9"] {
-            match write(&node, index("t", id, br#"{"n": 7, "t": "other"}"#)) {
+            match write(node, index("t", id, br#"{"n": 7, "t": "other"}"#)) {
                 Ok(response) => {
                     assert_eq!(response.outcome.identity.version, 2, "{from} {id}");
                     written += 1;
@@ -170,9 +177,60 @@ fn a_write_does_not_trust_ids_that_rotted() {
                 }
             }
         }
-        node.close();
-    }
+    });
     assert!(refused > 10 && written > 10, "{refused} refused, {written} written");
+}
+
+/// A stored source that rotted is not shown; and no source, be it put together from columns, is carried on by an update.
+#[test]
+fn a_source_that_rotted_is_neither_shown_nor_carried_on() {
+    for is_synthetic in [false, true] {
+        let temporary = tempfile::tempdir().expect("tempdir");
+        let node = open(temporary.path());
+        let mut body: serde_json::Value = serde_json::from_str(BODY).expect("JSON");
+        if is_synthetic {
+            body["settings"]["index.mapping.source.mode"] = json!("synthetic");
+        }
+        body["mappings"]["properties"]["k"] = json!({"type": "keyword"});
+        node.create_index("t", &body).expect("created");
+        let source = |number: usize| json!({"k": format!("k{}", number * 7919), "n": number * 104_729});
+        for number in 0..20 {
+            write(&node, index("t", &number.to_string(), source(number).to_string().as_bytes()))
+                .expect("written");
+            if number == 9 {
+                node.flush("t", IndicesOptions::BROADCAST, true).expect("flushes");
+            }
+        }
+        node.flush("t", IndicesOptions::BROADCAST, true).expect("flushes");
+        node.close();
+        drop(node);
+        let (mut refused, mut written) = (0, 0);
+        with_each_run_zeroed(temporary.path(), &mut |node, from| {
+            for number in [3, 9, 13] {
+                let id = number.to_string();
+                let shown = node.get(&GetRequest::new("t", &id)).ok().and_then(|response| response.found);
+                if let Some(shown) = shown.filter(|_| !is_synthetic) {
+                    let shown: serde_json::Value = serde_json::from_slice(&shown.source).expect("JSON");
+                    assert_eq!(shown, source(number), "{from} {id}");
+                }
+                let mut operation = index("t", &id, br#"{"doc": {"more": true}}"#);
+                operation.kind = OperationKind::Update;
+                match write(node, operation) {
+                    Ok(_) => {
+                        let mut expected = source(number);
+                        expected["more"] = json!(true);
+                        assert_eq!(get(node, "t", &id).expect("written").1, expected, "{from} {id}");
+                        written += 1;
+                    }
+                    Err(error) => {
+                        assert!(error.status >= 500, "{from} {id}: {error}");
+                        refused += 1;
+                    }
+                }
+            }
+        });
+        assert!(refused > 10 && written > 10, "{refused} refused, {written} written");
+    }
 }
 
 fn copy_folder(from: &Path, to: &Path) {

@@ -95,7 +95,7 @@ impl Segment {
                 report.note(&main, &field.shown_path(), result);
             }
         }
-        let stored = [SectionKind::StoredBlocks, SectionKind::StoredIndex];
+        let stored = [SectionKind::StoredBlocks, SectionKind::StoredIndex, SectionKind::StoredChecksums];
         if !broken.iter().any(|(kind, _)| stored.contains(kind)) {
             let result = self.check_stored(&mut report);
             report.note(&main, "", result);

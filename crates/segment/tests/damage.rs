@@ -160,3 +160,45 @@ fn a_file_that_is_cut_fails_readers_merges_and_scrubs_and_nothing_else() {
     assert!(segments[0].find_id(b"x").is_err());
     assert!(segments[1].intact().is_ok() && segments[1].check().is_sound());
 }
+
+/// Blocks are compared as they are read: what rotted is named and not shown, whoever asks, and its neighbours are read on.
+#[test]
+fn a_stored_block_that_rotted_is_refused_by_its_readers_alone() {
+    let folder = Folder::new(true);
+    let segment = folder.open().remove(0);
+    let sections = segment.file_sections();
+    let section = *sections.iter().find(|section| section.kind == SectionKind::StoredBlocks).expect("there");
+    let sound: Vec<Vec<u8>> =
+        sources(&segment, &mut StoredReader::new()).map(|source| source.expect("sound")).collect();
+    let file = segment.section_file(&section);
+    folder.flip(&file, section.offset + section.len - 3);
+    let last = segment.doc_count() - 1;
+    let error = segment.document(last, &mut StoredReader::new()).map(drop).expect_err("rotten").to_string();
+    assert!(error.contains(&file) && error.contains("checksum"), "{error}");
+    let mut reader = StoredReader::new();
+    for _ in 0..2 {
+        let read: Vec<_> = sources(&segment, &mut reader).collect();
+        assert!(
+            read.iter().zip(&sound).all(|(read, sound)| read.as_ref().ok().is_none_or(|read| read == sound))
+        );
+        assert!(read[last as usize].is_err());
+    }
+    let found = segment.damage();
+    assert_eq!((found.len(), &found[0].file), (1, &file), "{found:?}");
+    // Ids lie apart from sources.
+    assert!(segment.id_and_routing(last, &mut StoredReader::new()).is_ok());
+    let mut trusting = StoredReader::trusting();
+    assert!(sources(&segment, &mut trusting).all(|source| source.is_ok()));
+    assert_eq!(scrubbed(&segment).len(), 2, "the section as well");
+    assert!(
+        segment.id_and_routing(last, &mut StoredReader::new()).is_ok(),
+        "known damage of the section hides no sound block"
+    );
+}
+
+fn sources<'s>(
+    segment: &'s Segment,
+    reader: &'s mut StoredReader,
+) -> impl Iterator<Item = Result<Vec<u8>, Error>> + 's {
+    (0..segment.doc_count()).map(|doc| segment.source(doc, reader).map(<[u8]>::to_vec))
+}

@@ -38,7 +38,9 @@ impl Usage {
             SectionKind::Norms => self.norms += bytes,
             SectionKind::Column | SectionKind::Shapes => self.doc_values += bytes,
             SectionKind::Points => self.points += bytes,
-            SectionKind::StoredBlocks | SectionKind::StoredIndex => self.stored_fields += bytes,
+            SectionKind::StoredBlocks | SectionKind::StoredIndex | SectionKind::StoredChecksums => {
+                self.stored_fields += bytes
+            }
             // What fields there are and who is nested in whom belongs to none of them.
             SectionKind::Fields | SectionKind::Nested => {}
         }
@@ -87,7 +89,9 @@ fn add_segment(segment: &Segment, fields: &mut BTreeMap<Arc<str>, Usage>) {
     for section in segment.file_sections() {
         let path = match (paths.get(section.field as usize), section.kind) {
             (Some(path), _) => path.clone(),
-            (None, SectionKind::StoredBlocks | SectionKind::StoredIndex) => "_source".into(),
+            (None, SectionKind::StoredBlocks | SectionKind::StoredIndex | SectionKind::StoredChecksums) => {
+                "_source".into()
+            }
             (None, SectionKind::IdFilter) => "_id".into(),
             (None, _) => continue,
         };

@@ -7,7 +7,7 @@ use limber_mapping::RequestError;
 use super::Node;
 use crate::api::*;
 use crate::catalog::IndexMetadata;
-use crate::shard::{Shard, routing};
+use crate::shard::{Reading, Shard, routing};
 
 impl Node {
     /// The document, realtime unless the request says otherwise.
@@ -42,7 +42,8 @@ impl Node {
         if request.refresh {
             shard.refresh()?;
         }
-        let found = shard.get(request.id, request.realtime)?;
+        let reading = if request.realtime { Reading::Newest } else { Reading::Published };
+        let found = shard.get(request.id, reading)?;
         if let (Some(found), Some(version)) = (&found, request.version) {
             check_version(shard, request.id, found.identity.version, version)?;
         }

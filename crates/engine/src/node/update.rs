@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Node;
 use super::bulk_step::outcome_of;
 use crate::api::*;
-use crate::shard::{Condition, Shard, Unsynced, Write, store_error};
+use crate::shard::{Condition, Reading, Shard, Unsynced, Write, store_error};
 use crate::translog::{Operation, OperationType};
 
 /// Nesting of an update's documents.
@@ -155,7 +155,7 @@ impl Node {
         let body = UpdateBody::parse(body)?;
         let mut retries_left = operation.retry_on_conflict;
         loop {
-            let found = shard.get(id, true)?;
+            let found = shard.get(id, Reading::ForWrite)?;
             let stored = found.as_ref().map_or(&[][..], |found| &found.source);
             // The new document is seldom longer than both; what is longer is charged when its length is known.
             let foreseen_bytes = (stored.len() + body_bytes) as u64;

@@ -44,7 +44,7 @@ pub(super) fn salvage(
         Some(live) => live.iter().collect(),
         None => (0..meta.doc_count).collect(),
     };
-    // One knows what is damaged and fails there, the other reads on.
+    // One knows what is damaged and fails there, the other reads on whatever checksums say.
     let opened = || Segment::open(directory, meta, cache).ok();
     let (Some(checked), Some(trusting)) = (opened(), opened()) else {
         salvage.lost = docs.len() as u64;
@@ -55,7 +55,7 @@ pub(super) fn salvage(
         checked.note_unsound("the file", "it cannot be read");
     }
     let seq_nos = checked.numbers("_seq_no").ok().flatten();
-    let (mut of_checked, mut of_trusting) = (StoredReader::new(), StoredReader::new());
+    let (mut of_checked, mut of_trusting) = (StoredReader::new(), StoredReader::trusting());
     for doc in docs {
         if save(&checked, doc, &mut of_checked, to, false)? {
             salvage.verified += 1;

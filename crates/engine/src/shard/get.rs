@@ -14,6 +14,17 @@ use super::versions::VersionEntry;
 use crate::api::{FoundDocument, Result};
 use crate::translog::Record;
 
+/// Which version of a document is read, and what for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// The one that a search sees.
+    Published,
+    /// The newest one.
+    Newest,
+    /// The newest one, of which a write carries on what it does not change: what it is read from is verified.
+    ForWrite,
+}
+
 enum Newest {
     Entry(VersionEntry),
     Segment(Arc<Segment>, DocId),
@@ -21,18 +32,20 @@ enum Newest {
 }
 
 impl Shard {
-    /// The document under `id`. `realtime`: with everything written so far, else what a search sees.
-    pub(crate) fn get(&self, id: &str, realtime: bool) -> Result<Option<FoundDocument>> {
+    /// The document under `id`.
+    pub(crate) fn get(&self, id: &str, reading: Reading) -> Result<Option<FoundDocument>> {
         if let Some(limits) = self.limits()? {
-            return self.get_limited(&limits, id, realtime);
+            return self.get_limited(&limits, id, reading);
         }
         let core = self.core()?;
-        if !realtime {
+        let is_published = reading == Reading::Published;
+        if is_published {
             self.wake(&core);
         }
         let clock = &*self.services.environment.clock;
         let start = clock.monotonic_nanos();
-        let found = if realtime { self.get_newest(&core, id) } else { self.get_published(&core, id) };
+        let found =
+            if is_published { self.get_published(&core, id) } else { self.get_newest(&core, id, reading) };
         let nanos = clock.monotonic_nanos().saturating_sub(start);
         match &found {
             Ok(Some(_)) => self.counters.get_exists.add(1, nanos),
@@ -43,11 +56,11 @@ impl Shard {
 
     /// Also answers from a shard that failed, as long as its records can be read: what was acknowledged stays readable on a full disk. An id whose
     /// last write never reached the log answers with the shard's failure, as its memory is ahead of the disk.
-    fn get_newest(&self, core: &Arc<Core>, id: &str) -> Result<Option<FoundDocument>> {
+    fn get_newest(&self, core: &Arc<Core>, id: &str, reading: Reading) -> Result<Option<FoundDocument>> {
         loop {
-            match self.newest(core, id.as_bytes())? {
+            match self.newest(core, id.as_bytes(), reading)? {
                 Newest::Absent => return Ok(None),
-                Newest::Segment(segment, doc) => return self.read_document(&segment, doc).map(Some),
+                Newest::Segment(segment, doc) => return self.read_document(&segment, doc, reading).map(Some),
                 Newest::Entry(entry) if entry.place.is_none() => return Ok(None),
                 Newest::Entry(entry) => {
                     // What columns give back is known once there are columns.
@@ -63,7 +76,11 @@ impl Shard {
     }
 
     /// Version map and segments at one moment.
-    fn newest(&self, core: &Arc<Core>, id: &[u8]) -> Result<Newest> {
+    fn newest(&self, core: &Arc<Core>, id: &[u8], reading: Reading) -> Result<Newest> {
+        let find = match reading {
+            Reading::ForWrite => Segment::find_replaced,
+            Reading::Published | Reading::Newest => Segment::find_id_hashed,
+        };
         loop {
             let gate = core.gate.read();
             if !core.versions.require_entries() {
@@ -75,9 +92,7 @@ impl Shard {
                 return Ok(Newest::Entry(entry.clone()));
             }
             let segments = core.segments.load();
-            return match locate(&segments, id, Segment::find_id_hashed)
-                .map_err(|error| segment_error(&error))?
-            {
+            return match locate(&segments, id, find).map_err(|error| segment_error(&error))? {
                 Some((entry, doc)) => Ok(Newest::Segment(entry.segment.clone(), doc)),
                 None => Ok(Newest::Absent),
             };
@@ -117,15 +132,16 @@ impl Shard {
             if let Some(doc) = view.segment.find_id(id.as_bytes()).map_err(|error| segment_error(&error))?
                 && view.is_live(doc)
             {
-                return self.read_document(&view.segment, doc).map(Some);
+                return self.read_document(&view.segment, doc, Reading::Published).map(Some);
             }
         }
         Ok(None)
     }
 
-    fn read_document(&self, segment: &Segment, doc: DocId) -> Result<FoundDocument> {
-        let found = read_stored(segment, doc)?;
+    fn read_document(&self, segment: &Segment, doc: DocId, reading: Reading) -> Result<FoundDocument> {
         let mapping = self.index.mapping.load();
+        verify_what_is_kept(&mapping, segment, reading)?;
+        let found = read_stored(segment, doc)?;
         let source =
             shown_source(&mapping, segment, doc, &found.source).map_err(|error| error.to_request_error())?;
         let source = source.map(Cow::into_owned).unwrap_or_default();
@@ -143,6 +159,16 @@ fn split(mapping: &Mapping, kept: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     }
     let shown = source_of_stored(mapping, &kept).map(Cow::into_owned).unwrap_or_default();
     (shown, kept)
+}
+
+/// Stored blocks are compared whenever they are read, columns are not.
+pub(super) fn verify_what_is_kept(mapping: &Mapping, segment: &Segment, reading: Reading) -> Result<()> {
+    match reading {
+        Reading::ForWrite if mapping.synthetic().is_some() => {
+            segment.verify_columns().map_err(|error| segment_error(&error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// With what the segment stores as the source.

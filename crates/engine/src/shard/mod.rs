@@ -34,6 +34,7 @@ pub(crate) use self::core::{Host, IndexCore, NodeCaches, Shard, ShardServices, i
 pub(crate) use commit::{COMMIT_NAME, Commit, CommittedSegment};
 pub(crate) use error::{disk_error, store_error};
 pub(crate) use flake_id::{FlakeIds, GeneratedIds};
+pub(crate) use get::Reading;
 pub(crate) use limited::SeenMappings;
 pub(crate) use open::create_files;
 pub use segment_memory::SegmentMemory;

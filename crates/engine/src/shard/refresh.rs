@@ -196,7 +196,7 @@ impl Shard {
     /// A segment that was just written.
     pub(super) fn opened_own(&self, meta: &SegmentMeta) -> limber_segment::Result<ChargedSegment> {
         let opened = self.opened(meta)?;
-        opened.segment.trust_identities();
+        opened.segment.trust_written();
         Ok(opened)
     }
 

@@ -102,6 +102,8 @@ pub struct SearchRequest {
     pub min_score: Option<f32>,
     /// What of `_source` is shown; `None`: all of it, unless stored fields alone are asked for.
     pub source: Option<SourceFilter>,
+    /// Hits are written again: what their sources are put together from is verified first.
+    pub is_written_again: bool,
     /// Which of the fields that hits have beside `_source` are shown.
     pub stored_fields: Option<StoredFields>,
     /// Fields that are shown as columns have them.
@@ -179,6 +181,7 @@ impl Default for SearchRequest {
             track_total_hits: TrackTotalHits::DEFAULT,
             track_scores: false,
             min_score: None,
+            is_written_again: false,
             source: None,
             stored_fields: None,
             docvalue_fields: Vec::new(),

@@ -33,10 +33,10 @@
 //! section, a new kind of section, a new flag or representation of a field. `tests/format.rs` fails where bytes change and says so.
 //! Version 1 is what 3694ce2 writes: until then, sections of points as bit sets (4572d11), places in Z order (46136e1), nested documents
 //! (5482736), shapes (91cf70b) and keyed terms (3071005) came in under the same number, so that builds before them read
-//! such segments wrongly; no folder of theirs is promised to open.
+//! such segments wrongly; no folder of theirs is promised to open. Version 2 has checksums of stored blocks.
 //!
 //! A torn write leaves a file whose length or footer does not fit: [`super::SegmentFile::open`]
-//! refuses it. Opening reads headers, footers and the table; checksums of sections are verified by `limber check` only.
+//! refuses it. Opening reads headers, footers and the table; who verifies the sections stands in `verify.rs`.
 //!
 //! Field infos ([`super::FieldInfo`]) are a section of kind `Fields`: varint field_count, then per field: varint path
 //! length, path (UTF-8), u8 representation (0 text, 1 terms, 2 number, 3 shape), u8 flags (bit 0 index, 1 column, 2 norms,
@@ -48,7 +48,7 @@ pub const MAGIC: [u8; 8] = *b"LIMBRSEG";
 /// Last bytes of every file of a segment.
 pub const MAGIC_END: [u8; 8] = *b"GESRBMIL";
 /// Raised with every change of any section's layout; see **Versions** above.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bytes before the first section of a file.
 pub const HEADER_BYTES: usize = 24;
 /// Bytes at the end of a file.
@@ -139,11 +139,13 @@ pub enum SectionKind {
     Nested = 12,
     /// Bytes of shapes ([`crate::shapes`]).
     Shapes = 13,
+    /// Checksums of the stored blocks; once a segment since version 2.
+    StoredChecksums = 14,
 }
 
 impl SectionKind {
     /// All of them, by number.
-    pub const ALL: [SectionKind; 14] = [
+    pub const ALL: [SectionKind; 15] = [
         SectionKind::Fields,
         SectionKind::TermIndex,
         SectionKind::TermDirectory,
@@ -158,6 +160,7 @@ impl SectionKind {
         SectionKind::StoredIndex,
         SectionKind::Nested,
         SectionKind::Shapes,
+        SectionKind::StoredChecksums,
     ];
 
     /// The kind of this number.
@@ -173,6 +176,7 @@ impl SectionKind {
             | SectionKind::Norms
             | SectionKind::IdFilter
             | SectionKind::StoredIndex
+            | SectionKind::StoredChecksums
             | SectionKind::Nested => Lane::Main,
             SectionKind::TermIndex => Lane::TermIndex,
             SectionKind::Terms => Lane::Terms,

@@ -279,7 +279,8 @@ fn verify_ends(file: &OpenFile, id: SegmentId, lane: Lane) -> Result<(usize, usi
     }
     let version = u32::from_le_bytes([start[8], start[9], start[10], start[11]]);
     check_version(&file.name, version, VERSION)?;
-    if *start != header(id, lane) {
+    // The version is under the checksum of the file's ends.
+    if start[12..] != header(id, lane)[12..] {
         return Err(corrupt(12, "the lane and id of this file", &start[12..]));
     }
     let footer_at = bytes.len() - FOOTER_BYTES;

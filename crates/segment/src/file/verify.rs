@@ -7,7 +7,8 @@
 //!   because it was verified before, or because this process wrote it: bytes may have rotted since, and a write-back that failed
 //!   leaves pages in memory that are not those on disk. It costs one pass of CRC-32 over what is read anyway.
 //! * A **write** looks up the document that it replaces. The fields for that are verified before the first such lookup in a segment, unless
-//!   this process wrote the segment.
+//!   this process wrote the segment; so are columns before the first source that is put together from them is written again.
+//! * A **reader of stored documents** compares each block with its own checksum ([`crate::stored`]).
 //! * A **scrub** reads the files, not the maps, piece by piece.
 //!
 //! What is found wrong is remembered as long as the segment is open. Then the accessors of that section fail while others go on; of a
@@ -69,6 +70,8 @@ pub(super) struct KnownDamage {
     others: Mutex<Vec<Damage>>,
     /// Whether [`IDENTITIES`] need no further check: this process verified them, or wrote them.
     are_identities_sound: AtomicBool,
+    /// The same of the fields that have columns.
+    are_columns_sound: AtomicBool,
 }
 
 const IS_WRONG: u64 = 1 << 32;
@@ -81,6 +84,7 @@ impl KnownDamage {
             sections: (0..section_count).map(|_| AtomicU64::new(0)).collect(),
             others: Mutex::default(),
             are_identities_sound: AtomicBool::new(false),
+            are_columns_sound: AtomicBool::new(false),
         }
     }
 }
@@ -217,13 +221,27 @@ impl SegmentFile {
                 self.verify_field(number as u32)?;
             }
         }
-        self.trust_identities();
+        self.known.are_identities_sound.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// Marks [`IDENTITIES`] as sound without reading them, because this process has just written them.
-    pub(crate) fn trust_identities(&self) {
+    /// Verifies the fields that have columns, once for each open segment. A write that carries on a source which is put together from columns
+    /// would give what rotted in them a sound checksum.
+    pub(crate) fn verify_columns(&self) -> Result<()> {
+        if self.known.are_columns_sound.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        for (number, _) in self.fields.iter().enumerate().filter(|(_, field)| field.column) {
+            self.verify_field(number as u32)?;
+        }
+        self.known.are_columns_sound.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Marks what writes rely on as sound without reading it, because this process has just written it.
+    pub(crate) fn trust_written(&self) {
         self.known.are_identities_sound.store(true, Ordering::Release);
+        self.known.are_columns_sound.store(true, Ordering::Release);
     }
 
     /// Verifies lengths of files, and the sections of the segment as a whole except its stored documents ([`Follower`]).
@@ -334,6 +352,19 @@ impl SegmentFile {
         let file = self.maps().next().map_or_else(String::new, |(name, _)| name.to_string());
         let expected = format!("a sound structure of {place}");
         self.note(Damage { file, offset: 0, expected, found: message.to_owned() });
+    }
+
+    /// Remembers what a reader of stored documents has met, `offset` bytes from the start of their blocks.
+    pub(crate) fn note_stored(&self, offset: u64, expected: &str) -> Error {
+        let Some(entry) = self.entry(SectionKind::StoredBlocks, NO_FIELD) else {
+            return Error::corrupt("stored blocks", offset, "stored documents");
+        };
+        self.note(Damage {
+            file: self.file_name(entry).to_string(),
+            offset: entry.offset + offset,
+            expected: expected.to_owned(),
+            found: "something else".to_owned(),
+        })
     }
 
     /// Remembers, once.

@@ -24,21 +24,36 @@ pub(super) fn merge_stored(
     for view in documents.views {
         let Some(stored) = view.segment.stored_documents()? else { continue };
         let mut follower = view.segment.file().follow_stored();
-        for block in 0..stored.block_count() {
-            let raw = stored.raw_block(block)?;
-            follower.advance(stored.block_end(block));
-            if stored.codec() == codec && is_whole(view, &raw) && stored.is_well_filled(&raw)? {
-                merged.push_raw(&raw)?;
-            } else {
-                copy_documents(view, &stored, &raw, &mut reader, &mut merged)?;
-            }
-            if merged.finished_bytes() >= DRAIN_BYTES {
-                merged.drain(&mut section)?;
-            }
-        }
+        let copied = copy_segment(view, &stored, &mut follower, &mut reader, &mut merged, &mut section);
+        // What is wrong with the section as a whole says more than what a reader met in it.
         follower.finish()?;
+        copied?;
     }
     merged.finish(section, writer)
+}
+
+/// All live documents of a segment, in their order.
+fn copy_segment(
+    view: &SegmentView,
+    stored: &Stored<'_>,
+    follower: &mut Follower<'_>,
+    reader: &mut StoredReader,
+    merged: &mut StoredWriter,
+    section: &mut SectionWriter<'_>,
+) -> Result<()> {
+    for block in 0..stored.block_count() {
+        let raw = stored.raw_block(block)?;
+        follower.advance(stored.block_end(block));
+        if stored.codec() == merged.codec() && is_whole(view, &raw) && stored.is_well_filled(&raw)? {
+            merged.push_raw(&raw)?;
+        } else {
+            copy_documents(view, stored, &raw, reader, merged)?;
+        }
+        if merged.finished_bytes() >= DRAIN_BYTES {
+            merged.drain(section)?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs of documents of one segment; whole blocks as they are where a run is long.
@@ -60,7 +75,10 @@ fn copy_in_order(
         });
     }
     for (segment, doc_count) in order.runs() {
-        sources[segment].copy(doc_count, merged)?;
+        if let Err(error) = sources[segment].copy(doc_count, merged) {
+            sources.swap_remove(segment).follower.finish()?;
+            return Err(error);
+        }
         if merged.finished_bytes() >= DRAIN_BYTES {
             merged.drain(section)?;
         }

@@ -53,23 +53,42 @@ impl Segment {
         self.find_id_hashed(id, hash)
     }
 
-    /// This process wrote the segment: its ids need not be verified before writes rely on them.
-    pub fn trust_identities(&self) {
-        self.file.trust_identities();
+    /// Verifies once what a source is put together from where the index stores none, for a write that carries it on.
+    pub fn verify_columns(&self) -> Result<()> {
+        self.file.verify_columns()
+    }
+
+    /// This process wrote the segment: what writes rely on need not be verified.
+    pub fn trust_written(&self) {
+        self.file.trust_written();
     }
 
     fn stored(&self) -> Result<Stored<'_>> {
+        let checksums = self.file.readable_bytes(SectionKind::StoredChecksums, NO_FIELD)?;
         let section = |kind| {
-            self.file
-                .readable_bytes(kind, NO_FIELD)?
-                .ok_or_else(|| Error::corrupt("stored blocks", 0, "stored documents"))
+            // Blocks are compared one by one: those that are sound are read on when the section as a whole is known to be damaged.
+            let bytes = match checksums {
+                Some(_) => self.file.bytes(kind, NO_FIELD),
+                None => self.file.readable_bytes(kind, NO_FIELD)?,
+            };
+            bytes.ok_or_else(|| Error::corrupt("stored blocks", 0, "stored documents"))
         };
-        Stored::open(section(SectionKind::StoredBlocks)?, section(SectionKind::StoredIndex)?)
+        Stored::open(section(SectionKind::StoredBlocks)?, section(SectionKind::StoredIndex)?, checksums)
+    }
+
+    /// Remembers what a reader of stored documents has met.
+    #[cold]
+    fn stored_error(&self, error: Error) -> Error {
+        match error {
+            Error::Corrupt { offset, expected, .. } => self.file.note_stored(offset, expected),
+            error => error,
+        }
     }
 
     /// Id, routing and source of a document.
     pub fn document<'r>(&self, doc: DocId, reader: &'r mut StoredReader) -> Result<StoredDocument<'r>> {
-        let document = self.stored()?.document(self.core, doc, reader)?;
+        let document =
+            self.stored()?.document(self.core, doc, reader).map_err(|error| self.stored_error(error))?;
         self.intact()?;
         Ok(document)
     }
@@ -82,8 +101,8 @@ impl Segment {
     /// Replaces `id` by the id of a document; cheaper than [`Segment::source`].
     pub fn id(&self, doc: DocId, reader: &mut StoredReader, id: &mut Vec<u8>) -> Result<()> {
         id.clear();
-        id.extend_from_slice(self.stored()?.id(self.core, doc, reader)?.0);
-        self.intact()
+        id.extend_from_slice(self.id_and_routing(doc, reader)?.0);
+        Ok(())
     }
 
     /// Id and routing of a document, without its source.
@@ -92,7 +111,7 @@ impl Segment {
         doc: DocId,
         reader: &'r mut StoredReader,
     ) -> Result<(&'r [u8], Option<&'r [u8]>)> {
-        let found = self.stored()?.id(self.core, doc, reader)?;
+        let found = self.stored()?.id(self.core, doc, reader).map_err(|error| self.stored_error(error))?;
         self.intact()?;
         Ok(found)
     }

@@ -2,6 +2,7 @@
 //!
 //! Layout: [`format`].
 
+mod checksum;
 mod compress;
 pub mod format;
 mod long_matches;

@@ -5,8 +5,9 @@ use std::ops::Range;
 use limber_codec::Reader;
 
 use super::StoredCodec;
+use super::checksum::{BlockChecksums, BlockPlace, body_checksum};
 use super::compress::PartDecompressor;
-use super::format::{INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES};
+use super::format::{CHECKSUMS_BYTES, INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES};
 use crate::{DocId, Error, Result};
 
 /// The stored documents of one segment; a view, free to copy.
@@ -15,6 +16,8 @@ pub struct Stored<'a> {
     codec: StoredCodec,
     blocks: &'a [u8],
     index: &'a [[u8; INDEX_ENTRY_BYTES]],
+    /// `None`: a segment of format version 1.
+    checksums: Option<&'a [[u8; CHECKSUMS_BYTES]]>,
     doc_count: u32,
 }
 
@@ -30,6 +33,8 @@ pub struct StoredReader {
     body: Vec<u8>,
     first_doc: DocId,
     docs: Vec<DocSpan>,
+    /// Blocks are read whatever their checksums say.
+    is_trusting: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -45,6 +50,9 @@ pub(crate) struct RawBlock<'a> {
     pub bytes: &'a [u8],
     pub first_doc: DocId,
     pub doc_count: u32,
+    /// Where it starts among the bytes of all blocks.
+    pub start: u64,
+    pub checksums: Option<BlockChecksums>,
 }
 
 /// One stored document.
@@ -58,10 +66,12 @@ pub struct StoredDocument<'a> {
     pub source: &'a [u8],
 }
 
-struct Parts<'a> {
+pub(super) struct Parts<'a> {
+    /// All bytes of the block before its body: lengths and head.
+    pub before_body: &'a [u8],
     head: &'a [u8],
     head_len: u64,
-    body: &'a [u8],
+    pub body: &'a [u8],
     body_len: u64,
 }
 
@@ -71,11 +81,11 @@ fn corrupt(offset: u64, expected: &'static str) -> Error {
 }
 
 impl<'a> Stored<'a> {
-    /// Opens the sections `StoredBlocks` and `StoredIndex`.
+    /// Opens the sections `StoredBlocks`, `StoredIndex` and, where the segment has it, `StoredChecksums`.
     ///
     /// # Errors
     /// An index that no writer here makes.
-    pub fn open(blocks: &'a [u8], index: &'a [u8]) -> Result<Stored<'a>> {
+    pub fn open(blocks: &'a [u8], index: &'a [u8], checksums: Option<&'a [u8]>) -> Result<Stored<'a>> {
         let at = Error::in_section("stored index", 0);
         let mut reader = Reader::new(index);
         let codec = match reader.u8().map_err(&at)? {
@@ -90,7 +100,11 @@ impl<'a> Stored<'a> {
         let entries = reader.bytes(block_count as usize * INDEX_ENTRY_BYTES).map_err(&at)?;
         let len = reader.u64().map_err(&at)?;
         reader.expect(len == blocks.len() as u64, "the length of all blocks").map_err(&at)?;
-        Ok(Stored { codec, blocks, index: entries.as_chunks().0, doc_count })
+        let checksums = checksums.map(|checksums| checksums.as_chunks().0);
+        if checksums.is_some_and(|checksums| checksums.len() != block_count as usize) {
+            return Err(Error::corrupt("stored checksums", 0, "checksums of every block"));
+        }
+        Ok(Stored { codec, blocks, index: entries.as_chunks().0, checksums, doc_count })
     }
 
     /// How blocks are compressed.
@@ -118,7 +132,9 @@ impl<'a> Stored<'a> {
         let (next_doc, end) = self.entry(block + 1).unwrap_or((self.doc_count, self.blocks.len() as u64));
         let bytes = self.blocks.get(start as usize..end as usize).ok_or_else(unfit)?;
         let doc_count = next_doc.checked_sub(first_doc).filter(|count| *count > 0).ok_or_else(unfit)?;
-        Ok(RawBlock { bytes, first_doc, doc_count })
+        let checksums =
+            self.checksums.and_then(|all| all.get(block)).copied().map(BlockChecksums::from_bytes);
+        Ok(RawBlock { bytes, first_doc, doc_count, start, checksums })
     }
 
     /// Where the block ends among the bytes of all.
@@ -135,17 +151,18 @@ impl<'a> Stored<'a> {
         }
     }
 
-    fn parts<'b>(block: &RawBlock<'b>) -> Result<Parts<'b>> {
-        let at = Error::in_section("stored blocks", 0);
+    pub(super) fn parts<'b>(block: &RawBlock<'b>) -> Result<Parts<'b>> {
+        let at = Error::in_section("stored blocks", block.start);
         let mut reader = Reader::new(block.bytes);
         let mut next = || reader.varint().map_err(&at);
         let (head_len, head_compressed, body_len, body_compressed) = (next()?, next()?, next()?, next()?);
         let rest = reader.rest();
         if head_compressed.checked_add(body_compressed) != Some(rest.len() as u64) {
-            return Err(corrupt(0, "two parts that fill the block"));
+            return Err(corrupt(block.start, "two parts that fill the block"));
         }
         let (head, body) = rest.split_at(head_compressed as usize);
-        Ok(Parts { head, head_len, body, body_len })
+        let (before_body, _) = block.bytes.split_at(block.bytes.len() - body.len());
+        Ok(Parts { before_body, head, head_len, body, body_len })
     }
 
     /// The document's id, routing and source. `core` identifies the segment to `reader`
@@ -218,6 +235,11 @@ impl StoredReader {
         StoredReader::default()
     }
 
+    /// A reader that also reads blocks whose checksums are wrong, for whoever saves what is left of a damaged segment.
+    pub fn trusting() -> StoredReader {
+        StoredReader { is_trusting: true, ..StoredReader::default() }
+    }
+
     /// Bytes held in memory.
     pub fn memory_bytes(&self) -> usize {
         self.head.capacity() + self.body.capacity() + self.docs.capacity() * std::mem::size_of::<DocSpan>()
@@ -230,9 +252,16 @@ impl StoredReader {
         self.head_of = None;
         self.body_of = None;
         let parts = Stored::parts(raw)?;
+        if let Some(checksums) = self.checksums(raw) {
+            let place = BlockPlace { codec, first_doc: raw.first_doc, doc_count: raw.doc_count };
+            if place.head_checksum(&[parts.before_body]) != checksums.head {
+                return Err(corrupt(raw.start, "the checksum of the ids of a block"));
+            }
+        }
         self.decompressor.decompress(codec, parts.head, parts.head_len, &mut self.head)?;
         self.first_doc = raw.first_doc;
-        self.parse_head(raw.doc_count, parts.body_len).map_err(Error::in_section("stored blocks", 0))?;
+        let parsed = self.parse_head(raw.doc_count, parts.body_len);
+        parsed.map_err(Error::in_section("stored blocks", raw.start))?;
         self.head_of = Some(key);
         Ok(())
     }
@@ -280,10 +309,18 @@ impl StoredReader {
         if self.body_of != Some(key) {
             self.body_of = None;
             let parts = Stored::parts(raw)?;
+            if self.checksums(raw).is_some_and(|checksums| body_checksum(parts.body) != checksums.body) {
+                return Err(corrupt(raw.start, "the checksum of the sources of a block"));
+            }
             self.decompressor.decompress(codec, parts.body, parts.body_len, &mut self.body)?;
             self.body_of = Some(key);
         }
         Ok(())
+    }
+
+    /// What the block is compared with.
+    fn checksums(&self, raw: &RawBlock<'_>) -> Option<BlockChecksums> {
+        raw.checksums.filter(|_| !self.is_trusting)
     }
 
     fn span(&self, doc: DocId) -> Result<&DocSpan> {

@@ -2,8 +2,25 @@ use super::*;
 
 type Document = (Vec<u8>, Option<Vec<u8>>, Vec<u8>);
 
-/// Blocks and index as they would be written, without a container.
-fn encode(codec: StoredCodec, documents: &[Document]) -> (Vec<u8>, Vec<u8>) {
+/// The sections as they would be written, without a container.
+struct Sections {
+    blocks: Vec<u8>,
+    index: Vec<u8>,
+    checksums: Vec<u8>,
+}
+
+impl Sections {
+    fn open(&self) -> crate::Result<Stored<'_>> {
+        Stored::open(&self.blocks, &self.index, Some(&self.checksums))
+    }
+
+    /// As format version 1 has them.
+    fn open_without_checksums(&self) -> crate::Result<Stored<'_>> {
+        Stored::open(&self.blocks, &self.index, None)
+    }
+}
+
+fn encode(codec: StoredCodec, documents: &[Document]) -> Sections {
     use crate::file::{NO_FIELD, SectionKind, SegmentFile, SegmentId, SegmentWriter};
     let temporary = tempfile::tempdir().expect("tempdir");
     let directory = limber_store::FsDirectory::open(temporary.path()).expect("opens");
@@ -16,7 +33,11 @@ fn encode(codec: StoredCodec, documents: &[Document]) -> (Vec<u8>, Vec<u8>) {
     let meta = writer.finish(&[], documents.len() as u32, None).expect("finishes");
     let file = SegmentFile::open(&directory, &meta).expect("opens");
     let section = |kind| file.bytes(kind, NO_FIELD).expect("is there").to_vec();
-    (section(SectionKind::StoredBlocks), section(SectionKind::StoredIndex))
+    Sections {
+        blocks: section(SectionKind::StoredBlocks),
+        index: section(SectionKind::StoredIndex),
+        checksums: section(SectionKind::StoredChecksums),
+    }
 }
 
 fn documents(count: usize) -> Vec<Document> {
@@ -35,8 +56,8 @@ fn every_document_comes_back_in_any_order() {
     for codec in [StoredCodec::Lz4, StoredCodec::Zstd] {
         for count in [0, 1, 5, 700] {
             let documents = documents(count);
-            let (blocks, index) = encode(codec, &documents);
-            let stored = Stored::open(&blocks, &index).expect("opens");
+            let sections = encode(codec, &documents);
+            let stored = sections.open().expect("opens");
             stored.check().expect("sound");
             let mut reader = StoredReader::new();
             for step in [1, 37] {
@@ -55,30 +76,64 @@ fn every_document_comes_back_in_any_order() {
 
 #[test]
 fn bytes_of_two_tiny_documents() {
-    let (blocks, index) = encode(
+    let Sections { blocks, index, checksums } = encode(
         StoredCodec::Lz4,
         &[(b"a".to_vec(), None, b"{}".to_vec()), (b"b".to_vec(), Some(b"r".to_vec()), b"[]".to_vec())],
     );
     // Too small to compress: both parts as they are.
     assert_eq!(blocks, b"\x08\x08\x04\x04\x02\x02\x02\x03\x01abr{}[]");
+    assert_eq!(checksums.len(), 8);
     assert_eq!(index, b"\0\x02\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0");
 }
 
 #[test]
 fn forged_bytes_are_refused_without_panic() {
-    let (blocks, index) = encode(StoredCodec::Lz4, &documents(300));
-    for bit in (0..blocks.len() * 8).step_by(101) {
-        let mut forged = blocks.clone();
-        forged[bit / 8] ^= 1 << (bit % 8);
-        // Either refused or other bytes of the recorded size; never a panic.
-        let _ = Stored::open(&forged, &index).expect("the index is whole").check();
+    let mut sections = encode(StoredCodec::Lz4, &documents(300));
+    for bit in (0..sections.blocks.len() * 8).step_by(101) {
+        sections.blocks[bit / 8] ^= 1 << (bit % 8);
+        // Without checksums either refused or other bytes of the recorded size; never a panic.
+        let _ = sections.open_without_checksums().expect("the index is whole").check();
+        sections.blocks[bit / 8] ^= 1 << (bit % 8);
     }
-    for bit in 0..index.len() * 8 {
-        let mut forged = index.clone();
-        forged[bit / 8] ^= 1 << (bit % 8);
-        assert!(
-            Stored::open(&blocks, &forged).and_then(|stored| stored.check()).is_err() || bit < 8,
-            "bit {bit}"
-        );
+    for bit in 0..sections.index.len() * 8 {
+        sections.index[bit / 8] ^= 1 << (bit % 8);
+        let checked = sections.open_without_checksums().and_then(|stored| stored.check());
+        assert!(checked.is_err() || bit < 8, "bit {bit}");
+        assert!(sections.open().and_then(|stored| stored.check()).is_err(), "bit {bit}");
+        sections.index[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+/// Whatever bit of whatever section rots: a document is what was written, or it is refused.
+#[test]
+fn no_document_of_a_rotten_block_is_shown() {
+    for codec in [StoredCodec::Lz4, StoredCodec::Zstd] {
+        let documents = documents(300);
+        let mut sections = encode(codec, &documents);
+        let lens = [sections.blocks.len(), sections.index.len(), sections.checksums.len()];
+        let mut refused = 0;
+        for (which, len) in lens.into_iter().enumerate() {
+            for bit in (0..len * 8).step_by(if which == 0 { 41 } else { 3 }) {
+                let flip = |sections: &mut Sections| {
+                    let section = [&mut sections.blocks, &mut sections.index, &mut sections.checksums]
+                        .into_iter()
+                        .nth(which);
+                    section.expect("a section")[bit / 8] ^= 1 << (bit % 8);
+                };
+                flip(&mut sections);
+                if let Ok(stored) = sections.open() {
+                    let mut reader = StoredReader::new();
+                    for (doc, (id, routing, source)) in documents.iter().enumerate().step_by(7) {
+                        let expected = StoredDocument { id, routing: routing.as_deref(), source };
+                        match stored.document(1, doc as u32, &mut reader) {
+                            Ok(found) => assert_eq!(found, expected, "section {which}, bit {bit}"),
+                            Err(_) => refused += 1,
+                        }
+                    }
+                }
+                flip(&mut sections);
+            }
+        }
+        assert!(refused > 100, "{refused}");
     }
 }

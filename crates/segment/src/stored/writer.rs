@@ -3,9 +3,10 @@
 use limber_codec::varint;
 
 use super::StoredCodec;
+use super::checksum::{BlockChecksums, BlockPlace, body_checksum};
 use super::compress::PartCompressor;
 use super::format::BLOCK_DOCS_MAX;
-use super::reader::RawBlock;
+use super::reader::{RawBlock, Stored};
 use crate::file::{NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
 use crate::{Error, Result, Sink};
 
@@ -22,6 +23,7 @@ pub struct StoredWriter {
     open_docs: u32,
     doc_count: u32,
     index: Vec<u8>,
+    checksums: Vec<u8>,
     block_count: u32,
     /// Finished blocks not drained yet, back to back in chunks that never grow: one long buffer that doubles would be copied
     /// again and again, and touch twice the pages.
@@ -51,6 +53,7 @@ impl StoredWriter {
             open_docs: 0,
             doc_count: 0,
             index: Vec::new(),
+            checksums: Vec::new(),
             block_count: 0,
             chunks: Vec::new(),
             block_bytes: 0,
@@ -71,9 +74,12 @@ impl StoredWriter {
 
     /// Bytes held in memory.
     pub fn memory_bytes(&self) -> usize {
-        let open = [&self.lengths, &self.ids, &self.routings, &self.sources, &self.index, &self.head];
+        let kept = [&self.index, &self.checksums];
+        let open = [&self.lengths, &self.ids, &self.routings, &self.sources, &self.head];
         let finished: usize = self.chunks.iter().map(|chunk| chunk.capacity() + size_of::<Vec<u8>>()).sum();
-        open.iter().map(|buffer| buffer.capacity()).sum::<usize>() + finished + self.compressor.memory_bytes()
+        open.iter().chain(&kept).map(|buffer| buffer.capacity()).sum::<usize>()
+            + finished
+            + self.compressor.memory_bytes()
     }
 
     /// The next document.
@@ -123,7 +129,6 @@ impl StoredWriter {
         }
         self.lengths.append(&mut self.ids);
         self.lengths.append(&mut self.routings);
-        self.index_block(self.doc_count - self.open_docs);
         self.head.clear();
         self.head.extend_from_slice(self.compressor.compress(&self.lengths));
         let body = self.compressor.compress_sources(&self.sources);
@@ -133,24 +138,39 @@ impl StoredWriter {
             varint::write_u64(&mut prefix, len as u64);
             varint::write_u64(&mut prefix, compressed_len as u64);
         }
+        let (first_doc, doc_count) = (self.doc_count - self.open_docs, self.open_docs);
+        let place = BlockPlace { codec: self.codec, first_doc, doc_count };
+        let checksums =
+            BlockChecksums { head: place.head_checksum(&[&prefix, &self.head]), body: body_checksum(body) };
+        let block_len = (prefix.len() + self.head.len() + body.len()) as u64;
         append(&mut self.chunks, &[&prefix, &self.head, body]);
-        self.block_bytes += (prefix.len() + self.head.len() + body.len()) as u64;
+        self.index_block(first_doc, checksums);
+        self.block_bytes += block_len;
         self.lengths.clear();
         self.sources.clear();
         self.open_docs = 0;
         Ok(())
     }
 
-    fn index_block(&mut self, first_doc: u32) {
+    /// Before the bytes of the block are counted.
+    fn index_block(&mut self, first_doc: u32, checksums: BlockChecksums) {
         self.index.extend_from_slice(&first_doc.to_le_bytes());
         self.index.extend_from_slice(&self.block_bytes.to_le_bytes());
+        self.checksums.extend_from_slice(&checksums.to_bytes());
         self.block_count += 1;
     }
 
-    /// A whole block of another segment with the same codec, all of whose documents go on living.
+    /// A whole block of another segment with the same codec, all of whose documents go on living. It is not compared with its checksums:
+    /// a merge does that for all of the section.
     pub(crate) fn push_raw(&mut self, block: &RawBlock<'_>) -> Result<()> {
         self.end_block()?;
-        self.index_block(self.doc_count);
+        let parts = Stored::parts(block)?;
+        let place = BlockPlace { codec: self.codec, first_doc: self.doc_count, doc_count: block.doc_count };
+        let checksums = BlockChecksums {
+            head: place.head_checksum(&[parts.before_body]),
+            body: block.checksums.map_or_else(|| body_checksum(parts.body), |checksums| checksums.body),
+        };
+        self.index_block(self.doc_count, checksums);
         append(&mut self.chunks, &[block.bytes]);
         self.block_bytes += block.bytes.len() as u64;
         self.doc_count = self
@@ -174,13 +194,13 @@ impl StoredWriter {
         Ok(())
     }
 
-    /// Writes both sections at once.
+    /// Writes all sections at once.
     pub fn write(self, writer: &mut SegmentWriter<'_>) -> Result<()> {
         let section = writer.begin(SectionKind::StoredBlocks, NO_FIELD);
         self.finish(section, writer)
     }
 
-    /// Ends the section that earlier blocks were drained to and writes the index.
+    /// Ends the section that earlier blocks were drained to and writes the index and the checksums.
     pub(crate) fn finish<'d>(
         mut self,
         mut section: SectionWriter<'d>,
@@ -194,7 +214,8 @@ impl StoredWriter {
         index.extend_from_slice(&self.block_count.to_le_bytes());
         index.append(&mut self.index);
         index.extend_from_slice(&self.drained_bytes.to_le_bytes());
-        writer.put(SectionKind::StoredIndex, NO_FIELD, &index)
+        writer.put(SectionKind::StoredIndex, NO_FIELD, &index)?;
+        writer.put(SectionKind::StoredChecksums, NO_FIELD, &self.checksums)
     }
 }
 

@@ -256,17 +256,15 @@ impl Run<'_> {
         let asked = &self.request.search;
         // The cheapest order, as nobody looks at scores.
         let sort = if asked.sort.is_empty() { vec![Sort::by("_doc")] } else { asked.sort.clone() };
-        let source = match self.request.change {
-            // Nobody reads it.
-            Change::Delete => Some(SourceFilter::none()),
-            _ => asked.source.clone(),
-        };
+        let source_is_read = !matches!(self.request.change, Change::Delete);
+        let source = if source_is_read { asked.source.clone() } else { Some(SourceFilter::none()) };
         SearchRequest {
             sort,
             source,
             track_total_hits: TrackTotalHits::Exact,
             seq_no_primary_term: true,
             version: true,
+            is_written_again: source_is_read,
             // A part of the documents is not what was asked for.
             allows_partial: Some(false),
             ..asked.clone()
