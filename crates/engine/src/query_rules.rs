@@ -24,7 +24,7 @@ const CRITERIA: [&str; 11] =
     ["always", "contains", "exact", "exact_fuzzy", "fuzzy", "gt", "gte", "lt", "lte", "prefix", "suffix"];
 
 fn content(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 fn illegal(reason: impl Into<String>) -> RequestError {

@@ -81,7 +81,7 @@ fn unparsable(text: &str, cause: RequestError) -> RequestError {
 }
 
 fn content(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 /// One text under `synonyms`, and `id` where that may be given.
@@ -127,7 +127,7 @@ fn check_rules<'r>(rules: impl Iterator<Item = &'r str>) -> Result<()> {
     let numbered: Vec<String> =
         faults.iter().zip(1..).map(|(fault, number)| format!("{number}: {fault};")).collect();
     let reason = format!("Validation Failed: {}", numbered.concat());
-    Err(RequestError::new(400, "action_request_validation_exception", reason))
+    Err(RequestError::bad_request("action_request_validation_exception", reason))
 }
 
 /// The body of `PUT _synonyms/{set}`; `text` is the body as it came, `new_id` makes ids for rules without.
@@ -201,7 +201,7 @@ pub(crate) fn page<T>(items: Vec<T>, from: i64, size: i64) -> Result<Vec<T>> {
     }
     let numbered = faults.iter().zip(1..).map(|(fault, number)| format!("{number}: {fault};"));
     let reason = format!("Validation Failed: {}", numbered.collect::<String>());
-    Err(RequestError::new(400, "action_request_validation_exception", reason))
+    Err(RequestError::bad_request("action_request_validation_exception", reason))
 }
 
 /// A rule as it is shown.

@@ -14,6 +14,7 @@ pub mod date;
 mod definition;
 pub mod document;
 mod error;
+mod error_class;
 mod feature;
 mod field;
 mod field_build;
@@ -40,6 +41,7 @@ pub use copied::claim_tree;
 pub use definition::data_stream::add_timestamp;
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};
+pub use error_class::ErrorClass;
 pub use feature::RankFeature;
 pub use field::{
     DateContext, Ends, Field, FieldId, FieldSink, Flattened, IntegerWidth, KEY_END, KEYED_PATH_END, Nested,

@@ -40,7 +40,7 @@ fn no_action() -> RequestError {
 }
 
 fn parse_failed(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 fn parse_action(action: &Value) -> Result<AliasAction> {

@@ -180,8 +180,7 @@ impl Templates {
 
     pub(crate) fn delete_composable(&mut self, name: &str) -> Result<()> {
         remove(&mut self.composable, name, |part| {
-            RequestError::new(
-                404,
+            RequestError::not_found(
                 "index_template_missing_exception",
                 format!("index_template [{part}] missing"),
             )
@@ -340,8 +339,7 @@ fn names_and_patterns(templates: &[(&String, &Value)]) -> String {
 }
 
 fn invalid_template(name: &str, why: &str) -> RequestError {
-    RequestError::new(
-        400,
+    RequestError::bad_request(
         "invalid_index_template_exception",
         format!("index_template [{name}] invalid, cause [{why}]"),
     )

@@ -178,15 +178,15 @@ fn mappings_of(value: &Value) -> Result<Map<String, Value>> {
         }
         Value::String(text) => match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Ok(object),
-            _ => Err(RequestError::new(
-                400,
+            _ => Err(RequestError::bad_request(
                 "mapper_parsing_exception",
                 "Failed to parse mapping: not an object",
             )),
         },
-        _ => {
-            Err(RequestError::new(400, "mapper_parsing_exception", "Failed to parse mapping: not an object"))
-        }
+        _ => Err(RequestError::bad_request(
+            "mapper_parsing_exception",
+            "Failed to parse mapping: not an object",
+        )),
     }
 }
 
@@ -243,8 +243,7 @@ pub(super) fn object_of<'a>(body: &'a Value, what: &str) -> Result<&'a Map<Strin
 
 pub(super) fn check_template_name(name: &str) -> Result<()> {
     let invalid = |why: &str| {
-        Err(RequestError::new(
-            400,
+        Err(RequestError::bad_request(
             "invalid_index_template_exception",
             format!("index_template [{name}] invalid, cause [Validation Failed: 1: {why};]"),
         ))
@@ -307,8 +306,7 @@ impl Templates {
                 "_meta" => {}
                 _ if parts.read(key, value)? => {}
                 _ => {
-                    return Err(RequestError::new(
-                        400,
+                    return Err(RequestError::bad_request(
                         "parse_exception",
                         format!("unknown key [{key}] in the template "),
                     ));
@@ -342,8 +340,7 @@ impl Templates {
 
     pub(crate) fn delete_legacy(&mut self, name: &str) -> Result<()> {
         remove(&mut self.legacy, name, |part| {
-            RequestError::new(
-                404,
+            RequestError::not_found(
                 "index_template_missing_exception",
                 format!("index_template [{part}] missing"),
             )
@@ -416,7 +413,7 @@ impl Templates {
 
 pub(super) fn not_found(what: &str, name: &str) -> RequestError {
     let reason = if what.is_empty() { name.to_owned() } else { format!("{what} [{name}] not found") };
-    RequestError::new(404, "resource_not_found_exception", reason)
+    RequestError::not_found("resource_not_found_exception", reason)
 }
 
 pub(super) fn components_of(template: &Value) -> impl Iterator<Item = &str> {

@@ -42,11 +42,11 @@ impl Policy {
 
     /// Parses `{"match": {...}}`, the body of `PUT _enrich/policy/{name}`.
     pub(crate) fn parse(body: &Value) -> Result<Policy> {
-        let parse_error = |reason: String| RequestError::new(400, "x_content_parse_exception", reason);
+        let parse_error = |reason: String| RequestError::bad_request("x_content_parse_exception", reason);
         let Some((name, definition)) =
             body.as_object().filter(|body| body.len() == 1).and_then(|body| body.iter().next())
         else {
-            return Err(RequestError::new(400, "parsing_exception", "Only one policy type is allowed"));
+            return Err(RequestError::bad_request("parsing_exception", "Only one policy type is allowed"));
         };
         let Some((_, kind)) = Kind::ALL.into_iter().find(|(known, _)| known == name) else {
             return Err(RequestError::illegal_argument(format!(
@@ -119,7 +119,7 @@ fn texts(key: &str, value: &Value) -> Result<Vec<String>> {
     list.ok_or_else(|| {
         let reason =
             format!("[policy] {key} doesn't support values of type: {}", limber_mapping::token(value));
-        RequestError::new(400, "x_content_parse_exception", reason)
+        RequestError::bad_request("x_content_parse_exception", reason)
     })
 }
 
@@ -127,7 +127,7 @@ fn texts(key: &str, value: &Value) -> Result<Vec<String>> {
 pub(crate) fn check_name(name: &str) -> Result<()> {
     let refused = |why: &str| {
         let reason = format!("Invalid policy name [{name}], {why}");
-        Err(RequestError::new(400, "illegal_argument_exception", reason))
+        Err(RequestError::bad_request("illegal_argument_exception", reason))
     };
     if name.chars().any(char::is_uppercase) {
         return refused("must be lowercase");

@@ -88,7 +88,7 @@ impl Conditions {
         for (name, given) in members {
             let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
                 let reason = format!("[conditions] unknown field [{name}]");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(RequestError::bad_request("x_content_parse_exception", reason));
             };
             list.push(Condition::parse(kind, given)?);
         }
@@ -138,7 +138,7 @@ impl Condition {
             Value::Number(number) => number.to_string(),
             other => {
                 let reason = format!("[conditions] {} doesn't support values of type: {other}", kind.name);
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(RequestError::bad_request("x_content_parse_exception", reason));
             }
         };
         let bound = match kind.unit {

@@ -106,7 +106,7 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
 }
 
 pub(super) fn unknown(parser: &str, field: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{parser}] unknown field [{field}]"))
+    RequestError::bad_request("x_content_parse_exception", format!("[{parser}] unknown field [{field}]"))
 }
 
 pub(super) fn object<'a>(what: &str, value: &'a Value) -> Result<&'a Map<String, Value>> {
@@ -262,8 +262,7 @@ fn actions(phase: &str, allowed: &[&str], members: &Map<String, Value>) -> Resul
             true => {
                 RequestError::illegal_argument(format!("invalid action [{other}] defined in phase [{phase}]"))
             }
-            false => RequestError::new(
-                400,
+            false => RequestError::bad_request(
                 "x_content_parse_exception",
                 format!("[{phase}] failed to parse: unknown action [{other}]"),
             ),

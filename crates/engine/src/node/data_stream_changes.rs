@@ -42,7 +42,7 @@ fn parse_actions(body: &Value) -> Result<Vec<Action>> {
     let object = body.as_object().ok_or_else(missing)?;
     let unknown = |parser: &str, key: &str| {
         let reason = format!("[{parser}] unknown field [{key}]");
-        RequestError::new(400, "x_content_parse_exception", reason)
+        RequestError::bad_request("x_content_parse_exception", reason)
     };
     if let Some(other) = object.keys().find(|key| *key != "actions") {
         return Err(unknown("data_stream_actions", other));

@@ -41,8 +41,7 @@ impl RolloverRequest {
         for (key, value) in members {
             if key == "conditions" {
                 request.conditions = Conditions::parse(value).map_err(|cause| {
-                    RequestError::new(
-                        400,
+                    RequestError::bad_request(
                         "x_content_parse_exception",
                         "[rollover] failed to parse field [conditions]",
                     )
@@ -50,7 +49,7 @@ impl RolloverRequest {
                 })?;
             } else if !request.body.read(key, value)? {
                 let reason = format!("[rollover] unknown field [{key}]");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(RequestError::bad_request("x_content_parse_exception", reason));
             }
         }
         if !request.conditions.is_empty() && !request.conditions.has_max() {
@@ -179,8 +178,7 @@ impl Node {
             )));
         }
         let Some(indices) = catalog.aliases.get(target) else {
-            return Err(RequestError::new(
-                404,
+            return Err(RequestError::not_found(
                 "resource_not_found_exception",
                 format!("rollover target [{target}] does not exist"),
             ));

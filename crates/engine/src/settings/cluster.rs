@@ -151,8 +151,7 @@ impl ClusterSettings {
             RequestError::parsing("Expected [START_OBJECT] but found a value that is not an object")
         })?;
         if let Some(unknown) = object.keys().find(|key| !matches!(key.as_str(), "persistent" | "transient")) {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "x_content_parse_exception",
                 format!("[cluster_update_settings_request] unknown field [{unknown}]"),
             ));

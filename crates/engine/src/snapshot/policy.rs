@@ -96,7 +96,7 @@ impl SnapshotPolicy {
         let known = ["schedule", "name", "repository", "config", "retention"];
         if let Some(unknown) = members.keys().find(|key| !known.contains(&&***key)) {
             let reason = format!("[snapshot_lifecycle] unknown field [{unknown}]");
-            return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            return Err(RequestError::bad_request("x_content_parse_exception", reason));
         }
         let text = |key: &str| {
             members
@@ -265,7 +265,7 @@ impl Retention {
                 "max_count" => retention.max_count = count(key, "maximum", value)?,
                 _ => {
                     let reason = format!("[snapshot_retention] unknown field [{key}]");
-                    return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                    return Err(RequestError::bad_request("x_content_parse_exception", reason));
                 }
             }
         }

@@ -46,7 +46,7 @@ pub(crate) struct TransformConfig {
 }
 
 fn malformed(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason.into())
+    RequestError::bad_request("x_content_parse_exception", reason.into())
 }
 
 fn object<'v>(value: &'v Value, what: &str) -> Result<&'v Map<String, Value>> {

@@ -71,7 +71,7 @@ pub(crate) struct Page {
 }
 
 fn refused(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 impl Shape {
@@ -217,8 +217,7 @@ fn check_aggregations(aggregations: &Map<String, Value>) -> Result<()> {
                 "meta" => {}
                 known if AGGREGATIONS.contains(&known) => {}
                 other => {
-                    return Err(RequestError::new(
-                        400,
+                    return Err(RequestError::bad_request(
                         "status_exception",
                         format!("Unsupported aggregation type [{other}]"),
                     ));

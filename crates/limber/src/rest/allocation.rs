@@ -106,7 +106,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
             let index = health.indices.iter().find(|index| *index.name == *asked.index);
             let index = index.ok_or_else(|| no_such_index(&asked.index))?;
             let shard = index.shards.iter().find(|shard| shard.shard == asked.shard).ok_or_else(|| {
-                RequestError::new(404, "shard_not_found_exception", "no such shard")
+                RequestError::not_found("shard_not_found_exception", "no such shard")
                     .with("shard", asked.shard.to_string())
                     .with("index", asked.index.as_str())
             })?;
@@ -149,7 +149,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn no_such_index(name: &str) -> RequestError {
-    RequestError::new(404, "index_not_found_exception", format!("no such index [{name}]"))
+    RequestError::not_found("index_not_found_exception", format!("no such index [{name}]"))
         .with("index_uuid", "_na_")
         .with("index", name)
 }

@@ -53,8 +53,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             "normalizer" => normalizer = Some(string(name, value)?),
             "attributes" => attributes = Some(names_of("attributes", value)?),
             other => {
-                return Err(RequestError::new(
-                    400,
+                return Err(RequestError::bad_request(
                     "x_content_parse_exception",
                     format!("[analyze_request] unknown field [{other}]"),
                 ));
@@ -279,8 +278,7 @@ fn tokens_of(
             ..token
         }));
         if tokens.len() > tokens_max {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "status_exception",
                 format!(
                     "The number of tokens produced by calling _analyze has exceeded the allowed maximum of [{tokens_max}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting."

@@ -81,8 +81,7 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
                 return Err(RequestError::unsupported(format!("[{name}] in [_field_caps]")));
             }
             _ => {
-                return Err(RequestError::new(
-                    400,
+                return Err(RequestError::bad_request(
                     "x_content_parse_exception",
                     format!("[field_capabilities_request] unknown field [{name}]"),
                 ));

@@ -90,7 +90,7 @@ fn reload(app: &App, request: &Request) -> Result<Response> {
         body.as_object().and_then(|object| object.keys().find(|key| *key != "secure_settings_password"))
     {
         let reason = format!("[reload_secure_settings] unknown field [{unknown}]");
-        return Err(RequestError::new(400, "x_content_parse_exception", reason));
+        return Err(RequestError::bad_request("x_content_parse_exception", reason));
     }
     if !body["secure_settings_password"].as_str().unwrap_or_default().is_empty() {
         return Err(RequestError::unsupported("a password of secure settings"));

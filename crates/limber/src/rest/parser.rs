@@ -12,7 +12,7 @@ pub struct Parser(pub &'static str);
 
 impl Parser {
     fn refused(self, reason: &str) -> RequestError {
-        RequestError::new(400, "x_content_parse_exception", format!("[{}] {reason}", self.0))
+        RequestError::bad_request("x_content_parse_exception", format!("[{}] {reason}", self.0))
     }
 
     /// The members of the body.

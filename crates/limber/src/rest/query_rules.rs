@@ -71,7 +71,7 @@ fn test(app: &App, request: &Request) -> Result<Response> {
     let unknown = body.as_object().into_iter().flatten().find(|(name, _)| *name != "match_criteria");
     if let Some((name, _)) = unknown {
         let reason = format!("[query_ruleset_test] unknown field [{name}]");
-        return Err(RequestError::new(400, "x_content_parse_exception", reason));
+        return Err(RequestError::bad_request("x_content_parse_exception", reason));
     }
     match &body["match_criteria"] {
         Value::Object(said) if !said.is_empty() => {

@@ -243,23 +243,25 @@ fn parse_routing(text: &str) -> Option<CopyRouting> {
 
 fn in_source<T>(parsed: Result<T>) -> Result<T> {
     parsed.map_err(|cause| {
-        RequestError::new(400, "x_content_parse_exception", "[reindex] failed to parse field [source]")
+        RequestError::bad_request("x_content_parse_exception", "[reindex] failed to parse field [source]")
             .caused_by(cause)
     })
 }
 
 fn unknown(object: &str, name: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{object}] unknown field [{name}]"))
+    RequestError::bad_request("x_content_parse_exception", format!("[{object}] unknown field [{name}]"))
 }
 
 /// A member of `dest` with a wrong value.
 fn failed(name: &str, cause: Option<RequestError>) -> RequestError {
-    let inner =
-        RequestError::new(400, "x_content_parse_exception", format!("[dest] failed to parse field [{name}]"));
+    let inner = RequestError::bad_request(
+        "x_content_parse_exception",
+        format!("[dest] failed to parse field [{name}]"),
+    );
     let inner = match cause {
         Some(cause) => inner.caused_by(cause),
         None => inner,
     };
-    RequestError::new(400, "x_content_parse_exception", "[reindex] failed to parse field [dest]")
+    RequestError::bad_request("x_content_parse_exception", "[reindex] failed to parse field [dest]")
         .caused_by(inner)
 }

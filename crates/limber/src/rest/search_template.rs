@@ -76,7 +76,7 @@ impl Given {
                 }
                 (other, _) => {
                     let reason = format!("[search_template] unknown field [{other}]");
-                    return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                    return Err(RequestError::bad_request("x_content_parse_exception", reason));
                 }
             }
         }
@@ -113,8 +113,7 @@ fn stored(app: &App, id: &str) -> Result<String> {
             "scripts of type [stored], operation [search_template] and lang [{}] are not supported",
             script.language
         ))),
-        None => Err(RequestError::new(
-            404,
+        None => Err(RequestError::not_found(
             "resource_not_found_exception",
             format!("unable to find script [{id}] in cluster state"),
         )),
