@@ -14,8 +14,3 @@ pub(crate) fn members(body: &Value) -> Result<&Map<String, Value>, RequestError>
         RequestError::bad_request("parse_exception", "request body is required to be an object")
     })
 }
-
-/// `x_content_parse_exception` for a member that a body cannot have; `parser` is Elasticsearch's name of what is read.
-pub(crate) fn unknown_field(parser: &str, field: &str) -> RequestError {
-    RequestError::bad_request("x_content_parse_exception", format!("[{parser}] unknown field [{field}]"))
-}

@@ -26,6 +26,7 @@ mod java;
 mod join;
 mod mapping;
 pub mod number;
+mod object_parser;
 pub mod reserved;
 mod settings;
 mod similarity;
@@ -51,6 +52,7 @@ pub use field::{
 pub use field_build::field_of_type;
 pub use join::Relations;
 pub use mapping::{Mapping, shown_mapping};
+pub use object_parser::ObjectParser;
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};
 pub use similarity::{
     AfterEffect, BasicModel, Distribution, Independence, Lambda, Normalization, Similarities, Similarity,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use limber_mapping::{Mapping, RequestError};
+use limber_mapping::{Mapping, ObjectParser, RequestError};
 use limber_text::wildcard;
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,6 @@ use super::Alias;
 use super::merge_json::merge_mappings;
 use crate::analysis::AnalysisOf;
 use crate::api::Result;
-use crate::body::unknown_field;
 use crate::lifecycle::StreamLifecycle;
 use crate::settings::{FlatSettings, IndexSettings, flatten, nest, normalize_index_keys};
 
@@ -102,7 +101,7 @@ impl TemplateBody {
     pub(super) fn read_all(&mut self, body: &Value) -> Result<()> {
         for (key, value) in object_of(body, "[template]")? {
             if !self.read_member(key, value)? {
-                return Err(unknown_field("template", key));
+                return Err(ObjectParser("template").unknown(key));
             }
         }
         Ok(())
@@ -364,11 +363,11 @@ impl Templates {
                 "version" => drop(shown.insert(key.clone(), integer(key, value)?)),
                 "_meta" => drop(shown.insert(key.clone(), value.clone())),
                 "deprecated" if !value.as_bool().unwrap_or(true) => {}
-                other => return Err(unknown_field("component_template", other)),
+                other => return Err(ObjectParser("component_template").unknown(other)),
             }
         }
         if !shown.contains_key("template") {
-            return Err(RequestError::illegal_argument("Required [template]"));
+            return Err(ObjectParser::required("template"));
         }
         if create && self.components.contains_key(name) {
             return Err(RequestError::illegal_argument(format!(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
-use limber_mapping::{ErrorClass, RequestError};
+use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use limber_store::sync::Mutex;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
@@ -291,7 +291,7 @@ impl Node {
         };
         for key in body.as_object().into_iter().flat_map(Map::keys) {
             if !matches!(key.as_str(), "current_step" | "next_step") {
-                return Err(crate::body::unknown_field("move_to_step_request", key));
+                return Err(ObjectParser("move_to_step_request").unknown(key));
             }
         }
         let current = [

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_search::SearchRequest;
 use serde_json::{Map, Value, json};
 
@@ -247,10 +247,7 @@ fn parse(body: &Value) -> Result<(Map<String, Value>, Value)> {
             "max_primary_shard_size" => {
                 return Err(RequestError::unsupported("[max_primary_shard_size] of a resize"));
             }
-            other => {
-                let reason = format!("[resize_request] unknown field [{other}]");
-                return Err(RequestError::bad_request("x_content_parse_exception", reason));
-            }
+            other => return Err(ObjectParser("resize_request").unknown(other)),
         }
     }
     Ok((settings, aliases))

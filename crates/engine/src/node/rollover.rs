@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::Node;
@@ -40,16 +40,10 @@ impl RolloverRequest {
         };
         for (key, value) in members {
             if key == "conditions" {
-                request.conditions = Conditions::parse(value).map_err(|cause| {
-                    RequestError::bad_request(
-                        "x_content_parse_exception",
-                        "[rollover] failed to parse field [conditions]",
-                    )
-                    .caused_by(cause)
-                })?;
+                request.conditions =
+                    Conditions::parse(value).map_err(|cause| ObjectParser("rollover").failed(key, cause))?;
             } else if !request.body.read(key, value)? {
-                let reason = format!("[rollover] unknown field [{key}]");
-                return Err(RequestError::bad_request("x_content_parse_exception", reason));
+                return Err(ObjectParser("rollover").unknown(key));
             }
         }
         if !request.conditions.is_empty() && !request.conditions.has_max() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use limber_access as access;
-use limber_mapping::{ErrorClass, RequestError};
+use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use limber_store::sync::Mutex;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
@@ -146,10 +146,7 @@ impl Node {
         for (key, value) in body.as_object().into_iter().flatten() {
             match (key.as_str(), value) {
                 ("pivot" | "latest", _) => {
-                    return Err(RequestError::bad_request(
-                        "x_content_parse_exception",
-                        format!("[data_frame_transform_config_update] unknown field [{key}]"),
-                    ));
+                    return Err(ObjectParser("data_frame_transform_config_update").unknown(key));
                 }
                 (_, Value::Null) => drop(merged.as_object_mut().map(|merged| merged.shift_remove(key))),
                 _ => merged[key] = value.clone(),

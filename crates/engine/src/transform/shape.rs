@@ -1,6 +1,6 @@
 //! How documents become groups, and groups documents: `pivot` and `latest`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::config::TransformConfig;
@@ -88,7 +88,7 @@ impl Shape {
                 }
                 "aggregations" | "aggs" => aggregations = value.as_object().cloned(),
                 other => {
-                    return Err(refused(format!("[data_frame_transform_pivot] unknown field [{other}]")));
+                    return Err(ObjectParser("data_frame_transform_pivot").unknown(other));
                 }
             }
         }
@@ -115,7 +115,7 @@ impl Shape {
                     unique_key.extend(keys.map(str::to_owned));
                 }
                 "sort" => sort = value.as_str().unwrap_or_default().to_owned(),
-                other => return Err(refused(format!("[latest_config] unknown field [{other}]"))),
+                other => return Err(ObjectParser("latest_config").unknown(other)),
             }
         }
         let invalid =

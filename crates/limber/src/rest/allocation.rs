@@ -5,13 +5,12 @@
 //! and nothing is thrown away by a request: a damaged shard is mended by `limber check --repair`.
 
 use limber_engine::{HealthRequest, HealthStatus, IndexHealth, IndicesOptions, Result, ShardHealth};
-use limber_mapping::RequestError;
 use limber_mapping::date::DateFormat;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
-use super::parser::Parser;
 use super::router::{generic as slow, management as route};
 use super::{App, Route, nodes};
 use crate::http::request::{Method, Request};
@@ -46,7 +45,7 @@ struct Asked {
 }
 
 /// Source: `ClusterAllocationExplainRequest`.
-const PARSER: Parser = Parser("cluster/allocation/explain");
+const PARSER: ObjectParser<'_> = ObjectParser("cluster/allocation/explain");
 
 impl Asked {
     fn parse(body: &Value) -> Result<Option<Asked>> {
