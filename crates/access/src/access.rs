@@ -39,7 +39,7 @@ impl Access {
     /// [`Access::check`].
     ///
     /// # Errors
-    /// 403, in Elasticsearch's words.
+    /// `Forbidden`, in Elasticsearch's words.
     pub fn grant(identity: Arc<Identity>, rights: Arc<Rights>, action: &'static str) -> Result<Arc<Access>> {
         Access::grant_on(identity, rights, action, "")
     }
@@ -48,7 +48,7 @@ impl Access {
     /// them, which the error lists.
     ///
     /// # Errors
-    /// 403, with the names.
+    /// `Forbidden`, with the names.
     pub fn grant_on(
         identity: Arc<Identity>,
         rights: Arc<Rights>,
@@ -97,7 +97,7 @@ impl Access {
     /// Refuses names that may not be named, all at once.
     ///
     /// # Errors
-    /// 403.
+    /// `Forbidden`.
     pub fn check<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
         let denied: Vec<&str> = names.into_iter().filter(|name| !self.allows(name)).collect();
         if denied.is_empty() { Ok(()) } else { Err(self.denied(&denied)) }
@@ -106,7 +106,7 @@ impl Access {
     /// Checks names as [`Access::check`] does, for another action that the request takes in passing.
     ///
     /// # Errors
-    /// 403.
+    /// `Forbidden`.
     pub fn check_action<'n>(
         &self,
         action: &'static str,
@@ -141,7 +141,7 @@ impl Access {
     /// stream that it belongs to.
     ///
     /// # Errors
-    /// 403 if the index was neither named nor reached by a name that is allowed.
+    /// `Forbidden` if the index was neither named nor reached by a name that is allowed.
     pub fn limits(&self, index: &str, stream: Option<&str>) -> Result<Option<Limits>> {
         if is_cluster_action(self.action) {
             return Ok(None);
@@ -160,7 +160,7 @@ impl Access {
         }
     }
 
-    /// The error 403 for names that the action must not touch; without names, for the action itself.
+    /// The error `Forbidden` for names that the action must not touch; without names, for the action itself.
     pub fn denied(&self, names: &[&str]) -> RequestError {
         denial::denied(&self.identity, &self.rights.role_names(), self.action, names)
     }
@@ -168,11 +168,11 @@ impl Access {
     /// Refuses what cannot be done where parts of an index are hidden.
     ///
     /// # Errors
-    /// 400 with `why`.
+    /// `BadRequest` with `why`.
     pub fn check_unlimited(&self, index: &str, stream: Option<&str>, why: &str) -> Result<()> {
         match self.limits(index, stream)? {
             None => Ok(()),
-            Some(_) => Err(RequestError::new(400, "security_exception", why)),
+            Some(_) => Err(RequestError::bad_request("security_exception", why)),
         }
     }
 }

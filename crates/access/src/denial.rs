@@ -2,13 +2,13 @@
 //!
 //! Source: `AuthorizationDenialMessages`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 
 use crate::cluster::is_cluster_action;
 use crate::index::is_restricted;
 use crate::{AuthenticationType, Identity, cluster, index};
 
-/// 403 for an action, on these names where it is one on indices.
+/// `Forbidden` for an action, on these names where it is one on indices.
 pub(crate) fn denied(identity: &Identity, roles: &[&str], action: &str, names: &[&str]) -> RequestError {
     let mut reason = format!(
         "action [{action}] is unauthorized for {}{}",
@@ -31,10 +31,10 @@ pub(crate) fn denied(identity: &Identity, roles: &[&str], action: &str, names: &
         reason
             .push_str(&format!(", this action is granted by the {kind} privileges [{}]", granting.join(",")));
     }
-    RequestError::new(403, "security_exception", reason)
+    RequestError::new(ErrorClass::Forbidden, "security_exception", reason)
 }
 
-/// 403 for acting as another user.
+/// `Forbidden` for acting as another user.
 pub(crate) fn run_as_denied(identity: &Identity, roles: &[&str], action: &str, user: &str) -> RequestError {
     let reason = format!(
         "action [{action}] is unauthorized for {}{}, because {} is unauthorized to run as [{user}]",
@@ -42,7 +42,7 @@ pub(crate) fn run_as_denied(identity: &Identity, roles: &[&str], action: &str, u
         with_roles(identity, roles),
         described(identity)
     );
-    RequestError::new(403, "security_exception", reason)
+    RequestError::new(ErrorClass::Forbidden, "security_exception", reason)
 }
 
 fn described(identity: &Identity) -> String {

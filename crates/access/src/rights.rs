@@ -276,7 +276,7 @@ impl Rights {
     /// Refuses to let `identity` act as `user` where no role allows it.
     ///
     /// # Errors
-    /// 403.
+    /// `Forbidden`.
     pub fn check_run_as(&self, identity: &Identity, action: &str, user: &str) -> Result<()> {
         match self.roles.iter().all(|role| role.run_as.iter().any(|pattern| pattern.matches(user))) {
             true => Ok(()),
@@ -284,7 +284,7 @@ impl Rights {
         }
     }
 
-    /// The error 403 for acting as `user`.
+    /// The error `Forbidden` for acting as `user`.
     pub fn run_as_denied(
         &self,
         identity: &Identity,

@@ -42,7 +42,7 @@ fn argon2() -> Argon2<'static> {
 /// # Errors
 /// There is no memory for it.
 pub fn hash_password(password: &str) -> Result<String> {
-    let failed = |error| RequestError::new(500, "exception", format!("a password cannot be hashed: {error}"));
+    let failed = |error| RequestError::internal("exception", format!("a password cannot be hashed: {error}"));
     let salt = SaltString::encode_b64(&random::<16>()).map_err(failed)?;
     Ok(argon2().hash_password(password.as_bytes(), &salt).map_err(failed)?.to_string())
 }

@@ -85,7 +85,7 @@ pub struct HealthResponse {
     pub cluster_name: String,
     /// The worst status of the indices asked for.
     pub status: HealthStatus,
-    /// Whether the time was over before what was waited for came; the answer's HTTP status is 408 then.
+    /// Whether the time was over before what was waited for came; the answer's status tells it, too.
     pub timed_out: bool,
     /// Always 1.
     pub number_of_nodes: u32,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_search::SearchResponse;
 use limber_store::sync::{Condvar, Mutex};
 
@@ -125,7 +125,7 @@ impl AsyncSearches {
         AsyncSearches { environment: environment.clone(), kept: Mutex::default() }
     }
 
-    /// Makes room for a search that is going to run. 429 when there are too many.
+    /// Makes room for a search that is going to run. `TooManyRequests` when there are too many.
     pub(crate) fn add(
         &self,
         keep_alive_ms: u64,
@@ -156,7 +156,7 @@ impl AsyncSearches {
         let running = kept.values().filter(|search| search.is_running()).count();
         if running >= RUNNING_MAX || kept.len() >= KEPT_MAX {
             return Err(RequestError::new(
-                429,
+                ErrorClass::TooManyRequests,
                 "es_rejected_execution_exception",
                 format!(
                     "[{running}] async searches run and [{}] are kept, of at most [{RUNNING_MAX}] and [{KEPT_MAX}]",
@@ -168,7 +168,7 @@ impl AsyncSearches {
         Ok(search)
     }
 
-    /// 404 `resource_not_found_exception` for one that is unknown or has expired.
+    /// `resource_not_found_exception` (`NotFound`) for one that is unknown or has expired.
     pub(crate) fn get(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<AsyncSearch>> {
         let clock = &*self.environment.clock;
         let found = self.kept.lock().get(id).cloned();
@@ -213,5 +213,5 @@ impl AsyncSearches {
 
 fn missing(id: &str) -> RequestError {
     let shown: String = id.chars().take(64).collect();
-    RequestError::new(404, "resource_not_found_exception", shown)
+    RequestError::not_found("resource_not_found_exception", shown)
 }

@@ -10,11 +10,7 @@ pub(crate) fn optional_members(body: &Value) -> Result<Option<&Map<String, Value
 
 /// The members of a body that must be there.
 pub(crate) fn members(body: &Value) -> Result<&Map<String, Value>, RequestError> {
-    body.as_object()
-        .ok_or_else(|| RequestError::new(400, "parse_exception", "request body is required to be an object"))
-}
-
-/// `x_content_parse_exception` for a member that a body cannot have; `parser` is Elasticsearch's name of what is read.
-pub(crate) fn unknown_field(parser: &str, field: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{parser}] unknown field [{field}]"))
+    body.as_object().ok_or_else(|| {
+        RequestError::bad_request("parse_exception", "request body is required to be an object")
+    })
 }

@@ -8,12 +8,14 @@ use limber_mapping::RequestError;
 pub(crate) fn caught<T, E: From<RequestError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let why = "the request panicked; this is a bug, and the log says where";
-        Err(RequestError::new(500, "illegal_state_exception", why).into())
+        Err(RequestError::internal("illegal_state_exception", why).into())
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use limber_mapping::ErrorClass;
+
     use super::caught;
     use crate::api::Result;
 
@@ -22,6 +24,6 @@ mod tests {
         let done: Result<u32> = caught(|| Ok(7));
         assert_eq!(done.expect("done"), 7);
         let panicked: Result<u32> = caught(|| panic!("a bug"));
-        assert_eq!(panicked.expect_err("a panic").status, 500);
+        assert_eq!(panicked.expect_err("a panic").class, ErrorClass::Internal);
     }
 }

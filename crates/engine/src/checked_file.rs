@@ -116,8 +116,7 @@ impl Unreadable {
             Unreadable::Damaged { expected, found, .. } => {
                 damaged(file, &format!("{expected} was written, {found} is there"))
             }
-            Unreadable::Newer { magic, version, found } => RequestError::new(
-                500,
+            Unreadable::Newer { magic, version, found } => RequestError::internal(
                 "illegal_state_exception",
                 format!(
                     "[{file}] has the format [{magic} {found}] of a newer version of Limber; this one knows [{magic} {version}]"
@@ -128,7 +127,7 @@ impl Unreadable {
 }
 
 pub(crate) fn damaged(file: &str, what: &str) -> RequestError {
-    RequestError::new(500, "corrupt_state_exception", format!("[{file}] is damaged: {what}"))
+    RequestError::internal("corrupt_state_exception", format!("[{file}] is damaged: {what}"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_search::request::AliasFilter;
 use limber_search::{Cursor, SearchRequest, ShardSnapshot};
 use limber_segment::SegmentView;
@@ -179,7 +179,7 @@ impl Contexts {
         Contexts { environment: environment.clone(), open: Mutex::default() }
     }
 
-    /// Keeps a context. 429 when there are `limit` of them.
+    /// Keeps a context. `TooManyRequests` when there are `limit` of them.
     pub(crate) fn add<K: Kind>(
         &self,
         context: Context<K>,
@@ -208,7 +208,7 @@ impl Contexts {
         if self.len() >= limit { Err(too_many(limit)) } else { Ok(()) }
     }
 
-    /// The context, whose life begins anew, longer if `keep_alive_ms` says so; 404 when it is unknown or has
+    /// The context, whose life begins anew, longer if `keep_alive_ms` says so; `NotFound` when it is unknown or has
     /// expired.
     pub(crate) fn get<K: Kind>(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<Context<K>>> {
         let now_millis = self.environment.clock.monotonic_millis();
@@ -271,7 +271,7 @@ pub(crate) fn is_id(text: &str) -> bool {
 
 fn too_many(limit: usize) -> RequestError {
     RequestError::new(
-        429,
+        ErrorClass::TooManyRequests,
         "too_many_scroll_contexts_exception",
         format!(
             "Trying to create too many scroll contexts. Must be less than or equal to: [{limit}]. This limit can be set by changing the \
@@ -280,11 +280,10 @@ fn too_many(limit: usize) -> RequestError {
     )
 }
 
-/// 404 `search_context_missing_exception`.
+/// `search_context_missing_exception` (`NotFound`).
 pub(crate) fn missing(id: &str) -> RequestError {
     let shown: String = id.chars().take(64).collect();
-    RequestError::new(
-        404,
+    RequestError::not_found(
         "search_context_missing_exception",
         format!("No search context found for id [{shown}]"),
     )

@@ -95,7 +95,7 @@ impl Cron {
     pub(crate) fn parse(text: &str) -> Result<Cron> {
         let invalid = |why: String| {
             RequestError::illegal_argument(format!("invalid cron expression [{text}]"))
-                .caused_by(RequestError::new(400, "parse_exception", why))
+                .caused_by(RequestError::bad_request("parse_exception", why))
         };
         parse(text).map_err(invalid)
     }

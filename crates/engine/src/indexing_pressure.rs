@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 
 use crate::api::Result;
 
@@ -74,7 +74,7 @@ impl PendingWrite {
     /// `more_bytes` of it come in.
     ///
     /// # Errors
-    /// 429 where there is no room for them; nothing is taken then.
+    /// `TooManyRequests` where there is no room for them; nothing is taken then.
     pub fn grow(&mut self, more_bytes: u64) -> Result<()> {
         let limit_bytes = self.pressure.limit_bytes;
         let outcome = self.pressure.current_bytes.fetch_update(Relaxed, Relaxed, |current| {
@@ -88,7 +88,11 @@ impl PendingWrite {
                 "rejected execution of coordinating operation [coordinating_and_primary_bytes={others}, replica_bytes=0, \
                  all_bytes={others}, coordinating_operation_bytes={own}, max_coordinating_and_primary_bytes={limit_bytes}]"
             );
-            return Err(RequestError::new(429, "es_rejected_execution_exception", reason));
+            return Err(RequestError::new(
+                ErrorClass::TooManyRequests,
+                "es_rejected_execution_exception",
+                reason,
+            ));
         }
         self.bytes += more_bytes;
         self.pressure.total_bytes.fetch_add(more_bytes, Relaxed);
@@ -113,7 +117,10 @@ mod tests {
         first.grow(60).expect("fits");
         let mut second = pressure.begin();
         let error = second.grow(41).expect_err("one too many");
-        assert_eq!((error.status, error.kind), (429, "es_rejected_execution_exception"));
+        assert_eq!(
+            (error.class, error.kind),
+            (ErrorClass::TooManyRequests, "es_rejected_execution_exception")
+        );
         assert_eq!(
             error.reason,
             "rejected execution of coordinating operation [coordinating_and_primary_bytes=60, replica_bytes=0, all_bytes=60, \

@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's documentation of `_query_rules` and of the `rule` query.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_search::RuledDocuments;
 use limber_text::likeness::similarity;
 use serde_json::{Map, Value, json};
@@ -24,15 +24,11 @@ const CRITERIA: [&str; 11] =
     ["always", "contains", "exact", "exact_fuzzy", "fuzzy", "gt", "gte", "lt", "lte", "prefix", "suffix"];
 
 fn content(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 fn illegal(reason: impl Into<String>) -> RequestError {
     RequestError::illegal_argument(reason.into())
-}
-
-fn object<'v>(value: &'v Value, what: &str) -> Result<&'v Map<String, Value>> {
-    value.as_object().ok_or_else(|| content(format!("[{what}] Expected START_OBJECT")))
 }
 
 fn list<'v>(value: Option<&'v Value>, what: &str, most: usize) -> Result<&'v [Value]> {
@@ -49,27 +45,25 @@ fn list<'v>(value: Option<&'v Value>, what: &str, most: usize) -> Result<&'v [Va
     }
 }
 
-fn known(members: &Map<String, Value>, what: &str, names: &[&str]) -> Result<()> {
+/// The members of an object that may have only these.
+fn read<'v>(value: &'v Value, what: &str, names: &[&str]) -> Result<&'v Map<String, Value>> {
+    let members = ObjectParser(what).members(value)?;
     match members.keys().find(|name| !names.contains(&name.as_str())) {
-        Some(other) => Err(content(format!("[{what}] unknown field [{other}]"))),
-        None => Ok(()),
+        Some(other) => Err(ObjectParser(what).unknown(other)),
+        None => Ok(members),
     }
 }
 
 fn text<'v>(members: &'v Map<String, Value>, name: &str) -> Result<&'v str> {
     match members.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text),
-        None | Some(Value::Null) => Err(illegal(format!("Required [{name}]"))),
-        Some(other) => {
-            let token = limber_mapping::token(other);
-            Err(content(format!("[query_rule] {name} doesn't support values of type: {token}")))
-        }
+        None | Some(Value::Null) => Err(ObjectParser::required(name)),
+        Some(other) => Err(ObjectParser("query_rule").unsupported(name, other)),
     }
 }
 
 fn criterion(value: &Value) -> Result<()> {
-    let members = object(value, "query_rule_criteria")?;
-    known(members, "query_rule_criteria", &["type", "metadata", "values"])?;
+    let members = read(value, "query_rule_criteria", &["type", "metadata", "values"])?;
     let kind = text(members, "type")?;
     if !CRITERIA.contains(&kind) {
         return Err(illegal(format!("Criteria type [{kind}] is not supported")));
@@ -92,15 +86,14 @@ fn criterion(value: &Value) -> Result<()> {
 
 /// Checks a rule, and gives it the id that its address has.
 pub(crate) fn parse_rule(value: &Value, id: Option<&str>) -> Result<Value> {
-    let members = object(value, "query_rule")?;
-    known(members, "query_rule", &["rule_id", "type", "criteria", "actions", "priority"])?;
+    let members = read(value, "query_rule", &["rule_id", "type", "criteria", "actions", "priority"])?;
     let own = members.get("rule_id").and_then(Value::as_str);
     let id = match (own, id) {
         (Some(own), Some(id)) if own != id => {
             return Err(illegal(format!("rule_id [{own}] does not match the id of the request [{id}]")));
         }
         (_, Some(id)) => id,
-        (own, None) => own.ok_or_else(|| illegal("Required [rule_id]"))?,
+        (own, None) => own.ok_or_else(|| ObjectParser::required("rule_id"))?,
     };
     let kind = text(members, "type")?;
     if !TYPES.contains(&kind) {
@@ -114,8 +107,7 @@ pub(crate) fn parse_rule(value: &Value, id: Option<&str>) -> Result<Value> {
         return Err(illegal("criteria cannot be empty"));
     }
     criteria.iter().try_for_each(criterion)?;
-    let actions = object(members.get("actions").unwrap_or(&Value::Null), "actions")?;
-    known(actions, "actions", &["ids", "docs"])?;
+    let actions = read(members.get("actions").unwrap_or(&Value::Null), "actions", &["ids", "docs"])?;
     let ids = list(actions.get("ids"), "ids", DOCUMENTS_MAX)?;
     let docs = list(actions.get("docs"), "docs", DOCUMENTS_MAX)?;
     if ids.is_empty() == docs.is_empty() {
@@ -124,9 +116,7 @@ pub(crate) fn parse_rule(value: &Value, id: Option<&str>) -> Result<Value> {
         )));
     }
     for doc in docs {
-        let doc = object(doc, "docs")?;
-        known(doc, "docs", &["_id", "_index"])?;
-        text(doc, "_id")?;
+        text(read(doc, "docs", &["_id", "_index"])?, "_id")?;
     }
     if !ids.iter().all(Value::is_string) {
         return Err(content("[ids] must be texts"));
@@ -147,10 +137,9 @@ pub(crate) fn parse_rule(value: &Value, id: Option<&str>) -> Result<Value> {
 
 /// The rules of `PUT _query_rules/{set}`.
 pub(crate) fn parse_set(body: &Value) -> Result<Vec<Value>> {
-    let members = object(body, "query_ruleset")?;
-    known(members, "query_ruleset", &["rules", "ruleset_id"])?;
+    let members = read(body, "query_ruleset", &["rules", "ruleset_id"])?;
     let rules = match members.get("rules") {
-        None => return Err(illegal("Required [rules]")),
+        None => return Err(ObjectParser::required("rules")),
         Some(one @ Value::Object(_)) => std::slice::from_ref(one),
         other => list(other, "rules", RULES_MAX)?,
     };

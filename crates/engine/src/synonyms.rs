@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use limber_mapping::RequestError;
-use serde_json::{Map, Value, json};
+use limber_mapping::{ObjectParser, RequestError};
+use serde_json::{Value, json};
 
 use crate::api::Result;
 
@@ -80,29 +80,22 @@ fn unparsable(text: &str, cause: RequestError) -> RequestError {
     RequestError::illegal_argument(format!("Failed to parse: {shown}")).caused_by(cause)
 }
 
-fn content(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
-}
+/// A set, and one rule of it.
+const SET: ObjectParser<'_> = ObjectParser("synonyms_set");
+const RULE: ObjectParser<'_> = ObjectParser("synonyms");
 
 /// One text under `synonyms`, and `id` where that may be given.
-fn rule(body: &Map<String, Value>, with_id: bool) -> Result<(Option<String>, String)> {
+fn rule(body: &Value, with_id: bool) -> Result<(Option<String>, String)> {
     let (mut id, mut synonyms) = (None, None);
-    for (key, value) in body {
-        let text = || {
-            value.as_str().map(str::to_owned).ok_or_else(|| {
-                content(format!(
-                    "[synonyms] {key} doesn't support values of type: {}",
-                    limber_mapping::token(value)
-                ))
-            })
-        };
+    for (key, value) in RULE.members(body)? {
+        let text = || RULE.text(key, value).map(str::to_owned);
         match key.as_str() {
             "synonyms" => synonyms = Some(text()?),
             "id" if with_id => id = Some(text()?),
-            other => return Err(content(format!("[synonyms] unknown field [{other}]"))),
+            other => return Err(RULE.unknown(other)),
         }
     }
-    let synonyms = synonyms.ok_or_else(|| RequestError::illegal_argument("Required [synonyms]"))?;
+    let synonyms = synonyms.ok_or_else(|| ObjectParser::required("synonyms"))?;
     Ok((id, synonyms))
 }
 
@@ -127,37 +120,27 @@ fn check_rules<'r>(rules: impl Iterator<Item = &'r str>) -> Result<()> {
     let numbered: Vec<String> =
         faults.iter().zip(1..).map(|(fault, number)| format!("{number}: {fault};")).collect();
     let reason = format!("Validation Failed: {}", numbered.concat());
-    Err(RequestError::new(400, "action_request_validation_exception", reason))
+    Err(RequestError::bad_request("action_request_validation_exception", reason))
 }
 
 /// The body of `PUT _synonyms/{set}`; `text` is the body as it came, `new_id` makes ids for rules without.
 pub(crate) fn parse_set(body: &Value, text: &str, mut new_id: impl FnMut() -> String) -> Result<SynonymSet> {
     let failed = |cause| unparsable(text, cause);
-    let Value::Object(members) = body else {
-        return Err(failed(content("[synonyms_set] Expected START_OBJECT".to_owned())));
-    };
+    let members = SET.members(body).map_err(failed)?;
     if let Some(other) = members.keys().find(|key| *key != "synonyms_set") {
-        return Err(failed(content(format!("[synonyms_set] unknown field [{other}]"))));
+        return Err(failed(SET.unknown(other)));
     }
     let rules = match members.get("synonyms_set") {
-        None => return Err(failed(RequestError::illegal_argument("Required [synonyms_set]"))),
+        None => return Err(failed(ObjectParser::required("synonyms_set"))),
         Some(Value::Array(rules)) => rules.as_slice(),
         Some(one @ Value::Object(_)) => std::slice::from_ref(one),
         Some(other) => {
-            return Err(failed(content(format!(
-                "[synonyms_set] synonyms_set doesn't support values of type: {}",
-                limber_mapping::token(other)
-            ))));
+            return Err(failed(SET.unsupported("synonyms_set", other)));
         }
     };
     let mut set = SynonymSet::default();
     for (number, one) in rules.iter().enumerate() {
-        let within = |cause| {
-            failed(content("[synonyms_set] failed to parse field [synonyms_set]".into()).caused_by(cause))
-        };
-        let Value::Object(one) = one else {
-            return Err(within(content("[synonyms] Expected START_OBJECT".to_owned())));
-        };
+        let within = |cause| failed(SET.failed("synonyms_set", cause));
         let (id, synonyms) = rule(one, true).map_err(within)?;
         if number >= RULES_MAX {
             return Err(too_many());
@@ -170,10 +153,7 @@ pub(crate) fn parse_set(body: &Value, text: &str, mut new_id: impl FnMut() -> St
 
 /// The body of `PUT _synonyms/{set}/{rule}`.
 pub(crate) fn parse_rule(body: &Value, text: &str) -> Result<String> {
-    let Value::Object(members) = body else {
-        return Err(unparsable(text, content("[synonyms] Expected START_OBJECT".to_owned())));
-    };
-    let (_, synonyms) = rule(members, false).map_err(|cause| unparsable(text, cause))?;
+    let (_, synonyms) = rule(body, false).map_err(|cause| unparsable(text, cause))?;
     check_rules(std::iter::once(synonyms.as_str()))?;
     Ok(synonyms)
 }
@@ -201,7 +181,7 @@ pub(crate) fn page<T>(items: Vec<T>, from: i64, size: i64) -> Result<Vec<T>> {
     }
     let numbered = faults.iter().zip(1..).map(|(fault, number)| format!("{number}: {fault};"));
     let reason = format!("Validation Failed: {}", numbered.collect::<String>());
-    Err(RequestError::new(400, "action_request_validation_exception", reason))
+    Err(RequestError::bad_request("action_request_validation_exception", reason))
 }
 
 /// A rule as it is shown.

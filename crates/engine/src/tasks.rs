@@ -303,7 +303,7 @@ impl Tasks {
             Ok(()) => Ok(format!("{}:{id}", self.node_id)),
             Err(error) => {
                 self.list.running.lock().remove(&id);
-                Err(RequestError::new(503, "es_rejected_execution_exception", error.to_string()))
+                Err(RequestError::unavailable("es_rejected_execution_exception", error.to_string()))
             }
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_work as work;
 
 use crate::api::Result;
@@ -79,7 +79,7 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
 /// `deadline` (`None`), or until nobody waits for the answer any more. The owner of the thread lets another job run meanwhile.
 ///
 /// # Errors
-/// Those of `look`; the request was cancelled; 429 where as many requests wait as may.
+/// Those of `look`; the request was cancelled; `TooManyRequests` where as many requests wait as may.
 pub fn patiently<T>(
     deadline: Instant,
     mut look: impl FnMut(Duration) -> Result<Option<T>>,
@@ -113,7 +113,7 @@ impl Patient {
             return Ok(one);
         }
         let reason = format!("rejected execution of request: {PATIENT_MAX} requests wait already");
-        Err(RequestError::new(429, "es_rejected_execution_exception", reason))
+        Err(RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason))
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use common::*;
 use limber_engine::environment::{Environment, ManualClock, SystemRandomness};
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_search::{SearchRequest, UrlParameters};
 use limber_store::{Disk, FsDisk};
 use serde_json::{Value, json};
@@ -60,7 +61,10 @@ fn search_contexts_live_as_long_as_they_were_asked_to() {
         node.scroll(&scroll, None, Arc::default()).expect("it lives");
         clock.shift_wall_ms(jump_ms);
         clock.advance_ms(60_000);
-        assert_eq!(node.scroll(&scroll, None, Arc::default()).expect_err("expired").status(), 404);
+        assert_eq!(
+            node.scroll(&scroll, None, Arc::default()).expect_err("expired").class(),
+            ErrorClass::NotFound
+        );
         node.maintain();
         assert_eq!(open(), 0, "{jump_ms}");
     }
@@ -91,7 +95,9 @@ fn async_searches_are_kept_as_long_as_they_were_asked_to() {
         node.maintain();
         node.async_search(&found.id, None, 0).expect("it is kept");
         clock.advance_ms(1);
-        assert!(node.async_search(&found.id, None, 0).is_err_and(|error| error.status == 404));
+        assert!(
+            node.async_search(&found.id, None, 0).is_err_and(|error| error.class == ErrorClass::NotFound)
+        );
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use common::*;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_search::{SearchRequest, SearchResponse, UrlParameters};
 use serde_json::{Value, json};
 
@@ -83,8 +84,8 @@ fn a_point_in_time_is_paged_through_while_its_indices_change() {
     assert_eq!(left.total.map(|total| total.value), Some(20));
     assert_eq!(node.close_point_in_time(&id).expect("an id"), 4);
     assert_eq!(node.close_point_in_time(&id).expect("an id"), 0);
-    assert_eq!(find(&node, &json!({"pit": {"id": id}})).expect_err("closed").status(), 404);
-    assert_eq!(node.close_point_in_time("zzz").expect_err("no id").status, 400);
+    assert_eq!(find(&node, &json!({"pit": {"id": id}})).expect_err("closed").class(), ErrorClass::NotFound);
+    assert_eq!(node.close_point_in_time("zzz").expect_err("no id").class, ErrorClass::BadRequest);
     assert_eq!(open_contexts(&node), 0);
 }
 
@@ -94,12 +95,18 @@ fn points_in_time_are_limited_and_expire() {
     let node = open(folder.path());
     write(&node, index("t", "1", br#"{"day": "2024-01-01"}"#)).expect("written");
     node.refresh("t", IndicesOptions::BROADCAST).expect("refreshed");
-    assert_eq!(open_pit(&node, "t", 90_000_000).expect_err("more than a day").status(), 400);
+    assert_eq!(
+        open_pit(&node, "t", 90_000_000).expect_err("more than a day").class(),
+        ErrorClass::BadRequest
+    );
     let gone = open_pit(&node, "t", 0).expect("opened");
-    assert_eq!(find(&node, &json!({"pit": {"id": gone}})).expect_err("expired").status(), 404);
+    assert_eq!(
+        find(&node, &json!({"pit": {"id": gone}})).expect_err("expired").class(),
+        ErrorClass::NotFound
+    );
     node.put_cluster_settings(&json!({"transient": {"search.max_open_scroll_context": 1}})).expect("set");
     let id = open_pit(&node, "t", 60_000).expect("the expired one makes room");
-    assert_eq!(open_pit(&node, "t", 60_000).expect_err("one too many").status(), 429);
+    assert_eq!(open_pit(&node, "t", 60_000).expect_err("one too many").class(), ErrorClass::TooManyRequests);
     // A scroll is a context as well, but not one that closes or is searched as a point in time.
     assert_eq!(node.clear_scroll(&[&id]), 0);
     assert_eq!(node.clear_scroll(&["_all"]), 0);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use common::*;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_store::{CrashDisk, Fault};
 use serde_json::{Value, json};
 
@@ -140,7 +141,11 @@ fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room() {
         refused = outcome.err().or(refused);
     }
     let error = refused.expect("the disk is full");
-    assert_eq!((error.status, error.kind), (429, "cluster_block_exception"), "{error}");
+    assert_eq!(
+        (error.class, error.kind),
+        (ErrorClass::TooManyRequests, "cluster_block_exception"),
+        "{error}"
+    );
     assert!(!search(&node, "t", json!({"match_all": {}})).is_empty(), "reads go on");
     node.maintain();
     assert!(write(&node, index("t", "still", b"{}")).is_err(), "still full");

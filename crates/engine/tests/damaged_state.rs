@@ -11,6 +11,7 @@ use common::hooked::{Hook, HookedDisk};
 use common::*;
 use limber_engine::environment::ManualClock;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_store::{Disk, FsDisk};
 use serde_json::{Value, json};
 
@@ -55,7 +56,7 @@ fn check_bad_is_red(node: &Node, reason: &str) {
     write(node, index("good", "y", br#"{"n": 2, "new": "field"}"#)).expect("the other index serves");
     let says = |error: &limber_mapping::RequestError| {
         let cause = error.caused_by.as_deref().expect("a cause");
-        assert!(error.status == 503 && cause.reason.contains(reason), "{error}: {cause}");
+        assert!(error.class == ErrorClass::Unavailable && cause.reason.contains(reason), "{error}: {cause}");
     };
     says(&node.get(&GetRequest::new("bad", "x")).expect_err("refused"));
     says(&write(node, index("bad", "y", b"{}")).expect_err("refused"));
@@ -187,7 +188,10 @@ fn folders_that_nobody_lists_are_set_aside() {
     assert_eq!(health(&node)["status"], "green");
 
     let error = node.import_dangling_index(&uuid, false).expect_err("refused");
-    assert_eq!((error.status, &*error.reason), (400, "accept_data_loss must be set to true"));
+    assert_eq!(
+        (error.class, &*error.reason),
+        (ErrorClass::BadRequest, "accept_data_loss must be set to true")
+    );
     let error = node.import_dangling_index("nothing", true).expect_err("refused");
     assert_eq!(error.reason, "No dangling index found for UUID [nothing]");
     node.create_index("bad", &json!({})).expect("created");

@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_store::{CrashDisk, Fault};
 use serde_json::{Value, json};
 
@@ -36,9 +37,9 @@ fn shape(node: &Node, stream: &str) -> (u64, Vec<String>) {
     (shown["generation"].as_u64().expect("a number"), indices.filter_map(number).collect())
 }
 
-fn refused<T: std::fmt::Debug>(outcome: Result<T>, status: u16, reason: &str) {
+fn refused<T: std::fmt::Debug>(outcome: Result<T>, class: ErrorClass, reason: &str) {
     let error = outcome.expect_err(reason);
-    assert_eq!((error.status, error.reason.as_str()), (status, reason));
+    assert_eq!((error.class, error.reason.as_str()), (class, reason));
 }
 
 #[test]
@@ -66,7 +67,7 @@ fn documents_go_to_the_newest_index_and_streams_survive_restarts() {
     let indices = node.resolve("logs-a", IndicesOptions::SEARCH).expect("two");
     refused(
         node.delete_index(&indices[1].name, IndicesOptions::DELETE),
-        400,
+        ErrorClass::BadRequest,
         &format!(
             "index [{}] is the write index for data stream [logs-a] and cannot be deleted",
             indices[1].name
@@ -91,19 +92,19 @@ fn only_new_documents_go_into_a_stream() {
     let node = open(folder.path());
     template(&node, "t", "logs-*");
     let only_create = "only write ops with an op_type of create are allowed in data streams";
-    refused(write(&node, index("logs-a", "1", br#"{"@timestamp": 1}"#)), 400, only_create);
-    refused(write(&node, delete("logs-a", "1")), 400, only_create);
-    refused(write(&node, update("logs-a", "1", br#"{"doc": {}}"#)), 400, only_create);
+    refused(write(&node, index("logs-a", "1", br#"{"@timestamp": 1}"#)), ErrorClass::BadRequest, only_create);
+    refused(write(&node, delete("logs-a", "1")), ErrorClass::BadRequest, only_create);
+    refused(write(&node, update("logs-a", "1", br#"{"doc": {}}"#)), ErrorClass::BadRequest, only_create);
     let written = write(&node, create("logs-a", "1", br#"{"@timestamp": 1}"#)).expect("written");
     let backing = written.index.to_string();
     refused(
         write(&node, create(&backing, "2", br#"{"@timestamp": 1}"#)),
-        400,
+        ErrorClass::BadRequest,
         "index request with op_type=create targeting backing indices is disallowed, target corresponding data stream [logs-a] instead",
     );
     refused(
         write(&node, index(&backing, "1", br#"{"@timestamp": 2}"#)),
-        400,
+        ErrorClass::BadRequest,
         "index request with op_type=index and no if_primary_term and if_seq_no set targeting backing indices is disallowed, target \
          corresponding data stream [logs-a] instead",
     );
@@ -116,7 +117,7 @@ fn only_new_documents_go_into_a_stream() {
     let error = write(&node, routed).expect_err("no routing");
     assert!(error.reason.contains("[allow_custom_routing] setting was not enabled"), "{}", error.reason);
     let missing = node.get(&GetRequest::new("logs-a", "1")).expect_err("by its index alone");
-    assert_eq!((missing.status, &missing.metadata["excluded_ds"]), (404, &json!("true")));
+    assert_eq!((missing.class, &missing.metadata["excluded_ds"]), (ErrorClass::NotFound, &json!("true")));
     for (source, what) in [
         (
             &br#"{"k": "x"}"#[..],
@@ -131,7 +132,7 @@ fn only_new_documents_go_into_a_stream() {
             "[1:20] failed to parse: data stream timestamp field [@timestamp] is missing",
         ),
     ] {
-        refused(write(&node, create("logs-a", "4", source)), 400, what);
+        refused(write(&node, create("logs-a", "4", source)), ErrorClass::BadRequest, what);
     }
 }
 
@@ -139,11 +140,15 @@ fn only_new_documents_go_into_a_stream() {
 fn templates_make_streams() {
     let folder = tempfile::tempdir().expect("tempdir");
     let node = open(folder.path());
-    refused(node.create_data_stream("none"), 400, "no matching index template found for data stream [none]");
+    refused(
+        node.create_data_stream("none"),
+        ErrorClass::BadRequest,
+        "no matching index template found for data stream [none]",
+    );
     node.put_index_template("plain", &json!({"index_patterns": ["plain*"]}), false).expect("a template");
     refused(
         node.create_data_stream("plain-1"),
-        400,
+        ErrorClass::BadRequest,
         "matching index template [plain] for data stream [plain-1] has no data stream template",
     );
     template(&node, "t", "logs-*");
@@ -152,26 +157,30 @@ fn templates_make_streams() {
         (".ds-x", "must not start with '.ds-'"),
         ("_x", "must not start with '_', '-', or '+'"),
     ] {
-        refused(node.create_data_stream(name), 400, &format!("data_stream [{name}] {why}"));
+        refused(
+            node.create_data_stream(name),
+            ErrorClass::BadRequest,
+            &format!("data_stream [{name}] {why}"),
+        );
     }
     refused(
         node.create_index("logs-a", &json!({})).map(drop),
-        400,
+        ErrorClass::BadRequest,
         "cannot create index with name [logs-a], because it matches with template [t] that creates data streams only, use create data \
          stream api instead",
     );
     node.create_data_stream("logs-a").expect("made");
-    refused(node.create_data_stream("logs-a"), 400, "data_stream [logs-a] already exists");
+    refused(node.create_data_stream("logs-a"), ErrorClass::BadRequest, "data_stream [logs-a] already exists");
     let error = node.create_index("logs-a", &json!({})).expect_err("a stream has the name");
     assert!(error.reason.starts_with("cannot create index with name [logs-a]"), "{error}");
     refused(
         node.delete_index_template("t"),
-        400,
+        ErrorClass::BadRequest,
         "unable to remove composable templates [t] as they are in use by a data streams [logs-a]",
     );
     refused(
         node.put_index_template("over", &json!({"index_patterns": ["logs-*"], "priority": 9}), false),
-        400,
+        ErrorClass::BadRequest,
         "composable template [over] with index patterns [logs-*], priority [9] would cause data streams [logs-a] to no longer match a data \
          stream template",
     );
@@ -180,7 +189,7 @@ fn templates_make_streams() {
             "index_patterns": ["bad*"], "data_stream": {}, "template": {"mappings": {"properties": {"@timestamp": timestamp}}},
         });
         let reason = format!("data stream timestamp field [@timestamp] {why}");
-        refused(node.put_index_template("bad", &body, false), 400, &reason);
+        refused(node.put_index_template("bad", &body, false), ErrorClass::BadRequest, &reason);
     };
     bad(json!({"type": "keyword"}), "is of type [keyword], but [date,date_nanos] is expected");
     bad(json!({"type": "date", "index": false}), "is not indexed");
@@ -220,7 +229,7 @@ fn indices_are_moved_in_and_out() {
     let last = node.resolve("logs-a", IndicesOptions::SEARCH).expect("two")[0].name.to_string();
     refused(
         node.modify_data_streams(&json!({"actions": [action("remove_backing_index", &last)]})),
-        400,
+        ErrorClass::BadRequest,
         &format!(
             "cannot remove backing index [{last}] of data stream [logs-a] because it is the write index"
         ),
@@ -229,7 +238,7 @@ fn indices_are_moved_in_and_out() {
     node.create_index("dateless", &json!({})).expect("an index");
     refused(
         node.modify_data_streams(&json!({"actions": [action("add_backing_index", "dateless")]})),
-        400,
+        ErrorClass::BadRequest,
         "data stream timestamp field [@timestamp] does not exist",
     );
 }
@@ -260,10 +269,10 @@ fn aliases_roll_over() {
     );
     request.dry_run = true;
     assert_eq!(node.rollover("x", &request).expect("judged")["dry_run"], true);
-    refused(node.rollover("none", &request), 404, "rollover target [none] does not exist");
+    refused(node.rollover("none", &request), ErrorClass::NotFound, "rollover target [none] does not exist");
     refused(
         node.rollover("y-9", &request),
-        400,
+        ErrorClass::BadRequest,
         "rollover target is a [concrete index] but one of [alias,data_stream] was expected",
     );
 }

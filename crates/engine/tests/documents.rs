@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use serde_json::json;
 
 fn folder() -> tempfile::TempDir {
@@ -45,7 +46,7 @@ fn a_document_is_written_found_changed_and_deleted() {
     node.refresh("t", IndicesOptions::BROADCAST).expect("refreshes");
     assert!(search(&node, "t", json!({"match_all": {}})).is_empty());
     let missing = write(&node, delete("t", "1")).expect("answers");
-    assert_eq!((missing.outcome.result, missing.outcome.status()), (WriteResult::NotFound, 404));
+    assert_eq!(missing.outcome.result, WriteResult::NotFound);
     let again = write(&node, index("t", "1", b"{}")).expect("created");
     assert_eq!(
         (again.outcome.result, again.outcome.identity.version),
@@ -65,7 +66,7 @@ fn conditions_are_checked_in_elasticsearchs_words() {
         }
         let check = |operation: BulkOperation<'_>, expected: &str| {
             let error = write(&node, operation).expect_err("refused");
-            assert_eq!((error.status, error.reason.as_str()), (409, expected));
+            assert_eq!((error.class, error.reason.as_str()), (ErrorClass::Conflict, expected));
             assert_eq!(error.metadata["index"], "t");
         };
         let create = BulkOperation { kind: OperationKind::Create, ..index("t", "1", b"{}") };
@@ -97,8 +98,8 @@ fn conditions_are_checked_in_elasticsearchs_words() {
     assert_eq!(write(&node, external).expect("holds").outcome.identity.version, 17);
     let missing = write(&node, update("t", "9", br#"{"doc": {}}"#)).expect_err("missing");
     assert_eq!(
-        (missing.status, missing.kind, missing.reason.as_str()),
-        (404, "document_missing_exception", "[9]: document missing")
+        (missing.class, missing.kind, missing.reason.as_str()),
+        (ErrorClass::NotFound, "document_missing_exception", "[9]: document missing")
     );
     let upsert =
         write(&node, update("t", "9", br#"{"doc": {"a": 1}, "doc_as_upsert": true}"#)).expect("upserted");
@@ -126,8 +127,24 @@ fn a_bulk_answers_each_item_in_order() {
     let response = node
         .bulk(BulkRequest { operations: &operations, pipeline: None, refresh: RefreshPolicy::Immediate })
         .expect("answers");
-    let statuses: Vec<u16> = response.items.iter().map(BulkItem::status).collect();
-    assert_eq!(statuses, [201, 201, 400, 200, 200, 404, 400, 409, 400, 404]);
+    let outcomes: Vec<std::result::Result<WriteResult, ErrorClass>> = response
+        .items
+        .iter()
+        .map(|item| item.outcome.as_ref().map(|outcome| outcome.result).map_err(|error| error.class))
+        .collect();
+    let expected = [
+        Ok(WriteResult::Created),
+        Ok(WriteResult::Created),
+        Err(ErrorClass::BadRequest),
+        Ok(WriteResult::Updated),
+        Ok(WriteResult::Updated),
+        Ok(WriteResult::NotFound),
+        Err(ErrorClass::BadRequest),
+        Err(ErrorClass::Conflict),
+        Err(ErrorClass::BadRequest),
+        Err(ErrorClass::NotFound),
+    ];
+    assert_eq!(outcomes, expected);
     assert!(response.errors);
     assert_eq!(response.items[1].id.len(), 20);
     assert_eq!(response.items[6].outcome.as_ref().expect_err("name").kind, "invalid_index_name_exception");

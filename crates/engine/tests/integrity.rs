@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use common::*;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::json;
 
@@ -76,7 +77,7 @@ fn a_merge_does_not_launder_a_flipped_byte() {
     assert_eq!(status(&node).0, HealthStatus::Green, "nobody has looked yet");
     for _ in 0..2 {
         let error = force_merge(&node).expect_err("a source is corrupt");
-        assert_eq!((error.kind, error.status), ("corrupt_index_exception", 500));
+        assert_eq!((error.kind, error.class), ("corrupt_index_exception", ErrorClass::Internal));
         let name = damaged.file_name().expect("a name").to_string_lossy().into_owned();
         assert!(error.reason.contains(&name) && error.reason.contains("checksum"), "{}", error.reason);
     }
@@ -136,7 +137,7 @@ fn a_file_that_is_cut_is_no_answer_and_no_end() {
     let cancelled = Arc::new(AtomicBool::new(false));
     let answer = node.search("t", IndicesOptions::SEARCH, Placement::default(), &request, None, cancelled);
     let error = answer.map(|_| ()).expect_err("the only shard");
-    assert_eq!(error.to_request_error().status, 500);
+    assert_eq!(error.to_request_error().class, ErrorClass::Internal);
     assert!(error.to_json().to_string().contains("corrupt_index_exception"), "{}", error.to_json());
 }
 
@@ -172,7 +173,7 @@ fn a_write_does_not_trust_ids_that_rotted() {
                     written += 1;
                 }
                 Err(error) => {
-                    assert!(error.status >= 500, "{from} {id}: {error}");
+                    assert!(!error.class.is_refusal(), "{from} {id}: {error}");
                     refused += 1;
                 }
             }
@@ -223,7 +224,7 @@ fn a_source_that_rotted_is_neither_shown_nor_carried_on() {
                         written += 1;
                     }
                     Err(error) => {
-                        assert!(error.status >= 500, "{from} {id}: {error}");
+                        assert!(!error.class.is_refusal(), "{from} {id}: {error}");
                         refused += 1;
                     }
                 }

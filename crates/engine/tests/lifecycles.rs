@@ -8,6 +8,7 @@ use std::sync::Arc;
 use common::*;
 use limber_engine::environment::{Environment, ManualClock, SystemRandomness};
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_store::{Disk, FsDisk};
 use serde_json::{Value, json};
 
@@ -205,7 +206,7 @@ fn policies_come_and_go() {
     );
     node.delete_policy("p").expect("deleted");
     let error = node.get_policies("p").expect_err("gone");
-    assert_eq!((error.status, error.reason.as_str()), (404, "Lifecycle policy not found: p"));
+    assert_eq!((error.class, error.reason.as_str()), (ErrorClass::NotFound, "Lifecycle policy not found: p"));
     // An index may name a policy that is not there (yet).
     node.create_index("early", &json!({"settings": {"index.lifecycle.name": "p"}})).expect("made");
     node.lifecycle_round();

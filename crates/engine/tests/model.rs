@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use common::*;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -92,7 +93,9 @@ fn run(steps: &[Step], shards: u32) {
                     BulkOperation { kind: OperationKind::Create, ..index("t", &id, text.as_bytes()) };
                 match write(&node, operation) {
                     Ok(_) => assert!(model.documents.insert(id, source).is_none(), "created over a document"),
-                    Err(error) => assert!(error.status == 409 && model.documents.contains_key(&id)),
+                    Err(error) => {
+                        assert!(error.class == ErrorClass::Conflict && model.documents.contains_key(&id))
+                    }
                 }
             }
             Step::Append { color } => {
@@ -107,7 +110,7 @@ fn run(steps: &[Step], shards: u32) {
                 let body = json!({"doc": {"n": n}}).to_string();
                 match (write(&node, update("t", &id, body.as_bytes())), model.documents.get_mut(&id)) {
                     (Ok(_), Some(document)) => document["n"] = json!(n),
-                    (Err(error), None) => assert_eq!(error.status, 404),
+                    (Err(error), None) => assert_eq!(error.class, ErrorClass::NotFound),
                     (found, expected) => panic!("{found:?} instead of {expected:?}"),
                 }
             }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use common::*;
 use limber_engine::environment::ManualClock;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_store::crash::{CallKind, When};
 use limber_store::{CrashDisk, Fault, FaultRule};
 use serde_json::{Value, json};
@@ -308,7 +309,7 @@ fn a_failed_deletion_leaves_no_zombie() {
             }
             (Err(_), Err(error)) => {
                 refused += 1;
-                assert_eq!(error.status, 503, "call {call}: {error}");
+                assert_eq!(error.class, ErrorClass::Unavailable, "call {call}: {error}");
                 assert!(error.reason.contains("its deletion failed"), "call {call}: {error}");
                 assert!(call % 2 == 1 || is_there(&node), "call {call}: settled, so it is there");
             }
@@ -396,7 +397,11 @@ fn readers_beside_alias_swaps_see_all_or_nothing() {
 fn an_alias_cannot_have_the_name_of_its_own_index() {
     let node = prepared(&CrashDisk::new(1), 0);
     let error = node.create_index("own", &json!({"aliases": {"own": {}}})).expect_err("refused");
-    assert_eq!((error.status, error.kind), (400, "invalid_alias_name_exception"), "{error}");
+    assert_eq!(
+        (error.class, error.kind),
+        (ErrorClass::BadRequest, "invalid_alias_name_exception"),
+        "{error}"
+    );
     assert!(!node.index_exists("own", IndicesOptions::METADATA).expect("answers"));
     let error = node.put_alias("a-1", "a-1", &json!({})).expect_err("refused");
     assert_eq!(error.kind, "invalid_alias_name_exception");

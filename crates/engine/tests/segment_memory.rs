@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::*;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_search::{SearchRequest, UrlParameters};
 use serde_json::{Value, json};
 
@@ -223,7 +224,7 @@ fn a_budget_beyond_the_limit_is_refused() {
     let node = open(folder.path());
     let key = "indices.segment_memory.off_heap.size";
     let refused = node.put_cluster_settings(&json!({"persistent": {key: "5gb"}})).expect_err("refused");
-    assert_eq!((refused.status, refused.kind), (400, "illegal_argument_exception"));
+    assert_eq!((refused.class, refused.kind), (ErrorClass::BadRequest, "illegal_argument_exception"));
     assert!(refused.reason.contains("memory.limit") && refused.reason.contains("5gb"), "{}", refused.reason);
     for size in ["100%", "128mb", "0b", "1048576b"] {
         set(&node, json!({key: size}));

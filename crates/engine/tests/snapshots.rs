@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use common::*;
 use limber_engine::environment::ManualClock;
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_store::repository::{Blob, BlobFault, Blobs, MemoryBlobs};
 use limber_store::sync::Mutex;
 use limber_store::{CrashDisk, Disk};
@@ -545,7 +546,7 @@ fn restoring_over_what_is_there() {
     snapshot(&from.node, "s1").expect("taken");
     put(&from.node, "t", "b", json!({"n": 2}));
     let error = from.node.restore_snapshot("r", "s1", &json!({}), true).expect_err("open");
-    assert_eq!((error.status, error.kind), (500, "snapshot_restore_exception"));
+    assert_eq!((error.class, error.kind), (ErrorClass::Internal, "snapshot_restore_exception"));
     assert!(error.reason.contains("because an open index with same name already exists"), "{}", error.reason);
     from.node.close_index("t", IndicesOptions::METADATA).expect("closed");
     from.node.restore_snapshot("r", "s1", &json!({}), true).expect("restored");

@@ -210,7 +210,7 @@ impl Completion {
 
 impl CompletionContext {
     fn parse(value: &Value) -> Result<CompletionContext, RequestError> {
-        let parsing = |reason: String| RequestError::new(400, "parse_exception", reason);
+        let parsing = |reason: String| RequestError::bad_request("parse_exception", reason);
         let required = |name: &str| match value.get(name) {
             Some(Value::String(text)) => Ok(text.clone()),
             Some(other) => Ok(other.to_string()),
@@ -228,7 +228,7 @@ impl CompletionContext {
         };
         if let Some(other) = members.keys().find(|key| !allowed.contains(&key.as_str())) {
             let reason = format!("Mapping definition for [{name}] has unsupported parameters:  [{other}]");
-            return Err(RequestError::new(400, "mapper_parsing_exception", reason));
+            return Err(RequestError::bad_request("mapper_parsing_exception", reason));
         }
         let kind = match kind.as_str() {
             "category" => ContextKind::Category,

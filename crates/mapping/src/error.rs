@@ -4,14 +4,16 @@
 use limber_work::{NoRoom, Stop};
 use serde_json::{Map, Value};
 
-/// One Elasticsearch error object: `{"type", "reason", ...metadata, "caused_by"}` with its HTTP status.
+use crate::error_class::ErrorClass;
+
+/// One Elasticsearch error object: `{"type", "reason", ...metadata, "caused_by"}` and its class.
 ///
 /// Source: `org.elasticsearch.ElasticsearchException#toXContent`, `ExceptionsHelper#status`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{kind}: {reason}")]
 pub struct RequestError {
-    /// HTTP status of the answer.
-    pub status: u16,
+    /// What kind of fault it is.
+    pub class: ErrorClass,
     /// Elasticsearch's `type`, such as `illegal_argument_exception`.
     pub kind: &'static str,
     /// The message for people.
@@ -46,9 +48,9 @@ impl From<limber_text::Error> for RequestError {
             }
             Error::NumberFormat(number) => RequestError::number_format(number),
             Error::TooComplex { .. } => {
-                RequestError::new(400, "too_complex_to_determinize_exception", reason)
+                RequestError::bad_request("too_complex_to_determinize_exception", reason)
             }
-            Error::NoSuchGroup(_) => RequestError::new(400, "index_out_of_bounds_exception", reason),
+            Error::NoSuchGroup(_) => RequestError::bad_request("index_out_of_bounds_exception", reason),
             Error::Stopped(stop) => stop.clone().into(),
         }
     }
@@ -56,7 +58,7 @@ impl From<limber_text::Error> for RequestError {
 
 impl From<NoRoom> for RequestError {
     fn from(error: NoRoom) -> RequestError {
-        RequestError::new(429, "circuit_breaking_exception", error.to_string())
+        RequestError::new(ErrorClass::TooManyRequests, "circuit_breaking_exception", error.to_string())
             .with("bytes_wanted", error.wanted_bytes)
             .with("bytes_limit", error.limit_bytes)
             .with("durability", "TRANSIENT")
@@ -66,8 +68,10 @@ impl From<NoRoom> for RequestError {
 impl From<Stop> for RequestError {
     fn from(stop: Stop) -> RequestError {
         match stop {
-            Stop::Cancelled => RequestError::new(400, "task_cancelled_exception", "task cancelled"),
-            Stop::TimedOut => RequestError::new(504, "query_phase_execution_exception", "Time exceeded"),
+            Stop::Cancelled => RequestError::bad_request("task_cancelled_exception", "task cancelled"),
+            Stop::TimedOut => {
+                RequestError::new(ErrorClass::Timeout, "query_phase_execution_exception", "Time exceeded")
+            }
             Stop::Patterns { .. } | Stop::Filters { .. } => RequestError::illegal_argument(stop.to_string()),
             Stop::Memory(no_room) => no_room.into(),
         }
@@ -92,40 +96,63 @@ fn shortened(mut reason: String) -> String {
 }
 
 impl RequestError {
-    /// An error of Elasticsearch's type `kind` with an HTTP status. A reason of more than 16 KiB is cut.
-    pub fn new(status: u16, kind: &'static str, reason: impl Into<String>) -> RequestError {
+    /// An error of Elasticsearch's type `kind`. A reason of more than 16 KiB is cut.
+    pub fn new(class: ErrorClass, kind: &'static str, reason: impl Into<String>) -> RequestError {
         let reason = shortened(reason.into());
-        RequestError { status, kind, reason, metadata: Box::default(), caused_by: None }
+        RequestError { class, kind, reason, metadata: Box::default(), caused_by: None }
     }
 
-    /// `illegal_argument_exception`, 400.
+    /// An error of the class [`ErrorClass::BadRequest`].
+    pub fn bad_request(kind: &'static str, reason: impl Into<String>) -> RequestError {
+        RequestError::new(ErrorClass::BadRequest, kind, reason)
+    }
+
+    /// An error of the class [`ErrorClass::NotFound`].
+    pub fn not_found(kind: &'static str, reason: impl Into<String>) -> RequestError {
+        RequestError::new(ErrorClass::NotFound, kind, reason)
+    }
+
+    /// An error of the class [`ErrorClass::Internal`].
+    pub fn internal(kind: &'static str, reason: impl Into<String>) -> RequestError {
+        RequestError::new(ErrorClass::Internal, kind, reason)
+    }
+
+    /// An error of the class [`ErrorClass::Unavailable`].
+    pub fn unavailable(kind: &'static str, reason: impl Into<String>) -> RequestError {
+        RequestError::new(ErrorClass::Unavailable, kind, reason)
+    }
+
+    /// `illegal_argument_exception`, a bad request.
     pub fn illegal_argument(reason: impl Into<String>) -> RequestError {
-        RequestError::new(400, "illegal_argument_exception", reason)
+        RequestError::bad_request("illegal_argument_exception", reason)
     }
 
-    /// `number_format_exception`, 400: `text` is not a number.
+    /// `number_format_exception`, a bad request: `text` is not a number.
     pub fn number_format(text: impl std::fmt::Display) -> RequestError {
-        RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+        RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
     }
 
-    /// `parsing_exception`, 400.
+    /// `parsing_exception`, a bad request.
     pub fn parsing(reason: impl Into<String>) -> RequestError {
-        RequestError::new(400, "parsing_exception", reason)
+        RequestError::bad_request("parsing_exception", reason)
     }
 
-    /// `action_request_validation_exception`, 400, with all that is wrong. Source:
+    /// `action_request_validation_exception`, a bad request, with all that is wrong. Source:
     /// `ActionRequestValidationException`.
     pub fn validation<P: std::fmt::Display>(problems: impl IntoIterator<Item = P>) -> RequestError {
         let mut reason = "Validation Failed: ".to_owned();
         for (place, problem) in problems.into_iter().enumerate() {
             reason.push_str(&format!("{}: {problem};", place + 1));
         }
-        RequestError::new(400, "action_request_validation_exception", reason)
+        RequestError::bad_request("action_request_validation_exception", reason)
     }
 
-    /// `illegal_argument_exception`, 400: names a feature that does not exist yet.
+    /// `illegal_argument_exception`, a bad request: names a feature that does not exist yet.
     pub fn unsupported(what: impl std::fmt::Display) -> RequestError {
-        RequestError::new(400, "illegal_argument_exception", format!("{what} is not supported by Limber yet"))
+        RequestError::bad_request(
+            "illegal_argument_exception",
+            format!("{what} is not supported by Limber yet"),
+        )
     }
 
     /// Adds a member to the error object.

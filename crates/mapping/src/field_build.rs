@@ -22,8 +22,7 @@ pub(crate) fn check_leaf(leaf: &Leaf, path: &str, settings: &MappingSettings) ->
         let scalar = OwnedScalar::from_json(null);
         check_scalar(&field, scalar.borrow()).map_err(|cause| {
             let name = path.rsplit('.').next().unwrap_or(path);
-            RequestError::new(
-                400,
+            RequestError::bad_request(
                 "mapper_parsing_exception",
                 format!("Error parsing [null_value] on field [{name}]: {}", cause.reason),
             )

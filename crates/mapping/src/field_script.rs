@@ -28,7 +28,7 @@ pub(crate) fn long_form(value: &Value, field: &str) -> Result<Value, RequestErro
     if members.contains_key("id") {
         return refused(format!("stored scripts are not supported on field [{field}]"));
     }
-    let parse_exception = |reason: String| Err(RequestError::new(400, "parse_exception", reason));
+    let parse_exception = |reason: String| Err(RequestError::bad_request("parse_exception", reason));
     for (name, value) in members {
         let (wanted, fits) = match name.as_str() {
             "source" | "lang" => ("String", value.is_string()),

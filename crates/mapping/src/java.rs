@@ -47,7 +47,7 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, RequestError> {
     }
 }
 
-/// `mapper_parsing_exception`, 400.
+/// `mapper_parsing_exception` (`BadRequest`).
 pub(crate) fn mapper_parsing(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "mapper_parsing_exception", reason)
+    RequestError::bad_request("mapper_parsing_exception", reason)
 }

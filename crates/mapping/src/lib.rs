@@ -14,6 +14,7 @@ pub mod date;
 mod definition;
 pub mod document;
 mod error;
+mod error_class;
 mod feature;
 mod field;
 mod field_build;
@@ -25,6 +26,7 @@ mod java;
 mod join;
 mod mapping;
 pub mod number;
+mod object_parser;
 pub mod reserved;
 mod settings;
 mod similarity;
@@ -40,6 +42,7 @@ pub use copied::claim_tree;
 pub use definition::data_stream::add_timestamp;
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};
+pub use error_class::ErrorClass;
 pub use feature::RankFeature;
 pub use field::{
     DateContext, Ends, Field, FieldId, FieldSink, Flattened, IntegerWidth, KEY_END, KEYED_PATH_END, Nested,
@@ -49,6 +52,7 @@ pub use field::{
 pub use field_build::field_of_type;
 pub use join::Relations;
 pub use mapping::{Mapping, shown_mapping};
+pub use object_parser::ObjectParser;
 pub use settings::{Keep, Limits, MappingSettings, SourceMode};
 pub use similarity::{
     AfterEffect, BasicModel, Distribution, Independence, Lambda, Normalization, Similarities, Similarity,

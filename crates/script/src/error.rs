@@ -47,7 +47,7 @@ impl ScriptError {
         if let Some(foreign) = &self.foreign {
             return (**foreign).clone();
         }
-        let mut error = RequestError::new(400, "script_exception", format!("{phase} error"));
+        let mut error = RequestError::bad_request("script_exception", format!("{phase} error"));
         let (stack, position) = match self.at {
             Some(at) => place(at as usize, source),
             None => (json!([]), Value::Null),
@@ -56,7 +56,7 @@ impl ScriptError {
         if !position.is_null() {
             error = error.with("position", position);
         }
-        error.caused_by(RequestError::new(400, self.kind, self.reason.clone()))
+        error.caused_by(RequestError::bad_request(self.kind, self.reason.clone()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What scripts may not do, and what the languages give without documents. Answers over documents are in `tests/scores.rs`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value as Json, json};
 
 use crate::compile::{Script, ScriptLimits, Scripts, StoredScript};
@@ -158,7 +158,7 @@ fn compilations_are_limited_but_known_scripts_are_not() {
         compile(source).expect("within the limit");
     }
     let error = compile("4").expect_err("one too many");
-    assert_eq!((error.status, error.kind), (429, "circuit_breaking_exception"));
+    assert_eq!((error.class, error.kind), (ErrorClass::TooManyRequests, "circuit_breaking_exception"));
     assert!(error.reason.contains("max: [3/60m]"), "{}", error.reason);
     compile("3").expect("it is known");
     assert_eq!(scripts.statistics(), (3, 0, 1));

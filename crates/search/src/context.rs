@@ -162,7 +162,7 @@ impl ShardSnapshot {
 
     /// `query_shard_exception` with the index's name and uuid.
     pub fn query_shard_exception(&self, reason: impl Into<String>) -> RequestError {
-        RequestError::new(400, "query_shard_exception", reason)
+        RequestError::bad_request("query_shard_exception", reason)
             .with("index_uuid", self.index.uuid.clone())
             .with("index", self.index.name.clone())
     }

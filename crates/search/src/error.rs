@@ -1,6 +1,6 @@
 //! What can go wrong with a search, split by who can act; and its rendering as Elasticsearch's error body.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_work::Stop;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ pub enum Error {
     /// Corrupt data, the disk, or a limit below.
     #[error(transparent)]
     Segment(#[from] limber_segment::Error),
-    /// A memory limit (429) or the disk.
+    /// A memory limit or the disk.
     #[error(transparent)]
     Store(#[from] limber_store::Error),
     /// Every shard failed; Elasticsearch's `search_phase_execution_exception`.
@@ -100,19 +100,21 @@ impl Error {
             Error::Request(error) | Error::Lookup(error) => error.clone(),
             Error::Segment(limber_segment::Error::Store(error)) | Error::Store(error) => store_error(error),
             Error::Segment(error @ limber_segment::Error::Corrupt { .. }) => {
-                RequestError::new(500, "corrupt_index_exception", error.to_string())
+                RequestError::internal("corrupt_index_exception", error.to_string())
             }
-            Error::Segment(error) => RequestError::new(500, "exception", error.to_string()),
-            Error::Cancelled => RequestError::new(400, "task_cancelled_exception", "task cancelled"),
-            Error::TimedOut => RequestError::new(504, "query_phase_execution_exception", "Time exceeded"),
+            Error::Segment(error) => RequestError::internal("exception", error.to_string()),
+            Error::Cancelled => RequestError::bad_request("task_cancelled_exception", "task cancelled"),
+            Error::TimedOut => {
+                RequestError::new(ErrorClass::Timeout, "query_phase_execution_exception", "Time exceeded")
+            }
             Error::AllShardsFailed { phase, failures } => all_shards_failed(phase, failures),
             Error::SomeShardsFailed { phase, failures } => shards_failed(phase, self.to_string(), failures),
         }
     }
 
-    /// HTTP status.
-    pub fn status(&self) -> u16 {
-        self.to_request_error().status
+    /// What kind of fault it is; of shards that failed, the gravest.
+    pub fn class(&self) -> ErrorClass {
+        self.to_request_error().class
     }
 
     /// `root_cause` entries: `{"type", "reason", ...}` without their causes.
@@ -138,7 +140,7 @@ impl Error {
         }
     }
 
-    /// The whole body: `{"error": {"root_cause": [...], "type", "reason", ...}, "status": n}`.
+    /// The error object: `{"root_cause": [...], "type", "reason", ...}`.
     pub fn to_json(&self) -> Value {
         let error = self.to_request_error();
         let mut object = Map::new();
@@ -146,7 +148,7 @@ impl Error {
         if let Value::Object(members) = error.to_json() {
             object.extend(members);
         }
-        json!({ "error": object, "status": error.status })
+        Value::Object(object)
     }
 
     /// Whether one shard may fail with this while the others go on.
@@ -159,12 +161,12 @@ fn store_error(error: &limber_store::Error) -> RequestError {
     match error {
         limber_store::Error::LimitExceeded(no_room) => no_room.clone().into(),
         limber_store::Error::Newer { .. } => {
-            RequestError::new(500, "index_format_too_new_exception", error.to_string())
+            RequestError::internal("index_format_too_new_exception", error.to_string())
         }
         limber_store::Error::Corrupt { .. } => {
-            RequestError::new(500, "corrupt_index_exception", error.to_string())
+            RequestError::internal("corrupt_index_exception", error.to_string())
         }
-        other => RequestError::new(500, "i_o_exception", other.to_string()),
+        other => RequestError::internal("i_o_exception", other.to_string()),
     }
 }
 
@@ -212,9 +214,9 @@ pub fn root_cause(error: &RequestError) -> &RequestError {
 
 /// `SearchPhaseExecutionException` without a cause.
 fn shards_failed(phase: &'static str, reason: impl Into<String>, failures: &[ShardFailure]) -> RequestError {
-    let status = failures.iter().map(|failure| failure.reason.status).max().unwrap_or(503);
+    let gravest = failures.iter().map(|failure| failure.reason.class).max();
     let shards: Vec<Value> = grouped(failures).iter().map(|failure| failure.to_json()).collect();
-    RequestError::new(status, "search_phase_execution_exception", reason)
+    RequestError::new(gravest.unwrap_or(ErrorClass::Unavailable), "search_phase_execution_exception", reason)
         .with("phase", phase)
         .with("grouped", true)
         .with("failed_shards", shards)
@@ -226,7 +228,7 @@ fn all_shards_failed(phase: &'static str, failures: &[ShardFailure]) -> RequestE
     if let Some(first) = failures.first() {
         let root = root_cause(&first.reason);
         if is_foreign(root.kind) {
-            let mut wrapper = RequestError::new(root.status, root.kind, root.reason.clone());
+            let mut wrapper = RequestError::new(root.class, root.kind, root.reason.clone());
             wrapper.caused_by = Some(Box::new(root.clone()));
             error.caused_by = Some(Box::new(wrapper));
         } else if !std::ptr::eq(root, &first.reason) {
@@ -258,22 +260,18 @@ mod tests {
 
     #[test]
     fn a_foreign_exception_is_repeated_as_the_cause() {
-        let body = failed(RequestError::illegal_argument("bad"));
-        assert_eq!(body["status"], 400);
-        assert_eq!(
-            body["error"]["root_cause"][0],
-            json!({"type": "illegal_argument_exception", "reason": "bad"})
-        );
-        assert_eq!(body["error"]["caused_by"]["caused_by"]["reason"], "bad");
+        let error = failed(RequestError::illegal_argument("bad"));
+        assert_eq!(error["root_cause"][0], json!({"type": "illegal_argument_exception", "reason": "bad"}));
+        assert_eq!(error["caused_by"]["caused_by"]["reason"], "bad");
     }
 
     #[test]
     fn an_elasticsearch_exception_is_its_own_root_cause() {
-        let cause = RequestError::new(400, "number_format_exception", "For input string: \"abc\"");
-        let body = failed(
-            RequestError::new(400, "query_shard_exception", "failed to create query").caused_by(cause),
+        let cause = RequestError::bad_request("number_format_exception", "For input string: \"abc\"");
+        let error = failed(
+            RequestError::bad_request("query_shard_exception", "failed to create query").caused_by(cause),
         );
-        assert_eq!(body["error"]["root_cause"][0]["type"], "query_shard_exception");
-        assert_eq!(body["error"].get("caused_by"), None);
+        assert_eq!(error["root_cause"][0]["type"], "query_shard_exception");
+        assert_eq!(error.get("caused_by"), None);
     }
 }

@@ -63,7 +63,7 @@ pub fn execute_page(
 fn check_limits(shards: &[ShardSnapshot], request: &SearchRequest) -> Result<()> {
     if request.suggest.is_some() && shards.iter().any(|shard| shard.hides_documents) {
         let reason = "Suggest isn't supported if document level security is enabled";
-        return Err(RequestError::new(400, "security_exception", reason).into());
+        return Err(RequestError::bad_request("security_exception", reason).into());
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `AbstractSearchAsyncAction#executeNextPhase`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
@@ -61,5 +61,6 @@ pub(crate) fn failure(snapshot: &ShardSnapshot, error: &Error, context: &SearchC
 
 /// Why a shard that ran out of time fails, where all of its answer is wanted or none.
 pub(crate) fn time_exceeded() -> RequestError {
-    RequestError::new(429, "search_timeout_exception", "Time exceeded").with("timed_out", true)
+    RequestError::new(ErrorClass::TooManyRequests, "search_timeout_exception", "Time exceeded")
+        .with("timed_out", true)
 }

@@ -18,8 +18,7 @@ pub fn check_depth(value: &Value) -> Result<(), RequestError> {
     let mut open: Vec<(&Value, usize)> = vec![(value, 1)];
     while let Some((value, depth)) = open.pop() {
         if depth > JSON_DEPTH_MAX {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "x_content_parse_exception",
                 format!("Document nesting depth ({depth}) exceeds the maximum allowed ({JSON_DEPTH_MAX})"),
             ));
@@ -35,7 +34,7 @@ pub fn check_depth(value: &Value) -> Result<(), RequestError> {
 
 /// Java's `NumberFormatException` for a text that is no number.
 pub fn number_format(text: impl std::fmt::Display) -> RequestError {
-    RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+    RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
 }
 
 /// `illegal_argument_exception` for what is neither text nor number nor boolean, where a text is wanted.
@@ -56,7 +55,7 @@ pub fn boolean(value: &Value) -> Result<bool, RequestError> {
                 other => token(other),
             };
             let reason = format!("Current token ({token}) not of boolean type");
-            return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            return Err(RequestError::bad_request("x_content_parse_exception", reason));
         }
     };
     match text.as_str() {
@@ -95,7 +94,7 @@ fn not_numeric(value: &Value) -> RequestError {
         other => token(other),
     };
     let reason = format!("Current token ({token}) not numeric, can not use numeric value accessors");
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 /// An option's value that must be a string, number or boolean: `[match] unknown token [START_ARRAY] after [boost]`.

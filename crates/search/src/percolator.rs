@@ -24,7 +24,7 @@ pub fn index_queries<S: FieldSink>(
 ) -> std::result::Result<(), RequestError> {
     let mapping = shard.mapping.clone();
     let document: Value = serde_json::from_slice(source)
-        .map_err(|error| RequestError::new(400, "document_parsing_exception", error.to_string()))?;
+        .map_err(|error| RequestError::bad_request("document_parsing_exception", error.to_string()))?;
     for field in mapping.queries() {
         match queries_at(&document, &field.path).as_slice() {
             [] => {}
@@ -40,7 +40,7 @@ pub fn index_queries<S: FieldSink>(
 }
 
 fn failed(cause: RequestError) -> RequestError {
-    RequestError::new(400, "document_parsing_exception", format!("failed to parse: {}", cause.reason))
+    RequestError::bad_request("document_parsing_exception", format!("failed to parse: {}", cause.reason))
         .caused_by(cause)
 }
 

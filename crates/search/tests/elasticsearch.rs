@@ -117,7 +117,7 @@ fn answers_are_elasticsearchs() {
 
 fn compare(case: &Value, answer: Result<Value, Error>) -> Option<String> {
     match (&case["error"], answer) {
-        (Value::Null, Err(error)) => Some(format!("failed: {}", error.to_json())),
+        (Value::Null, Err(error)) => Some(format!("failed: {}", support::shown(&error))),
         (Value::Null, Ok(answer)) if case.get("count").is_some() => {
             (case["count"] != answer["count"]).then(|| format!("expected {} found {answer}", case["count"]))
         }
@@ -132,7 +132,7 @@ fn compare(case: &Value, answer: Result<Value, Error>) -> Option<String> {
         }
         (error, Ok(answer)) => Some(format!("expected {error}, answered {answer}")),
         (expected, Err(error)) => {
-            let found = error.to_json();
+            let found = support::shown(&error);
             let root = |value: &Value| {
                 let first = value.as_array().and_then(|roots| roots.first()).cloned().unwrap_or_default();
                 (first["type"].clone(), without_place(first["reason"].as_str().unwrap_or_default()))

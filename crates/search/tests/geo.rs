@@ -65,7 +65,7 @@ fn difference(case: &Value, made: Result<Value, Error>) -> Option<String> {
         Value::Null => {
             let answer = match made {
                 Ok(answer) => answer,
-                Err(error) => return Some(format!("failed: {}", error.to_json())),
+                Err(error) => return Some(format!("failed: {}", support::shown(&error))),
             };
             let hits = answer["hits"]["hits"].as_array().unwrap();
             let column =
@@ -98,7 +98,7 @@ fn difference(case: &Value, made: Result<Value, Error>) -> Option<String> {
     };
     let found = match made {
         Ok(answer) => return Some(format!("expected {expected}, answered {answer}")),
-        Err(error) => error.to_json(),
+        Err(error) => support::shown(&error),
     };
     let root = &found["error"]["root_cause"][0];
     let text = |value: &Value| without_place(value.as_str().unwrap_or_default()).to_owned();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use limber_mapping::ErrorClass;
 use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use limber_store::Ledger;
 use serde_json::{Value, json};
@@ -30,7 +31,10 @@ fn full_memory_is_a_circuit_breaking_exception() {
     let mut context = support::context();
     context.ledger = Ledger::new(100);
     let error = limber_search::execute(&shards, &parse(&json!({"size": 50})), &context).unwrap_err();
-    assert_eq!((error.status(), error.to_request_error().kind), (429, "circuit_breaking_exception"));
+    assert_eq!(
+        (error.class(), error.to_request_error().kind),
+        (ErrorClass::TooManyRequests, "circuit_breaking_exception")
+    );
 }
 
 #[test]
@@ -165,7 +169,7 @@ fn parts_of_an_answer_are_refused_where_all_is_wanted() {
     let other = support::Shards::new(&json!({"properties": {"m": {"type": "long"}}}));
     snapshots.push(other.shard(2, vec![]));
     let error = limber_search::execute(&snapshots, &request, &support::context()).unwrap_err();
-    let shown = error.to_json();
+    let shown = support::shown(&error);
     assert_eq!(shown["error"]["reason"], "Partial shards failure");
     assert_eq!(shown["error"]["phase"], "query");
     assert_eq!(shown["error"]["root_cause"][0]["reason"], "No mapping found for [n] in order to sort on");

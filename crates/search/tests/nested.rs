@@ -60,9 +60,9 @@ fn compare(case: &Value, answer: Result<Value, Error>) -> Option<String> {
             (expected != found).then(|| format!("expected {}\n   found    {}", case[part], answer[part]))
         }),
         Ok(answer) => Some(format!("expected {}\n   answered {answer}", case["error"])),
-        Err(error) if case["status"] == 200 => Some(format!("failed: {}", error.to_json())),
+        Err(error) if case["status"] == 200 => Some(format!("failed: {}", support::shown(&error))),
         Err(error) => {
-            let found = error.to_json();
+            let found = support::shown(&error);
             let root = &found["error"]["root_cause"][0];
             let found = json!([
                 found["status"],

@@ -59,9 +59,9 @@ fn difference(case: &Value, answer: Result<Vec<Value>, Error>) -> Option<String>
             })
         }
         (Some(error), Ok(_)) => Some(format!("answered, expected {error}")),
-        (None, Err(error)) => Some(format!("failed: {}", error.to_json())),
+        (None, Err(error)) => Some(format!("failed: {}", support::shown(&error))),
         (Some(expected), Err(error)) => {
-            let found = error.to_json();
+            let found = support::shown(&error);
             let found = match found["error"]["failed_shards"][0].get("reason") {
                 Some(reason) => reason.clone(),
                 None => found["error"].clone(),

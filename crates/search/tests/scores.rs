@@ -72,7 +72,7 @@ fn answer(shards: &[limber_search::ShardSnapshot], body: &Value) -> Result<Value
 
 fn compare(case: &Value, answer: Result<Value, Error>) -> Option<String> {
     match (&case["error"], answer) {
-        (Value::Null, Err(error)) => Some(format!("failed: {}", error.to_json())),
+        (Value::Null, Err(error)) => Some(format!("failed: {}", support::shown(&error))),
         (Value::Null, Ok(mut answer)) => {
             for hit in answer["hits"]["hits"].as_array_mut().expect("hits") {
                 for name in ["_index", "_shard", "_node"] {
@@ -90,7 +90,7 @@ fn compare(case: &Value, answer: Result<Value, Error>) -> Option<String> {
         }
         (error, Ok(answer)) => Some(format!("expected {error}, answered {answer}")),
         (expected, Err(error)) => {
-            let found = error.to_json();
+            let found = support::shown(&error);
             let uuid = case["uuid"].as_str().unwrap_or("uuid");
             let root = |value: &Value| {
                 let first = value.as_array().and_then(|roots| roots.first()).cloned().unwrap_or_default();

@@ -46,7 +46,7 @@ fn outcome(shards: &[ShardSnapshot], query: &Value) -> Value {
             json!({"ids": ids, "score": answer["hits"]["max_score"]})
         }
         Err(error) => {
-            let error = error.to_json();
+            let error = support::shown(&error);
             let cause = &error["error"]["root_cause"][0];
             json!({"error": [error["status"], cause["type"], cause["reason"]]})
         }

@@ -49,7 +49,7 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// A pool of the ledger is full; becomes Elasticsearch's `circuit_breaking_exception` (429).
+    /// A pool of the ledger is full; becomes Elasticsearch's `circuit_breaking_exception`.
     #[error(transparent)]
     LimitExceeded(#[from] NoRoom),
 }

@@ -1,6 +1,6 @@
 //! A refusal for want of memory.
 
-/// A budget has no room; becomes Elasticsearch's `circuit_breaking_exception` (429).
+/// A budget has no room; becomes Elasticsearch's `circuit_breaking_exception`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "[{pool}] Data too large, data for [{label}] would be [{wanted_bytes}b], which is larger than the limit of [{limit_bytes}b]"

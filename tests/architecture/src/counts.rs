@@ -40,7 +40,10 @@ pub fn table(crates: &[Crate]) -> Vec<Row> {
         ("files that match on ValueKind, in search".to_owned(), holding(&of("search"), "ValueKind::")),
         ("impl Definition (aggregations)".to_owned(), total(&own, "impl Definition for ")),
         ("downcasts in aggregations".to_owned(), downcasts(&of("search"))),
-        ("uses of Status and status() below REST".to_owned(), statuses(&below_rest)),
+        (
+            "HTTP statuses below REST".to_owned(),
+            below_rest.iter().map(|file| http_statuses_in(file).len()).sum(),
+        ),
         ("Result<_, String> in race".to_owned(), string_errors_in(&of("race"))),
         ("\"Validation Failed: 1\" by hand".to_owned(), written(&own, "Validation Failed: 1")),
         ("fn of".to_owned(), own.iter().map(|file| count_word_pair(&file.code, "fn", "of")).sum()),
@@ -181,8 +184,35 @@ fn downcasts(search: &[&SourceFile]) -> usize {
     total(&aggregations, "downcast")
 }
 
-fn statuses(files: &[&SourceFile]) -> usize {
-    ["Status::", "status()", "status:", ".status"].iter().map(|text| total(files, text)).sum()
+/// The forms in which this file's code knows of HTTP statuses, each as often as it is there: an error made with
+/// a number, a `status` of the type `u16`, a number as the member `status` of JSON, `StatusCode`, and the class
+/// of what another server refused.
+pub fn http_statuses_in(file: &SourceFile) -> Vec<&'static str> {
+    if file.is_tests() {
+        return Vec::new();
+    }
+    let code: String = file.code.split_whitespace().collect();
+    // Strings are blanked out in `code`.
+    let text: String = file.text[..file.code.trim_end().len()].split_whitespace().collect();
+    let before_digit = |text: &str, form: &str| {
+        let ends = text.match_indices(form).map(|(at, _)| at + form.len());
+        ends.filter(|end| text[*end..].starts_with(|c: char| c.is_ascii_digit())).count()
+    };
+    let answered = code.match_indices("->u16").filter(|(at, _)| {
+        let head = &code[..*at];
+        head.rfind("fn").is_some_and(|start| head[start..].split('(').next().unwrap_or("").contains("status"))
+    });
+    [
+        ("RequestError::new(<number>", before_digit(&code, "RequestError::new(")),
+        ("status: u16", code.matches("status:u16").count()),
+        ("fn status() -> u16", answered.count()),
+        ("\"status\": <number>", before_digit(&text, "\"status\":")),
+        ("StatusCode", code.matches("StatusCode").count()),
+        ("ErrorClass::Remote", code.matches("ErrorClass::Remote").count()),
+    ]
+    .into_iter()
+    .flat_map(|(form, count)| std::iter::repeat_n(form, count))
+    .collect()
 }
 
 fn types_named(files: &[&SourceFile], name: &str) -> usize {
@@ -305,6 +335,26 @@ mod tests {
         );
         assert_eq!(string_errors("fn d() -> Result<\n    Vec<Item>,\n    String,\n>;"), 1);
         assert_eq!(string_errors("fn c() -> Result<BTreeMap<String, String>, Error>;"), 0);
+    }
+
+    #[test]
+    fn http_statuses_are_found_in_every_form() {
+        let found = http_statuses_in(&file(concat!(
+            "// status: u16\nstruct A { status: u16 }\nfn status_of(&self, n: u8) -> u16 { n.into() }\n",
+            "fn b() { RequestError::new(\n    404, \"x\", \"RequestError::new(404\") }\n",
+            "fn c() -> Value { json!({\"status\": 404, \"port\": 9200}) }\nfn port() -> u16 { 9200 }\n",
+            "fn d() -> StatusCode { ErrorClass::Remote(502) }\nfn e() { RequestError::new(class, kind, reason) }\n",
+            "#[cfg(test)]\nmod tests { fn f() { let status: u16 = 400; } }\n"
+        )));
+        let forms = [
+            "RequestError::new(<number>",
+            "status: u16",
+            "fn status() -> u16",
+            "\"status\": <number>",
+            "StatusCode",
+            "ErrorClass::Remote",
+        ];
+        assert_eq!(found, forms);
     }
 
     #[test]

@@ -209,16 +209,6 @@ impl std::ops::Deref for ItemId<'_> {
     }
 }
 
-impl BulkItem<'_> {
-    /// The item's HTTP status.
-    pub fn status(&self) -> u16 {
-        match &self.outcome {
-            Ok(outcome) => outcome.status(),
-            Err(error) => error.status,
-        }
-    }
-}
-
 /// The `result` of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteResult {
@@ -247,7 +237,7 @@ impl WriteResult {
     }
 }
 
-/// A write that was carried out (a delete of a missing document is one, with status 404).
+/// A write that was carried out; a delete of a missing document is one.
 #[derive(Debug, Clone)]
 pub struct WriteOutcome {
     /// What became of the document.
@@ -274,15 +264,6 @@ impl WriteOutcome {
             shards_successful: 0,
             forced_refresh: false,
             source: None,
-        }
-    }
-
-    /// HTTP status of the answer.
-    pub fn status(&self) -> u16 {
-        match self.result {
-            WriteResult::Created => 201,
-            WriteResult::NotFound => 404,
-            WriteResult::Updated | WriteResult::Deleted | WriteResult::Noop => 200,
         }
     }
 }

@@ -38,27 +38,11 @@ impl BroadcastResponse {
                 .failures
                 .iter()
                 .map(|failure| {
-                    json!({"shard": failure.shard, "index": &*failure.index, "status": status_name(failure.error.status), "reason": failure.error.to_json()})
+                    json!({"shard": failure.shard, "index": &*failure.index, "status": failure.error.class.name(), "reason": failure.error.to_json()})
                 })
                 .collect();
         }
         shards
-    }
-}
-
-/// `RestStatus`'s name for the statuses the engine uses.
-pub fn status_name(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        201 => "CREATED",
-        400 => "BAD_REQUEST",
-        403 => "FORBIDDEN",
-        404 => "NOT_FOUND",
-        408 => "REQUEST_TIMEOUT",
-        409 => "CONFLICT",
-        429 => "TOO_MANY_REQUESTS",
-        503 => "SERVICE_UNAVAILABLE",
-        _ => "INTERNAL_SERVER_ERROR",
     }
 }
 

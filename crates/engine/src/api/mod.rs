@@ -12,7 +12,6 @@ pub use documents::{
 };
 pub use indices::{
     BroadcastResponse, CreateIndexResponse, ForceMergeRequest, IndexInfo, ResolvedIndex, ShardFailure,
-    status_name,
 };
 use limber_mapping::RequestError;
 pub use limber_segment::WriteIdentity;

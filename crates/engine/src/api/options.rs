@@ -20,9 +20,9 @@ pub struct IndicesOptions {
     pub expand_closed: bool,
     /// Wildcards match hidden indices and data streams too.
     pub expand_hidden: bool,
-    /// A closed index named in the expression is an error (400 `index_closed_exception`).
+    /// A closed index named in the expression is an error (`index_closed_exception`).
     pub forbid_closed_indices: bool,
-    /// Aliases may stand for indices. Without it an alias is 400 "The provided expression [x] matches an
+    /// Aliases may stand for indices. Without it an alias is refused: "The provided expression [x] matches an
     /// alias, ...".
     pub resolve_aliases: bool,
     /// Data streams, and aliases of them, stand for their backing indices. Without it they are as if they

@@ -2,7 +2,7 @@
 //!
 //! Source: `IndicesAliasesRequest`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::alias::{self, Alias};
@@ -22,7 +22,7 @@ const ACTIONS_MAX: usize = 10_000;
 pub(crate) fn parse_actions(body: &Value) -> Result<Vec<AliasAction>> {
     let actions = body.get("actions").and_then(Value::as_array).ok_or_else(no_action)?;
     if let Some(other) = body.as_object().and_then(|object| object.keys().find(|key| *key != "actions")) {
-        return Err(parse_failed(format!("[aliases] unknown field [{other}]")));
+        return Err(ObjectParser("aliases").unknown(other));
     }
     if actions.is_empty() {
         return Err(no_action());
@@ -40,7 +40,7 @@ fn no_action() -> RequestError {
 }
 
 fn parse_failed(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 fn parse_action(action: &Value) -> Result<AliasAction> {
@@ -55,7 +55,7 @@ fn parse_action(action: &Value) -> Result<AliasAction> {
         None => None,
     };
     match kind.as_str() {
-        "add" if must_exist.is_some() => Err(parse_failed("[add] unknown field [must_exist]".into())),
+        "add" if must_exist.is_some() => Err(ObjectParser(kind).unknown("must_exist")),
         "add" => {
             let aliases = names(kind, &mut rest, "alias", "aliases")?;
             Ok(AliasAction::Add { indices, aliases, alias: Alias::parse(&Value::Object(rest))? })
@@ -69,14 +69,14 @@ fn parse_action(action: &Value) -> Result<AliasAction> {
             nothing_left(kind, &rest)?;
             Ok(AliasAction::RemoveIndex { indices })
         }
-        other => Err(parse_failed(format!("[alias_action] unknown field [{other}]"))),
+        other => Err(ObjectParser("alias_action").unknown(other)),
     }
 }
 
 fn nothing_left(kind: &str, rest: &Map<String, Value>) -> Result<()> {
     match rest.keys().next() {
         None => Ok(()),
-        Some(key) => Err(parse_failed(format!("[{kind}] unknown field [{key}]"))),
+        Some(key) => Err(ObjectParser(kind).unknown(key)),
     }
 }
 

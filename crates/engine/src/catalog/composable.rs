@@ -3,7 +3,7 @@
 //! Source: `MetadataIndexTemplateService`. A composable template that matches hides all legacy ones; of several, the one
 //! with the highest priority counts.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_text::wildcard;
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,6 @@ use super::template::{
     object_of, patterns_match, remove, select, text_list,
 };
 use crate::api::Result;
-use crate::body::unknown_field;
 use crate::lifecycle::StreamLifecycle;
 
 /// What a composable template says of a data stream.
@@ -52,7 +51,7 @@ impl Templates {
                     shown.insert(key.clone(), DataStreamOptions::parse(value)?.to_json());
                 }
                 "deprecated" if !value.as_bool().unwrap_or(true) => {}
-                other => return Err(unknown_field("index_template", other)),
+                other => return Err(ObjectParser("index_template").unknown(other)),
             }
         }
         let patterns = shown.get("index_patterns").and_then(Value::as_array);
@@ -180,8 +179,7 @@ impl Templates {
 
     pub(crate) fn delete_composable(&mut self, name: &str) -> Result<()> {
         remove(&mut self.composable, name, |part| {
-            RequestError::new(
-                404,
+            RequestError::not_found(
                 "index_template_missing_exception",
                 format!("index_template [{part}] missing"),
             )
@@ -340,8 +338,7 @@ fn names_and_patterns(templates: &[(&String, &Value)]) -> String {
 }
 
 fn invalid_template(name: &str, why: &str) -> RequestError {
-    RequestError::new(
-        400,
+    RequestError::bad_request(
         "invalid_index_template_exception",
         format!("index_template [{name}] invalid, cause [{why}]"),
     )

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::Alias;
@@ -166,7 +166,7 @@ impl DataStreamOptions {
                     ));
                 }
                 other => {
-                    return Err(crate::body::unknown_field("data_stream_template", other));
+                    return Err(ObjectParser("data_stream_template").unknown(other));
                 }
             }
         }

@@ -65,8 +65,7 @@ pub fn resolve(name: &str, now_millis: i64) -> Result<String> {
         return Ok(name.to_owned());
     };
     let invalid = |why: &str| {
-        RequestError::new(
-            400,
+        RequestError::bad_request(
             "parse_exception",
             // With the sign that ends it, as in Elasticsearch.
             format!("invalid dynamic name expression [{inside}>]. {why}"),
@@ -124,7 +123,7 @@ fn date_of(math: &str, now_millis: i64) -> Result<String> {
         None => (written, Zone::Utc),
     };
     if expression.is_empty() || pattern.is_empty() {
-        return Err(RequestError::new(400, "parse_exception", "cannot parse empty datetime"));
+        return Err(RequestError::bad_request("parse_exception", "cannot parse empty datetime"));
     }
     let format = DateFormat::parse_list(pattern)?;
     let millis = format.parse_with_math(expression, now_millis, false, &zone)?;

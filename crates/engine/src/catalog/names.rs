@@ -13,7 +13,7 @@ const NAME_BYTES_MAX: usize = 255;
 const FORBIDDEN: &[char] = &['\\', '/', '*', '?', '"', '<', '>', '|', ' ', ','];
 
 fn invalid(kind: &'static str, what: &str, name: &str, why: String) -> RequestError {
-    let error = RequestError::new(400, kind, format!("Invalid {what} name [{name}], {why}"));
+    let error = RequestError::bad_request(kind, format!("Invalid {what} name [{name}], {why}"));
     if kind == "invalid_index_name_exception" {
         return error.with("index_uuid", "_na_").with("index", name);
     }
@@ -87,7 +87,7 @@ pub fn not_a_data_stream(name: &str) -> RequestError {
     index_not_found(name).with("excluded_ds", "true")
 }
 
-/// 404 `index_not_found_exception`.
+/// `index_not_found_exception` (`NotFound`).
 pub fn index_not_found(name: &str) -> RequestError {
     let mut reason = format!("no such index [{name}]");
     if name.starts_with('-') {
@@ -99,18 +99,18 @@ pub fn index_not_found(name: &str) -> RequestError {
     index_not_found_because(name, reason)
 }
 
-/// 404 `index_not_found_exception` with a reason of its own.
+/// `index_not_found_exception` (`NotFound`) with a reason of its own.
 pub fn index_not_found_because(name: &str, reason: String) -> RequestError {
-    RequestError::new(404, "index_not_found_exception", reason)
+    RequestError::not_found("index_not_found_exception", reason)
         .with("resource.type", "index_or_alias")
         .with("resource.id", name)
         .with("index_uuid", "_na_")
         .with("index", name)
 }
 
-/// 400 `index_closed_exception`.
+/// `index_closed_exception` (`BadRequest`).
 pub fn index_closed(name: &str, uuid: &str) -> RequestError {
-    RequestError::new(400, "index_closed_exception", "closed").with("index_uuid", uuid).with("index", name)
+    RequestError::bad_request("index_closed_exception", "closed").with("index_uuid", uuid).with("index", name)
 }
 
 #[cfg(test)]

@@ -167,8 +167,7 @@ impl Catalog {
             return Ok(());
         }
         if name.starts_with('_') {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "invalid_index_name_exception",
                 format!("Invalid index name [{name}], must not start with '_'."),
             )

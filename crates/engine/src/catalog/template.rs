@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use limber_mapping::{Mapping, RequestError};
+use limber_mapping::{Mapping, ObjectParser, RequestError};
 use limber_text::wildcard;
 use limber_work as work;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,6 @@ use super::Alias;
 use super::merge_json::merge_mappings;
 use crate::analysis::AnalysisOf;
 use crate::api::Result;
-use crate::body::unknown_field;
 use crate::lifecycle::StreamLifecycle;
 use crate::settings::{FlatSettings, IndexSettings, flatten, nest, normalize_index_keys};
 
@@ -102,7 +101,7 @@ impl TemplateBody {
     pub(super) fn read_all(&mut self, body: &Value) -> Result<()> {
         for (key, value) in object_of(body, "[template]")? {
             if !self.read_member(key, value)? {
-                return Err(unknown_field("template", key));
+                return Err(ObjectParser("template").unknown(key));
             }
         }
         Ok(())
@@ -178,15 +177,15 @@ fn mappings_of(value: &Value) -> Result<Map<String, Value>> {
         }
         Value::String(text) => match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Ok(object),
-            _ => Err(RequestError::new(
-                400,
+            _ => Err(RequestError::bad_request(
                 "mapper_parsing_exception",
                 "Failed to parse mapping: not an object",
             )),
         },
-        _ => {
-            Err(RequestError::new(400, "mapper_parsing_exception", "Failed to parse mapping: not an object"))
-        }
+        _ => Err(RequestError::bad_request(
+            "mapper_parsing_exception",
+            "Failed to parse mapping: not an object",
+        )),
     }
 }
 
@@ -243,8 +242,7 @@ pub(super) fn object_of<'a>(body: &'a Value, what: &str) -> Result<&'a Map<Strin
 
 pub(super) fn check_template_name(name: &str) -> Result<()> {
     let invalid = |why: &str| {
-        Err(RequestError::new(
-            400,
+        Err(RequestError::bad_request(
             "invalid_index_template_exception",
             format!("index_template [{name}] invalid, cause [Validation Failed: 1: {why};]"),
         ))
@@ -307,8 +305,7 @@ impl Templates {
                 "_meta" => {}
                 _ if parts.read(key, value)? => {}
                 _ => {
-                    return Err(RequestError::new(
-                        400,
+                    return Err(RequestError::bad_request(
                         "parse_exception",
                         format!("unknown key [{key}] in the template "),
                     ));
@@ -342,8 +339,7 @@ impl Templates {
 
     pub(crate) fn delete_legacy(&mut self, name: &str) -> Result<()> {
         remove(&mut self.legacy, name, |part| {
-            RequestError::new(
-                404,
+            RequestError::not_found(
                 "index_template_missing_exception",
                 format!("index_template [{part}] missing"),
             )
@@ -367,11 +363,11 @@ impl Templates {
                 "version" => drop(shown.insert(key.clone(), integer(key, value)?)),
                 "_meta" => drop(shown.insert(key.clone(), value.clone())),
                 "deprecated" if !value.as_bool().unwrap_or(true) => {}
-                other => return Err(unknown_field("component_template", other)),
+                other => return Err(ObjectParser("component_template").unknown(other)),
             }
         }
         if !shown.contains_key("template") {
-            return Err(RequestError::illegal_argument("Required [template]"));
+            return Err(ObjectParser::required("template"));
         }
         if create && self.components.contains_key(name) {
             return Err(RequestError::illegal_argument(format!(
@@ -416,7 +412,7 @@ impl Templates {
 
 pub(super) fn not_found(what: &str, name: &str) -> RequestError {
     let reason = if what.is_empty() { name.to_owned() } else { format!("{what} [{name}] not found") };
-    RequestError::new(404, "resource_not_found_exception", reason)
+    RequestError::not_found("resource_not_found_exception", reason)
 }
 
 pub(super) fn components_of(template: &Value) -> impl Iterator<Item = &str> {

@@ -1,6 +1,6 @@
 //! One policy: its JSON and what of it can be wrong.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
@@ -42,23 +42,17 @@ impl Policy {
 
     /// Parses `{"match": {...}}`, the body of `PUT _enrich/policy/{name}`.
     pub(crate) fn parse(body: &Value) -> Result<Policy> {
-        let parse_error = |reason: String| RequestError::new(400, "x_content_parse_exception", reason);
         let Some((name, definition)) =
             body.as_object().filter(|body| body.len() == 1).and_then(|body| body.iter().next())
         else {
-            return Err(RequestError::new(400, "parsing_exception", "Only one policy type is allowed"));
+            return Err(RequestError::bad_request("parsing_exception", "Only one policy type is allowed"));
         };
         let Some((_, kind)) = Kind::ALL.into_iter().find(|(known, _)| known == name) else {
             return Err(RequestError::illegal_argument(format!(
                 "unsupported policy type [{name}], supported types are [match, range, geo_match]"
             )));
         };
-        let members = definition.as_object().ok_or_else(|| {
-            parse_error(format!(
-                "[{name}] Expected START_OBJECT but was: {}",
-                limber_mapping::token(definition)
-            ))
-        })?;
+        let members = ObjectParser(name).members(definition)?;
         let mut policy = Policy {
             kind,
             query: None,
@@ -74,10 +68,10 @@ impl Policy {
                 "enrich_fields" => policy.enrich_fields = texts(key, value)?,
                 // As Elasticsearch's own answers name them.
                 "name" | "elasticsearch_version" => drop(texts(key, value)?),
-                _ => return Err(parse_error(format!("[policy] unknown field [{key}]"))),
+                _ => return Err(ObjectParser("policy").unknown(key)),
             }
         }
-        let missing = |field: &str| Err(RequestError::illegal_argument(format!("Required [{field}]")));
+        let missing = |field: &str| Err(ObjectParser::required(field));
         match (policy.indices.is_empty(), policy.match_field.is_empty(), policy.enrich_fields.is_empty()) {
             (true, ..) => missing("indices"),
             (_, true, _) => missing("match_field"),
@@ -116,18 +110,14 @@ fn texts(key: &str, value: &Value) -> Result<Vec<String>> {
         Value::Array(items) => items.iter().map(text).collect(),
         one => text(one).map(|one| vec![one]),
     };
-    list.ok_or_else(|| {
-        let reason =
-            format!("[policy] {key} doesn't support values of type: {}", limber_mapping::token(value));
-        RequestError::new(400, "x_content_parse_exception", reason)
-    })
+    list.ok_or_else(|| ObjectParser("policy").unsupported(key, value))
 }
 
 /// Whether a policy may have this name: it becomes part of an index's.
 pub(crate) fn check_name(name: &str) -> Result<()> {
     let refused = |why: &str| {
         let reason = format!("Invalid policy name [{name}], {why}");
-        Err(RequestError::new(400, "illegal_argument_exception", reason))
+        Err(RequestError::bad_request("illegal_argument_exception", reason))
     };
     if name.chars().any(char::is_uppercase) {
         return refused("must be lowercase");

@@ -116,7 +116,7 @@ impl<'a> IngestDocument<'a> {
             return Err(syntax_error(source, end, "unexpected text after the document"));
         }
         if self.nodes[root as usize].kind != Kind::Object {
-            return Err(RequestError::new(400, "parsing_exception", "the document must be an object"));
+            return Err(RequestError::bad_request("parsing_exception", "the document must be an object"));
         }
         self.source = text;
         self.asked_again_at = self.held_bytes() + ASK_EVERY_BYTES;
@@ -637,7 +637,7 @@ fn syntax_error(source: &[u8], offset: usize, message: &str) -> RequestError {
     } else {
         "x_content_parse_exception"
     };
-    RequestError::new(400, kind, format!("[{line}:{column}] {message}"))
+    RequestError::bad_request(kind, format!("[{line}:{column}] {message}"))
 }
 
 /// [`syntax_error`] for a text inside a document.

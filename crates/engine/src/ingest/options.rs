@@ -46,7 +46,7 @@ impl Options {
     /// `parse_exception` about `property` with the processor's type and tag.
     pub fn error(&self, property: &str, reason: &str) -> RequestError {
         let text = if property.is_empty() { reason.to_owned() } else { format!("[{property}] {reason}") };
-        let mut error = RequestError::new(400, "parse_exception", text);
+        let mut error = RequestError::bad_request("parse_exception", text);
         if !property.is_empty() {
             error = error.with("property_name", property);
         }

@@ -202,8 +202,7 @@ impl FieldPath {
             Err(_) => {
                 let error =
                     self.error(format_args!("[{part}] is not an integer, cannot be used as an index"));
-                let cause = RequestError::new(
-                    400,
+                let cause = RequestError::bad_request(
                     "number_format_exception",
                     format!("For input string: \"{part}\""),
                 );

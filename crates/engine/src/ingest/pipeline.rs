@@ -132,7 +132,7 @@ impl Pipeline {
 
     fn compile(id: &str, body: &Value, mut parser: Parser<'_>) -> Result<Pipeline, RequestError> {
         let Value::Object(map) = body else {
-            return Err(RequestError::new(400, "parse_exception", "the pipeline must be an object"));
+            return Err(RequestError::bad_request("parse_exception", "the pipeline must be an object"));
         };
         let mut options = Options::new(map.clone(), "");
         options.optional_string("description")?;
@@ -169,7 +169,7 @@ struct Parser<'s> {
 impl Parser<'_> {
     fn steps(&mut self, list: Vec<Value>, depth: usize) -> Result<Vec<Step>, RequestError> {
         if depth > NESTING_DEPTH_MAX {
-            return Err(RequestError::new(400, "parse_exception", "[on_failure] is nested too deeply"));
+            return Err(RequestError::bad_request("parse_exception", "[on_failure] is nested too deeply"));
         }
         let mut steps = Vec::with_capacity(list.len());
         for entry in list {
@@ -179,14 +179,13 @@ impl Parser<'_> {
                     java_type(&entry)
                 );
                 return Err(
-                    RequestError::new(400, "parse_exception", reason).with("property_name", "processors")
+                    RequestError::bad_request("parse_exception", reason).with("property_name", "processors")
                 );
             };
             for (kind, config) in entry {
                 self.step_count += 1;
                 if self.step_count > STEP_COUNT_MAX {
-                    return Err(RequestError::new(
-                        400,
+                    return Err(RequestError::bad_request(
                         "parse_exception",
                         "the pipeline has too many processors",
                     ));
@@ -292,7 +291,7 @@ fn as_java_exception(error: RequestError) -> RequestError {
         "x_content_parse_exception" => "org.elasticsearch.xcontent.XContentParseException",
         _ => return error,
     };
-    RequestError::new(500, "exception", format!("{class}: {}", error.reason)).caused_by(error)
+    RequestError::internal("exception", format!("{class}: {}", error.reason)).caused_by(error)
 }
 
 fn action(kind: &str, options: &mut Options) -> Result<(&'static str, Action), RequestError> {

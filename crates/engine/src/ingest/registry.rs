@@ -58,8 +58,8 @@ impl Pipelines {
         self.by_id.iter().filter(|(id, _)| is_wanted(id)).map(|(_, entry)| entry).collect()
     }
 
-    /// The body of `GET _ingest/pipeline/{patterns}`; with `summary`, ids only. An empty object means 404
-    /// when ids were named.
+    /// The body of `GET _ingest/pipeline/{patterns}`; with `summary`, ids only. When ids were named, an
+    /// empty object means that none is there.
     pub fn to_json(&self, patterns: &str, summary: bool) -> Value {
         let body = |entry: &Arc<Entry>| if summary { json!({}) } else { entry.pipeline.body.clone() };
         let members =
@@ -124,7 +124,7 @@ impl Registry {
         self.current.store(Arc::new(self.current.load().with(pipeline)));
     }
 
-    /// Removes every pipeline whose id matches. `resource_not_found_exception` (404) when none does, unless
+    /// Removes every pipeline whose id matches. `resource_not_found_exception` (`NotFound`) when none does, unless
     /// the pattern is `*`.
     pub fn delete(&self, pattern: &str) -> Result<(), RequestError> {
         let _turn = self.writer.lock();
@@ -132,8 +132,7 @@ impl Registry {
         let doomed: Vec<Box<str>> =
             current.by_id.keys().filter(|id| wildcard::matches(pattern, id)).cloned().collect();
         if doomed.is_empty() && pattern != "*" {
-            return Err(RequestError::new(
-                404,
+            return Err(RequestError::not_found(
                 "resource_not_found_exception",
                 format!("pipeline [{pattern}] is missing"),
             ));

@@ -257,13 +257,13 @@ impl<'p> Runner<'p> {
         let pipeline = &entry.pipeline;
         if self.active.contains(&counter) {
             let reason = format!("Cycle detected for pipeline: {}", pipeline.id);
-            return Err(RequestError::new(400, "graph_structure_exception", reason).into());
+            return Err(RequestError::bad_request("graph_structure_exception", reason).into());
         }
         if self.active.len() >= PIPELINE_DEPTH_MAX {
             let reason = format!(
                 "Too many nested pipelines. Cannot have more than {PIPELINE_DEPTH_MAX} nested pipelines"
             );
-            return Err(RequestError::new(400, "graph_structure_exception", reason).into());
+            return Err(RequestError::bad_request("graph_structure_exception", reason).into());
         }
         let start = self.is_timed.then(Instant::now);
         let outer = std::mem::replace(&mut document.pipeline, &pipeline.id);
@@ -472,7 +472,7 @@ impl<'p> Runner<'p> {
             None if ignore_missing => Ok(Flow::Continue),
             None => {
                 let reason = format!("Pipeline processor configured for non-existent pipeline [{name}]");
-                Err(RequestError::new(400, "illegal_state_exception", reason).into())
+                Err(RequestError::bad_request("illegal_state_exception", reason).into())
             }
         }
     }

@@ -340,7 +340,7 @@ fn write_members(
     for ((key, value), _) in members.iter().zip(is_written).filter(|(_, is_written)| !is_written) {
         let Some(name) = key.as_text() else {
             let reason = format!("class {} cannot be cast to class java.lang.String", key.class());
-            return Err(RequestError::new(500, "class_cast_exception", reason));
+            return Err(RequestError::internal("class_cast_exception", reason));
         };
         let node = make(document, value, ancestors)?;
         document.append_child_after(object, before, name, node).map(|added| before = added)?;

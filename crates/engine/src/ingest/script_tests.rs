@@ -1,5 +1,6 @@
 //! The processor `script` and conditions, against Elasticsearch's answers (recorded from 9.4).
 
+use limber_mapping::ErrorClass;
 use serde_json::{Value, json};
 
 use super::tests::{NOW, check, run};
@@ -224,7 +225,10 @@ fn pipelines_are_restored_without_their_stored_scripts() {
     let mut runner = Runner::new(&snapshot, NOW);
     let outcome = runner.run(&["p"], Metadata::default(), b"{}", &mut Vec::new());
     let Outcome::Failed(error) = outcome else { panic!("{outcome:?}") };
-    assert_eq!((error.status, error.reason.as_str()), (404, "unable to find script [gone] in cluster state"));
+    assert_eq!(
+        (error.class, error.reason.as_str()),
+        (ErrorClass::NotFound, "unable to find script [gone] in cluster state")
+    );
 }
 
 #[test]

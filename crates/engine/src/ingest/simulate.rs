@@ -58,7 +58,7 @@ pub fn simulate(
     timestamp: &str,
 ) -> Result<Value, RequestError> {
     let Value::Object(map) = body else {
-        return Err(RequestError::new(400, "parse_exception", "the request body must be an object"));
+        return Err(RequestError::bad_request("parse_exception", "the request body must be an object"));
     };
     let mut options = Options::new(map.clone(), "");
     let (id, with_inline) = match id {

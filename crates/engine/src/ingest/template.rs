@@ -48,12 +48,11 @@ impl Template {
     /// Compiles a template. Sections and partials are refused by name.
     pub fn parse(source: &str, escape: Escape) -> Result<Template, RequestError> {
         let invalid = |what: &str| {
-            RequestError::new(
-                400,
+            RequestError::bad_request(
                 "general_script_exception",
                 format!("Failed to compile inline script [{source}] using lang [mustache]"),
             )
-            .caused_by(RequestError::new(400, "mustache_exception", what))
+            .caused_by(RequestError::bad_request("mustache_exception", what))
         };
         let mut parts = Vec::new();
         let mut rest = source;

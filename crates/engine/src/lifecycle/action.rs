@@ -2,11 +2,11 @@
 //!
 //! Source: Elasticsearch's `RolloverAction`, `AllocateAction`, `ForceMergeAction` and their kin.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::conditions::Conditions;
-use super::policy::{object, unknown};
+use super::policy::object;
 use crate::api::Result;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -162,7 +162,7 @@ impl Members<'_> {
     fn only(&self, allowed: &[&str]) -> Result<()> {
         match self.body.keys().find(|key| !allowed.contains(&key.as_str())) {
             None => Ok(()),
-            Some(other) => Err(unknown(self.action, other)),
+            Some(other) => Err(ObjectParser(self.action).unknown(other)),
         }
     }
 

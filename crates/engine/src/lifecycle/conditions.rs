@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `RolloverConditions`, `RolloverRequest`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use crate::api::Result;
@@ -87,8 +87,7 @@ impl Conditions {
         let mut list = Vec::with_capacity(members.len());
         for (name, given) in members {
             let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
-                let reason = format!("[conditions] unknown field [{name}]");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(ObjectParser("conditions").unknown(name));
             };
             list.push(Condition::parse(kind, given)?);
         }
@@ -137,8 +136,7 @@ impl Condition {
             Value::String(text) => text.trim().to_owned(),
             Value::Number(number) => number.to_string(),
             other => {
-                let reason = format!("[conditions] {} doesn't support values of type: {other}", kind.name);
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(ObjectParser("conditions").unsupported(kind.name, other));
             }
         };
         let bound = match kind.unit {

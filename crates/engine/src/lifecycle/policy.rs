@@ -3,7 +3,7 @@
 //! An action that Limber cannot carry out is refused when the policy is put. Source: Elasticsearch's
 //! `LifecyclePolicy`, `TimeseriesLifecycleType`, `Phase`, and the classes of the actions.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::Action;
@@ -105,10 +105,6 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn unknown(parser: &str, field: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{parser}] unknown field [{field}]"))
-}
-
 pub(super) fn object<'a>(what: &str, value: &'a Value) -> Result<&'a Map<String, Value>> {
     value.as_object().ok_or_else(|| RequestError::parsing(format!("[{what}] is an object, not [{value}]")))
 }
@@ -121,7 +117,7 @@ impl Policy {
     pub fn parse(body: &Value) -> Result<Policy> {
         let members = object("policy", body)?;
         if let Some(other) = members.keys().find(|key| *key != "policy") {
-            return Err(unknown("put_lifecycle_request", other));
+            return Err(ObjectParser("put_lifecycle_request").unknown(other));
         }
         let Some(policy) = members.get("policy") else {
             return Err(RequestError::illegal_argument("Required [policy]"));
@@ -138,7 +134,7 @@ impl Policy {
                 "phases" => policy.phases = phases(object(key, value)?)?,
                 "_meta" => policy.meta = Some(Value::Object(object(key, value)?.clone())),
                 "deprecated" => policy.deprecated = value.as_bool(),
-                other => return Err(unknown("lifecycle_policy", other)),
+                other => return Err(ObjectParser("lifecycle_policy").unknown(other)),
             }
         }
         if !body["phases"].is_object() {
@@ -237,7 +233,7 @@ impl Phase {
                     phase.min_age = text;
                 }
                 "actions" => phase.actions = actions(name, allowed, object(key, value)?)?,
-                other => return Err(unknown("phase", other)),
+                other => return Err(ObjectParser("phase").unknown(other)),
             }
         }
         Ok(phase)
@@ -262,8 +258,7 @@ fn actions(phase: &str, allowed: &[&str], members: &Map<String, Value>) -> Resul
             true => {
                 RequestError::illegal_argument(format!("invalid action [{other}] defined in phase [{phase}]"))
             }
-            false => RequestError::new(
-                400,
+            false => RequestError::bad_request(
                 "x_content_parse_exception",
                 format!("[{phase}] failed to parse: unknown action [{other}]"),
             ),

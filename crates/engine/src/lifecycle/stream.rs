@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `DataStreamLifecycle`, `RolloverConfiguration`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value};
 
 use super::conditions::Conditions;
@@ -52,7 +52,7 @@ impl StreamLifecycle {
                     let reason = format!("[{key}] of [lifecycle] cannot be [{other}]");
                     return Err(RequestError::parsing(reason));
                 }
-                (other, _) => return Err(crate::body::unknown_field("lifecycle", other)),
+                (other, _) => return Err(ObjectParser("lifecycle").unknown(other)),
             }
         }
         Ok(lifecycle)

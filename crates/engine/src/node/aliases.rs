@@ -16,6 +16,15 @@ use super::stream_aliases::{add_to_streams, check_are_free_of_streams, remove_fr
 use crate::api::*;
 use crate::catalog::{Alias, AliasAction, Catalog, IndexMetadata, parse_actions};
 
+/// Aliases that were looked for.
+#[derive(Debug)]
+pub struct FoundAliases {
+    /// `{"index": {"aliases": {...}}}` of those that are there.
+    pub shown: Map<String, Value>,
+    /// Those that were named and are not there, in order.
+    pub missing: Vec<String>,
+}
+
 /// Names with those that dates stand for today.
 fn dated(catalog: &Catalog, names: &[String]) -> Result<Vec<String>> {
     names.iter().map(|name| catalog.dated(name).map(Cow::into_owned)).collect()
@@ -47,7 +56,7 @@ impl Node {
         }])
     }
 
-    /// `DELETE /{index}/_alias/{name}`; 404 `aliases_not_found_exception`.
+    /// `DELETE /{index}/_alias/{name}`; `aliases_not_found_exception` (`NotFound`).
     pub fn delete_alias(&self, expression: &str, aliases: &str) -> Result<()> {
         self.apply_alias_actions(vec![AliasAction::Remove {
             indices: expression.split(',').map(str::to_owned).collect(),
@@ -169,13 +178,13 @@ impl Node {
         Ok(any)
     }
 
-    /// `GET /{index}/_alias/{name}`: the body and its status (404 with the aliases that were found and an `error`).
+    /// `GET /{index}/_alias/{name}`.
     pub fn get_alias(
         &self,
         expression: &str,
         aliases: &str,
         options: IndicesOptions,
-    ) -> Result<(u16, Value)> {
+    ) -> Result<FoundAliases> {
         let catalog = self.catalog.load();
         let found = catalog.resolve(expression, options)?;
         let wants_all = aliases.is_empty() || aliases == "_all" || aliases == "*";
@@ -207,25 +216,17 @@ impl Node {
                 body.insert(stream.name.to_string(), json!({"aliases": of_stream}));
             }
         }
-        let missing: Vec<&str> = aliases
+        let mut missing: Vec<String> = aliases
             .split(',')
             .map(str::trim)
             .filter(|name| {
                 !wants_all && !wildcard::is_pattern(name) && !name.is_empty() && !name.starts_with('-')
             })
             .filter(|name| !shown.contains(name))
+            .map(str::to_owned)
             .collect();
-        if missing.is_empty() {
-            return Ok((200, Value::Object(body)));
-        }
-        let mut missing = missing;
         missing.sort_unstable();
-        let mut answer = Map::new();
-        let word = if missing.len() == 1 { "alias" } else { "aliases" };
-        answer.insert("error".into(), format!("{word} [{}] missing", missing.join(",")).into());
-        answer.insert("status".into(), 404.into());
-        answer.extend(body);
-        Ok((404, Value::Object(answer)))
+        Ok(FoundAliases { shown: body, missing })
     }
 }
 
@@ -238,7 +239,7 @@ pub(super) fn matches_name(pattern: &str, name: &str) -> bool {
 
 fn aliases_missing(aliases: &[String]) -> RequestError {
     let list = aliases.join(",");
-    RequestError::new(404, "aliases_not_found_exception", format!("aliases [{list}] missing"))
+    RequestError::not_found("aliases_not_found_exception", format!("aliases [{list}] missing"))
         .with("resource.type", "aliases")
         .with("resource.id", list)
 }

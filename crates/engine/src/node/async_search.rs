@@ -15,7 +15,7 @@ use crate::caught::caught;
 impl Node {
     /// Starts a search on a thread of its own and waits for it up to `wait_ms`.
     ///
-    /// Errors: those of the expression, too many such searches (429). What goes wrong later is the search's
+    /// Errors: those of the expression, too many such searches (`TooManyRequests`). What goes wrong later is the search's
     /// end.
     pub fn submit_async_search(
         self: &Arc<Self>,
@@ -43,7 +43,7 @@ impl Node {
         let spawned = limber_store::sync::spawn("async-search", run);
         if let Err(error) = spawned {
             self.async_searches.remove(&search.id)?;
-            return Err(RequestError::new(503, "es_rejected_execution_exception", error.to_string()));
+            return Err(RequestError::unavailable("es_rejected_execution_exception", error.to_string()));
         }
         if let Err(error) = search.wait(wait_ms) {
             // Nobody has learned its id.

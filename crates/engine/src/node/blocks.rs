@@ -2,7 +2,7 @@
 //!
 //! Source: `ClusterBlocks`, `IndexMetadata#INDEX_*_BLOCK`, `Metadata#CLUSTER_READ_ONLY_BLOCK`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 
 use super::Node;
 use crate::api::Result;
@@ -11,33 +11,35 @@ use crate::settings::Blocks;
 
 /// A block as errors show it: `FORBIDDEN/8/index write (api)`.
 struct Block {
-    status: u16,
+    class: ErrorClass,
     text: &'static str,
 }
 
-const READ_ONLY: Block = Block { status: 403, text: "FORBIDDEN/5/index read-only (api)" };
-const READ: Block = Block { status: 403, text: "FORBIDDEN/7/index read (api)" };
-const WRITE: Block = Block { status: 403, text: "FORBIDDEN/8/index write (api)" };
-const METADATA: Block = Block { status: 403, text: "FORBIDDEN/9/index metadata (api)" };
+const READ_ONLY: Block = Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/5/index read-only (api)" };
+const READ: Block = Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/7/index read (api)" };
+const WRITE: Block = Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/8/index write (api)" };
+const METADATA: Block = Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/9/index metadata (api)" };
 const READ_ONLY_ALLOW_DELETE: Block = Block {
-    status: 429,
+    class: ErrorClass::TooManyRequests,
     text: "TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block; for more \
            information, see https://www.elastic.co/docs/troubleshoot",
 };
-const CLUSTER_READ_ONLY: Block = Block { status: 403, text: "FORBIDDEN/6/cluster read-only (api)" };
+const CLUSTER_READ_ONLY: Block =
+    Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/6/cluster read-only (api)" };
 const CLUSTER_READ_ONLY_ALLOW_DELETE: Block =
-    Block { status: 403, text: "FORBIDDEN/13/cluster read-only / allow delete (api)" };
+    Block { class: ErrorClass::Forbidden, text: "FORBIDDEN/13/cluster read-only / allow delete (api)" };
 
 fn refused(index: Option<&IndexMetadata>, blocks: &[Block]) -> Result<()> {
     if blocks.is_empty() {
         return Ok(());
     }
-    // As in Elasticsearch, 429 only when nothing else blocks.
-    let status = if blocks.iter().all(|block| block.status == 429) { 429 } else { 403 };
+    // As in Elasticsearch, it is worth trying again only when nothing else blocks.
+    let may_pass = blocks.iter().all(|block| block.class == ErrorClass::TooManyRequests);
+    let class = if may_pass { ErrorClass::TooManyRequests } else { ErrorClass::Forbidden };
     let list: Vec<String> = blocks.iter().map(|block| format!("[{}];", block.text)).collect();
     let place =
         index.map_or("blocked by: ".to_owned(), |index| format!("index [{}] blocked by: ", index.name));
-    let error = RequestError::new(status, "cluster_block_exception", place + &list.join(""));
+    let error = RequestError::new(class, "cluster_block_exception", place + &list.join(""));
     Err(match index {
         Some(index) => error.with("index_uuid", &*index.uuid).with("index", &*index.name),
         None => error,

@@ -59,7 +59,7 @@ impl Node {
         Ok(BulkResponse { took_ms, ingest_took_ms, errors, indices, items })
     }
 
-    /// One write of any kind (`_doc`, `_create`, `_update`, `DELETE`). For `Delete` of a missing document `Ok` with status 404.
+    /// One write of any kind (`_doc`, `_create`, `_update`, `DELETE`). For `Delete` of a missing document `Ok` with [`WriteResult::NotFound`].
     pub fn write(
         &self,
         operation: BulkOperation<'_>,
@@ -69,7 +69,7 @@ impl Node {
         let operations = std::slice::from_ref(&operation);
         let mut response = self.bulk(BulkRequest { operations, pipeline, refresh })?;
         let item = response.items.pop().ok_or_else(|| {
-            RequestError::new(500, "illegal_state_exception", "a bulk of one operation answers one item")
+            RequestError::internal("illegal_state_exception", "a bulk of one operation answers one item")
         })?;
         Ok(WriteResponse {
             index: response.indices.swap_remove(item.index),
@@ -175,7 +175,7 @@ impl Node {
                     step.ingested = Some(before..arena.len());
                 }
                 Err(error) => {
-                    let error = RequestError::new(500, "illegal_state_exception", error.to_string());
+                    let error = RequestError::internal("illegal_state_exception", error.to_string());
                     step.outcome = Some(Err(error));
                 }
             },

@@ -180,8 +180,7 @@ pub(super) fn check(step: &Step<'_>, destination: &Destination) -> Result<()> {
     }
     if destination.routing_required && routing_of(step, destination).is_none() {
         let (index, id) = (&destination.metadata.name, step.given_id().unwrap_or("null"));
-        return Err(RequestError::new(
-            400,
+        return Err(RequestError::bad_request(
             "routing_missing_exception",
             format!("routing is required for [{index}]/[{id}]"),
         )
@@ -327,7 +326,7 @@ fn into_item<'r>(step: Step<'r>, index: usize, ids: &GeneratedIds) -> BulkItem<'
         (None, None) => ItemId::Given(Cow::Borrowed(step.operation.id.as_deref().unwrap_or(""))),
     };
     let outcome = step.outcome.unwrap_or_else(|| {
-        Err(RequestError::new(500, "illegal_state_exception", "the operation was not carried out"))
+        Err(RequestError::internal("illegal_state_exception", "the operation was not carried out"))
     });
     BulkItem { kind: step.operation.kind, index, id, outcome }
 }

@@ -101,7 +101,7 @@ impl Node {
 
     /// Keeps the indices as they are now, for any number of searches. The id, and what became of the shards.
     ///
-    /// Errors: those of the expression; with 503 where a shard does not answer and none may be missing.
+    /// Errors: those of the expression; with `Unavailable` where a shard does not answer and none may be missing.
     pub fn open_point_in_time(
         &self,
         open: &OpenPointInTime<'_>,
@@ -151,7 +151,7 @@ impl Node {
         Ok((self.contexts.add(context, open.keep_alive_ms, limit)?, shards))
     }
 
-    /// Frees a point in time: of how many shards it was. 400 for what is no id.
+    /// Frees a point in time: of how many shards it was. `BadRequest` for what is no id.
     pub fn close_point_in_time(&self, id: &str) -> Result<usize> {
         check_point_in_time_id(id)?;
         Ok(self.contexts.remove::<contexts::PointInTime>(id).unwrap_or(0))
@@ -176,7 +176,8 @@ impl Node {
                 pinned.snapshots.push(snapshot.for_request());
                 pinned.shards.push(shard.clone());
             } else {
-                let gone = RequestError::new(503, "no_shard_available_action_exception", "the index is gone");
+                let gone =
+                    RequestError::unavailable("no_shard_available_action_exception", "the index is gone");
                 pinned.failures.push(self.failed_shard(shard, gone));
             }
         }

@@ -66,8 +66,7 @@ impl Node {
         let mut given = TemplateBody::default();
         for (key, value) in optional_members(body)?.into_iter().flatten() {
             if !given.read(key, value)? {
-                return Err(RequestError::new(
-                    400,
+                return Err(RequestError::bad_request(
                     "parse_exception",
                     format!("unknown key [{key}] for create index"),
                 ));
@@ -286,8 +285,7 @@ impl Node {
             catalog.indices.values().filter(|index| index.open).map(|index| of(&index.typed)).sum();
         let more = of(typed);
         if open + more > limit {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "validation_exception",
                 format!(
                     "Validation Failed: 1: this action would add [{more}] shards, but this cluster currently has [{open}]/[{limit}] \
@@ -310,8 +308,7 @@ fn check_is_not_own_name(alias: &str, index: &str) -> Result<()> {
 /// Whether neither an index nor an alias has the name.
 pub(super) fn check_is_free(catalog: &Catalog, name: &str) -> Result<()> {
     if let Some(existing) = catalog.indices.get(name) {
-        return Err(RequestError::new(
-            400,
+        return Err(RequestError::bad_request(
             "resource_already_exists_exception",
             format!("index [{name}/{}] already exists", existing.uuid),
         )
@@ -319,8 +316,7 @@ pub(super) fn check_is_free(catalog: &Catalog, name: &str) -> Result<()> {
         .with("index", name));
     }
     if catalog.aliases.contains_key(name) {
-        return Err(RequestError::new(
-            400,
+        return Err(RequestError::bad_request(
             "invalid_index_name_exception",
             format!("Invalid index name [{name}], already exists as alias"),
         )

@@ -81,7 +81,7 @@ impl Node {
     /// `POST /_dangling/{uuid}`: the index is listed again, as its metadata says.
     ///
     /// # Errors
-    /// 400 without `accept_data_loss` or for a uuid that is none; its metadata cannot be read; its name or aliases are taken.
+    /// `BadRequest` without `accept_data_loss` or for a uuid that is none; its metadata cannot be read; its name or aliases are taken.
     pub fn import_dangling_index(&self, uuid: &str, accept_data_loss: bool) -> Result<()> {
         let uuid = self.check_dangling(uuid, accept_data_loss)?;
         let _opening = self.names.lock(&uuid);
@@ -119,7 +119,7 @@ impl Node {
     /// `DELETE /_dangling/{uuid}`: the folder goes.
     ///
     /// # Errors
-    /// 400 without `accept_data_loss` or for a uuid that is none; the disk.
+    /// `BadRequest` without `accept_data_loss` or for a uuid that is none; the disk.
     pub fn delete_dangling_index(&self, uuid: &str, accept_data_loss: bool) -> Result<()> {
         let uuid = self.check_dangling(uuid, accept_data_loss)?;
         {

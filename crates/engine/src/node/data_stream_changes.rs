@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::{Mapping, RequestError};
+use limber_mapping::{Mapping, ObjectParser, RequestError};
 use serde_json::{Value, json};
 
 use super::Node;
@@ -40,12 +40,8 @@ impl Node {
 fn parse_actions(body: &Value) -> Result<Vec<Action>> {
     let missing = || RequestError::illegal_argument("Required [actions]");
     let object = body.as_object().ok_or_else(missing)?;
-    let unknown = |parser: &str, key: &str| {
-        let reason = format!("[{parser}] unknown field [{key}]");
-        RequestError::new(400, "x_content_parse_exception", reason)
-    };
     if let Some(other) = object.keys().find(|key| *key != "actions") {
-        return Err(unknown("data_stream_actions", other));
+        return Err(ObjectParser("data_stream_actions").unknown(other));
     }
     let actions = object.get("actions").and_then(Value::as_array).ok_or_else(missing)?;
     if actions.is_empty() {
@@ -62,7 +58,7 @@ fn parse_actions(body: &Value) -> Result<Vec<Action>> {
         let adds = match kind.as_str() {
             "add_backing_index" => true,
             "remove_backing_index" => false,
-            other => return Err(unknown("data_stream_action", other)),
+            other => return Err(ObjectParser("data_stream_action").unknown(other)),
         };
         let text = |key: &str| match members[key].as_str() {
             Some("") | None => Err(RequestError::illegal_argument(format!("Required [{key}]"))),
@@ -70,7 +66,7 @@ fn parse_actions(body: &Value) -> Result<Vec<Action>> {
         };
         let mut keys = members.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         if let Some(other) = keys.find(|key| !matches!(*key, "index" | "data_stream" | "failure_store")) {
-            return Err(unknown(kind, other));
+            return Err(ObjectParser(kind).unknown(other));
         }
         if members.get("failure_store").is_some_and(|flag| *flag != false) {
             return Err(RequestError::unsupported("[failure_store] of a data stream action"));

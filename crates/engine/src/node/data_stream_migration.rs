@@ -26,14 +26,13 @@ impl Node {
     /// `_data_stream/_promote`: no data stream follows one of another cluster here, so that each of them is promoted already.
     ///
     /// # Errors
-    /// 404: there is no such data stream.
+    /// `NotFound`: there is no such data stream.
     pub fn promote_data_stream(&self, name: &str) -> Result<()> {
         let catalog = self.catalog.load();
         catalog.check_may_touch(name)?;
         match catalog.data_streams.contains_key(name) {
             true => Ok(()),
-            false => Err(RequestError::new(
-                404,
+            false => Err(RequestError::not_found(
                 "resource_not_found_exception",
                 format!("data stream [{name}] does not exist"),
             )),

@@ -21,7 +21,7 @@ impl Catalog {
     /// The data streams of an expression, in name order.
     ///
     /// # Errors
-    /// 404 for a name without wildcard that is none, unless the options ignore it.
+    /// `NotFound` for a name without wildcard that is none, unless the options ignore it.
     pub(crate) fn resolve_data_streams(
         &self,
         expression: &str,
@@ -257,8 +257,7 @@ fn newest_timestamp(shard: &Shard) -> i64 {
 fn check_stream_is_new(catalog: &Catalog, name: &str) -> Result<()> {
     match catalog.data_streams.contains_key(name) {
         false => Ok(()),
-        true => Err(RequestError::new(
-            400,
+        true => Err(RequestError::bad_request(
             "resource_already_exists_exception",
             format!("data_stream [{name}] already exists"),
         )),
@@ -275,10 +274,9 @@ pub(super) fn check_stream_is_free(catalog: &Catalog, name: &str) -> Result<()> 
     }
 }
 
-/// 500: two things cannot have one name.
+/// `Internal`: two things cannot have one name.
 pub(super) fn names_collide(stream: &str, with: &str) -> RequestError {
-    RequestError::new(
-        500,
+    RequestError::internal(
         "illegal_state_exception",
         format!(
             "index, alias, and data stream names need to be unique, but the following duplicates were found [data stream [{stream}] \
@@ -292,8 +290,7 @@ pub(super) fn check_stream_alias(catalog: &Catalog, alias: &str) -> Result<()> {
     super::indices::check_alias_target(catalog, alias)?;
     let is_of_index = catalog.aliases.contains_key(alias) && !catalog.means_data_stream(alias);
     match is_of_index {
-        true => Err(RequestError::new(
-            500,
+        true => Err(RequestError::internal(
             "illegal_state_exception",
             format!(
                 "index, alias, and data stream names need to be unique, but the following duplicates were found [data stream alias and \

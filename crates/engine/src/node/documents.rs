@@ -33,7 +33,7 @@ impl Node {
         let routing = request.routing.or(alias_routing.as_deref());
         if routing.is_none() && live.core.mapping.load().routing_required() {
             let why = format!("routing is required for [{}]/[{}]", metadata.name, request.id);
-            return Err(RequestError::new(400, "routing_missing_exception", why)
+            return Err(RequestError::bad_request("routing_missing_exception", why)
                 .with("index_uuid", &*metadata.uuid)
                 .with("index", &*metadata.name));
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use limber_access as access;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_search::{SearchRequest, UrlParameters};
 use limber_store::sync::Mutex;
 use limber_text::wildcard;
@@ -45,7 +45,7 @@ impl Node {
         let policies = self.enrich_policies()?;
         if policies.contains_key(name) {
             let reason = format!("policy [{name}] already exists");
-            return Err(RequestError::new(409, "resource_already_exists_exception", reason));
+            return Err(RequestError::new(ErrorClass::Conflict, "resource_already_exists_exception", reason));
         }
         if policies.len() >= POLICIES_MAX {
             return Err(RequestError::illegal_argument(format!(
@@ -89,7 +89,7 @@ impl Node {
                 "Could not delete policy [{name}] because a pipeline is referencing it [{}]",
                 users.join(", ")
             );
-            return Err(RequestError::new(409, "status_exception", reason));
+            return Err(RequestError::new(ErrorClass::Conflict, "status_exception", reason));
         }
         self.change_state(|state| {
             if let Some(policies) = state.enrich_policies.as_object_mut() {
@@ -105,7 +105,7 @@ impl Node {
     /// Source: Elasticsearch's `EnrichPolicyLocks`.
     ///
     /// # Errors
-    /// 429: another request does.
+    /// `TooManyRequests`: another request does.
     fn use_policy(&self, name: &str) -> Result<PolicyInUse> {
         match self.enrich_in_use.lock().insert(name.to_owned()) {
             true => Ok(PolicyInUse { in_use: self.enrich_in_use.clone(), name: name.to_owned() }),
@@ -113,7 +113,7 @@ impl Node {
                 let reason = format!(
                     "Could not obtain lock because policy execution for [{name}] is already in progress."
                 );
-                Err(RequestError::new(429, "es_rejected_execution_exception", reason))
+                Err(RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason))
             }
         }
     }
@@ -162,8 +162,7 @@ impl Node {
                 before.iter().map(|index| json!({"remove": {"index": &**index, "alias": alias}})).collect();
             actions.push(json!({"add": {"index": made, "alias": alias, "is_hidden": true}}));
             if cancelled.load(Ordering::Relaxed) {
-                return Err(RequestError::new(
-                    400,
+                return Err(RequestError::bad_request(
                     "task_cancelled_exception",
                     "the execution was cancelled",
                 ));
@@ -205,11 +204,11 @@ impl Node {
             slices: Slices::Number(1),
         };
         let response = self.by_query(request, cancelled.clone())?;
-        match response.body["failures"].as_array().and_then(|failures| failures.first()) {
+        match response.failures.first() {
             None => Ok(()),
             Some(failure) => {
-                let reason = format!("could not copy the documents of the policy: {failure}");
-                Err(RequestError::new(500, "elasticsearch_exception", reason))
+                let reason = format!("could not copy the documents of the policy: {}", failure.shown);
+                Err(RequestError::internal("elasticsearch_exception", reason))
             }
         }
     }
@@ -403,5 +402,5 @@ fn names_policy(body: &Value, name: &str) -> bool {
 }
 
 fn missing(name: &str) -> RequestError {
-    RequestError::new(404, "resource_not_found_exception", format!("policy [{name}] not found"))
+    RequestError::not_found("resource_not_found_exception", format!("policy [{name}] not found"))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_text::wildcard;
 
 use super::Node;
@@ -61,7 +61,7 @@ impl Node {
                 });
                 (found, is_there)
             }
-            Err(error) if error.status == 404 => (Vec::new(), false),
+            Err(error) if error.class == ErrorClass::NotFound => (Vec::new(), false),
             Err(error) => return Err(error),
         };
         let indices: Vec<IndexHealth> = found.iter().map(|metadata| self.index_health(metadata)).collect();
@@ -174,7 +174,7 @@ fn parse_nodes(text: &str) -> Result<WantedNodes> {
     ];
     let number = |text: &str| {
         text.trim().parse().map_err(|_| {
-            RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+            RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
         })
     };
     for (prefix, suffix, make) in FORMS {

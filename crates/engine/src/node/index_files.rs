@@ -101,7 +101,7 @@ impl Node {
     /// under its lock and answers `None` where nothing is to be done.
     ///
     /// # Errors
-    /// 404 for an index that is gone; its metadata is damaged; the disk. Nothing has changed then.
+    /// `NotFound` for an index that is gone; its metadata is damaged; the disk. Nothing has changed then.
     pub(super) fn change_index(
         &self,
         name: &str,
@@ -182,9 +182,7 @@ impl Node {
                 self.publish_index(again);
                 Ok(())
             }
-            Replaced::Untouched(_) | Replaced::Unknown(_) => Err(RequestError::new(
-                503,
-                "illegal_state_exception",
+            Replaced::Untouched(_) | Replaced::Unknown(_) => Err(RequestError::unavailable("illegal_state_exception",
                 format!(
                     "the metadata of index [{}] does not change until its file can be written again after a failure",
                     current.name
@@ -245,14 +243,14 @@ pub(super) fn check_is_readable(index: &IndexMetadata) -> Result<()> {
 /// What requests of an index are answered whose metadata could not be read.
 pub(super) fn unreadable(index: &IndexMetadata, why: &RequestError) -> RequestError {
     let reason = format!("the metadata of index [{}] cannot be read", index.name);
-    RequestError::new(503, "no_shard_available_action_exception", reason).caused_by(why.clone())
+    RequestError::unavailable("no_shard_available_action_exception", reason).caused_by(why.clone())
 }
 
 /// Reads the file in an index's folder; `None`: there is none.
 pub(crate) fn read_index_file(directory: &dyn Directory, uuid: &str) -> Result<Option<IndexMetadata>> {
     let file = format!("{}/{METADATA_NAME}", index_folder(uuid));
     let failed = |error: limber_store::Error| {
-        RequestError::new(500, "i_o_exception", format!("[{file}] cannot be read: {error}"))
+        RequestError::internal("i_o_exception", format!("[{file}] cannot be read: {error}"))
     };
     if !directory.exists(METADATA_NAME).map_err(failed)? {
         return Ok(None);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use limber_access::Limits;
-use limber_mapping::{Mapping, RequestError, shown_mapping};
+use limber_mapping::{ErrorClass, Mapping, RequestError, shown_mapping};
 use limber_text::wildcard;
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ impl Node {
                 || options.ignore_unavailable
                 || wildcard::is_pattern(expression)
                 || expression == "_all"),
-            Err(error) if error.status == 404 => Ok(false),
+            Err(error) if error.class == ErrorClass::NotFound => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -152,7 +152,7 @@ impl Node {
     pub(super) fn check_runtime_scripts(&self, mapping: &Mapping) -> Result<()> {
         limber_search::check_runtime_scripts(mapping, &self.scripts).map_err(|cause| {
             let reason = format!("Failed to parse mapping: {}", cause.reason);
-            RequestError::new(400, "mapper_parsing_exception", reason).caused_by(cause)
+            RequestError::bad_request("mapper_parsing_exception", reason).caused_by(cause)
         })
     }
 
@@ -301,7 +301,7 @@ pub(super) fn name_is_taken(alias: &str) -> RequestError {
     let reason = format!(
         "Invalid alias name [{alias}]: an index or data stream exists with the same name as the alias"
     );
-    RequestError::new(400, "invalid_alias_name_exception", reason)
+    RequestError::bad_request("invalid_alias_name_exception", reason)
 }
 
 /// An alias has at most one write index.
@@ -316,8 +316,7 @@ pub(super) fn check_write_indices(catalog: &Catalog) -> Result<()> {
     }
     match writers.into_iter().find(|(_, indices)| indices.len() > 1) {
         None => Ok(()),
-        Some((alias, indices)) => Err(RequestError::new(
-            400,
+        Some((alias, indices)) => Err(RequestError::bad_request(
             "illegal_state_exception",
             format!("alias [{alias}] has more than one write index [{}]", indices.join(",")),
         )),

@@ -41,7 +41,7 @@ impl Node {
         })
     }
 
-    /// `{id: body}` of the pipelines that match; empty: the edge answers 404 when ids were named.
+    /// `{id: body}` of the pipelines that match; empty: the edge answers not found when ids were named.
     pub fn get_pipelines(&self, ids: &str) -> Result<Map<String, Value>> {
         match self.pipelines.snapshot().to_json(ids, false) {
             Value::Object(bodies) => Ok(bodies),
@@ -50,7 +50,7 @@ impl Node {
     }
 
     /// `DELETE _ingest/pipeline/{ids}`: a name or pattern. A pipeline that an index names as default or final
-    /// is not deleted; a name without a pipeline is 404.
+    /// is not deleted; a name without a pipeline is `NotFound`.
     pub fn delete_pipeline(&self, ids: &str) -> Result<()> {
         let _changing = self.changing.lock();
         for index in self.catalog.load().indices.values() {

@@ -36,7 +36,7 @@ impl Kept {
     /// `what` is about to take `json_bytes`.
     ///
     /// # Errors
-    /// 429 where there is no room for what it takes more than before.
+    /// `TooManyRequests` where there is no room for what it takes more than before.
     pub(super) fn keep(&self, what: &str, json_bytes: usize) -> Result<()> {
         let bytes = (json_bytes as u64).saturating_sub(UNCOUNTED_BYTES) * KEPT_FACTOR;
         let mut charges = self.charges.lock();

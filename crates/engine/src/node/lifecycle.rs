@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use limber_store::sync::Mutex;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
@@ -71,7 +71,7 @@ impl Lifecycles {
 }
 
 fn not_found(name: &str) -> RequestError {
-    RequestError::new(404, "resource_not_found_exception", format!("Lifecycle policy not found: {name}"))
+    RequestError::not_found("resource_not_found_exception", format!("Lifecycle policy not found: {name}"))
 }
 
 /// What `_ilm/explain` leaves out.
@@ -138,7 +138,7 @@ impl Node {
     }
 
     /// `DELETE _ilm/policy/{name}`; an index that uses the policy is an error, and so is an unknown name
-    /// (404).
+    /// (`NotFound`).
     pub fn delete_policy(&self, name: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let catalog = self.catalog.load();
@@ -291,7 +291,7 @@ impl Node {
         };
         for key in body.as_object().into_iter().flat_map(Map::keys) {
             if !matches!(key.as_str(), "current_step" | "next_step") {
-                return Err(crate::body::unknown_field("move_to_step_request", key));
+                return Err(ObjectParser("move_to_step_request").unknown(key));
             }
         }
         let current = [
@@ -369,7 +369,7 @@ impl Node {
             Ok(changes.then(|| IndexMetadata { lifecycle: state, ..current.clone() }))
         });
         match stored {
-            Err(error) if error.status == 404 => Ok(()),
+            Err(error) if error.class == ErrorClass::NotFound => Ok(()),
             outcome => outcome,
         }
     }

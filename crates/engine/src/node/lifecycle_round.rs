@@ -127,7 +127,7 @@ impl Node {
         let (phase, execution) = current_phase(state, policy_name, policy.as_deref())?;
         let Some(action) = phase.action(&state.action) else {
             let reason = format!("phase [{}] has no action [{}]", phase.name, state.action);
-            return Err(RequestError::new(500, "illegal_state_exception", reason));
+            return Err(RequestError::internal("illegal_state_exception", reason));
         };
         match self.take_step(index, policy_name, &phase, action)? {
             Outcome::Gone => Ok(None),

@@ -70,8 +70,7 @@ impl Node {
             ("check-allocation" | "check-migration", _) => Ok(check_copies(index)),
             ("forcemerge", Action::ForceMerge { segments_max }) => self.merge_down(index, *segments_max),
             ("delete", Action::Delete { .. }) => self.delete_aged(index, policy),
-            (step, action) => Err(RequestError::new(
-                500,
+            (step, action) => Err(RequestError::internal(
                 "illegal_state_exception",
                 format!("the action [{}] has no step [{step}]", action.name()),
             )),
@@ -162,9 +161,7 @@ impl Node {
                 }
                 Some(stream) => {
                     let name = &index.name;
-                    Err(RequestError::new(
-                        500,
-                        "illegal_state_exception",
+                    Err(RequestError::internal("illegal_state_exception",
                         format!(
                             "index [{name}] is the write index for data stream [{}]. stopping execution of lifecycle [{policy}] as a \
                              data stream's write index cannot be deleted. manually rolling over the index will resume the execution \

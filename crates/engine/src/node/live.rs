@@ -73,8 +73,7 @@ impl LiveIndex {
 
     pub(crate) fn shard(&self, number: u32) -> Result<&Arc<Shard>> {
         self.shards.get(number as usize).ok_or_else(|| {
-            RequestError::new(
-                404,
+            RequestError::not_found(
                 "shard_not_found_exception",
                 format!("no such shard [{number}] of [{}]", self.core.name),
             )

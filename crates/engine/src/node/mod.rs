@@ -68,10 +68,11 @@ mod update;
 mod upkeep;
 
 pub use crate::snapshot::running::RestoredIndex;
+pub use aliases::FoundAliases;
 pub use background::Round;
 pub use by_query::{
-    BatchSource, Batches, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting, Slices,
-    SourceBatch,
+    BatchSource, Batches, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, CopyDestination,
+    CopyRouting, Slices, SourceBatch,
 };
 pub use contexts::OpenPointInTime;
 pub(crate) use index_files::read_index_file;

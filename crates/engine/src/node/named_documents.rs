@@ -15,7 +15,7 @@ pub(super) struct DocumentsOf(pub Weak<Node>);
 impl NamedDocuments for DocumentsOf {
     fn read(&self, name: &DocumentName) -> Result<Option<NamedDocument>> {
         let Some(node) = self.0.upgrade() else {
-            return Err(RequestError::new(503, "node_closed_exception", "node closed"));
+            return Err(RequestError::unavailable("node_closed_exception", "node closed"));
         };
         let request = GetRequest {
             routing: name.routing.as_deref(),
@@ -32,7 +32,7 @@ impl NamedDocuments for DocumentsOf {
     fn ruled(&self, sets: &[String], said: &Map<String, Value>) -> Result<RuledDocuments> {
         match self.0.upgrade() {
             Some(node) => node.ruled(sets, said),
-            None => Err(RequestError::new(503, "node_closed_exception", "node closed")),
+            None => Err(RequestError::unavailable("node_closed_exception", "node closed")),
         }
     }
 }

@@ -147,8 +147,7 @@ impl Node {
     /// Opens the data folder, locks it, recovers every index.
     pub fn open(config: NodeConfig) -> Result<Arc<Node>> {
         let disk = FsDisk::open(&config.data_path).map_err(|error| match error {
-            limber_store::Error::Locked { path } => RequestError::new(
-                500,
+            limber_store::Error::Locked { path } => RequestError::internal(
                 "illegal_state_exception",
                 format!("the data folder {} is in use by another process", path.display()),
             ),
@@ -181,7 +180,7 @@ impl Node {
             0 | 1 => None,
             several => Some(Arc::new(Workers::start(several, Workers::WORTH_SHARING).map_err(|error| {
                 let reason = format!("the threads that search do not start: {error}");
-                RequestError::new(500, "illegal_state_exception", reason)
+                RequestError::internal("illegal_state_exception", reason)
             })?)),
         };
         let kept = Kept::new(ledger.metadata.clone());
@@ -372,8 +371,7 @@ impl Node {
             if let Some(why) = &metadata.damage {
                 return unreadable(metadata, why);
             }
-            let error = RequestError::new(
-                503,
+            let error = RequestError::unavailable(
                 "no_shard_available_action_exception",
                 format!("index [{}] does not open", metadata.name),
             );

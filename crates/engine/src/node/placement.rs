@@ -54,7 +54,10 @@ impl<'r> Preference<'r> {
             let (list, behind) = list.split_once('|').unwrap_or((list, ""));
             let number = |text: &str| {
                 text.parse().map_err(|_| {
-                    RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+                    RequestError::bad_request(
+                        "number_format_exception",
+                        format!("For input string: \"{text}\""),
+                    )
                 })
             };
             let list = list.split(',').filter(|number| !number.is_empty());

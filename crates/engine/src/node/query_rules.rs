@@ -1,6 +1,6 @@
 //! Sets of query rules: put, get, list, delete, test; and what they do to a search.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_search::RuledDocuments;
 use serde_json::{Map, Value, json};
 
@@ -10,12 +10,12 @@ use crate::query_rules::{self, SETS_MAX};
 use crate::synonyms::page;
 
 fn no_set(name: &str) -> RequestError {
-    RequestError::new(404, "resource_not_found_exception", format!("query ruleset [{name}] not found"))
+    RequestError::not_found("resource_not_found_exception", format!("query ruleset [{name}] not found"))
 }
 
 fn no_rule(set: &str, rule: &str) -> RequestError {
     let reason = format!("rule_id [{rule}] not found in query ruleset [{set}]");
-    RequestError::new(404, "resource_not_found_exception", reason)
+    RequestError::not_found("resource_not_found_exception", reason)
 }
 
 fn is_named(rule: &Value, id: &str) -> bool {
@@ -44,7 +44,7 @@ impl Node {
                 self.write_query_rules(name, rules)?;
                 Ok(is_new)
             }
-            Err(error) if error.status == 404 => {
+            Err(error) if error.class == ErrorClass::NotFound => {
                 self.write_query_rules(name, query_rules::parse_set(&json!({"rules": [rule]}))?)
             }
             Err(error) => Err(error),

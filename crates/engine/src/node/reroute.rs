@@ -73,7 +73,7 @@ impl Node {
         let to = document.changed.index.clone().unwrap_or_else(|| from.clone());
         let to = date_math::resolve(&to, self.now_millis() as i64)?;
         let id = document.changed.id.as_deref().unwrap_or("null");
-        let refused = |reason| Err(RequestError::new(500, "illegal_state_exception", reason));
+        let refused = |reason| Err(RequestError::internal("illegal_state_exception", reason));
         if document.is_by_last {
             return refused(format!(
                 "final pipeline [{}] can't change the target index (from [{from}] to [{to}]) for document [{id}]",

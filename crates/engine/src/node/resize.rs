@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_search::SearchRequest;
 use serde_json::{Map, Value, json};
 
@@ -34,8 +34,7 @@ impl<'n> Copying<'n> {
         let target: Arc<str> = node.catalog.load().dated(target)?.into();
         match node.copying.lock().insert(target.clone()) {
             true => Ok(Copying { node, target }),
-            false => Err(RequestError::new(
-                400,
+            false => Err(RequestError::bad_request(
                 "resource_already_exists_exception",
                 format!("index [{target}] is being made by another request"),
             )),
@@ -97,7 +96,7 @@ impl Node {
                 "index {} must be read-only to resize index. use \"index.blocks.write=true\"",
                 info.name
             );
-            return Err(RequestError::new(500, "illegal_state_exception", reason));
+            return Err(RequestError::internal("illegal_state_exception", reason));
         }
         let mut settings: Map<String, Value> = info.settings.clone();
         let is_copied = |key: &str| !OWN_SETTINGS.contains(&key) && !NOT_COPIED.contains(&key);
@@ -131,7 +130,7 @@ impl Node {
         let refreshed = self.refresh(index, IndicesOptions::BROADCAST)?;
         if refreshed.failed > 0 {
             let reason = format!("not all shards of [{index}] could be refreshed");
-            return Err(RequestError::new(503, "unavailable_shards_exception", reason));
+            return Err(RequestError::unavailable("unavailable_shards_exception", reason));
         }
         Ok(())
     }
@@ -210,9 +209,10 @@ impl Node {
             },
             cancelled,
         )?;
-        if let Some(failure) = copied.body["failures"].get(0) {
-            let reason = format!("a document could not be copied to [{}]: {failure}", created.index);
-            return Err(RequestError::new(copied.status.max(400), "illegal_state_exception", reason));
+        if let Some(failure) = copied.failures.first() {
+            let class = copied.failures.iter().map(|failure| failure.class).max();
+            let reason = format!("a document could not be copied to [{}]: {}", created.index, failure.shown);
+            return Err(RequestError::new(class.unwrap_or(failure.class), "illegal_state_exception", reason));
         }
         if !late.is_empty() {
             let options = IndicesOptions::METADATA;
@@ -247,10 +247,7 @@ fn parse(body: &Value) -> Result<(Map<String, Value>, Value)> {
             "max_primary_shard_size" => {
                 return Err(RequestError::unsupported("[max_primary_shard_size] of a resize"));
             }
-            other => {
-                let reason = format!("[resize_request] unknown field [{other}]");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
-            }
+            other => return Err(ObjectParser("resize_request").unknown(other)),
         }
     }
     Ok((settings, aliases))

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::Node;
@@ -40,17 +40,10 @@ impl RolloverRequest {
         };
         for (key, value) in members {
             if key == "conditions" {
-                request.conditions = Conditions::parse(value).map_err(|cause| {
-                    RequestError::new(
-                        400,
-                        "x_content_parse_exception",
-                        "[rollover] failed to parse field [conditions]",
-                    )
-                    .caused_by(cause)
-                })?;
+                request.conditions =
+                    Conditions::parse(value).map_err(|cause| ObjectParser("rollover").failed(key, cause))?;
             } else if !request.body.read(key, value)? {
-                let reason = format!("[rollover] unknown field [{key}]");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(ObjectParser("rollover").unknown(key));
             }
         }
         if !request.conditions.is_empty() && !request.conditions.has_max() {
@@ -179,8 +172,7 @@ impl Node {
             )));
         }
         let Some(indices) = catalog.aliases.get(target) else {
-            return Err(RequestError::new(
-                404,
+            return Err(RequestError::not_found(
                 "resource_not_found_exception",
                 format!("rollover target [{target}] does not exist"),
             ));

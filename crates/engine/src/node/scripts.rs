@@ -82,13 +82,12 @@ impl Node {
         self.scripts.stored(id)
     }
 
-    /// `DELETE _scripts/{id}`; 404 for an unknown id.
+    /// `DELETE _scripts/{id}`; `NotFound` for an unknown id.
     pub fn delete_script(&self, id: &str) -> Result<()> {
         let _changing = self.changing.lock();
         self.change_scripts(|scripts| match scripts.as_object_mut().and_then(|known| known.remove(id)) {
             Some(_) => Ok(()),
-            None => Err(RequestError::new(
-                404,
+            None => Err(RequestError::not_found(
                 "resource_not_found_exception",
                 format!("stored script [{id}] does not exist and cannot be deleted"),
             )),

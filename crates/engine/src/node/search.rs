@@ -429,7 +429,7 @@ fn check_no_shard_missing(failures: &[ShardFailure]) -> Result<()> {
         missing.join(", ")
     );
     let refused = |reason: String| {
-        RequestError::new(503, "search_phase_execution_exception", reason)
+        RequestError::unavailable("search_phase_execution_exception", reason)
             .with("phase", "query")
             .with("grouped", true)
             .with("failed_shards", Value::Array(Vec::new()))

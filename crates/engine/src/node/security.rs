@@ -41,7 +41,7 @@ impl Node {
 /// Refuses what cannot be done to an index of which parts are hidden from the request of this thread.
 ///
 /// # Errors
-/// 400 with `why`.
+/// `BadRequest` with `why`.
 pub(super) fn check_sees_all(index: &str, why: &str) -> Result<()> {
     limber_access::current().map_or(Ok(()), |access| access.check_unlimited(index, None, why))
 }
@@ -52,8 +52,7 @@ pub(super) fn check_sees_all(index: &str, why: &str) -> Result<()> {
 /// The folder holds no node or is in use, there is no such user, or the password is not valid.
 pub fn set_password_offline(path: &Path, user: &str, password: &str) -> Result<()> {
     let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| match error {
-        limber_store::Error::Locked { path } => RequestError::new(
-            500,
+        limber_store::Error::Locked { path } => RequestError::internal(
             "illegal_state_exception",
             format!("the data folder {} is in use by another process", path.display()),
         ),

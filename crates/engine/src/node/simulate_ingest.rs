@@ -83,7 +83,7 @@ impl Node {
 
     fn simulation(&self, index: Option<&str>, body: &Value) -> Result<Simulation> {
         let Value::Object(body) = body else {
-            return Err(RequestError::new(400, "parse_exception", "the request body must be an object"));
+            return Err(RequestError::bad_request("parse_exception", "the request body must be an object"));
         };
         let mut options = Options::new(body.clone(), "");
         let mut substitutes = |key: &str| options.optional_map(key).map(Option::unwrap_or_default);
@@ -220,7 +220,7 @@ impl Node {
             }
         }
         let reason = "the document's mapping update did not take effect";
-        Err(RequestError::new(500, "illegal_state_exception", reason))
+        Err(RequestError::internal("illegal_state_exception", reason))
     }
 
     /// That of the index, or the one that it would be created with.

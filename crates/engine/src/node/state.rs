@@ -338,5 +338,5 @@ fn texts(set: &BTreeSet<Arc<str>>) -> Vec<&str> {
 }
 
 fn unreadable(error: &Error) -> RequestError {
-    RequestError::new(500, "i_o_exception", format!("[{FILE}] cannot be read: {error}"))
+    RequestError::internal("i_o_exception", format!("[{FILE}] cannot be read: {error}"))
 }

@@ -102,7 +102,7 @@ impl Node {
     /// Ends a doubt, if there is one, by writing the state once more.
     ///
     /// # Errors
-    /// 503 as long as that fails: no metadata may be changed.
+    /// `Unavailable` as long as that fails: no metadata may be changed.
     pub(super) fn settle_state(&self) -> Result<()> {
         match self.is_state_in_doubt() {
             false => Ok(()),
@@ -128,9 +128,7 @@ impl Node {
                 }
             }
             Replaced::Untouched(_) | Replaced::Unknown(_) => {
-                return Err(RequestError::new(
-                    503,
-                    "illegal_state_exception",
+                return Err(RequestError::unavailable("illegal_state_exception",
                     "no metadata changes until the node's state [state/node.json] can be written again after a failure",
                 )
                 .caused_by(doubt.error));
@@ -154,8 +152,7 @@ impl Node {
         let doubt = self.doubt.lock();
         match doubt.as_ref().filter(|doubt| doubt.at_stake.deleted.contains(&index.uuid)) {
             None => Ok(()),
-            Some(doubt) => Err(RequestError::new(
-                503,
+            Some(doubt) => Err(RequestError::unavailable(
                 "illegal_state_exception",
                 format!(
                     "index [{}] takes no writes: its deletion failed and could not be taken back yet",

@@ -13,12 +13,12 @@ use crate::catalog::IndexMetadata;
 use crate::synonyms::{self, SETS_MAX, SynonymSet};
 
 fn no_set(name: &str) -> RequestError {
-    RequestError::new(404, "resource_not_found_exception", format!("synonyms set [{name}] not found"))
+    RequestError::not_found("resource_not_found_exception", format!("synonyms set [{name}] not found"))
 }
 
 fn no_rule(set: &str, rule: &str) -> RequestError {
     let reason = format!("synonym rule [{rule}] not found on synonyms set [{set}]");
-    RequestError::new(404, "resource_not_found_exception", reason)
+    RequestError::not_found("resource_not_found_exception", reason)
 }
 
 impl Node {
@@ -56,7 +56,7 @@ impl Node {
         })
     }
 
-    /// `DELETE _synonyms/{set}/{id}`; 404 for an unknown set or rule. Analyzers that use the set are made
+    /// `DELETE _synonyms/{set}/{id}`; `NotFound` for an unknown set or rule. Analyzers that use the set are made
     /// again.
     pub fn delete_synonym_rule(&self, name: &str, id: &str) -> Result<()> {
         self.change_synonyms(|sets| {

@@ -24,13 +24,13 @@ impl Node {
         self.change_templates(|_, templates| templates.put_legacy(name, body, create))
     }
 
-    /// `GET /_template/{name}`: `{name: body}`; an empty name is all. 404 is `Ok` of an empty object when a
-    /// name has no wildcard: the edge answers 404 with `{}`.
+    /// `GET /_template/{name}`: `{name: body}`; an empty name is all. For a name without
+    /// wildcard that is not there it is empty, which the edge answers as not found.
     pub fn get_templates(&self, name: &str) -> Result<Map<String, Value>> {
         Ok(self.catalog.load().templates.get_legacy(name))
     }
 
-    /// `DELETE _template/{name}`: a name or pattern; 404 for a name that is not there.
+    /// `DELETE _template/{name}`: a name or pattern; `NotFound` for a name that is not there.
     pub fn delete_template(&self, name: &str) -> Result<()> {
         self.change_templates(|_, templates| templates.delete_legacy(name))
     }
@@ -55,14 +55,14 @@ impl Node {
         })
     }
 
-    /// The body of `GET /_index_template/{name}`: `{"index_templates": [...]}`; 404
-    /// `resource_not_found_exception`.
+    /// The body of `GET /_index_template/{name}`: `{"index_templates": [...]}`;
+    /// `resource_not_found_exception` (`NotFound`).
     pub fn get_index_templates(&self, name: &str) -> Result<Value> {
         self.catalog.load().templates.get_composable(name)
     }
 
     /// `DELETE _index_template/{name}`: names and patterns. A template that a data stream needs is not
-    /// deleted; 404 for a name that is not there.
+    /// deleted; `NotFound` for a name that is not there.
     pub fn delete_index_template(&self, name: &str) -> Result<()> {
         self.change_templates(|catalog, templates| {
             let before: Vec<String> = templates.composable.keys().cloned().collect();
@@ -96,7 +96,7 @@ impl Node {
         self.change_templates(|_, templates| templates.put_component(name, body, create))
     }
 
-    /// `{"component_templates": [...]}`; 404 `resource_not_found_exception`.
+    /// `{"component_templates": [...]}`; `resource_not_found_exception` (`NotFound`).
     pub fn get_component_templates(&self, name: &str) -> Result<Value> {
         self.catalog.load().templates.get_components(name)
     }

@@ -42,8 +42,7 @@ impl Node {
         let source: Value = match &request.document {
             Some(document @ Value::Object(_)) => document.clone(),
             Some(_) => {
-                return Err(RequestError::new(
-                    400,
+                return Err(RequestError::bad_request(
                     "document_parsing_exception",
                     "Malformed content, must start with an object",
                 ));

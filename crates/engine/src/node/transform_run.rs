@@ -29,7 +29,7 @@ impl Node {
             (Some(id), _) => match &self.state.load().transforms[id] {
                 Value::Null => {
                     let reason = format!("Transform with id [{id}] could not be found");
-                    return Err(RequestError::new(404, "resource_not_found_exception", reason));
+                    return Err(RequestError::not_found("resource_not_found_exception", reason));
                 }
                 entry => TransformConfig::parse(&entry["config"], true)?,
             },
@@ -243,7 +243,10 @@ impl Node {
             let page = page?;
             self.write_page(id, config, &page)?;
             if cancelled.load(Ordering::Relaxed) {
-                return Err(RequestError::new(400, "task_cancelled_exception", "the transform was stopped"));
+                return Err(RequestError::bad_request(
+                    "task_cancelled_exception",
+                    "the transform was stopped",
+                ));
             }
             match page.after {
                 Some(next) if page.documents.len() as u64 >= config.page_size => after = Some(next),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use limber_access as access;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, ObjectParser, RequestError};
 use limber_store::sync::Mutex;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
@@ -71,15 +71,14 @@ impl Transforms {
 }
 
 fn missing(id: &str) -> RequestError {
-    RequestError::new(
-        404,
+    RequestError::not_found(
         "resource_not_found_exception",
         format!("Transform with id [{id}] could not be found"),
     )
 }
 
 fn conflict(reason: String) -> RequestError {
-    RequestError::new(409, "status_exception", reason)
+    RequestError::new(ErrorClass::Conflict, "status_exception", reason)
 }
 
 impl Node {
@@ -92,7 +91,7 @@ impl Node {
         let kept = self.state.load().transforms.clone();
         if !kept[id].is_null() {
             let reason = format!("Transform with id [{id}] already exists");
-            return Err(RequestError::new(400, "resource_already_exists_exception", reason));
+            return Err(RequestError::bad_request("resource_already_exists_exception", reason));
         }
         if kept.as_object().is_some_and(|kept| kept.len() >= TRANSFORMS_MAX) {
             return Err(RequestError::illegal_argument(format!(
@@ -120,8 +119,7 @@ impl Node {
         if let Ok((index, _)) = catalog.single(&config.dest_index)
             && sources.iter().any(|source| source.uuid == index.uuid)
         {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "validation_exception",
                 format!(
                     "Validation Failed: 1: Destination index [{}] is included in source expression [{}];",
@@ -148,11 +146,7 @@ impl Node {
         for (key, value) in body.as_object().into_iter().flatten() {
             match (key.as_str(), value) {
                 ("pivot" | "latest", _) => {
-                    return Err(RequestError::new(
-                        400,
-                        "x_content_parse_exception",
-                        format!("[data_frame_transform_config_update] unknown field [{key}]"),
-                    ));
+                    return Err(ObjectParser("data_frame_transform_config_update").unknown(key));
                 }
                 (_, Value::Null) => drop(merged.as_object_mut().map(|merged| merged.shift_remove(key))),
                 _ => merged[key] = value.clone(),

@@ -2,7 +2,7 @@
 //!
 //! Source: `UpdateHelper`, `XContentHelper#update`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_script::{Script, ScriptContext, Scripts, run_on_context};
 use limber_store::Charge;
 use limber_work as work;
@@ -35,7 +35,7 @@ struct UpdateBody {
 impl UpdateBody {
     fn parse(body: &[u8]) -> Result<UpdateBody> {
         let broken = |why: String| {
-            RequestError::new(400, "x_content_parse_exception", format!("[UpdateRequest] {why}"))
+            RequestError::bad_request("x_content_parse_exception", format!("[UpdateRequest] {why}"))
         };
         let Value::Object(members) =
             serde_json::from_slice(body).map_err(|error| broken(error.to_string()))?
@@ -192,11 +192,12 @@ impl Node {
                     }
                     return Ok((outcome, unsynced));
                 }
-                Some(Err(error)) if error.status == 409 && retries_left > 0 => retries_left -= 1,
+                Some(Err(error)) if error.class == ErrorClass::Conflict && retries_left > 0 => {
+                    retries_left -= 1
+                }
                 Some(Err(error)) => return Err(error),
                 None => {
-                    return Err(RequestError::new(
-                        500,
+                    return Err(RequestError::internal(
                         "illegal_state_exception",
                         "a write of one operation answers once",
                     ));
@@ -241,8 +242,7 @@ fn plan(
         }
         return match upsert {
             Some(upsert) => Ok(Plan::Create { source: to_bytes(upsert)? }),
-            None => Err(shard.located(RequestError::new(
-                404,
+            None => Err(shard.located(RequestError::not_found(
                 "document_missing_exception",
                 format!("[{id}]: document missing"),
             ))),
@@ -259,13 +259,12 @@ fn plan(
     }
     if found.source.is_empty() {
         let reason = format!("[{id}]: document source missing");
-        return Err(shard.located(RequestError::new(400, "document_source_missing_exception", reason)));
+        return Err(shard.located(RequestError::bad_request("document_source_missing_exception", reason)));
     }
     let mut source = match serde_json::from_slice(&found.source) {
         Ok(Value::Object(source)) => source,
         _ => {
-            return Err(RequestError::new(
-                500,
+            return Err(RequestError::internal(
                 "illegal_state_exception",
                 "the stored document is not an object",
             ));
@@ -329,7 +328,7 @@ fn scripted(
 }
 
 fn to_bytes(document: &Map<String, Value>) -> Result<Vec<u8>> {
-    serde_json::to_vec(document).map_err(|error| RequestError::new(500, "exception", error.to_string()))
+    serde_json::to_vec(document).map_err(|error| RequestError::internal("exception", error.to_string()))
 }
 
 /// Lays `changes` over `source`; objects merge, everything else is replaced. Whether anything changed.

@@ -3,7 +3,7 @@
 //! The effective value of a key is the transient one, else the persistent one, else the configuration's, else
 //! the default.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::{AllowedScripts, ScriptLimits};
 use serde_json::{Map, Value};
 
@@ -151,11 +151,7 @@ impl ClusterSettings {
             RequestError::parsing("Expected [START_OBJECT] but found a value that is not an object")
         })?;
         if let Some(unknown) = object.keys().find(|key| !matches!(key.as_str(), "persistent" | "transient")) {
-            return Err(RequestError::new(
-                400,
-                "x_content_parse_exception",
-                format!("[cluster_update_settings_request] unknown field [{unknown}]"),
-            ));
+            return Err(ObjectParser("cluster_update_settings_request").unknown(unknown));
         }
         let part = |name: &str| object.get(name).map_or(Ok(Map::new()), flatten);
         let (persistent, transient) = (part("persistent")?, part("transient")?);

@@ -175,8 +175,7 @@ pub fn find(table: &'static [Definition], key: &str) -> Option<&'static Definiti
 }
 
 fn private_setting(key: &str) -> RequestError {
-    RequestError::new(
-        400,
+    RequestError::bad_request(
         "validation_exception",
         format!("Validation Failed: 1: private index setting [{key}] can not be set explicitly;"),
     )

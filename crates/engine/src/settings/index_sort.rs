@@ -114,7 +114,7 @@ fn check_field(path: &str, mapping: &Mapping, index: &str) -> Result<()> {
         let reason = format!(
             "runtime field [{path}] shadows an index sort field, which would prevent shards from being allocated"
         );
-        return Err(RequestError::new(400, "mapper_parsing_exception", reason));
+        return Err(RequestError::bad_request("mapper_parsing_exception", reason));
     }
     if field.flattened == Some(Flattened::Key) {
         return refused(format!("invalid index sort field:[{path}]"));

@@ -215,7 +215,7 @@ impl Shard {
         directory: Arc<dyn Directory>,
         services: ShardServices,
     ) -> Shard {
-        let closed = RequestError::new(503, "shard_not_ready_exception", "CurrentState[RECOVERING]");
+        let closed = RequestError::unavailable("shard_not_ready_exception", "CurrentState[RECOVERING]");
         Shard {
             index,
             number,
@@ -258,10 +258,10 @@ impl Shard {
     pub(crate) fn close(&self) {
         let _replacing = self.replacing.lock();
         if let Ok(core) = self.core() {
-            core.fail(RequestError::new(503, "already_closed_exception", "this shard is closed"));
+            core.fail(RequestError::unavailable("already_closed_exception", "this shard is closed"));
             core.translog.close();
         }
-        let closed = RequestError::new(503, "index_closed_exception", "closed");
+        let closed = RequestError::unavailable("index_closed_exception", "closed");
         self.replace_core(Err(closed));
     }
 
@@ -379,7 +379,7 @@ impl Core {
         if !self.is_failed() {
             return Ok(());
         }
-        let unknown = || RequestError::new(503, "unavailable_shards_exception", "the shard has failed");
+        let unknown = || RequestError::unavailable("unavailable_shards_exception", "the shard has failed");
         Err(self.failure.lock().clone().unwrap_or_else(unknown))
     }
 

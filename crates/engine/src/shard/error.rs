@@ -1,6 +1,6 @@
 //! Failures below, in the words of the API.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_store::Error as StoreError;
 
 /// A failure of disk or memory.
@@ -9,10 +9,10 @@ pub(crate) fn store_error(error: &StoreError) -> RequestError {
         StoreError::LimitExceeded(no_room) => no_room.clone().into(),
         // Lucene's `IndexFormatTooNewException`.
         StoreError::Newer { .. } => {
-            RequestError::new(500, "index_format_too_new_exception", error.to_string())
+            RequestError::internal("index_format_too_new_exception", error.to_string())
         }
-        StoreError::Corrupt { .. } => RequestError::new(500, "corrupt_index_exception", error.to_string()),
-        _ => RequestError::new(500, "i_o_exception", error.to_string()),
+        StoreError::Corrupt { .. } => RequestError::internal("corrupt_index_exception", error.to_string()),
+        _ => RequestError::internal("i_o_exception", error.to_string()),
     }
 }
 
@@ -21,15 +21,13 @@ pub(crate) fn store_error(error: &StoreError) -> RequestError {
 /// Source: `IndexMetadata#INDEX_READ_ONLY_ALLOW_DELETE_BLOCK`.
 pub(crate) fn disk_error(error: &StoreError, index: &str) -> RequestError {
     if error.is_disk_full() {
-        return RequestError::new(
-            429,
-            "cluster_block_exception",
+        return RequestError::new(ErrorClass::TooManyRequests, "cluster_block_exception",
             format!(
                 "index [{index}] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has \
                  read-only-allow-delete block; for more information, see https://www.elastic.co/docs/troubleshoot];"
             ),
         )
-        .caused_by(RequestError::new(500, "i_o_exception", error.to_string()));
+        .caused_by(RequestError::internal("i_o_exception", error.to_string()));
     }
     store_error(error)
 }
@@ -39,8 +37,8 @@ pub(crate) fn segment_error(error: &limber_segment::Error) -> RequestError {
         limber_segment::Error::Store(error) => store_error(error),
         limber_segment::Error::ImmenseTerm { .. } => RequestError::illegal_argument(error.to_string()),
         limber_segment::Error::Corrupt { .. } => {
-            RequestError::new(500, "corrupt_index_exception", error.to_string())
+            RequestError::internal("corrupt_index_exception", error.to_string())
         }
-        other => RequestError::new(500, "exception", other.to_string()),
+        other => RequestError::internal("exception", other.to_string()),
     }
 }

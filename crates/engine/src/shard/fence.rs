@@ -23,7 +23,7 @@ impl Drop for Fence<'_> {
         if std::thread::panicking() {
             let why = format!("{} panicked; the shard recovers from disk", self.what);
             tracing::error!(why, "shard failed");
-            self.core.fail(RequestError::new(500, "engine_exception", why));
+            self.core.fail(RequestError::internal("engine_exception", why));
         }
     }
 }

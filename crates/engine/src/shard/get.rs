@@ -109,8 +109,7 @@ impl Shard {
             return Ok(None);
         };
         let Record { operation, identity } = Record::parse(&payload).map_err(|error| {
-            RequestError::new(
-                500,
+            RequestError::internal(
                 "corrupt_index_exception",
                 format!("translog record of a document: {error}"),
             )

@@ -55,7 +55,7 @@ impl Shard {
     /// What is hidden of this shard from the request of this thread.
     ///
     /// # Errors
-    /// 403: it must not touch the index at all.
+    /// `Forbidden`: it must not touch the index at all.
     pub(crate) fn limits(&self) -> Result<Option<Limits>> {
         match limber_access::current() {
             None => Ok(None),

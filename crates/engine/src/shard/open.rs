@@ -56,7 +56,7 @@ impl Shard {
         let _replacing = self.replacing.lock();
         let mut first_segment = 0;
         if let Ok(core) = self.core() {
-            core.fail(RequestError::new(503, "already_closed_exception", "the shard is being reopened"));
+            core.fail(RequestError::unavailable("already_closed_exception", "the shard is being reopened"));
             core.translog.close();
             // Whoever is in the middle of a refresh, merge installation or commit of the old core must be out of the folder.
             drop(core.refreshing.lock());
@@ -175,7 +175,7 @@ impl Shard {
             && let Some(problem) = opened.segment.check().problems.first()
         {
             let why = format!("{} {}: {}", problem.file, problem.field, problem.message);
-            return Err(RequestError::new(500, "corrupt_index_exception", why));
+            return Err(RequestError::internal("corrupt_index_exception", why));
         }
         let live = match live_generation {
             None => None,

@@ -117,7 +117,7 @@ pub(crate) fn commit_of_closed(directory: Arc<dyn Directory>) -> Result<PinnedCo
         let reason = format!(
             "the closed shard has [{missing}] operations in its translog that its commit lacks; open and close its index"
         );
-        return Err(RequestError::new(500, "illegal_state_exception", reason));
+        return Err(RequestError::internal("illegal_state_exception", reason));
     }
     let files = files_of(&commit, &*directory)?;
     Ok(PinnedCommit { point: point_of(&commit), files, directory, pins: None })

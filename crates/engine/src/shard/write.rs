@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use limber_codec::prefetch::prefetch_start;
-use limber_mapping::{Mapping, RequestError, document};
+use limber_mapping::{ErrorClass, Mapping, RequestError, document};
 use limber_segment::WriteIdentity;
 use limber_store::sync::RwLockReadGuard;
 
@@ -289,10 +289,10 @@ impl Shard {
     fn update_mapping(&self, mapping: &Mapping, source: &[u8], updates: usize) -> Result<()> {
         if updates > MAPPING_UPDATES_MAX {
             let why = "the document's mapping update did not take effect";
-            return Err(RequestError::new(500, "mapper_exception", why));
+            return Err(RequestError::internal("mapper_exception", why));
         }
         let inferred = document::infer(mapping, source)?;
-        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
+        let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         self.services.host.upgrade().ok_or_else(gone)?.update_mapping(&self.index, &inferred)
     }
 
@@ -427,7 +427,11 @@ impl Shard {
     }
 
     pub(crate) fn conflict(&self, id: &str, why: String) -> RequestError {
-        self.located(RequestError::new(409, VERSION_CONFLICT, format!("[{id}]: version conflict, {why}")))
+        self.located(RequestError::new(
+            ErrorClass::Conflict,
+            VERSION_CONFLICT,
+            format!("[{id}]: version conflict, {why}"),
+        ))
     }
 }
 

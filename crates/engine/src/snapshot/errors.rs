@@ -6,15 +6,15 @@ use limber_mapping::RequestError;
 use limber_store::Error as StoreError;
 
 pub(crate) fn repository_error(repository: &str, why: impl std::fmt::Display) -> RequestError {
-    RequestError::new(500, "repository_exception", format!("[{repository}] {why}"))
+    RequestError::internal("repository_exception", format!("[{repository}] {why}"))
 }
 
 pub(crate) fn repository_missing(repository: &str) -> RequestError {
-    RequestError::new(404, "repository_missing_exception", format!("[{repository}] missing"))
+    RequestError::not_found("repository_missing_exception", format!("[{repository}] missing"))
 }
 
 pub(crate) fn verification_error(repository: &str, why: impl std::fmt::Display) -> RequestError {
-    RequestError::new(500, "repository_verification_exception", format!("[{repository}] {why}"))
+    RequestError::internal("repository_verification_exception", format!("[{repository}] {why}"))
 }
 
 /// Two have changed a repository at once; what the later one did does not count.
@@ -32,23 +32,23 @@ pub(crate) fn storage_error(repository: &str, error: &StoreError) -> RequestErro
 
 pub(crate) fn invalid_snapshot_name(repository: &str, name: &str, why: &str) -> RequestError {
     let reason = format!("[{repository}:{name}] Invalid snapshot name [{name}], {why}");
-    RequestError::new(400, "invalid_snapshot_name_exception", reason)
+    RequestError::bad_request("invalid_snapshot_name_exception", reason)
 }
 
 pub(crate) fn snapshot_missing(repository: &str, name: &str) -> RequestError {
-    RequestError::new(404, "snapshot_missing_exception", format!("[{repository}:{name}] is missing"))
+    RequestError::not_found("snapshot_missing_exception", format!("[{repository}:{name}] is missing"))
 }
 
 /// `name`: with the snapshot's uuid where it has one.
 pub(crate) fn snapshot_error(repository: &str, name: &str, why: impl std::fmt::Display) -> RequestError {
-    RequestError::new(500, "snapshot_exception", format!("[{repository}:{name}] {why}"))
+    RequestError::internal("snapshot_exception", format!("[{repository}:{name}] {why}"))
 }
 
 pub(crate) fn concurrent_execution(repository: &str, name: &str, why: &str) -> RequestError {
     let reason = format!("[{repository}:{name}] {why}");
-    RequestError::new(503, "concurrent_snapshot_execution_exception", reason)
+    RequestError::unavailable("concurrent_snapshot_execution_exception", reason)
 }
 
 pub(crate) fn restore_error(repository: &str, name: &str, why: impl std::fmt::Display) -> RequestError {
-    RequestError::new(500, "snapshot_restore_exception", format!("[{repository}:{name}] {why}"))
+    RequestError::internal("snapshot_restore_exception", format!("[{repository}:{name}] {why}"))
 }

@@ -139,6 +139,8 @@ pub(crate) fn filter_indices<'n>(
 
 #[cfg(test)]
 mod tests {
+    use limber_mapping::ErrorClass;
+
     use super::*;
 
     #[test]
@@ -177,6 +179,6 @@ mod tests {
         check("b,x", &["b"]);
         check("-a1", &[]);
         let missing = filter_indices(names.into_iter(), "b,x", false).expect_err("missing");
-        assert_eq!((missing.status, &*missing.reason), (404, "no such index [x]"));
+        assert_eq!((missing.class, &*missing.reason), (ErrorClass::NotFound, "no such index [x]"));
     }
 }

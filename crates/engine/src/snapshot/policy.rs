@@ -2,7 +2,7 @@
 //!
 //! Source: Elasticsearch's `SnapshotLifecyclePolicy`, `SnapshotRetentionConfiguration`, `SnapshotLifecycleStats`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -95,8 +95,7 @@ impl SnapshotPolicy {
         let members = body.as_object().ok_or_else(|| RequestError::parsing("a policy is an object"))?;
         let known = ["schedule", "name", "repository", "config", "retention"];
         if let Some(unknown) = members.keys().find(|key| !known.contains(&&***key)) {
-            let reason = format!("[snapshot_lifecycle] unknown field [{unknown}]");
-            return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            return Err(ObjectParser("snapshot_lifecycle").unknown(unknown));
         }
         let text = |key: &str| {
             members
@@ -264,8 +263,7 @@ impl Retention {
                 "min_count" => retention.min_count = count(key, "minimum", value)?,
                 "max_count" => retention.max_count = count(key, "maximum", value)?,
                 _ => {
-                    let reason = format!("[snapshot_retention] unknown field [{key}]");
-                    return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                    return Err(ObjectParser("snapshot_retention").unknown(key));
                 }
             }
         }

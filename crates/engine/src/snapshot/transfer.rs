@@ -101,8 +101,7 @@ impl Transfer<'_> {
             if offset == bytes
                 && let Some(expected) = file.crc.filter(|expected| *expected != whole.clone().finish())
             {
-                return Err(RequestError::new(
-                    500,
+                return Err(RequestError::internal(
                     "corrupt_index_exception",
                     format!(
                         "[{}] is damaged: its checksum is [{:08x}] instead of [{expected:08x}]",
@@ -193,7 +192,7 @@ impl Transfer<'_> {
 
     pub(crate) fn check_cancelled(&self) -> Result<()> {
         match self.cancelled.load(Ordering::Relaxed) {
-            true => Err(RequestError::new(400, "task_cancelled_exception", "task cancelled")),
+            true => Err(RequestError::bad_request("task_cancelled_exception", "task cancelled")),
             false => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! The definition of a transform: its JSON, and what of it can be wrong.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_text::time_value::TimeValue;
 use serde_json::{Map, Value, json};
 
@@ -45,36 +45,16 @@ pub(crate) struct TransformConfig {
     pub retention: Option<(String, String)>,
 }
 
-fn malformed(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason.into())
-}
+const CONFIG: ObjectParser<'_> = ObjectParser("data_frame_transform_config");
+const SOURCE: ObjectParser<'_> = ObjectParser("data_frame_config_source");
+const DEST: ObjectParser<'_> = ObjectParser("data_frame_config_dest");
+const SYNC: ObjectParser<'_> = ObjectParser("data_frame_transform_config_sync");
+const SYNC_TIME: ObjectParser<'_> = ObjectParser("data_frame_transform_pivot_sync_time");
+const SETTINGS: ObjectParser<'_> = ObjectParser("transform_config_settings");
+const RETENTION: ObjectParser<'_> = ObjectParser("transform_retention_policy");
 
-fn object<'v>(value: &'v Value, what: &str) -> Result<&'v Map<String, Value>> {
-    let wrong =
-        || malformed(format!("[{what}] Expected START_OBJECT but was: {}", limber_mapping::token(value)));
-    value.as_object().ok_or_else(wrong)
-}
-
-fn text<'v>(value: &'v Value, what: &str, field: &str) -> Result<&'v str> {
-    let wrong = || {
-        malformed(format!(
-            "[{what}] {field} doesn't support values of type: {}",
-            limber_mapping::token(value)
-        ))
-    };
-    value.as_str().ok_or_else(wrong)
-}
-
-fn unknown(what: &str, field: &str) -> RequestError {
-    malformed(format!("[{what}] unknown field [{field}]"))
-}
-
-fn required(what: &str) -> RequestError {
-    RequestError::illegal_argument(format!("Required [{what}]"))
-}
-
-fn time(value: &Value, what: &str, field: &str) -> Result<u64> {
-    Ok(TimeValue::parse(text(value, what, field)?, field)?.map_or(u64::MAX, TimeValue::millis))
+fn time(value: &Value, parser: ObjectParser<'_>, field: &str) -> Result<u64> {
+    Ok(TimeValue::parse(parser.text(field, value)?, field)?.map_or(u64::MAX, TimeValue::millis))
 }
 
 impl TransformConfig {
@@ -96,14 +76,14 @@ impl TransformConfig {
             retention: None,
         };
         let (mut pivot, mut latest) = (None, None);
-        for (key, value) in object(body, "data_frame_transform_config")? {
+        for (key, value) in CONFIG.members(body)? {
             match key.as_str() {
                 "source" => config.read_source(value)?,
                 "dest" => config.read_dest(value)?,
                 "pivot" => pivot = Some(value),
                 "latest" => latest = Some(value),
                 "frequency" => {
-                    config.frequency_ms = time(value, "data_frame_transform_config", key)?;
+                    config.frequency_ms = time(value, CONFIG, key)?;
                     if !(1_000..=FREQUENCY_MS_MAX).contains(&config.frequency_ms) {
                         return Err(RequestError::validation([
                             "minimum permitted [frequency] is [1s], highest permitted [frequency] is [1h]",
@@ -114,22 +94,22 @@ impl TransformConfig {
                 "settings" => config.read_settings(value)?,
                 "retention_policy" => config.read_retention(value)?,
                 "description" => {
-                    text(value, "data_frame_transform_config", key)?;
+                    CONFIG.text(key, value)?;
                 }
                 "_meta" => {
-                    object(value, "_meta")?;
+                    ObjectParser("_meta").members(value)?;
                 }
                 // A preview may be given what `GET` shows.
                 "id" | "version" | "create_time" if is_preview => continue,
-                other => return Err(unknown("data_frame_transform_config", other)),
+                other => return Err(CONFIG.unknown(other)),
             }
             config.body.insert(key.clone(), value.clone());
         }
         if config.indices.is_empty() {
-            return Err(required("source"));
+            return Err(ObjectParser::required("source"));
         }
         if config.dest_index.is_empty() && !is_preview {
-            return Err(required("dest"));
+            return Err(ObjectParser::required("dest"));
         }
         config.shape = match (pivot, latest) {
             (Some(pivot), None) => Shape::pivot(pivot)?,
@@ -156,7 +136,7 @@ impl TransformConfig {
     }
 
     fn read_source(&mut self, value: &Value) -> Result<()> {
-        for (key, value) in object(value, "data_frame_config_source")? {
+        for (key, value) in SOURCE.members(value)? {
             match key.as_str() {
                 "index" => {
                     let list = match value {
@@ -164,66 +144,59 @@ impl TransformConfig {
                         one => vec![one],
                     };
                     for name in list {
-                        self.indices.push(text(name, "data_frame_config_source", key)?.to_owned());
+                        self.indices.push(SOURCE.text(key, name)?.to_owned());
                     }
                 }
                 "query" => self.query = value.clone(),
                 "runtime_mappings" => self.runtime_mappings = Some(value.clone()),
                 "size" if value.is_null() => {}
-                other => return Err(unknown("data_frame_config_source", other)),
+                other => return Err(SOURCE.unknown(other)),
             }
         }
         Ok(())
     }
 
     fn read_dest(&mut self, value: &Value) -> Result<()> {
-        for (key, value) in object(value, "data_frame_config_dest")? {
+        for (key, value) in DEST.members(value)? {
             match key.as_str() {
-                "index" => self.dest_index = text(value, "data_frame_config_dest", key)?.to_owned(),
-                "pipeline" => self.pipeline = Some(text(value, "data_frame_config_dest", key)?.to_owned()),
+                "index" => self.dest_index = DEST.text(key, value)?.to_owned(),
+                "pipeline" => self.pipeline = Some(DEST.text(key, value)?.to_owned()),
                 "aliases" => {
                     for alias in value.as_array().into_iter().flatten() {
-                        let name = text(&alias["alias"], "data_frame_config_dest", "alias")?.to_owned();
+                        let name = DEST.text("alias", &alias["alias"])?.to_owned();
                         self.dest_aliases.push((name, alias["move_on_creation"].as_bool().unwrap_or(false)));
                     }
                 }
-                other => return Err(unknown("data_frame_config_dest", other)),
+                other => return Err(DEST.unknown(other)),
             }
         }
         Ok(())
     }
 
     fn read_sync(&mut self, value: &Value) -> Result<()> {
-        let members = object(value, "data_frame_transform_config_sync")?;
+        let members = SYNC.members(value)?;
         let Some(time_sync) = members.get("time").filter(|_| members.len() == 1) else {
-            return Err(unknown(
-                "sync",
-                members.keys().find(|key| *key != "time").map_or("", String::as_str),
-            ));
+            let other = members.keys().find(|key| *key != "time").map_or("", String::as_str);
+            return Err(ObjectParser("sync").unknown(other));
         };
         let mut sync = Sync { field: String::new(), delay_ms: DELAY_MS };
-        for (key, value) in object(time_sync, "data_frame_transform_pivot_sync_time")? {
+        for (key, value) in SYNC_TIME.members(time_sync)? {
             match key.as_str() {
-                "field" => sync.field = text(value, "data_frame_transform_pivot_sync_time", key)?.to_owned(),
-                "delay" => sync.delay_ms = time(value, "data_frame_transform_pivot_sync_time", key)?,
-                other => return Err(unknown("data_frame_transform_pivot_sync_time", other)),
+                "field" => sync.field = SYNC_TIME.text(key, value)?.to_owned(),
+                "delay" => sync.delay_ms = time(value, SYNC_TIME, key)?,
+                other => return Err(SYNC_TIME.unknown(other)),
             }
         }
         if sync.field.is_empty() {
-            return Err(required("field"));
+            return Err(ObjectParser::required("field"));
         }
         self.sync = Some(sync);
         Ok(())
     }
 
     fn read_settings(&mut self, value: &Value) -> Result<()> {
-        for (key, value) in object(value, "transform_config_settings")? {
-            let wrong = || {
-                let token = limber_mapping::token(value);
-                malformed(format!(
-                    "[transform_config_settings] {key} doesn't support values of type: {token}"
-                ))
-            };
+        for (key, value) in SETTINGS.members(value)? {
+            let wrong = || SETTINGS.unsupported(key, value);
             match key.as_str() {
                 "max_page_search_size" => {
                     self.page_size = value.as_u64().ok_or_else(wrong)?;
@@ -252,22 +225,19 @@ impl TransformConfig {
                 "num_failure_retries" => {
                     value.as_i64().ok_or_else(wrong)?;
                 }
-                other => return Err(unknown("transform_config_settings", other)),
+                other => return Err(SETTINGS.unknown(other)),
             }
         }
         Ok(())
     }
 
     fn read_retention(&mut self, value: &Value) -> Result<()> {
-        let members = object(value, "transform_retention_policy")?;
+        let members = RETENTION.members(value)?;
         let Some(time) = members.get("time").filter(|_| members.len() == 1) else {
-            return Err(unknown(
-                "transform_retention_policy",
-                members.keys().next().map_or("", String::as_str),
-            ));
+            return Err(RETENTION.unknown(members.keys().next().map_or("", String::as_str)));
         };
-        let field = text(&time["field"], "transform_retention_policy", "field")?.to_owned();
-        let age = text(&time["max_age"], "transform_retention_policy", "max_age")?;
+        let field = RETENTION.text("field", &time["field"])?.to_owned();
+        let age = RETENTION.text("max_age", &time["max_age"])?;
         let age_ms = TimeValue::parse(age, "max_age")?.map_or(u64::MAX, TimeValue::millis);
         self.retention = Some((field, format!("now-{}s", age_ms / 1000)));
         Ok(())

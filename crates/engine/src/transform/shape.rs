@@ -1,6 +1,6 @@
 //! How documents become groups, and groups documents: `pivot` and `latest`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::config::TransformConfig;
@@ -71,7 +71,7 @@ pub(crate) struct Page {
 }
 
 fn refused(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 impl Shape {
@@ -88,7 +88,7 @@ impl Shape {
                 }
                 "aggregations" | "aggs" => aggregations = value.as_object().cloned(),
                 other => {
-                    return Err(refused(format!("[data_frame_transform_pivot] unknown field [{other}]")));
+                    return Err(ObjectParser("data_frame_transform_pivot").unknown(other));
                 }
             }
         }
@@ -115,7 +115,7 @@ impl Shape {
                     unique_key.extend(keys.map(str::to_owned));
                 }
                 "sort" => sort = value.as_str().unwrap_or_default().to_owned(),
-                other => return Err(refused(format!("[latest_config] unknown field [{other}]"))),
+                other => return Err(ObjectParser("latest_config").unknown(other)),
             }
         }
         let invalid =
@@ -217,8 +217,7 @@ fn check_aggregations(aggregations: &Map<String, Value>) -> Result<()> {
                 "meta" => {}
                 known if AGGREGATIONS.contains(&known) => {}
                 other => {
-                    return Err(RequestError::new(
-                        400,
+                    return Err(RequestError::bad_request(
                         "status_exception",
                         format!("Unsupported aggregation type [{other}]"),
                     ));

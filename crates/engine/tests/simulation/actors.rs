@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use limber_engine::*;
+use limber_mapping::ErrorClass;
 use limber_search::{SearchRequest, UrlParameters};
 use limber_store::sync::{self, Simulation};
 use serde_json::{Value, json};
@@ -195,13 +196,13 @@ fn send(world: &World, planned: &[Planned], is_promised: bool) -> bool {
             Err(error) => {
                 all = false;
                 // A conflict or a refused document is an answer; anything else needs a fault.
-                world.check(error.status < 500 || world.may_fail(), || {
+                world.check(error.class.is_refusal() || world.may_fail(), || {
                     format!("{:?} failed without a fault: {error}", one.key)
                 });
                 world.check(
                     !matches!(one.kind, OperationKind::Index)
                         || one.external.is_some()
-                        || error.status != 409,
+                        || error.class != ErrorClass::Conflict,
                     || format!("a conflict without a condition: {error}"),
                 );
             }

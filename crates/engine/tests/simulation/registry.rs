@@ -115,7 +115,7 @@ fn look(node: &Node, (part, name): Entry) -> Result<Option<u64>> {
             let role = store.roles.get(name).and_then(|role| role.description.clone());
             if user != role {
                 let reason = format!("the user is [{user:?}], its role [{role:?}]");
-                return Err(RequestError::new(500, "half_of_a_change", reason));
+                return Err(RequestError::internal("half_of_a_change", reason));
             }
             user
         }

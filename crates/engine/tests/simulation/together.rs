@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use limber_engine::*;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_store::CrashDisk;
 use limber_store::sync::{Manner, Schedule, Simulation};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ fn both(outcomes: &Outcomes, holds: bool) -> Option<String> {
 }
 
 fn missing(what: &str) -> RequestError {
-    RequestError::new(404, "resource_not_found_exception", what.to_owned())
+    RequestError::not_found("resource_not_found_exception", what.to_owned())
 }
 
 fn rule(id: &str) -> Value {
@@ -341,7 +341,9 @@ fn pairs() -> Vec<Pair> {
             }],
             wrong: |node, outcomes| match &outcomes[1] {
                 Ok(()) => both(outcomes, is_there(node, "old")),
-                Err(error) => (error.status != 404 || error.reason == "gone").then(|| error.to_string()),
+                Err(error) => {
+                    (error.class != ErrorClass::NotFound || error.reason == "gone").then(|| error.to_string())
+                }
             },
         },
         Pair {
@@ -384,7 +386,7 @@ fn pairs() -> Vec<Pair> {
             wrong: |node, outcomes| {
                 let are_allowed = outcomes.iter().all(|outcome| match outcome {
                     Ok(()) => true,
-                    Err(error) => error.status == 429,
+                    Err(error) => error.class == ErrorClass::TooManyRequests,
                 });
                 let made =
                     node.get_index(".enrich-join*", IndicesOptions::METADATA_OPEN_CLOSED).expect("indices");

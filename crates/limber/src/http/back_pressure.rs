@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_work::Meter;
 use parking_lot::Mutex;
 
@@ -76,7 +76,7 @@ impl RunningSearch {
             let reason = format!(
                 "rejected execution of search: memory was short, and of all searches it held the most [{bytes}b]"
             );
-            RequestError::new(429, "es_rejected_execution_exception", reason)
+            RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason)
         })
     }
 }
@@ -154,7 +154,7 @@ mod tests {
         }
         assert!(large.refusal().is_none(), "not at once");
         pressure.look(900, 1000, || Mode::Enforced);
-        assert_eq!(large.refusal().map(|error| error.status), Some(429));
+        assert_eq!(large.refusal().map(|error| error.class), Some(ErrorClass::TooManyRequests));
         assert!(
             large.cancelled.load(Ordering::Relaxed)
                 && small.refusal().is_none()

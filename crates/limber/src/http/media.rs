@@ -3,7 +3,7 @@
 //! Elasticsearch's vendored types `application/vnd.elasticsearch+json; compatible-with=8` are accepted and
 //! echoed. Source: `XContentType`, `RestRequest#getParsedAccept`, `AbstractHttpServerTransport`.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use serde_json::Value;
 
 use super::json;
@@ -78,7 +78,7 @@ fn parse(text: &str) -> Option<MediaType> {
 pub fn of_body(header: Option<&str>) -> Result<Format, RequestError> {
     let Some(header) = header else {
         return Err(RequestError::new(
-            406,
+            ErrorClass::NotAcceptable,
             "content_type_header_exception",
             "Content-Type header is missing",
         ));
@@ -86,7 +86,7 @@ pub fn of_body(header: Option<&str>) -> Result<Format, RequestError> {
     match parse(header) {
         Some(media) => Ok(media.format),
         None => Err(RequestError::new(
-            406,
+            ErrorClass::NotAcceptable,
             "content_type_header_exception",
             format!("Content-Type header [{header}] is not supported"),
         )),
@@ -105,7 +105,7 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
             "cbor" => simple(Format::Cbor, "application/cbor"),
             "text" | "txt" => Ok(MediaType::json()),
             "smile" => Err(RequestError::new(
-                406,
+                ErrorClass::NotAcceptable,
                 "not_acceptable_exception",
                 "format [smile] is not supported by Limber yet",
             )),
@@ -126,7 +126,7 @@ pub fn of_answer(format: Option<&str>, accept: Option<&str>) -> Result<MediaType
         }
     }
     Err(RequestError::new(
-        406,
+        ErrorClass::NotAcceptable,
         "media_type_header_exception",
         format!("Invalid media-type value on header [Accept]: [{accept}]"),
     ))
@@ -262,6 +262,6 @@ mod tests {
         );
         assert!(of_answer(None, Some("image/png")).is_err());
         assert_eq!(of_body(Some("application/x-ndjson")).expect("known"), Format::NdJson);
-        assert_eq!(of_body(Some("text/plain")).expect_err("unknown").status, 406);
+        assert_eq!(of_body(Some("text/plain")).expect_err("unknown").class, ErrorClass::NotAcceptable);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`framing`] sees to it that requests are what they seem, [`connections`] limits how many clients there are, [`pools`] runs the
 //! handlers on bounded threads, [`queue`] says whose turn it is, [`back_pressure`] which search goes when memory is short, [`request`] and
-//! [`response`] are what handlers see, [`render`] with [`media`], [`filter_path`] and [`json`] shapes what goes out.
+//! [`response`] are what handlers see, [`status`] says which status an outcome has, [`render`] with [`media`],
+//! [`filter_path`] and [`json`] shapes what goes out.
 
 pub mod back_pressure;
 pub mod config;
@@ -20,4 +21,5 @@ pub mod request;
 pub mod response;
 pub mod slow;
 pub mod socket;
+pub mod status;
 pub mod watched;

@@ -6,6 +6,6 @@ use limber_mapping::RequestError;
 pub fn circuit_breaking(error: &limber_store::Error) -> RequestError {
     match error {
         limber_store::Error::LimitExceeded(no_room) => no_room.clone().into(),
-        other => RequestError::new(500, "exception", other.to_string()),
+        other => RequestError::internal("exception", other.to_string()),
     }
 }

@@ -134,8 +134,7 @@ impl Request {
                     RequestError::illegal_argument(format!(
                         "Failed to parse int parameter [{name}] with value [{text}]"
                     ))
-                    .caused_by(RequestError::new(
-                        400,
+                    .caused_by(RequestError::bad_request(
                         "number_format_exception",
                         format!("For input string: \"{text}\""),
                     ))
@@ -176,7 +175,7 @@ impl Request {
 
     /// The body as JSON, required.
     pub fn json_required(&self) -> Result<Value, RequestError> {
-        self.json()?.ok_or_else(|| RequestError::new(400, "parse_exception", "request body is required"))
+        self.json()?.ok_or_else(|| RequestError::bad_request("parse_exception", "request body is required"))
     }
 }
 
@@ -199,8 +198,8 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, RequestError> {
         let kind = if error.is_eof() { "x_content_e_o_f_exception" } else { "x_content_parse_exception" };
         let place = format!("[{}:{}]", error.line(), error.column());
         match error.is_eof() {
-            true => RequestError::new(400, kind, format!("{place} Unexpected end of file")),
-            false => RequestError::new(400, kind, format!("{place} {error}")),
+            true => RequestError::bad_request(kind, format!("{place} Unexpected end of file")),
+            false => RequestError::bad_request(kind, format!("{place} {error}")),
         }
     })
 }

@@ -1,7 +1,9 @@
 //! An answer as handlers make it, and errors in Elasticsearch's shape.
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value, json};
+
+use super::status;
 
 /// What clients without valid credentials are told that they may send.
 pub const CHALLENGES: [&str; 2] = ["Basic realm=\"security\", charset=\"UTF-8\"", "ApiKey"];
@@ -84,12 +86,12 @@ impl Response {
 
     /// The error object with its status.
     pub fn from_error(error: &RequestError) -> Response {
-        Response::json(error.status, error_body(error))
+        Response::json(status::of_error(error.class), error_body(error))
     }
 }
 
-/// Type of an error that is shown as its reason alone: `{"error": "reason"}`, with a status unless that is
-/// 400 (Elasticsearch's `RestController#handleBadRequest` and `#handleUnsupportedHttpMethod`).
+/// Type of an error that is shown as its reason alone: `{"error": "reason"}`, with a status unless it is a
+/// bad request (Elasticsearch's `RestController#handleBadRequest` and `#handleUnsupportedHttpMethod`).
 pub const BARE: &str = "bare";
 
 /// `{"error": {"root_cause": [...], "type", "reason", ...}, "status"}`.
@@ -98,9 +100,9 @@ pub const BARE: &str = "bare";
 /// shards' root causes in the metadata `root_cause`.
 pub fn error_body(error: &RequestError) -> Value {
     if error.kind == BARE {
-        return match error.status {
-            400 => json!({"error": error.reason}),
-            status => json!({"error": error.reason, "status": status}),
+        return match error.class {
+            ErrorClass::BadRequest => json!({"error": error.reason}),
+            class => json!({"error": error.reason, "status": status::of_error(class)}),
         };
     }
     let mut object = match error.to_json() {
@@ -115,7 +117,7 @@ pub fn error_body(error: &RequestError) -> Value {
     let mut whole = Map::new();
     whole.insert("root_cause".into(), root_cause);
     whole.extend(object);
-    json!({"error": whole, "status": error.status})
+    json!({"error": whole, "status": status::of_error(error.class)})
 }
 
 #[cfg(test)]
@@ -125,12 +127,15 @@ mod tests {
     #[test]
     fn errors_have_elasticsearchs_shape() {
         let error =
-            RequestError::new(404, "index_not_found_exception", "no such index [x]").with("index", "x");
+            RequestError::not_found("index_not_found_exception", "no such index [x]").with("index", "x");
         let expected = json!({"error": {
             "root_cause": [{"type": "index_not_found_exception", "reason": "no such index [x]", "index": "x"}],
             "type": "index_not_found_exception", "reason": "no such index [x]", "index": "x"}, "status": 404});
         assert_eq!(error_body(&error), expected);
-        assert_eq!(error_body(&RequestError::new(400, BARE, "no")), json!({"error": "no"}));
-        assert_eq!(error_body(&RequestError::new(405, BARE, "no")), json!({"error": "no", "status": 405}));
+        assert_eq!(error_body(&RequestError::bad_request(BARE, "no")), json!({"error": "no"}));
+        assert_eq!(
+            error_body(&RequestError::new(ErrorClass::MethodNotAllowed, BARE, "no")),
+            json!({"error": "no", "status": 405})
+        );
     }
 }

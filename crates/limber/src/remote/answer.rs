@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use limber_engine::{Result, SourceBatch};
-use limber_mapping::RequestError;
+use limber_engine::{ByQueryFailure, Result, SourceBatch};
+use limber_mapping::{ErrorClass, RequestError};
 use limber_search::SearchHit;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
@@ -39,7 +39,7 @@ impl Version {
         let (Some(Ok(major)), Some(Ok(minor))) = (parts.next(), parts.next()) else {
             let shown: String = main.version.number.chars().take(64).collect();
             let reason = format!("the remote's version [{shown}] is not understood");
-            return Err(RequestError::new(500, "exception", reason));
+            return Err(RequestError::internal("exception", reason));
         };
         match main.version.distribution.as_deref() {
             // Begun from Elasticsearch 7.10.
@@ -116,7 +116,7 @@ impl Page {
         let page: RawPage<'_> = serde_json::from_slice(body).map_err(parse_error)?;
         if page.scroll_id.as_ref().is_some_and(|id| id.len() > SCROLL_ID_BYTES_MAX) {
             let reason = format!("the remote's scroll id has more than {SCROLL_ID_BYTES_MAX} bytes");
-            return Err(RequestError::new(500, "exception", reason));
+            return Err(RequestError::internal("exception", reason));
         }
         let total = match page.hits.total {
             None => None,
@@ -191,30 +191,28 @@ impl<'de> Visitor<'de> for Hits {
 }
 
 /// A shard that was not read, as it is shown among the failures.
-fn shard_failure(failure: Value) -> (u16, Value) {
-    let reason = failure["reason"].clone();
+fn shard_failure(failure: Value) -> ByQueryFailure {
     let status = failure["status"].as_u64().and_then(|status| u16::try_from(status).ok());
     let status = status.filter(|status| (400..600).contains(status)).unwrap_or(500);
     let shown = json!({
-        "index": failure["index"], "shard": failure["shard"], "node": failure["node"], "status": status, "reason": reason,
+        "index": failure["index"], "shard": failure["shard"], "node": failure["node"], "reason": failure["reason"],
     });
-    (status, shown)
+    ByQueryFailure { class: ErrorClass::Remote(status), shown }
 }
 
 /// In Elasticsearch's words.
 pub(super) fn not_elasticsearch(error: &serde_json::Error) -> RequestError {
     // Where it is broken, not what stands there.
     let place = format!("{:?} at line {} column {}", error.classify(), error.line(), error.column());
-    RequestError::new(
-        500,
+    RequestError::internal(
         "exception",
         "Error parsing the response, remote is likely not an Elasticsearch instance",
     )
-    .caused_by(RequestError::new(500, "x_content_parse_exception", place))
+    .caused_by(RequestError::internal("x_content_parse_exception", place))
 }
 
 fn too_strange(what: &str) -> RequestError {
-    RequestError::new(500, "exception", format!("the remote's answer is not understood: {what}"))
+    RequestError::internal("exception", format!("the remote's answer is not understood: {what}"))
 }
 
 #[cfg(test)]
@@ -257,7 +255,7 @@ mod tests {
         let seven = r#"{"_scroll_id":"x","hits":{"total":{"value":0,"relation":"eq"},"hits":[]},"_shards":{"failures":[{"shard":1,"index":"i","reason":{"type":"x"}}]},"timed_out":true}"#;
         let found = page(seven).expect("valid");
         assert!(found.batch.timed_out && found.batch.hits.is_empty());
-        assert_eq!(found.batch.failures[0].1["shard"], 1);
+        assert_eq!(found.batch.failures[0].shown["shard"], 1);
 
         for broken in [
             "",

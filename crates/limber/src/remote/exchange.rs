@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use limber_engine::{Progress, Result};
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_store::{Charge, Pool};
 use ureq::http::{Method, Request};
 use ureq::{Agent, Error, Timeout};
@@ -175,15 +175,15 @@ impl Exchange {
         let (exchange, path, body) = (self.clone(), path.to_owned(), body.map(str::to_owned));
         let run = move || drop(give.send(exchange.exchange(method, &path, body.as_deref())));
         let spawned = std::thread::Builder::new().name("remote".to_owned()).spawn(run);
-        spawned
-            .map_err(|error| RequestError::new(503, "es_rejected_execution_exception", error.to_string()))?;
+        spawned.map_err(|error| {
+            RequestError::unavailable("es_rejected_execution_exception", error.to_string())
+        })?;
         while !progress.is_cancelled() {
             match take.recv_timeout(LOOK_EVERY) {
                 Ok(outcome) => return Ok(Some(outcome)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(RequestError::new(
-                        500,
+                    return Err(RequestError::internal(
                         "exception",
                         "the request to the remote failed unexpectedly",
                     ));
@@ -257,9 +257,8 @@ impl Exchange {
         let text: String = self.host.without_secrets(&text).chars().take(REFUSAL_CHARS_MAX).collect();
         let text = if text.is_empty() { "No error body.".to_owned() } else { format!("body={text}") };
         let error = match status {
-            400..600 => RequestError::new(status, "status_exception", text),
-            other => RequestError::new(
-                500,
+            400..600 => RequestError::new(ErrorClass::Remote(status), "status_exception", text),
+            other => RequestError::internal(
                 "status_exception",
                 format!("the remote answered with status [{other}]. {text}"),
             ),
@@ -270,7 +269,7 @@ impl Exchange {
     fn failure(&self, error: &Error) -> Failure {
         let address = self.host.address();
         let fail = |kind: FailureKind, name: &'static str, reason: String| Failure {
-            error: RequestError::new(500, name, reason),
+            error: RequestError::internal(name, reason),
             kind,
         };
         match error {
@@ -308,21 +307,19 @@ impl Exchange {
         let address = self.host.address();
         match error.kind() {
             ConnectionRefused => Failure {
-                error: RequestError::new(
-                    500,
+                error: RequestError::internal(
                     "connect_exception",
                     format!("Connection refused: [{address}]"),
                 ),
                 kind: FailureKind::Unsent,
             },
             HostUnreachable | NetworkUnreachable | AddrNotAvailable => Failure {
-                error: RequestError::new(500, "connect_exception", format!("{error}: [{address}]")),
+                error: RequestError::internal("connect_exception", format!("{error}: [{address}]")),
                 kind: FailureKind::Unsent,
             },
             InvalidData if error.get_ref().is_some_and(|inner| inner.to_string().contains("certificate")) => {
                 Failure {
-                    error: RequestError::new(
-                        500,
+                    error: RequestError::internal(
                         "s_s_l_handshake_exception",
                         format!("[{address}]: {error}"),
                     ),
@@ -331,7 +328,7 @@ impl Exchange {
             }
             TimedOut | WouldBlock => self.failure(&Error::Timeout(Timeout::RecvBody)),
             _ => Failure {
-                error: RequestError::new(500, "i_o_exception", format!("[{address}]: {error}")),
+                error: RequestError::internal("i_o_exception", format!("[{address}]: {error}")),
                 kind,
             },
         }

@@ -167,8 +167,7 @@ impl Batches for Scroll {
             if progress.is_cancelled() {
                 return Ok(SourceBatch::default());
             }
-            return Err(RequestError::new(
-                500,
+            return Err(RequestError::internal(
                 "exception",
                 "the remote's answer is not understood: missing [_scroll_id]",
             ));

@@ -1,7 +1,7 @@
 //! Aliases: put, delete, get, exists, and many changes at once.
 
 use limber_engine::{IndicesOptions, Result};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, warn_of_local, with_indices_options};
 use super::router::management as route;
@@ -52,6 +52,13 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     let all = IndicesOptions { expand_closed: true, expand_hidden: true, ..IndicesOptions::METADATA };
     let options = indices_options(request, all)?;
     let index = request.param("index").unwrap_or("_all");
-    let (status, body) = app.node.get_alias(index, request.param("name").unwrap_or(""), options)?;
-    Ok(Response::json(status, body))
+    let found = app.node.get_alias(index, request.param("name").unwrap_or(""), options)?;
+    if found.missing.is_empty() {
+        return Ok(Response::ok(Value::Object(found.shown)));
+    }
+    let word = if found.missing.len() == 1 { "alias" } else { "aliases" };
+    let error = format!("{word} [{}] missing", found.missing.join(","));
+    let mut body = Map::from_iter([("error".to_owned(), error.into()), ("status".to_owned(), 404.into())]);
+    body.extend(found.shown);
+    Ok(Response::json(404, Value::Object(body)))
 }

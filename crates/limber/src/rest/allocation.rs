@@ -5,13 +5,12 @@
 //! and nothing is thrown away by a request: a damaged shard is mended by `limber check --repair`.
 
 use limber_engine::{HealthRequest, HealthStatus, IndexHealth, IndicesOptions, Result, ShardHealth};
-use limber_mapping::RequestError;
 use limber_mapping::date::DateFormat;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::options::{indices_options, with_indices_options};
-use super::parser::Parser;
 use super::router::{generic as slow, management as route};
 use super::{App, Route, nodes};
 use crate::http::request::{Method, Request};
@@ -46,7 +45,7 @@ struct Asked {
 }
 
 /// Source: `ClusterAllocationExplainRequest`.
-const PARSER: Parser = Parser("cluster/allocation/explain");
+const PARSER: ObjectParser<'_> = ObjectParser("cluster/allocation/explain");
 
 impl Asked {
     fn parse(body: &Value) -> Result<Option<Asked>> {
@@ -106,7 +105,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
             let index = health.indices.iter().find(|index| *index.name == *asked.index);
             let index = index.ok_or_else(|| no_such_index(&asked.index))?;
             let shard = index.shards.iter().find(|shard| shard.shard == asked.shard).ok_or_else(|| {
-                RequestError::new(404, "shard_not_found_exception", "no such shard")
+                RequestError::not_found("shard_not_found_exception", "no such shard")
                     .with("shard", asked.shard.to_string())
                     .with("index", asked.index.as_str())
             })?;
@@ -149,7 +148,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn no_such_index(name: &str) -> RequestError {
-    RequestError::new(404, "index_not_found_exception", format!("no such index [{name}]"))
+    RequestError::not_found("index_not_found_exception", format!("no such index [{name}]"))
         .with("index_uuid", "_na_")
         .with("index", name)
 }

@@ -7,7 +7,7 @@ use limber_mapping::analysis::{
     Analyzed, AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP, take_failure,
     text_of_request as string,
 };
-use limber_mapping::{Mapping, RequestError};
+use limber_mapping::{Mapping, ObjectParser, RequestError};
 use limber_work as work;
 use serde_json::{Map, Value, json};
 
@@ -52,13 +52,7 @@ fn analyze(app: &App, request: &Request) -> Result<Response> {
             "explain" => explain = value.as_bool().unwrap_or(false),
             "normalizer" => normalizer = Some(string(name, value)?),
             "attributes" => attributes = Some(names_of("attributes", value)?),
-            other => {
-                return Err(RequestError::new(
-                    400,
-                    "x_content_parse_exception",
-                    format!("[analyze_request] unknown field [{other}]"),
-                ));
-            }
+            other => return Err(ObjectParser("analyze_request").unknown(other)),
         }
     }
     if texts.is_empty() {
@@ -279,8 +273,7 @@ fn tokens_of(
             ..token
         }));
         if tokens.len() > tokens_max {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "status_exception",
                 format!(
                     "The number of tokens produced by calling _analyze has exceeded the allowed maximum of [{tokens_max}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting."

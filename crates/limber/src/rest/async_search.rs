@@ -13,6 +13,7 @@ use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::{Response, error_body};
+use crate::http::status;
 
 const SUBMIT: &[&str] =
     with_search_options!["keep_alive", "keep_on_completion", "wait_for_completion_timeout",];
@@ -108,7 +109,7 @@ fn status(app: &App, request: &Request) -> Result<Response> {
     body["_shards"] = shards;
     match outcome {
         Some(Ok(_)) => body["completion_status"] = 200.into(),
-        Some(Err(error)) => body["completion_status"] = error.status().into(),
+        Some(Err(error)) => body["completion_status"] = status::of_error(error.class()).into(),
         None => {}
     }
     Ok(Response::ok(body))
@@ -142,7 +143,7 @@ fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -
         Some(Err(error)) => {
             let error = refused(error);
             let shown = error_body(&error)["error"].take();
-            (error.status, "error", crate::http::json::to_bytes(&shown, false))
+            (status::of_error(error.class), "error", crate::http::json::to_bytes(&shown, false))
         }
         None => {
             let total = if total_as_int { json!(0) } else { json!({"value": 0, "relation": "gte"}) };

@@ -25,6 +25,7 @@ use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::http::status;
 use limber_search::SourceFilter;
 
 const PARAMETERS: &[&str] = &[
@@ -60,7 +61,7 @@ pub const ROUTES: &[Route] = &[
 
 fn bulk(app: &App, request: &Request) -> Result<Response> {
     if !request.has_body() {
-        return Err(RequestError::new(400, "parse_exception", "request body is required"));
+        return Err(RequestError::bad_request("parse_exception", "request body is required"));
     }
     let filter = source_filter::from_request(request);
     let defaults = Defaults {
@@ -523,13 +524,13 @@ fn render_item<'r>(
                 out.extend_from_slice(b",\"get\":");
                 push_update_get(out, outcome, source, filter);
             }
-            push_field(out, ",\"status\":", u64::from(outcome.status()));
+            push_field(out, ",\"status\":", u64::from(status::of_write(outcome.result)));
             if outcome.source.is_none() && is_plain(&item.id) {
                 model = Some(Model { item, outcome, place: start..start, id, seq_no });
             }
         }
         Err(error) => {
-            push_field(out, ",\"status\":", u64::from(error.status));
+            push_field(out, ",\"status\":", u64::from(status::of_error(error.class)));
             out.extend_from_slice(b",\"error\":");
             out.extend_from_slice(&crate::http::json::to_bytes(&error.to_json(), false));
         }

@@ -1,7 +1,9 @@
 //! `_delete_by_query`, `_update_by_query` and `_rethrottle`: what requests by query share, and those that
 //! change documents in place.
 
-use limber_engine::{ByQueryRequest, Change, IndicesOptions, Result, Slices};
+use limber_engine::{
+    ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, IndicesOptions, Result, Slices,
+};
 use limber_mapping::RequestError;
 use limber_script::Script;
 use limber_search::{SearchRequest, UrlParameters};
@@ -13,6 +15,7 @@ use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::http::status;
 
 const PARAMETERS: &[&str] = with_indices_options![
     "_source",
@@ -244,11 +247,31 @@ pub(super) fn run(app: &App, request: &Request, mut by_query: ByQueryRequest) ->
     // Buckets would be thrown away.
     by_query.search.aggregations = None;
     if !request.flag_or("wait_for_completion", true)? {
-        let task = app.node.start_by_query(by_query)?;
+        let task = app.node.start_by_query(by_query, |response| shown(response).1)?;
         return Ok(Response::ok(json!({"task": task})));
     }
     let response = app.node.by_query(by_query, request.cancelled.clone())?;
-    Ok(Response::json(response.status, response.body))
+    let (status, body) = shown(response);
+    Ok(Response::json(status, body))
+}
+
+/// The gravest status among the failures, or 200; and what the API answers.
+fn shown(response: ByQueryResponse) -> (u16, Value) {
+    let ByQueryResponse { mut body, failures } = response;
+    let gravest = failures.iter().map(|failure| status::of_error(failure.class)).max();
+    let failures: Vec<Value> = failures.into_iter().map(shown_failure).collect();
+    body.insert("failures".to_owned(), failures.into());
+    (gravest.unwrap_or(200), Value::Object(body))
+}
+
+/// A shard's status stands before its `reason`, a document's after its `cause`.
+fn shown_failure(failure: ByQueryFailure) -> Value {
+    let mut shown = failure.shown;
+    if let Value::Object(members) = &mut shown {
+        let at = members.keys().position(|name| name == "reason").unwrap_or(members.len());
+        members.shift_insert(at, "status".to_owned(), status::of_error(failure.class).into());
+    }
+    shown
 }
 
 fn rethrottle(app: &App, request: &Request) -> Result<Response> {
@@ -302,7 +325,7 @@ fn slices(text: &str) -> Result<Slices> {
 const SLICES_MAX: i32 = 1024;
 
 fn not_a_number(text: &str) -> RequestError {
-    RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+    RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
 }
 
 fn conflicts(text: &str) -> Result<bool> {

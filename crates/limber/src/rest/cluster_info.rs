@@ -79,8 +79,7 @@ fn capabilities(app: &App, request: &Request) -> Result<Response> {
 fn resolve_cluster(app: &App, request: &Request) -> Result<Response> {
     let Some(expression) = request.param("name") else { return Ok(Response::ok(json!({}))) };
     if let Some(remote) = expression.split(',').find_map(|part| part.split_once(':')) {
-        return Err(RequestError::new(
-            404,
+        return Err(RequestError::not_found(
             "no_such_remote_cluster_exception",
             format!("no such remote cluster: [{}]", remote.0),
         ));

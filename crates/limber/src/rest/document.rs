@@ -16,6 +16,7 @@ use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
+use crate::http::status;
 use limber_search::SourceFilter;
 
 const WRITE: &[&str] = &[
@@ -86,8 +87,7 @@ pub fn check_wait_for_active_shards(request: &Request) -> Result<()> {
     match request.param("wait_for_active_shards") {
         None | Some("0" | "1" | "all") => Ok(()),
         Some(text) => match text.parse::<u32>() {
-            Ok(_) => Err(RequestError::new(
-                503,
+            Ok(_) => Err(RequestError::unavailable(
                 "unavailable_shards_exception",
                 format!("Not enough active copies to meet shard count of [{text}] (have 1, needed {text})"),
             )),
@@ -112,7 +112,7 @@ fn operation<'a>(request: &'a Request, kind: OperationKind, source: &'a [u8]) ->
 
 fn require_body(request: &Request) -> Result<&[u8]> {
     if !request.has_body() {
-        return Err(RequestError::new(400, "parse_exception", "request body is required"));
+        return Err(RequestError::bad_request("parse_exception", "request body is required"));
     }
     Ok(&request.body)
 }
@@ -193,7 +193,7 @@ fn update(app: &App, request: &Request) -> Result<Response> {
         push_update_get(&mut out, &response.outcome, source, filter.as_ref());
     }
     out.push(b'}');
-    Ok(Response::raw(response.outcome.status(), out))
+    Ok(Response::raw(status::of_write(response.outcome.result), out))
 }
 
 fn start(index: &str, id: &str) -> Vec<u8> {
@@ -209,7 +209,7 @@ fn written(response: &WriteResponse) -> Response {
     let mut out = start(&response.index, &response.id);
     push_outcome(&mut out, &response.outcome);
     out.push(b'}');
-    Response::raw(response.outcome.status(), out)
+    Response::raw(status::of_write(response.outcome.result), out)
 }
 
 /// The version that a read asks for, which must be one that a document may have.
@@ -220,7 +220,7 @@ fn read_version(request: &Request) -> Result<Option<u64>> {
         RequestError::illegal_argument(format!(
             "Failed to parse long parameter [version] with value [{text}]"
         ))
-        .caused_by(RequestError::new(400, "number_format_exception", cause))
+        .caused_by(RequestError::bad_request("number_format_exception", cause))
     })?;
     let kind = version_type(request)?;
     let least = if kind == VersionType::Internal { 1 } else { 0 };
@@ -334,8 +334,7 @@ fn source(app: &App, request: &Request) -> Result<Response> {
     }
     let response = app.node.get(&get_request(request)?)?;
     match response.found {
-        Some(found) if found.source.is_empty() => Err(RequestError::new(
-            404,
+        Some(found) if found.source.is_empty() => Err(RequestError::not_found(
             "resource_not_found_exception",
             format!("Source not found [{}]/[{}]", response.index, response.id),
         )),
@@ -343,8 +342,7 @@ fn source(app: &App, request: &Request) -> Result<Response> {
             let filtered = source_filter::apply(filter.as_ref(), &found.source);
             Ok(Response::raw(200, filtered.unwrap_or(found.source)))
         }
-        None => Err(RequestError::new(
-            404,
+        None => Err(RequestError::not_found(
             "resource_not_found_exception",
             format!("Document not found [{}]/[{}]", response.index, response.id),
         )),

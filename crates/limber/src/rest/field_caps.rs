@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use limber_engine::{IndicesOptions, Result};
-use limber_mapping::{Mapping, RequestError, reserved};
+use limber_mapping::{Mapping, ObjectParser, RequestError, reserved};
 use limber_search::request::read_query;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
@@ -81,11 +81,7 @@ fn field_caps(app: &App, request: &Request) -> Result<Response> {
                 return Err(RequestError::unsupported(format!("[{name}] in [_field_caps]")));
             }
             _ => {
-                return Err(RequestError::new(
-                    400,
-                    "x_content_parse_exception",
-                    format!("[field_capabilities_request] unknown field [{name}]"),
-                ));
+                return Err(ObjectParser("field_capabilities_request").unknown(name));
             }
         }
     }

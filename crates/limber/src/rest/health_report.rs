@@ -83,7 +83,7 @@ fn report(app: &App, request: &Request) -> Result<Response> {
     }
     if let Some(unknown) = wanted.filter(|_| indicators.is_empty()) {
         let reason = format!("Did not find indicator {unknown}");
-        return Err(RequestError::new(404, "resource_not_found_exception", reason));
+        return Err(RequestError::not_found("resource_not_found_exception", reason));
     }
     let mut answer = json!({"cluster_name": app.node.config().cluster_name, "indicators": indicators});
     if wanted.is_none()

@@ -99,11 +99,14 @@ const ITEM_BYTES: usize = 1 << 10;
 
 fn parse(request: &Request) -> Result<Vec<Item>> {
     let body = request.json()?.ok_or_else(|| {
-        RequestError::new(400, "parse_exception", "request body or source parameter is required")
+        RequestError::bad_request("parse_exception", "request body or source parameter is required")
     })?;
     let default_filter = source_filter::from_request(request);
     let invalid = |reason: &str| {
-        RequestError::new(400, "action_request_validation_exception", format!("Validation Failed: {reason}"))
+        RequestError::bad_request(
+            "action_request_validation_exception",
+            format!("Validation Failed: {reason}"),
+        )
     };
     let Some(object) = body.as_object() else {
         return Err(RequestError::parsing("unexpected token, expected START_OBJECT"));
@@ -210,8 +213,7 @@ fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilte
                 });
             }
             other => {
-                return Err(RequestError::new(
-                    400,
+                return Err(RequestError::bad_request(
                     "parse_exception",
                     format!("failed to parse multi get request. unknown field [{other}]"),
                 ));

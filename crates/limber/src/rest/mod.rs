@@ -42,7 +42,6 @@ mod nodes;
 mod options;
 mod page;
 mod painless_execute;
-mod parser;
 mod placement;
 mod point_in_time;
 mod prometheus;

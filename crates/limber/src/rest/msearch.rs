@@ -59,7 +59,7 @@ fn msearch(app: &App, request: &Request) -> Result<Response> {
 /// The answers to searches whose bodies `read` makes of the lines.
 pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) -> Result<Response> {
     if !request.has_body() {
-        return Err(RequestError::new(400, "parse_exception", "request body is required"));
+        return Err(RequestError::bad_request("parse_exception", "request body is required"));
     }
     if request.body.last() != Some(&b'\n') {
         return Err(RequestError::illegal_argument(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use limber_engine::{Result, format_utc_millis};
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::json;
 
 use super::nodes::{host, selects};
@@ -89,8 +89,7 @@ fn reload(app: &App, request: &Request) -> Result<Response> {
     if let Some(unknown) =
         body.as_object().and_then(|object| object.keys().find(|key| *key != "secure_settings_password"))
     {
-        let reason = format!("[reload_secure_settings] unknown field [{unknown}]");
-        return Err(RequestError::new(400, "x_content_parse_exception", reason));
+        return Err(ObjectParser("reload_secure_settings").unknown(unknown));
     }
     if !body["secure_settings_password"].as_str().unwrap_or_default().is_empty() {
         return Err(RequestError::unsupported("a password of secure settings"));

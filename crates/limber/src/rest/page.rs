@@ -2,7 +2,7 @@
 //! races of this machine.
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_race::StoreError;
 
 use super::router::{COMMON_PARAMETERS, generic, management};
@@ -47,7 +47,7 @@ fn check_enabled(app: &App, request: &Request) -> Result<()> {
         true => Ok(()),
         false => {
             let reason = format!("no handler found for uri [{}] and method [GET]", request.uri);
-            Err(RequestError::new(400, BARE, reason))
+            Err(RequestError::bad_request(BARE, reason))
         }
     }
 }
@@ -63,12 +63,12 @@ fn slow_requests(app: &App, request: &Request) -> Result<Response> {
 }
 
 fn of_store(error: &StoreError) -> RequestError {
-    let (status, kind) = match error {
-        StoreError::NotFound(_) => (404, "resource_not_found_exception"),
-        StoreError::InvalidId(_) => (400, "illegal_argument_exception"),
-        _ => (500, "exception"),
+    let (class, kind) = match error {
+        StoreError::NotFound(_) => (ErrorClass::NotFound, "resource_not_found_exception"),
+        StoreError::InvalidId(_) => (ErrorClass::BadRequest, "illegal_argument_exception"),
+        _ => (ErrorClass::Internal, "exception"),
     };
-    RequestError::new(status, kind, error.to_string())
+    RequestError::new(class, kind, error.to_string())
 }
 
 fn list_races(app: &App, request: &Request) -> Result<Response> {

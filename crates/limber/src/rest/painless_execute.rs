@@ -76,8 +76,7 @@ fn execute(app: &App, request: &Request) -> Result<Response> {
         return Err(RequestError::unsupported("the script context [geometry_field]"));
     }
     if !is_known {
-        let cause = RequestError::new(
-            400,
+        let cause = RequestError::bad_request(
             "unsupported_operation_exception",
             format!("unsupported script context name [{context}]"),
         );
@@ -203,5 +202,5 @@ fn check_members(members: &Map<String, Value>, known: &[&str], parser: &str) -> 
 }
 
 fn malformed(reason: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }

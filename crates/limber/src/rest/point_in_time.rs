@@ -68,7 +68,7 @@ fn open(app: &App, request: &Request) -> Result<Response> {
 
 fn index_filter(request: &Request) -> Result<Option<Query>> {
     let refused = |what: String| {
-        RequestError::new(400, "x_content_parse_exception", format!("[open_point_in_time_request] {what}"))
+        RequestError::bad_request("x_content_parse_exception", format!("[open_point_in_time_request] {what}"))
     };
     let Some(body) = request.json()? else { return Ok(None) };
     let Value::Object(members) = body else { return Err(refused("Expected START_OBJECT".to_owned())) };
@@ -93,8 +93,7 @@ fn index_filter(request: &Request) -> Result<Option<Query>> {
 
 fn close(app: &App, request: &Request) -> Result<Response> {
     let Some(body) = request.json()? else {
-        return Err(RequestError::new(
-            400,
+        return Err(RequestError::bad_request(
             "parse_exception",
             "request body or source parameter is required",
         ));

@@ -1,7 +1,7 @@
 //! `_query_rules`: sets of rules that pin documents or leave them out, and their rules.
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use serde_json::{Value, json};
 
 use super::router::management as route;
@@ -70,8 +70,7 @@ fn test(app: &App, request: &Request) -> Result<Response> {
     let body: Value = request.json_required()?;
     let unknown = body.as_object().into_iter().flatten().find(|(name, _)| *name != "match_criteria");
     if let Some((name, _)) = unknown {
-        let reason = format!("[query_ruleset_test] unknown field [{name}]");
-        return Err(RequestError::new(400, "x_content_parse_exception", reason));
+        return Err(ObjectParser("query_ruleset_test").unknown(name));
     }
     match &body["match_criteria"] {
         Value::Object(said) if !said.is_empty() => {

@@ -6,7 +6,7 @@ use limber_engine::{
     BatchSource, ByQueryRequest, Change, CopyDestination, CopyRouting, IndicesOptions, OperationKind, Result,
     Slices, VersionType,
 };
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::Script;
 use limber_search::{SearchRequest, UrlParameters};
 use limber_work as work;
@@ -53,7 +53,7 @@ fn reindex(app: &App, request: &Request) -> Result<Response> {
             ("source", Value::Object(object)) => source = object,
             ("dest", Value::Object(object)) => dest = object,
             ("script", value) => script = Some(Script::parse(&value)?),
-            (other, _) => return Err(unknown("reindex", other)),
+            (other, _) => return Err(ObjectParser("reindex").unknown(other)),
         }
     }
     let indices = parse_indices(source.remove("index"))?;
@@ -207,7 +207,7 @@ fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
     for (name, value) in members {
         let known = ["index", "op_type", "version_type", "routing", "pipeline"].contains(&name.as_str());
         let Value::String(text) = value else {
-            return Err(if known { failed(&name, None) } else { unknown("dest", &name) });
+            return Err(if known { failed(&name, None) } else { ObjectParser("dest").unknown(&name) });
         };
         match name.as_str() {
             "index" => destination.index = text,
@@ -227,7 +227,7 @@ fn parse_destination(members: Map<String, Value>) -> Result<Destination> {
                     }
                 }
             }
-            _ => return Err(unknown("dest", &name)),
+            _ => return Err(ObjectParser("dest").unknown(&name)),
         }
     }
     Ok(destination)
@@ -243,23 +243,21 @@ fn parse_routing(text: &str) -> Option<CopyRouting> {
 
 fn in_source<T>(parsed: Result<T>) -> Result<T> {
     parsed.map_err(|cause| {
-        RequestError::new(400, "x_content_parse_exception", "[reindex] failed to parse field [source]")
+        RequestError::bad_request("x_content_parse_exception", "[reindex] failed to parse field [source]")
             .caused_by(cause)
     })
 }
 
-fn unknown(object: &str, name: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{object}] unknown field [{name}]"))
-}
-
 /// A member of `dest` with a wrong value.
 fn failed(name: &str, cause: Option<RequestError>) -> RequestError {
-    let inner =
-        RequestError::new(400, "x_content_parse_exception", format!("[dest] failed to parse field [{name}]"));
+    let inner = RequestError::bad_request(
+        "x_content_parse_exception",
+        format!("[dest] failed to parse field [{name}]"),
+    );
     let inner = match cause {
         Some(cause) => inner.caused_by(cause),
         None => inner,
     };
-    RequestError::new(400, "x_content_parse_exception", "[reindex] failed to parse field [dest]")
+    RequestError::bad_request("x_content_parse_exception", "[reindex] failed to parse field [dest]")
         .caused_by(inner)
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_text::likeness::edit_distance;
 
 use super::App;
@@ -183,10 +183,10 @@ fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> R
     if allowed.is_empty() {
         let name = method.name();
         let reason = format!("no handler found for uri [{uri}] and method [{name}]");
-        return RequestError::new(400, BARE, reason);
+        return RequestError::bad_request(BARE, reason);
     }
     RequestError::new(
-        405,
+        ErrorClass::MethodNotAllowed,
         BARE,
         format!(
             "Incorrect HTTP method for uri [{uri}] and method [{}], allowed: [{}]",
@@ -210,7 +210,7 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
         let is_read = route.parameters.contains(&name.as_str());
         match name.as_str() {
             "error_trace" => {
-                let wrong = |error: RequestError| RequestError::new(400, BARE, error.reason);
+                let wrong = |error: RequestError| RequestError::bad_request(BARE, error.reason);
                 parse_flag(value).map_err(wrong)?;
             }
             "pretty" | "human" => drop(parse_flag(value)?),
@@ -315,18 +315,23 @@ mod tests {
         assert_eq!(resolve(Method::Get, "/_search?size=1&pretty").expect("literal").route.path, "/_search");
         let found = resolve(Method::Put, "/a%20b/_doc/_x").expect("document");
         assert_eq!(found.path_values, [("index", "a b".to_owned()), ("id", "_x".to_owned())]);
-        let check = |method, uri, status, part: &str| {
+        let check = |method, uri, class, part: &str| {
             let error = resolve(method, uri).err().expect("refused");
-            assert_eq!(error.status, status, "{uri}");
+            assert_eq!(error.class, class, "{uri}");
             assert!(error.reason.contains(part), "{} lacks {part}", error.reason);
         };
-        check(Method::Get, "/a/b/c/d", 400, "no handler found for uri [/a/b/c/d] and method [GET]");
-        check(Method::Delete, "/_search", 405, "allowed: [GET, POST]");
-        check(Method::Head, "/a/_search", 405, "allowed: [GET]");
+        check(
+            Method::Get,
+            "/a/b/c/d",
+            ErrorClass::BadRequest,
+            "no handler found for uri [/a/b/c/d] and method [GET]",
+        );
+        check(Method::Delete, "/_search", ErrorClass::MethodNotAllowed, "allowed: [GET, POST]");
+        check(Method::Head, "/a/_search", ErrorClass::MethodNotAllowed, "allowed: [GET]");
         check(
             Method::Get,
             "/_search?sizes=1",
-            400,
+            ErrorClass::BadRequest,
             "unrecognized parameter: [sizes] -> did you mean [size]?",
         );
     }

@@ -1,7 +1,7 @@
 //! Search templates: `_render/template`, `_search/template` and `_msearch/template`.
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ObjectParser, RequestError};
 use limber_script::mustache::{Escape, Template};
 use serde_json::{Value, json};
 
@@ -74,10 +74,7 @@ impl Given {
                         given.escape = Escape::of_media_type(name)?;
                     }
                 }
-                (other, _) => {
-                    let reason = format!("[search_template] unknown field [{other}]");
-                    return Err(RequestError::new(400, "x_content_parse_exception", reason));
-                }
+                (other, _) => return Err(ObjectParser("search_template").unknown(other)),
             }
         }
         Ok(given)
@@ -113,8 +110,7 @@ fn stored(app: &App, id: &str) -> Result<String> {
             "scripts of type [stored], operation [search_template] and lang [{}] are not supported",
             script.language
         ))),
-        None => Err(RequestError::new(
-            404,
+        None => Err(RequestError::not_found(
             "resource_not_found_exception",
             format!("unable to find script [{id}] in cluster state"),
         )),

@@ -111,8 +111,7 @@ pub(super) fn parse_task_id(app: &App, text: &str) -> Result<Option<u64>> {
 }
 
 pub(super) fn missing(text: &str) -> RequestError {
-    RequestError::new(
-        404,
+    RequestError::not_found(
         "resource_not_found_exception",
         format!("task [{text}] isn't running and hasn't stored its results"),
     )

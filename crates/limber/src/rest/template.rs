@@ -103,7 +103,7 @@ fn simulate_index(app: &App, request: &Request) -> Result<Response> {
 fn simulate(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?;
     if body.is_none() && request.param("name").is_none() {
-        return Err(RequestError::new(400, "parse_exception", "request body is required"));
+        return Err(RequestError::bad_request("parse_exception", "request body is required"));
     }
     Ok(Response::ok(app.node.simulate_template(request.param("name"), body.as_ref())?))
 }

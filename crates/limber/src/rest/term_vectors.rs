@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_search::TermVectorsRequest;
 use serde_json::{Map, Value, json};
 
@@ -74,7 +74,7 @@ fn many(app: &App, request: &Request) -> Result<Response> {
         let index = wanted.index.as_deref().or(request.param("index")).unwrap_or_default();
         let item = match answer(app, request, index, wanted, realtime) {
             Ok(item) => item,
-            Err(error) if error.status == 429 => return Err(error),
+            Err(error) if error.class == ErrorClass::TooManyRequests => return Err(error),
             Err(error) => error_item(index, wanted.id.as_deref().unwrap_or_default(), &error),
         };
         // Text and tree take about as much.
@@ -171,8 +171,7 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
                 wanted.extend(ids.map(of_id));
             }
             _ => {
-                return Err(RequestError::new(
-                    400,
+                return Err(RequestError::bad_request(
                     "parse_exception",
                     format!("no parameter named [{name}] and type ARRAY"),
                 ));
@@ -209,8 +208,7 @@ fn documents(request: &Request) -> Result<Vec<TermVectorsRequest>> {
 
 fn object(value: &Value) -> Result<&Map<String, Value>> {
     value.as_object().ok_or_else(|| {
-        RequestError::new(
-            400,
+        RequestError::bad_request(
             "parse_exception",
             "failed to parse term vectors request. an object is expected",
         )
@@ -218,5 +216,5 @@ fn object(value: &Value) -> Result<&Map<String, Value>> {
 }
 
 fn invalid(problems: &str) -> RequestError {
-    RequestError::new(400, "action_request_validation_exception", format!("Validation Failed: {problems}"))
+    RequestError::bad_request("action_request_validation_exception", format!("Validation Failed: {problems}"))
 }

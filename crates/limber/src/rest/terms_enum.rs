@@ -80,5 +80,5 @@ fn size(size: Option<i64>) -> Result<usize> {
 }
 
 fn malformed(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[terms_enum_request] {reason}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[terms_enum_request] {reason}"))
 }

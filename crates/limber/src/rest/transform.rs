@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 
 use super::router::{generic as slow, management as route};
 use super::{App, Route};
@@ -107,7 +107,7 @@ fn stop(app: &App, request: &Request) -> Result<Response> {
                     "Timed out after [{}ms] while waiting for the transform to stop",
                     timeout.as_millis()
                 );
-                return Err(RequestError::new(408, "status_exception", reason));
+                return Err(RequestError::new(ErrorClass::RequestTimeout, "status_exception", reason));
             }
             limber_work::check()?;
             std::thread::sleep(LOOK_EVERY);

@@ -12,7 +12,7 @@ use limber_access::{
     Identity, Realm, Rights, SecretKey, ServiceAccount, Store, digest_matches, password_matches,
 };
 use limber_engine::Node;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
@@ -157,7 +157,11 @@ impl Authenticator {
             let reason = format!(
                 "rejected execution of request: [{WAITING_MAX}] passwords are waiting to be verified"
             );
-            Refusal::Busy(RequestError::new(429, "es_rejected_execution_exception", reason))
+            Refusal::Busy(RequestError::new(
+                ErrorClass::TooManyRequests,
+                "es_rejected_execution_exception",
+                reason,
+            ))
         };
         let waiting = Waiting::begin(&self.waiting).ok_or_else(busy)?;
         let _permit = self.verifying.acquire().await.map_err(|_| busy())?;

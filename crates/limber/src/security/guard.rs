@@ -8,7 +8,7 @@ use anyhow::Result;
 use http::HeaderMap;
 use limber_access::Access;
 use limber_engine::Node;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use serde_json::json;
 
 use super::audit::{Asked, Audit};
@@ -164,7 +164,7 @@ fn unauthenticated(refusal: Refusal, uri: &str) -> RequestError {
             Some(why),
         ),
     };
-    let mut error = RequestError::new(401, "security_exception", reason);
+    let mut error = RequestError::new(ErrorClass::Unauthenticated, "security_exception", reason);
     if let Some(why) = more {
         error = error.with("additional_unsuccessful_credentials", why);
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use http_body_util::BodyExt;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioTimer;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -251,7 +251,7 @@ async fn tell_refusal(mut stream: TcpStream, allowed: usize) -> io::Result<()> {
         "rejected execution of request: [{allowed}] HTTP connections are open, which is as many as there may be now (see [http.max_connections] \
          and the limit of file descriptors)"
     );
-    let error = RequestError::new(429, "es_rejected_execution_exception", reason);
+    let error = RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason);
     let answer = Shape::of("", false, false, None).render_error(&error);
     let (head, body) = answer.into_parts();
     let body = body.collect().await.map(|whole| whole.to_bytes()).unwrap_or_default();

@@ -21,7 +21,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body as _, Frame, Incoming};
 use limber_access::Access;
 use limber_engine::PendingWrite;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_work::{self as work, Warnings, Work};
 use tokio::sync::oneshot;
 
@@ -35,6 +35,7 @@ use crate::http::render::{HttpResponse, Shape};
 use crate::http::request::{Method, Parameters, Request};
 use crate::http::response::BARE;
 use crate::http::slow::Begun;
+use crate::http::status;
 use crate::page::document;
 use crate::rest::{App, Resolved, Route, action_of, build_hash};
 use crate::security::Knock;
@@ -93,17 +94,17 @@ pub(super) async fn answer(
         Err(error)
     } else if line_bytes > LINE_BYTES_MAX {
         let reason = format!("An HTTP line is larger than {LINE_BYTES_MAX} bytes.");
-        Err(RequestError::new(400, "too_long_http_line_exception", reason))
+        Err(RequestError::bad_request("too_long_http_line_exception", reason))
     } else if header_bytes > HEADER_BYTES_MAX {
         let reason = format!("HTTP header is larger than {HEADER_BYTES_MAX} bytes.");
-        Err(RequestError::new(400, "too_long_http_header_exception", reason))
+        Err(RequestError::bad_request("too_long_http_header_exception", reason))
     } else {
         handle(&parts, &mut body, peer, app, config, shape.clone()).await
     };
     let is_refused = outcome.is_err();
     let mut answer = outcome.unwrap_or_else(|error| {
         let mut answer = shape.render_error(&error);
-        if error.status == 405 {
+        if status::of_error(error.class) == 405 {
             let allowed = allowed(app, parts.uri.path());
             answer.headers_mut().extend(
                 shape.render_allowed(405, &allowed).headers_mut().remove(ALLOW).map(|value| (ALLOW, value)),
@@ -153,7 +154,7 @@ async fn handle(
     let uri = request.uri.path_and_query().map_or("/", |p| p.as_str()).to_owned();
     let Some(method) = Method::parse(request.method.as_str()) else {
         return Err(RequestError::new(
-            405,
+            ErrorClass::MethodNotAllowed,
             "illegal_argument_exception",
             format!("Unexpected HTTP method [{}]", request.method),
         ));
@@ -174,7 +175,7 @@ async fn handle(
         Some("gzip" | "x-gzip") => true,
         Some(other) => {
             return Err(RequestError::new(
-                415,
+                ErrorClass::UnsupportedMediaType,
                 "illegal_argument_exception",
                 format!("Content-Encoding [{other}] is not supported, use gzip"),
             ));
@@ -252,7 +253,7 @@ async fn handle(
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("unknown");
             tracing::error!(uri = request.uri, panic = what, "a request panicked");
-            Err(RequestError::new(500, "exception", format!("the request failed unexpectedly: {what}")))
+            Err(RequestError::internal("exception", format!("the request failed unexpectedly: {what}")))
         });
         let ended = search.and_then(|search| search.refusal()).filter(|_| outcome.is_err());
         let _ = sender.send(ended.map_or(outcome, Err));
@@ -264,7 +265,7 @@ async fn handle(
     let outcome = receiver.await.unwrap_or_else(|_| Err(not_run(pool)));
     on_hang_up.armed = false;
     if let (Some(guard), Some(access), Err(error)) = (&app.guard, &noted, &outcome)
-        && error.status == 403
+        && status::of_error(error.class) == 403
     {
         let (method, uri) = (parts.method.as_str(), parts.uri.path());
         guard.note_denial(access, Knock { peer, method, uri, headers: &parts.headers });
@@ -298,7 +299,7 @@ async fn wanted(app: &App, method: Method, knock: Knock<'_>) -> Result<Wanted, R
     if app.guard.is_none() && route.path.starts_with("/_security/") {
         // As Elasticsearch, which has these paths while security is on.
         let reason = format!("no handler found for uri [{}] and method [{}]", knock.uri, method.name());
-        return Err(RequestError::new(400, BARE, reason));
+        return Err(RequestError::bad_request(BARE, reason));
     }
     let index = path_values.iter().find(|(name, _)| *name == "index").map_or("", |(_, index)| index.as_str());
     let access = caller
@@ -343,15 +344,16 @@ fn rejected(pool: &Pool) -> RequestError {
         "rejected execution of request on [{}] pool: queue capacity = {}, active threads = {}, queued tasks = {}",
         stats.name, stats.queue_size, stats.active, stats.queue
     );
-    RequestError::new(429, "es_rejected_execution_exception", reason)
+    RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason)
 }
 
 /// The request waited, and was dropped before it ran.
 fn not_run(pool: &Pool) -> RequestError {
     match pool.is_closed() {
-        true => {
-            RequestError::new(503, "node_closed_exception", "the node closed before the request was answered")
-        }
+        true => RequestError::unavailable(
+            "node_closed_exception",
+            "the node closed before the request was answered",
+        ),
         // Its place was given to a client with fewer requests.
         false => rejected(pool),
     }
@@ -461,14 +463,13 @@ async fn next_frame(
     let left = allowed.saturating_sub(started.elapsed()).min(BODY_IDLE_TIMEOUT);
     let frame = tokio::time::timeout(left, body.frame()).await.map_err(|_| {
         RequestError::new(
-            408,
+            ErrorClass::RequestTimeout,
             "illegal_argument_exception",
             "timed out waiting for the rest of the request body",
         )
     })?;
     frame.transpose().map_err(|error| {
-        RequestError::new(
-            400,
+        RequestError::bad_request(
             "illegal_argument_exception",
             format!("failed to read the request body: {error}"),
         )
@@ -483,7 +484,7 @@ fn decompress(packed: &[u8], max_bytes: usize, app: &App, room: &mut Room) -> Re
     let mut chunk = vec![0; 64 << 10];
     loop {
         let count = decoder.read(&mut chunk).map_err(|e| {
-            RequestError::new(400, "zip_exception", format!("failed to decompress the body: {e}"))
+            RequestError::bad_request("zip_exception", format!("failed to decompress the body: {e}"))
         })?;
         if count == 0 {
             return Ok(Bytes::from(plain));
@@ -499,7 +500,7 @@ fn decompress(packed: &[u8], max_bytes: usize, app: &App, room: &mut Room) -> Re
 
 fn too_large(max_bytes: usize) -> RequestError {
     RequestError::new(
-        413,
+        ErrorClass::TooLarge,
         "content_too_long_exception",
         format!("entity content is too long for the configured buffer limit [{max_bytes}]"),
     )

@@ -69,9 +69,9 @@ impl Server {
             search_processors: cores,
         })
         // What the user wrote wrongly is not the folder's fault, and Elasticsearch's name of the error says nothing here.
-        .map_err(|error| match error.status {
-            400..500 => anyhow::Error::msg(error.reason),
-            _ => anyhow::Error::msg(error.reason)
+        .map_err(|error| match error.class.is_refusal() {
+            true => anyhow::Error::msg(error.reason),
+            false => anyhow::Error::msg(error.reason)
                 .context(format!("cannot open the data folder {}", config.data_path.display())),
         })?;
 

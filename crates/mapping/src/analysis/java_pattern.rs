@@ -32,7 +32,7 @@ pub(super) fn parse(source: &str, flags: Option<&str>) -> Result<Pattern, Reques
     let body = if is_literal { regex::escape(source) } else { source.to_owned() };
     let body = if inline.contains('x') { format!("{body}\n") } else { body };
     let whole = if inline.is_empty() { body } else { format!("(?{inline}){body}") };
-    Pattern::parse(&whole).map_err(|reason| RequestError::new(400, "pattern_syntax_exception", reason))
+    Pattern::parse(&whole).map_err(|reason| RequestError::bad_request("pattern_syntax_exception", reason))
 }
 
 /// Refuses the document that the text is of; always false: nothing goes on.

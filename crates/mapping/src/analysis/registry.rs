@@ -96,7 +96,7 @@ pub fn text_of_request(name: &str, value: &Value) -> Result<String, RequestError
 
 fn unsupported_value(name: &str) -> RequestError {
     let reason = format!("[analyze_request] {name} doesn't support values of this type");
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 /// Names of the types of each kind that are here.

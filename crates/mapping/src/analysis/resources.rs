@@ -149,7 +149,7 @@ pub(super) fn bytes_of(
     };
     let failed = |kind: &'static str, cause: String| {
         RequestError::illegal_argument(format!("IOException while reading {setting}: config/{inner}"))
-            .caused_by(RequestError::new(400, kind, cause))
+            .caused_by(RequestError::bad_request(kind, cause))
     };
     resources.read(&inner).map_err(|fault| match fault {
         FileFault::Missing => failed("no_such_file_exception", format!("config/{inner}")),
@@ -171,7 +171,7 @@ pub(super) fn text_of(
         RequestError::illegal_argument(format!(
             "Unsupported character encoding detected while reading {setting}: config/{path} - files must be UTF-8 encoded"
         ))
-        .caused_by(RequestError::new(400, "malformed_input_exception", "Input length = 1"))
+        .caused_by(RequestError::bad_request("malformed_input_exception", "Input length = 1"))
     })
 }
 

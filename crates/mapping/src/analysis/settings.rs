@@ -98,9 +98,6 @@ impl<'a> Settings<'a> {
 fn not_a_number(kind: &str, key: &str, text: &str) -> RequestError {
     let reason = format!("Failed to parse {kind} setting [{key}] with value [{text}]");
     let cause = format!("For input string: \"{text}\"");
-    RequestError::new(500, "settings_exception", reason).caused_by(RequestError::new(
-        400,
-        "number_format_exception",
-        cause,
-    ))
+    RequestError::internal("settings_exception", reason)
+        .caused_by(RequestError::bad_request("number_format_exception", cause))
 }

@@ -227,7 +227,7 @@ impl DateFormat {
             self.parse_slowly(date, round_up, zone).map_err(|cause| {
                 let reason = format!("failed to parse date field [{date}] with format [{}]", self.pattern);
                 let outer = format!("{reason}: [{reason}]");
-                RequestError::new(400, "parse_exception", outer)
+                RequestError::bad_request("parse_exception", outer)
                     .caused_by(RequestError::illegal_argument(reason).caused_by(cause))
             })
         };
@@ -268,7 +268,7 @@ fn unparsable(text: &str, alternatives: usize, stopped_at: usize, only: &Alterna
     } else {
         format!("Text '{text}' could not be parsed at index 0")
     };
-    RequestError::new(400, "date_time_parse_exception", reason)
+    RequestError::bad_request("date_time_parse_exception", reason)
 }
 
 impl Alternative {

@@ -8,7 +8,7 @@ use super::zone::Zone;
 use crate::RequestError;
 
 fn parse_exception(reason: String) -> RequestError {
-    RequestError::new(400, "parse_exception", reason)
+    RequestError::bad_request("parse_exception", reason)
 }
 
 /// Applies `+1d`, `-2h`, `/M` ... to an instant, on the clock of `zone`. Rounding goes down to the unit's first
@@ -46,7 +46,7 @@ pub(super) fn apply(
                 return Err(truncated());
             }
             text.parse::<i64>().ok().filter(|count| *count <= i32::MAX as i64).ok_or_else(|| {
-                RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+                RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
             })?
         };
         if sign == 0 {

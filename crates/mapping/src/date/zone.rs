@@ -23,7 +23,7 @@ impl Zone {
     pub fn parse(text: &str) -> Result<Zone, RequestError> {
         Zone::from_id(text).ok_or_else(|| {
             RequestError::illegal_argument(format!("failed to parse [time_zone] [{text}]")).caused_by(
-                RequestError::new(400, "zone_rules_exception", format!("Unknown time-zone ID: {text}")),
+                RequestError::bad_request("zone_rules_exception", format!("Unknown time-zone ID: {text}")),
             )
         })
     }

@@ -81,8 +81,7 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
     if let Some(enabled) = update.enabled
         && enabled != present.enabled.unwrap_or(true)
     {
-        return Err(RequestError::new(
-            400,
+        return Err(RequestError::bad_request(
             "mapper_exception",
             format!(
                 "the [enabled] parameter can't be updated for the object mapping [{}]",
@@ -97,8 +96,7 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
                 [("include_in_parent", old.parent != new.parent), ("include_in_root", old.root != new.root)]
             {
                 if changed {
-                    return Err(RequestError::new(
-                        500,
+                    return Err(RequestError::internal(
                         "mapper_exception",
                         format!("the [{name}] parameter can't be updated on a nested object mapping"),
                     ));

@@ -48,7 +48,7 @@ pub(crate) type RuntimeFields = BTreeMap<String, Option<RuntimeField>>;
 /// Reads the section; `is_update` lets `null` take fields away.
 pub(crate) fn parse(value: &Value, is_update: bool) -> Result<RuntimeFields, RequestError> {
     let Value::Object(members) = value else {
-        return Err(RequestError::new(400, "parse_exception", "runtime must be a map type"));
+        return Err(RequestError::bad_request("parse_exception", "runtime must be a map type"));
     };
     let mut fields = RuntimeFields::new();
     for (name, body) in members {
@@ -205,7 +205,7 @@ fn script(name: &str, value: &Value) -> Result<Value, RequestError> {
     ] {
         if !fits {
             let reason = format!("Value must be of type {wanted}: [{key}]");
-            return Err(RequestError::new(400, "parse_exception", reason));
+            return Err(RequestError::bad_request("parse_exception", reason));
         }
     }
     let mut long = Map::new();

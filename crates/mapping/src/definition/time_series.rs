@@ -79,8 +79,7 @@ pub(super) fn metric(
             java_text(value),
             kind.name()
         ))),
-        _ => Err(RequestError::new(
-            400,
+        _ => Err(RequestError::bad_request(
             "mapper_parsing_exception",
             format!(
                 "Unknown value [{}] for field [time_series_metric] - accepted values are [gauge, counter]",

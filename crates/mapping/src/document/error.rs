@@ -33,7 +33,7 @@ fn at(source: &[u8], offset: usize) -> String {
 /// `document_parsing_exception` about the token at `offset`.
 #[cold]
 pub(super) fn document(source: &[u8], offset: usize, reason: impl std::fmt::Display) -> RequestError {
-    RequestError::new(400, "document_parsing_exception", format!("{} {reason}", at(source, offset)))
+    RequestError::bad_request("document_parsing_exception", format!("{} {reason}", at(source, offset)))
 }
 
 /// A value that its field cannot take.
@@ -73,8 +73,7 @@ pub(super) fn immense(path: &str, value: &[u8]) -> RequestError {
 #[cold]
 pub(super) fn strict(source: &[u8], offset: usize, name: &str, object: &str) -> RequestError {
     let object = if object.is_empty() { "_doc" } else { object };
-    RequestError::new(
-        400,
+    RequestError::bad_request(
         "strict_dynamic_mapping_exception",
         format!(
             "{} mapping set to strict, dynamic introduction of [{name}] within [{object}] is not allowed",
@@ -103,10 +102,11 @@ pub(super) fn syntax_cause(source: &[u8], error: &JsonError) -> RequestError {
     let location = format!("\n at [Source: (byte[]){quoted}; line: {line}, column: {column}]");
     let message = match &error.kind {
         JsonErrorKind::EndOfInput => {
-            let inner =
-                RequestError::new(400, "json_e_o_f_exception", format!("Unexpected end-of-input{location}"));
-            return RequestError::new(
-                400,
+            let inner = RequestError::bad_request(
+                "json_e_o_f_exception",
+                format!("Unexpected end-of-input{location}"),
+            );
+            return RequestError::bad_request(
                 "x_content_e_o_f_exception",
                 format!("[{line}:{column}] Unexpected end of file"),
             )
@@ -114,8 +114,8 @@ pub(super) fn syntax_cause(source: &[u8], error: &JsonError) -> RequestError {
         }
         kind => message(source, error.offset, kind),
     };
-    let inner = RequestError::new(400, "json_parse_exception", format!("{message}{location}"));
-    RequestError::new(400, "x_content_parse_exception", format!("[{line}:{column}] {}", inner.reason))
+    let inner = RequestError::bad_request("json_parse_exception", format!("{message}{location}"));
+    RequestError::bad_request("x_content_parse_exception", format!("[{line}:{column}] {}", inner.reason))
         .caused_by(inner)
 }
 
@@ -176,8 +176,7 @@ pub(super) fn object_for_scalar(source: &[u8], offset: usize, kind: &str) -> Req
             RequestError::illegal_argument(format!("Expected text at {line}:{column} but found START_OBJECT"))
         }
         "date_nanos" => RequestError::illegal_argument("Cannot parse object or array as a date value"),
-        "boolean" => RequestError::new(
-            400,
+        "boolean" => RequestError::bad_request(
             "x_content_parse_exception",
             "Current token (START_OBJECT) not of boolean type",
         ),

@@ -173,12 +173,11 @@ impl<'a, S: FieldSink> Walk<'a, S> {
     #[cold]
     fn not_an_object(&self, start: usize) -> Stop {
         if start >= self.bytes.len() {
-            return RequestError::new(400, "parse_exception", "request body is required").into();
+            return RequestError::bad_request("parse_exception", "request body is required").into();
         }
         match json::scalar_end(self.bytes, start) {
             Err(found) => self.outside(&found),
-            Ok(_) => RequestError::new(
-                400,
+            Ok(_) => RequestError::bad_request(
                 "document_parsing_exception",
                 "Malformed content, must start with an object",
             )

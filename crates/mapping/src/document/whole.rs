@@ -15,7 +15,7 @@ use crate::number::double_from_json;
 use crate::tree::{Leaf, TERM_BYTES_MAX};
 
 fn parse_exception(reason: &str) -> RequestError {
-    RequestError::new(400, "parse_exception", reason)
+    RequestError::bad_request("parse_exception", reason)
 }
 
 fn read_options(field: &Field) -> ReadOptions {
@@ -188,7 +188,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
                 };
                 let reason =
                     format!("Current token ({found}) not numeric, can not use numeric value accessors");
-                (RequestError::new(400, "x_content_parse_exception", reason), true)
+                (RequestError::bad_request("x_content_parse_exception", reason), true)
             }
         };
         if field.ignore_malformed && !is_fatal {
@@ -291,7 +291,7 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         if !field.doc_values && !field.store {
             return Ok(());
         }
-        let refuse = |reason: String| RequestError::new(400, "x_content_parse_exception", reason);
+        let refuse = |reason: String| RequestError::bad_request("x_content_parse_exception", reason);
         let outcome = match scalar {
             Scalar::Text(text) => BASE64
                 .decode(text)

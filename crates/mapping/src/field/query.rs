@@ -97,7 +97,7 @@ pub(crate) fn text_of(value: &Value) -> Result<Cow<'_, str>, RequestError> {
 pub(crate) fn for_input_string(text: &str) -> RequestError {
     let reason =
         if text.is_empty() { "empty String".to_owned() } else { format!("For input string: \"{text}\"") };
-    RequestError::new(400, "number_format_exception", reason)
+    RequestError::bad_request("number_format_exception", reason)
 }
 
 /// A double that a query writes.

@@ -252,7 +252,7 @@ impl<'f> RangeReader<'f> {
                 }
                 _ => format!("Current token ({token}) not numeric, can not use numeric value accessors"),
             };
-            return Err(RequestError::new(400, "x_content_parse_exception", reason));
+            return Err(RequestError::bad_request("x_content_parse_exception", reason));
         }
         let owned = OwnedScalar::from_json(value);
         let scalar = owned.borrow();
@@ -263,7 +263,7 @@ impl<'f> RangeReader<'f> {
                 if text.starts_with("now") {
                     let cause = RequestError::illegal_argument("now is not used at indexing time");
                     let reason = "could not read the current timestamp";
-                    return Err(RequestError::new(400, "parse_exception", reason).caused_by(cause));
+                    return Err(RequestError::bad_request("parse_exception", reason).caused_by(cause));
                 }
                 return format.parse_with_math(text, 0, round_up, &Zone::Utc).map(end_of);
             }
@@ -272,7 +272,7 @@ impl<'f> RangeReader<'f> {
         let Some(ends) = self.field.of.ends() else { unreachable!("ranges of numbers have ends") };
         match ends.read(self.field, scalar, &mut [0; 16]) {
             Ok(Typed::Number(sortable)) => Ok(end_of(sortable)),
-            Ok(_) => Err(RequestError::new(400, "number_format_exception", "empty String")),
+            Ok(_) => Err(RequestError::bad_request("number_format_exception", "empty String")),
             Err(cause) => Err(*cause),
         }
     }
@@ -396,7 +396,7 @@ fn query_end(
     let unreadable = || {
         let reason =
             if text.is_empty() { "empty String".to_owned() } else { format!("For input string: \"{text}\"") };
-        RequestError::new(400, "number_format_exception", reason)
+        RequestError::bad_request("number_format_exception", reason)
     };
     match kind {
         RangeKind::Ip => address(text),

@@ -156,7 +156,7 @@ pub(crate) fn passed_as_string(name: &str) -> Cause {
 pub(crate) fn not_numeric(flag: bool) -> Cause {
     let token = if flag { "VALUE_TRUE" } else { "VALUE_FALSE" };
     let reason = format!("Current token ({token}) not numeric, can not use numeric value accessors");
-    Box::new(RequestError::new(400, "x_content_parse_exception", reason))
+    Box::new(RequestError::bad_request("x_content_parse_exception", reason))
 }
 
 /// Checks a scalar against a field without a sink.

@@ -106,10 +106,7 @@ fn unreadable(scalar: Scalar<'_>) -> Cause {
     let token = if is_integer { "VALUE_NUMBER_INT" } else { "VALUE_NUMBER_FLOAT" };
     let reason = format!("Current token ({token}) not of boolean type");
     Box::new(
-        RequestError::new(400, "x_content_parse_exception", reason.clone()).caused_by(RequestError::new(
-            400,
-            "json_parse_exception",
-            reason,
-        )),
+        RequestError::bad_request("x_content_parse_exception", reason.clone())
+            .caused_by(RequestError::bad_request("json_parse_exception", reason)),
     )
 }

@@ -208,8 +208,8 @@ impl Whole {
                 let name = if self.0 == IntegerWidth::Long { "long" } else { "int" };
                 let reason = format!("Numeric value ({text}) out of range of {name} ({low} - {high})");
                 Err(Box::new(
-                    RequestError::new(400, "x_content_parse_exception", reason.clone())
-                        .caused_by(RequestError::new(400, "input_coercion_exception", reason)),
+                    RequestError::bad_request("x_content_parse_exception", reason.clone())
+                        .caused_by(RequestError::bad_request("input_coercion_exception", reason)),
                 ))
             }
             _ => Err(cause(format!("Value [{text}] is out of range for {}", self.with_article()))),

@@ -49,7 +49,7 @@ pub fn parse_distance(text: &str, default: Unit) -> Result<f64, RequestError> {
     });
     let (number, meters) = found.unwrap_or((text, default.meters));
     match number.trim() {
-        "" => Err(RequestError::new(400, "number_format_exception", "empty String")),
+        "" => Err(RequestError::bad_request("number_format_exception", "empty String")),
         number => number
             .parse::<f64>()
             .map(|number| number * meters)

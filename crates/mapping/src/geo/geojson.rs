@@ -68,13 +68,12 @@ pub fn read_shape(value: &Value, options: &ShapeOptions<'_>) -> Result<GivenShap
 }
 
 fn refused(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "parse_exception", reason)
+    RequestError::bad_request("parse_exception", reason)
 }
 
 /// What Elasticsearch's object parser makes of an error inside of the object.
 fn failed(cause: RequestError) -> RequestError {
-    RequestError::new(
-        400,
+    RequestError::bad_request(
         "x_content_parse_exception",
         "Failed to build [geojson] after last required field arrived",
     )
@@ -83,7 +82,7 @@ fn failed(cause: RequestError) -> RequestError {
 
 fn wrong_type(name: &str, value: &Value) -> RequestError {
     let reason = format!("[geojson] {name} doesn't support values of type: {}", token(value));
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 fn from_object(
@@ -112,7 +111,7 @@ fn from_object(
         Some(other @ Value::Object(_)) => return Err(wrong_type("coordinates", other)),
         Some(_) => {
             let reason = "[geojson] failed to parse field [coordinates]";
-            return Err(RequestError::new(400, "x_content_parse_exception", reason)
+            return Err(RequestError::bad_request("x_content_parse_exception", reason)
                 .caused_by(refused("geo coordinates must be numbers")));
         }
     }
@@ -190,7 +189,7 @@ fn positions(value: &Value, options: &ShapeOptions<'_>) -> Result<Vec<Position>,
 fn line(value: &Value, options: &ShapeOptions<'_>) -> Result<Vec<Position>, RequestError> {
     let line = positions(value, options)?;
     if line.len() < 2 {
-        return Err(RequestError::new(400, "exception", "not enough points to build a line"));
+        return Err(RequestError::bad_request("exception", "not enough points to build a line"));
     }
     Ok(line)
 }

@@ -57,8 +57,7 @@ fn check_polygon(rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), Requ
     }
     let outer = GridEdges::new([outer.as_slice()]);
     if holes.iter().flatten().any(|point| outer.side_of(*point) == Side::Outside) {
-        return Err(RequestError::new(
-            400,
+        return Err(RequestError::bad_request(
             "invalid_shape_exception",
             "Invalid shape: Hole is not within polygon",
         ));

@@ -21,7 +21,7 @@ pub struct ReadOptions {
 }
 
 pub(super) fn refused(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "parse_exception", reason)
+    RequestError::bad_request("parse_exception", reason)
 }
 
 /// All points of a field's value as `fields` shows them: those that can be read.
@@ -134,7 +134,7 @@ fn number(value: &Value, what: &str) -> Result<Option<f64>, RequestError> {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => Some(text.trim().parse().map_err(|_| {
             let cause =
-                RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""));
+                RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""));
             refused(format!("[{what}] must be a valid double value")).caused_by(cause)
         })?),
         _ => None,
@@ -185,14 +185,14 @@ fn from_text(text: &str, ignore_z: bool) -> Result<GeoPoint, RequestError> {
     let coordinate = |at: usize, what: &str| {
         let part = parts.get(at).ok_or_else(|| {
             let reason = format!("Index {at} out of bounds for length {}", parts.len());
-            RequestError::new(400, "array_index_out_of_bounds_exception", reason)
+            RequestError::bad_request("array_index_out_of_bounds_exception", reason)
         })?;
         part.parse::<f64>().map_err(|_| refused(format!("{what} must be a number")))
     };
     let point = GeoPoint { latitude: coordinate(0, "latitude")?, longitude: coordinate(1, "longitude")? };
     if let Some(z) = parts.get(2) {
         let number = z.parse::<f64>().map_err(|_| {
-            RequestError::new(400, "number_format_exception", format!("For input string: \"{z}\""))
+            RequestError::bad_request("number_format_exception", format!("For input string: \"{z}\""))
         })?;
         check_z(number, ignore_z)?;
     }

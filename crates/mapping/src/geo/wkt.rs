@@ -34,7 +34,7 @@ struct Reader<'t> {
 }
 
 fn refused(reason: String) -> RequestError {
-    RequestError::new(400, "parse_exception", reason)
+    RequestError::bad_request("parse_exception", reason)
 }
 
 impl<'t> Reader<'t> {

@@ -131,7 +131,7 @@ impl Mapping {
         for (name, path) in &self.tree.aliases {
             let invalid =
                 |why: &str| format!("Invalid [path] value [{path}] for field alias [{name}]: an alias {why}");
-            let refused = |why| Err(RequestError::new(400, "mapper_parsing_exception", invalid(why)));
+            let refused = |why| Err(RequestError::bad_request("mapper_parsing_exception", invalid(why)));
             if name == path {
                 return refused("cannot refer to itself.");
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_text::time_value::TimeValue;
 use limber_work as work;
 
@@ -216,7 +216,7 @@ impl Scripts {
             Code::Stored(id) => {
                 let stored = self.stored(id).ok_or_else(|| {
                     let reason = format!("unable to find script [{id}] in cluster state");
-                    RequestError::new(404, "resource_not_found_exception", reason)
+                    RequestError::not_found("resource_not_found_exception", reason)
                 })?;
                 self.source(&stored.language, &stored.source, context, false)
             }
@@ -331,9 +331,7 @@ impl State {
         self.filled = now;
         if self.tokens < 1.0 {
             self.limited += 1;
-            return Err(RequestError::new(
-                429,
-                "circuit_breaking_exception",
+            return Err(RequestError::new(ErrorClass::TooManyRequests, "circuit_breaking_exception",
                 format!(
                     "[script] Too many dynamic script compilations within, max: [{}]; please use indexed, or scripts with parameters \
                      instead; this limit can be changed by the [script.max_compilations_rate] setting",

@@ -37,7 +37,7 @@ pub struct StoredScript {
 }
 
 fn malformed(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[script] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[script] {what}"))
 }
 
 impl Script {
@@ -145,7 +145,7 @@ impl StoredScript {
                 ("options", Value::Object(_)) => {}
                 (other, _) => {
                     let reason = format!("[stored script source] unknown field [{other}]");
-                    return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                    return Err(RequestError::bad_request("x_content_parse_exception", reason));
                 }
             }
         }

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
 use limber_mapping::analysis::{SeenToken, TokenPredicate};
 use limber_mapping::number::{java_double, java_float};
+use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value as Json};
 
 use crate::compile::{Script, Scripts};
@@ -61,8 +61,9 @@ impl ContextScript {
         };
         Settled::of(&value, Asker::Reduce)?;
         value.to_json(JSON_DEPTH_MAX).map_err(|(kind, reason)| {
-            let status = if kind == "circuit_breaking_exception" { 429 } else { 400 };
-            RequestError::new(status, kind, reason)
+            let is_memory = kind == "circuit_breaking_exception";
+            let class = if is_memory { ErrorClass::TooManyRequests } else { ErrorClass::BadRequest };
+            RequestError::new(class, kind, reason)
         })
     }
 

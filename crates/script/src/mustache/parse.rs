@@ -63,12 +63,11 @@ impl Template {
     /// `general_script_exception` for what is no template, and for partials.
     pub fn parse(source: &str, escape: Escape) -> Result<Template, RequestError> {
         let refuse = |what: String| {
-            RequestError::new(
-                400,
+            RequestError::bad_request(
                 "general_script_exception",
                 format!("Failed to compile inline script [{source}] using lang [mustache]"),
             )
-            .caused_by(RequestError::new(400, "mustache_exception", what))
+            .caused_by(RequestError::bad_request("mustache_exception", what))
         };
         let (mut parts, mut open): (Vec<Part>, Vec<Open>) = (Vec::new(), Vec::new());
         let (mut start, mut end) = ("{{".to_owned(), "}}".to_owned());

@@ -132,13 +132,11 @@ impl<'t> Rendering<'t> {
 
     fn push(&mut self, text: &str) -> Result<(), RequestError> {
         if self.out.len() + text.len() > OUTPUT_BYTES_MAX {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "general_script_exception",
                 "Error running [query-template] script",
             )
-            .caused_by(RequestError::new(
-                400,
+            .caused_by(RequestError::bad_request(
                 "size_limit_exceeded_exception",
                 format!("Size limit of [{OUTPUT_BYTES_MAX}] bytes exceeded"),
             )));

@@ -36,7 +36,7 @@ impl Options {
     /// `x_content_parse_exception` "[terms] failed to parse field [size]" with its cause.
     pub fn failed(&self, option: &str, cause: RequestError) -> RequestError {
         let reason = format!("[{}] failed to parse field [{option}]", self.kind);
-        RequestError::new(400, "x_content_parse_exception", reason).caused_by(cause)
+        RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause)
     }
 
     /// [`Self::failed`] by an `illegal_argument_exception`.
@@ -93,7 +93,7 @@ impl Options {
     pub fn wrong_type(&self, option: &str, value: &Value) -> RequestError {
         let reason =
             format!("[{}] {option} doesn't support values of type: {}", self.kind, json::token(value));
-        RequestError::new(400, "x_content_parse_exception", reason)
+        RequestError::bad_request("x_content_parse_exception", reason)
     }
 
     /// Takes an option that is a text.
@@ -166,8 +166,7 @@ impl Options {
 
     /// An option of an aggregation whose options may name a heuristic: what is no option is no heuristic either.
     pub fn no_heuristic(&self, option: &str, heuristics: &[&str]) -> RequestError {
-        self.unknown(option, heuristics).caused_by(RequestError::new(
-            400,
+        self.unknown(option, heuristics).caused_by(RequestError::bad_request(
             "named_object_not_found_exception",
             format!("unknown field [{option}]"),
         ))
@@ -186,7 +185,7 @@ impl Options {
 
 /// `x_content_parse_exception` "[terms] unknown field [foo]".
 pub fn unknown_field(kind: &str, option: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{kind}] unknown field [{option}]"))
+    RequestError::bad_request("x_content_parse_exception", format!("[{kind}] unknown field [{option}]"))
 }
 
 /// Where an aggregation's values come from, as written.

@@ -119,7 +119,7 @@ impl BucketOrder {
         self.paths().try_for_each(|path| {
             path.check_on_shard(subs).map_err(|reason| {
                 let cause = RequestError::illegal_argument(reason.clone());
-                RequestError::new(400, "invalid_path", path.invalid(&reason)).caused_by(cause)
+                RequestError::bad_request("invalid_path", path.invalid(&reason)).caused_by(cause)
             })
         })
     }

@@ -201,9 +201,7 @@ impl Reducer<'_> {
 
 /// A page of [composite] larger than all buckets may be.
 pub fn too_many_composite_buckets(limit: u64, size: u64) -> RequestError {
-    RequestError::new(
-        400,
-        "too_many_buckets_exception",
+    RequestError::bad_request("too_many_buckets_exception",
         format!(
             "Trying to create too many buckets. Must be less than or equal to: [{limit}] but was [{size}]. This limit can be set by changing \
              the [search.max_buckets] cluster level setting."
@@ -222,9 +220,7 @@ fn failed_in_reduce(error: Error) -> Error {
 
 /// Elasticsearch's `TooManyBucketsException`, inside of the exception of the phase that found it.
 fn too_many_buckets(limit: u64) -> RequestError {
-    let cause = RequestError::new(
-        400,
-        "too_many_buckets_exception",
+    let cause = RequestError::bad_request("too_many_buckets_exception",
         format!(
             "Trying to create too many buckets. Must be less than or equal to: [{limit}] but this number of buckets was exceeded. This limit \
              can be set by changing the [search.max_buckets] cluster level setting."
@@ -236,7 +232,7 @@ fn too_many_buckets(limit: u64) -> RequestError {
 
 /// What Elasticsearch wraps errors of the last reduce in.
 pub fn in_reduce(cause: RequestError) -> RequestError {
-    RequestError::new(400, "search_phase_execution_exception", "")
+    RequestError::bad_request("search_phase_execution_exception", "")
         .with("phase", "fetch")
         .with("grouped", true)
         .with("failed_shards", serde_json::Value::Array(Vec::new()))

@@ -1,6 +1,6 @@
 //! Which aggregations go over fields whose values are no single terms or numbers, and what is said of the others.
 
-use limber_mapping::{Field, RangeKind, RequestError};
+use limber_mapping::{ErrorClass, Field, RangeKind, RequestError};
 
 use super::options::ValuesOptions;
 
@@ -19,7 +19,7 @@ pub(super) fn check_shapes(
             )),
         },
         "geo_centroid" | "geohash_grid" | "geotile_grid" | "geohex_grid" => RequestError::new(
-            403,
+            ErrorClass::Forbidden,
             "security_exception",
             format!("current license is non-compliant for [{aggregation} aggregation on geo_shape fields]"),
         ),

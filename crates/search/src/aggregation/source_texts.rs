@@ -44,8 +44,7 @@ impl SourceTexts {
     ) -> Result<()> {
         let source = read_source(mapping, &view.segment, doc, &mut self.reader)?;
         let source: Value = serde_json::from_slice(&source).map_err(|error| {
-            RequestError::new(
-                500,
+            RequestError::internal(
                 "exception",
                 format!("the stored source of a document does not parse: {error}"),
             )

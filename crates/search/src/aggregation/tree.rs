@@ -229,6 +229,6 @@ fn unknown_type(type_name: &str) -> RequestError {
         return RequestError::unsupported(format!("the aggregation type [{type_name}]"));
     }
     let cause =
-        RequestError::new(400, "named_object_not_found_exception", format!("unknown field [{type_name}]"));
+        RequestError::bad_request("named_object_not_found_exception", format!("unknown field [{type_name}]"));
     RequestError::parsing(format!("Unknown aggregation type [{type_name}]")).caused_by(cause)
 }

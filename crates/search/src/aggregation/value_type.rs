@@ -21,7 +21,7 @@ impl ValueType {
     /// It is no text, or no such type.
     pub fn parse(value: &Value, options: &Options) -> Result<ValueType, RequestError> {
         let refused = |what: String| {
-            RequestError::new(400, "x_content_parse_exception", format!("[{}] {what}", options.kind))
+            RequestError::bad_request("x_content_parse_exception", format!("[{}] {what}", options.kind))
         };
         let Value::String(name) = value else {
             let token = crate::json::token(value);

@@ -78,8 +78,7 @@ fn checked(point: GeoPoint, sort: &GeoSort) -> std::result::Result<GeoPoint, Req
     };
     match sort.validation {
         Validation::Coerce => Ok(point.normalized()),
-        Validation::Strict => Err(RequestError::new(
-            400,
+        Validation::Strict => Err(RequestError::bad_request(
             "parse_exception",
             format!("illegal {what} value [{value}] for [GeoDistanceSort] for field [{}].", sort.path),
         )),

@@ -96,7 +96,7 @@ fn failed(error: Error) -> Error {
     match error {
         Error::Request(_) | Error::AllShardsFailed { .. } | Error::SomeShardsFailed { .. } => {
             let cause = error.to_request_error();
-            RequestError::new(cause.status, "search_phase_execution_exception", "failed to expand hits")
+            RequestError::new(cause.class, "search_phase_execution_exception", "failed to expand hits")
                 .with("phase", "expand")
                 .with("grouped", true)
                 .with("failed_shards", Value::Array(Vec::new()))

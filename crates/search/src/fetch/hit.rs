@@ -316,8 +316,7 @@ fn show_source(
 
 fn parse(source: &[u8]) -> Result<Value> {
     Ok(serde_json::from_slice(source).map_err(|error| {
-        RequestError::new(
-            500,
+        RequestError::internal(
             "exception",
             format!("the stored source of a document does not parse: {error}"),
         )

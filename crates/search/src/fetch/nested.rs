@@ -61,7 +61,7 @@ impl<'a> Around<'a> {
 
 #[cold]
 fn missing(path: &str) -> crate::error::Error {
-    RequestError::new(500, "illegal_state_exception", format!("Error retrieving path {path}")).into()
+    RequestError::internal("illegal_state_exception", format!("Error retrieving path {path}")).into()
 }
 
 /// The way to a nested object: each path from the nested object around.

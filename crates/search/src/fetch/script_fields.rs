@@ -39,7 +39,7 @@ impl<'r> ScriptFields<'r> {
                 script.values(&[doc], &[], |value| {
                     shown = value
                         .to_json(DEPTH_MAX)
-                        .map_err(|(kind, reason)| Error::Request(RequestError::new(400, kind, reason)))?;
+                        .map_err(|(kind, reason)| Error::Request(RequestError::bad_request(kind, reason)))?;
                     Ok(())
                 })
             });

@@ -118,6 +118,6 @@ fn add(
             }
         }
     }
-    Err(RequestError::new(500, "mapper_exception", "the document's mapping update did not take effect")
+    Err(RequestError::internal("mapper_exception", "the document's mapping update did not take effect")
         .into())
 }

@@ -41,7 +41,7 @@ pub fn index_scripts<S: FieldSink>(
                 Err(_) if goes_on => put_ignored(&shard.mapping, field, sink),
                 Err(error) => {
                     let reason = format!("Error executing script on field [{}]", field.path);
-                    return Err(RequestError::new(400, "document_parsing_exception", reason)
+                    return Err(RequestError::bad_request("document_parsing_exception", reason)
                         .caused_by(error.to_request_error()));
                 }
             }

@@ -41,7 +41,7 @@ pub fn emitted_by_name(script: &Script, held: &ShardSnapshot) -> Result<Value> {
                 let value = one
                     .value
                     .to_json(VALUE_DEPTH_MAX)
-                    .map_err(|(kind, reason)| RequestError::new(400, kind, reason))?;
+                    .map_err(|(kind, reason)| RequestError::bad_request(kind, reason))?;
                 let values =
                     by_name.entry(one.part.as_deref().unwrap_or_default()).or_insert_with(|| json!([]));
                 values.as_array_mut().into_iter().for_each(|values| values.push(value.clone()));

@@ -20,8 +20,7 @@ pub(crate) struct PatternTerms {
 }
 
 pub(crate) fn too_many_terms(terms: &PatternTerms) -> RequestError {
-    RequestError::new(
-        400,
+    RequestError::bad_request(
         "illegal_state_exception",
         format!("Automaton [{}] expanded to too many terms (limit {})", terms.text, terms.count_max),
     )

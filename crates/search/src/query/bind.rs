@@ -372,7 +372,7 @@ impl<'a> Binder<'a> {
 }
 
 fn expensive(reason: String) -> RequestError {
-    RequestError::new(400, "exception", reason)
+    RequestError::bad_request("exception", reason)
 }
 
 fn on_runtime_fields() -> RequestError {

@@ -85,7 +85,7 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
 }
 
 fn malformed(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[bool] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[bool] {what}"))
 }
 
 impl QueryNode for Bool {

@@ -94,7 +94,7 @@ fn weights(value: &Value) -> Result<Vec<(String, f32)>, RequestError> {
 }
 
 fn refused(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[combined_fields] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[combined_fields] {what}"))
 }
 
 impl CombinedFields {

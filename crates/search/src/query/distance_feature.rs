@@ -86,7 +86,7 @@ impl Ceiling for FeatureNode {
 }
 
 fn refused(what: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[distance_feature] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[distance_feature] {what}"))
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {

@@ -8,5 +8,5 @@ pub(super) fn refuse_key(field: &Field, query: &str) -> Result<(), RequestError>
         return Ok(());
     }
     let reason = format!("[{query}] queries are not currently supported on keyed [flattened] fields.");
-    Err(RequestError::new(400, "unsupported_operation_exception", reason))
+    Err(RequestError::bad_request("unsupported_operation_exception", reason))
 }

@@ -37,7 +37,7 @@ impl Fuzziness {
             return Ok(Fuzziness::AUTO);
         }
         if let Some(lengths) = text.strip_prefix("AUTO:") {
-            let parse_error = |reason: String| RequestError::new(400, "parse_exception", reason);
+            let parse_error = |reason: String| RequestError::bad_request("parse_exception", reason);
             let Some((low, high)) = lengths.split_once(',') else {
                 return Err(parse_error("failed to find low and high distance values".to_owned()));
             };

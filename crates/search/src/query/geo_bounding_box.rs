@@ -31,8 +31,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         match (key.as_str(), value) {
             (_, Value::Object(corners)) => {
                 let corners = parse_corners(corners).map_err(|error| match error.kind {
-                    "parse_exception" => RequestError::new(
-                        400,
+                    "parse_exception" => RequestError::bad_request(
                         "parse_exception",
                         format!("failed to parse [geo_bounding_box] query. [{}]", error.reason),
                     ),
@@ -52,14 +51,14 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     }
     let (field, corners) = found.ok_or_else(|| {
         let reason = "failed to parse [geo_bounding_box] query. bounding box not provided";
-        RequestError::new(400, "parse_exception", reason)
+        RequestError::bad_request("parse_exception", reason)
     })?;
     check_order(&corners)?;
     Ok(common.query(BoundingBox { field, corners, validation, ignore_unmapped }))
 }
 
 fn refused(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "parse_exception", reason)
+    RequestError::bad_request("parse_exception", reason)
 }
 
 /// Corners in any of their forms; sides that were not given are NaN.

@@ -130,7 +130,7 @@ impl WantedShape {
                     let source = tree(&document)?;
                     let shape = at_path(&source, path).ok_or_else(|| {
                         let reason = format!("Shape with name [{}] found but missing {path} field", name.id);
-                        RequestError::new(400, "illegal_state_exception", reason)
+                        RequestError::bad_request("illegal_state_exception", reason)
                     })?;
                     given_shape(shape)
                 })
@@ -162,7 +162,7 @@ fn given_shape(value: &Value) -> Result<GivenShape, RequestError> {
     read_shape(value, &options).map_err(|error| match error.kind {
         "parse_exception" if value.is_string() => {
             // Elasticsearch answers 500: what a request has wrong is its fault here.
-            RequestError::new(400, "i_o_exception", format!("java.text.ParseException: {}", error.reason))
+            RequestError::bad_request("i_o_exception", format!("java.text.ParseException: {}", error.reason))
         }
         _ => error,
     })

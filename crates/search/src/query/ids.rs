@@ -58,11 +58,8 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
 
 fn wrong_type(option: &str, value: &Value) -> RequestError {
     let reason = format!("[ids] {option} doesn't support values of type: {}", json::token(value));
-    RequestError::parsing(reason.clone()).caused_by(RequestError::new(
-        400,
-        "x_content_parse_exception",
-        reason,
-    ))
+    RequestError::parsing(reason.clone())
+        .caused_by(RequestError::bad_request("x_content_parse_exception", reason))
 }
 
 impl QueryNode for Ids {

@@ -36,7 +36,7 @@ pub(crate) type ReadInnerHits = fn(&Map<String, Value>) -> Result<Arc<dyn InnerH
 /// Refuses more hits than `index.max_inner_result_window` allows.
 ///
 /// # Errors
-/// 400 `illegal_argument_exception`, in Elasticsearch's words.
+/// `illegal_argument_exception` (`BadRequest`), in Elasticsearch's words.
 pub(super) fn check_window(wanted: &dyn InnerHitsRequest, shard: &ShardSnapshot) -> Result<(), RequestError> {
     let name = wanted.name().unwrap_or("null");
     let (window, window_max) = (wanted.window(), u64::from(shard.settings.max_inner_result_window));

@@ -64,5 +64,5 @@ impl Binder<'_> {
 /// A document as JSON.
 pub(super) fn tree(document: &NamedDocument) -> Result<Value, RequestError> {
     serde_json::from_slice(&document.source)
-        .map_err(|error| RequestError::new(500, "exception", error.to_string()))
+        .map_err(|error| RequestError::internal("exception", error.to_string()))
 }

@@ -143,8 +143,7 @@ impl QueryNode for MatchPhrase {
             };
         }
         if !field.positions && !field.match_only {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "illegal_state_exception",
                 format!("field:[{}] was indexed without position data; cannot run PhraseQuery", field.path),
             )

@@ -30,8 +30,7 @@ fn calculate(optional: i64, spec: &str) -> Result<i64, RequestError> {
             return Ok(result);
         }
         if rest.is_empty() || rest.contains('<') {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "array_index_out_of_bounds_exception",
                 "Index 1 out of bounds for length 1",
             ));

@@ -90,7 +90,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
         "cross_fields" => ("match", 0.0),
         other => {
             let reason = format!("failed to parse [multi_match] query type [{other}]. unknown type.");
-            return Err(RequestError::new(400, "parse_exception", reason));
+            return Err(RequestError::bad_request("parse_exception", reason));
         }
     };
     if query != "match" {

@@ -137,8 +137,7 @@ impl NestedHits {
     /// What is wrong with them on their shard.
     fn check(&self) -> Result<(), RequestError> {
         if self.request.shows_sequence_numbers() {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "unsupported_operation_exception",
                 "nested documents are not assigned sequence numbers",
             ));

@@ -167,19 +167,18 @@ impl Parser<'_> {
 /// Refuses more clauses than a query may have: its work and memory grow with their count (Lucene's `BooleanQuery`).
 ///
 /// # Errors
-/// 400 `too_many_clauses`.
+/// `too_many_clauses` (`BadRequest`).
 pub(super) fn check_clauses(count: usize) -> Result<(), RequestError> {
     let clauses_max = QueryLimits::default().clauses_max;
     if count > clauses_max as usize {
         let reason = format!("maxClauseCount is set to {clauses_max}");
-        return Err(RequestError::new(400, "too_many_clauses", reason));
+        return Err(RequestError::bad_request("too_many_clauses", reason));
     }
     Ok(())
 }
 
 pub(super) fn too_many_nested_clauses(clauses_max: u32) -> RequestError {
-    RequestError::new(
-        400,
+    RequestError::bad_request(
         "too_many_nested_clauses",
         format!("Query contains too many nested clauses; maxClauseCount is set to {clauses_max}"),
     )
@@ -191,8 +190,7 @@ fn unknown_query(name: &str) -> RequestError {
     }
     let known = QUERIES.iter().map(|(known, _)| *known).chain(UNSUPPORTED.iter().copied());
     let hint = did_you_mean(name, known);
-    RequestError::parsing(format!("unknown query [{name}]{hint}")).caused_by(RequestError::new(
-        400,
+    RequestError::parsing(format!("unknown query [{name}]{hint}")).caused_by(RequestError::bad_request(
         "named_object_not_found_exception",
         format!("unknown field [{name}]"),
     ))

@@ -22,7 +22,7 @@ struct Pin {
 }
 
 fn refused(what: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[pinned] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[pinned] {what}"))
 }
 
 pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Result<Query, RequestError> {

@@ -133,8 +133,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     let text = text.ok_or_else(|| RequestError::parsing("[query_string] must be provided with a [query]"))?;
     if let Some(field) = default_field {
         if !fields.is_empty() {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "action_request_validation_exception",
                 "Validation Failed: 1: cannot use [fields] parameter in conjunction with [default_field];",
             ));
@@ -159,7 +158,7 @@ fn tie_of(kind: Option<&str>) -> Result<f32, RequestError> {
         "most_fields" | "bool_prefix" => Ok(1.0),
         other => {
             let reason = format!("failed to parse [multi_match] query type [{other}]. unknown type.");
-            Err(RequestError::new(400, "parse_exception", reason))
+            Err(RequestError::bad_request("parse_exception", reason))
         }
     }
 }
@@ -248,7 +247,7 @@ impl QueryNode for QueryString {
             Ok(tree) => tree,
             Err(why) => {
                 let reason = format!("Failed to parse query [{}]", self.text);
-                let cause = RequestError::new(400, "parse_exception", why.clone());
+                let cause = RequestError::bad_request("parse_exception", why.clone());
                 return Err(binder.query_shard(reason).caused_by(cause).into());
             }
         };

@@ -55,7 +55,7 @@ struct RankFeatureNode {
 }
 
 fn refused(parser: &str, what: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{parser}] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[{parser}] {what}"))
 }
 
 pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<Query, RequestError> {
@@ -88,7 +88,7 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
     if functions.len() > 1 {
         let cause = "Can only specify one of [log], [saturation], [sigmoid] and [linear]";
         let what = "Failed to build [feature] after last required field arrived";
-        return Err(RequestError::new(400, "x_content_parse_exception", what)
+        return Err(RequestError::bad_request("x_content_parse_exception", what)
             .caused_by(RequestError::illegal_argument(cause)));
     }
     let function = functions.pop().unwrap_or(Function::Saturation(None));

@@ -57,12 +57,12 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
             ("organic" | "match_criteria" | "ruleset_ids" | "ruleset_id", other) => {
                 let token = json::token(other);
                 let reason = format!("[rule] {key} doesn't support values of type: {token}");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(RequestError::bad_request("x_content_parse_exception", reason));
             }
             (key, value) if common.take(key, value)? => {}
             (key, _) => {
                 let reason = format!("[rule] unknown field [{key}]");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(RequestError::bad_request("x_content_parse_exception", reason));
             }
         }
     }

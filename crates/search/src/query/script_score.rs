@@ -39,7 +39,7 @@ pub(crate) struct ScriptScoreNode {
 }
 
 fn malformed(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[script_score] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[script_score] {what}"))
 }
 
 pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Result<Query, RequestError> {

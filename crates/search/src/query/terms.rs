@@ -70,8 +70,9 @@ pub(super) fn parse(members: &Map<String, Value>, _: &mut Parser<'_>) -> Result<
 
 /// `{"index", "id", "path", "routing"}`.
 fn parse_lookup(lookup: &Map<String, Value>) -> Result<Values, RequestError> {
-    let refused =
-        |what: String| RequestError::new(400, "x_content_parse_exception", format!("[terms_lookup] {what}"));
+    let refused = |what: String| {
+        RequestError::bad_request("x_content_parse_exception", format!("[terms_lookup] {what}"))
+    };
     let mut texts = [None, None, None, None];
     const NAMES: [&str; 4] = ["index", "id", "path", "routing"];
     for (name, value) in lookup {

@@ -115,7 +115,7 @@ impl QueryNode for TermsSet {
             Some(needed) => needed.bind(count, binder)?,
             None => {
                 let reason = "No minimum should match has been specified";
-                return Err(RequestError::new(400, "illegal_state_exception", reason).into());
+                return Err(RequestError::bad_request("illegal_state_exception", reason).into());
             }
         };
         Ok(TermsSetNode { queries, needed }.into())

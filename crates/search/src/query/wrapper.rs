@@ -36,7 +36,7 @@ pub(super) fn parse(members: &Map<String, Value>, parser: &mut Parser<'_>) -> Re
         Ok(inner @ Value::Object(_)) => parser.query(&inner),
         Ok(_) => Err(unreadable("Failed to derive xcontent".to_owned())),
         Err(error) if error.is_eof() => {
-            Err(RequestError::new(400, "x_content_e_o_f_exception", "Unexpected end of file"))
+            Err(RequestError::bad_request("x_content_e_o_f_exception", "Unexpected end of file"))
         }
         Err(error) => Err(unreadable(error.to_string())),
     }
@@ -55,7 +55,7 @@ fn decode(value: &Value) -> Result<Vec<u8>, RequestError> {
 }
 
 fn unreadable(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 #[cfg(test)]

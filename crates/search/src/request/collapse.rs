@@ -85,7 +85,7 @@ fn parse_inner_hits(value: &Value) -> Result<Vec<InnerHits>, RequestError> {
 }
 
 fn refused(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[collapse] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[collapse] {what}"))
 }
 
 impl SearchRequest {

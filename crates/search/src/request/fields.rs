@@ -43,7 +43,7 @@ impl FieldFormat {
             let field = json::scalar_text(item).ok_or_else(|| {
                 let reason =
                     format!("[fetch_field_and_format] Expected START_OBJECT but was: {}", json::token(item));
-                RequestError::new(400, "x_content_parse_exception", reason)
+                RequestError::bad_request("x_content_parse_exception", reason)
             })?;
             return Ok(FieldFormat::of(field));
         };
@@ -54,8 +54,7 @@ impl FieldFormat {
                 "format" => parsed.format = json::scalar_text(value),
                 "include_unmapped" => parsed.include_unmapped = json::boolean(value)?,
                 _ => {
-                    return Err(RequestError::new(
-                        400,
+                    return Err(RequestError::bad_request(
                         "x_content_parse_exception",
                         format!("[fields] unknown field [{name}]"),
                     ));

@@ -171,12 +171,12 @@ pub struct Highlight {
 }
 
 fn refused(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 fn no_text(found: &Value) -> RequestError {
     let reason = format!("expected value but got [{}]", json::token(found));
-    RequestError::new(400, "illegal_state_exception", reason)
+    RequestError::bad_request("illegal_state_exception", reason)
 }
 
 fn texts(value: &Value) -> Result<Vec<String>, RequestError> {

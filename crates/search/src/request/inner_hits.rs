@@ -117,7 +117,7 @@ fn check_option(key: &str, value: &Value) -> Result<(), RequestError> {
 }
 
 fn refused(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[inner_hits] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[inner_hits] {what}"))
 }
 
 fn failed(key: &str, cause: RequestError) -> RequestError {

@@ -35,5 +35,5 @@ impl PointInTime {
 }
 
 fn refused(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[pit] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[pit] {what}"))
 }

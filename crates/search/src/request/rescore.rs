@@ -98,7 +98,7 @@ impl Rescore {
                 }
                 (key, Value::Object(_)) => {
                     let reason = format!("unknown field [{key}]");
-                    return Err(RequestError::new(400, "named_object_not_found_exception", reason));
+                    return Err(RequestError::bad_request("named_object_not_found_exception", reason));
                 }
                 (key, Value::Array(_) | Value::Null) => {
                     let token = json::token(value);
@@ -151,7 +151,7 @@ impl Rescore {
 }
 
 fn refused(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[query] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[query] {what}"))
 }
 
 #[cfg(test)]

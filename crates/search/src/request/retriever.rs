@@ -61,7 +61,7 @@ impl SearchRequest {
             | "diversify" => Err(RequestError::unsupported(format_args!("the retriever [{name}]"))),
             other => {
                 let reason = format!("unknown retriever [{other}]");
-                Err(RequestError::new(400, "named_object_not_found_exception", reason))
+                Err(RequestError::bad_request("named_object_not_found_exception", reason))
             }
         }
     }
@@ -179,5 +179,5 @@ fn within(query: Value, filter: Option<Value>) -> Value {
 }
 
 fn unknown(retriever: &str, key: &str) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{retriever}] unknown field [{key}]"))
+    RequestError::bad_request("x_content_parse_exception", format!("[{retriever}] unknown field [{key}]"))
 }

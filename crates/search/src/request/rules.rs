@@ -8,8 +8,7 @@ impl SearchRequest {
     /// What holds for every search.
     pub(super) fn validate(&self) -> Result<(), RequestError> {
         if self.search_after.is_some() && self.from() > 0 {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "action_request_validation_exception",
                 "Validation Failed: 1: [from] parameter must be set to 0 when [search_after] is used;",
             ));

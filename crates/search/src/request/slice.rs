@@ -50,7 +50,7 @@ pub(super) fn parse_slice(value: &Value) -> Result<Slice, RequestError> {
 }
 
 fn refused(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[slice] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[slice] {what}"))
 }
 
 #[cfg(test)]

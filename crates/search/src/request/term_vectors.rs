@@ -94,7 +94,7 @@ impl Default for TermFilter {
 }
 
 fn failed(why: impl std::fmt::Display) -> RequestError {
-    RequestError::new(400, "parse_exception", format!("failed to parse term vectors request. {why}"))
+    RequestError::bad_request("parse_exception", format!("failed to parse term vectors request. {why}"))
 }
 
 fn no_analyzer_name(field: &str, found: &Value) -> RequestError {
@@ -107,7 +107,7 @@ fn no_analyzer_name(field: &str, found: &Value) -> RequestError {
         _ => "class java.util.LinkedHashMap",
     };
     let reason = format!("expecting the analyzer at [{field}] to be a String, but found [{class}] instead");
-    RequestError::new(400, "parse_exception", reason)
+    RequestError::bad_request("parse_exception", reason)
 }
 
 impl TermVectorsRequest {

@@ -39,5 +39,5 @@ impl ValueKind {
 pub(super) fn wrong_kind(parser: &str, key: &str, value: &Value) -> RequestError {
     let token = json::token(value);
     let reason = format!("[{parser}] {key} doesn't support values of type: {token}");
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }

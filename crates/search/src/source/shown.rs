@@ -131,7 +131,7 @@ fn rebuild(
 ) -> Result<Value> {
     let residue = Residue::from_bytes(stored).ok_or_else(|| {
         let reason = format!("what is kept of document [{doc}] beside its columns does not parse");
-        RequestError::new(500, "corrupt_index_exception", reason)
+        RequestError::internal("corrupt_index_exception", reason)
     })?;
     let rebuilder = Rebuilder { mapping, plan, whole: segment };
     Ok(rebuilder.object(segment, SpaceId::ROOT, doc, &residue, 0)?.into_json())

@@ -4,16 +4,17 @@
 use std::sync::Arc;
 
 use limber_mapping::document::{self, Parsed, Scratch};
-use limber_mapping::{Mapping, MappingSettings};
+use limber_mapping::{ErrorClass, Mapping, MappingSettings};
 use limber_search::{
-    IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot, UrlParameters,
+    Error, IndexRef, SearchContext, SearchRequest, SearchResponse, ShardSettings, ShardSnapshot,
+    UrlParameters,
 };
 use limber_segment::{
     Buffer, DocumentMeta, LiveDocs, Segment, SegmentId, SegmentView, StoredCodec, WriteIdentity,
 };
 use limber_store::term_index::TermIndexCache;
 use limber_store::{Directory, FsDirectory, Ledger};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// 2024-06-01T00:00:00Z, the `now` of all tests.
 pub const NOW_MILLIS: i64 = 1_717_200_000_000;
@@ -129,4 +130,16 @@ pub fn recorded_shards(
         kept.push(shard);
     }
     (kept, snapshots)
+}
+
+/// The body of an error as it was recorded, with the status that the crate `limber` gives it.
+pub fn shown(error: &Error) -> Value {
+    let status = match error.class() {
+        ErrorClass::BadRequest => 400,
+        ErrorClass::NotFound => 404,
+        ErrorClass::TooManyRequests => 429,
+        ErrorClass::Internal => 500,
+        class => panic!("a status for {class:?}, which nothing recorded has"),
+    };
+    json!({"error": error.to_json(), "status": status})
 }

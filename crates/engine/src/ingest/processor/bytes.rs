@@ -28,7 +28,7 @@ impl Make for Bytes {
 fn bytes_of(text: &str) -> Result<i64, RequestError> {
     let refused = |why: &str| {
         let reason = format!("failed to parse setting [Ingest Field] with value [{text}]{why}");
-        RequestError::new(400, "parse_exception", reason)
+        RequestError::bad_request("parse_exception", reason)
     };
     let lower = text.trim().to_ascii_lowercase();
     match lower.as_str() {

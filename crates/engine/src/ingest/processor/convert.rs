@@ -152,7 +152,7 @@ impl Convert {
 
     fn unable(&self, text: &str) -> RequestError {
         let cause =
-            RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""));
+            RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""));
         RequestError::illegal_argument(format!("unable to convert [{text}] to {}", self.name))
             .caused_by(cause)
     }
@@ -196,8 +196,7 @@ fn ip(document: &mut IngestDocument<'_>, id: NodeId) -> Result<Option<Node>, Req
     if document.node(id).kind != Kind::String {
         let kind = java_type(document, id);
         let modules = "are in module java.base of loader 'bootstrap'";
-        return Err(RequestError::new(
-            400,
+        return Err(RequestError::bad_request(
             "class_cast_exception",
             format!(
                 "class {kind} cannot be cast to class java.lang.String ({kind} and java.lang.String {modules})"

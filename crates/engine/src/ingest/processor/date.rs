@@ -180,7 +180,7 @@ impl Format {
             }
         };
         parsed.map_err(|reason| {
-            let cause = RequestError::new(400, "date_time_parse_exception", reason);
+            let cause = RequestError::bad_request("date_time_parse_exception", reason);
             RequestError::illegal_argument(format!(
                 "failed to parse date field [{text}] with format [{name}]"
             ))
@@ -203,7 +203,7 @@ fn built_in(format: &DateFormat, text: &str, year: i32, zone: &TimeZone) -> Resu
 }
 
 fn not_a_number(text: &str) -> RequestError {
-    RequestError::new(400, "number_format_exception", format!("For input string: \"{text}\""))
+    RequestError::bad_request("number_format_exception", format!("For input string: \"{text}\""))
 }
 
 fn from_seconds(text: &str) -> Result<Timestamp, RequestError> {

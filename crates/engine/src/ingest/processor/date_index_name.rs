@@ -43,8 +43,8 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let zone = zone(&zone_name).ok_or_else(|| {
         let reason = format!("Unknown time-zone ID: {zone_name}");
         let shown = format!("java.time.zone.ZoneRulesException: {reason}");
-        let cause = RequestError::new(500, "zone_rules_exception", reason);
-        options.locate(RequestError::new(500, "exception", shown).caused_by(cause))
+        let cause = RequestError::internal("zone_rules_exception", reason);
+        options.locate(RequestError::internal("exception", shown).caused_by(cause))
     })?;
     let formats = match options.has("date_formats") {
         true => options.strings("date_formats")?,
@@ -57,7 +57,7 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
         let reason = format!("Invalid format: [{name}]: {reason}");
         let shown = format!("java.lang.IllegalArgumentException: {reason}");
         let cause = RequestError::illegal_argument(reason);
-        return Err(options.locate(RequestError::new(500, "exception", shown).caused_by(cause)));
+        return Err(options.locate(RequestError::internal("exception", shown).caused_by(cause)));
     }
     let field = options.path("field")?;
     let prefix = Text::parse(&options.string_or("index_name_prefix", "")?)?;

@@ -27,8 +27,8 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     let dissect = Dissect::parse(&pattern, &separator).map_err(|error| {
         let shown = format!("org.elasticsearch.dissect.DissectException${}: {}", error.class, error.reason);
-        let cause = RequestError::new(500, error.kind, error.reason);
-        options.locate(RequestError::new(500, "exception", shown).caused_by(cause))
+        let cause = RequestError::internal(error.kind, error.reason);
+        options.locate(RequestError::internal("exception", shown).caused_by(cause))
     })?;
     Ok(Box::new(DissectProcessor { field, ignore_missing, pattern: pattern.into(), dissect }))
 }
@@ -40,7 +40,7 @@ impl Processor for DissectProcessor {
         let Some(parts) = self.dissect.parts(&text) else {
             let reason =
                 format!("Unable to find match for dissect pattern: {} against source: {text}", self.pattern);
-            return Err(RequestError::new(500, "find_match", reason));
+            return Err(RequestError::internal("find_match", reason));
         };
         for (name, part) in parts {
             let value = document.make_string(&part)?;

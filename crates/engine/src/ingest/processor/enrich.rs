@@ -85,7 +85,7 @@ impl Processor for Enrich {
         let value: Value = serde_json::from_str(&document.json(node)?)
             .map_err(|error| RequestError::illegal_argument(error.to_string()))?;
         let Some(source) = self.source.get().and_then(Weak::upgrade) else {
-            return Err(RequestError::new(500, "illegal_state_exception", "the node is closing"));
+            return Err(RequestError::internal("illegal_state_exception", "the node is closing"));
         };
         let matches = source.matches(&self.policy, &value, self.max_matches, &self.shape_relation)?;
         let Some(first) = matches.first() else { return Ok(Flow::Continue) };

@@ -20,6 +20,6 @@ pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> 
 
 impl Processor for Fail {
     fn execute(&self, document: &mut IngestDocument<'_>) -> Result<Flow, RequestError> {
-        Err(RequestError::new(500, "fail_processor_exception", self.message.render(document)?))
+        Err(RequestError::internal("fail_processor_exception", self.message.render(document)?))
     }
 }

@@ -105,7 +105,7 @@ impl Method {
             Method::Sha512 => Sha512::digest(bytes).to_vec(),
             Method::Murmur3 => {
                 let hash = murmur3::murmur3_x64_128(&mut Cursor::new(bytes), 0)
-                    .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
+                    .map_err(|error| RequestError::internal("exception", error.to_string()))?;
                 // Its two halves, the first one first.
                 [(hash as u64).to_be_bytes(), ((hash >> 64) as u64).to_be_bytes()].concat()
             }

@@ -120,8 +120,7 @@ impl GeoIp {
             RequestError::illegal_argument(format!("'{address}' is not an IP string literal."))
         })?;
         let found = database.look_up(address.to_canonical(), properties).map_err(|reason| {
-            RequestError::new(
-                500,
+            RequestError::internal(
                 "exception",
                 format!("the database [{}] cannot be read: {reason}", self.file),
             )

@@ -96,7 +96,7 @@ impl Splitter {
             }
             Splitter::Pattern(pattern) => Ok(pattern.find_each(text, each)?),
             Splitter::Wrong(reason) => {
-                Err(RequestError::new(400, "pattern_syntax_exception", reason.clone()))
+                Err(RequestError::bad_request("pattern_syntax_exception", reason.clone()))
             }
         }
     }

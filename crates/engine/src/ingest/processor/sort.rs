@@ -95,13 +95,12 @@ fn check_classes(document: &IngestDocument<'_>, items: &[NodeId]) -> Result<(), 
                 "java.lang.Integer" => "Cannot read field \"value\" because \"anotherInteger\" is null",
                 _ => "cannot compare null",
             };
-            return Err(RequestError::new(500, "null_pointer_exception", reason));
+            return Err(RequestError::internal("null_pointer_exception", reason));
         }
         let is_container = |class: &str| class.starts_with("java.util.");
         let wanted = if is_container(second) { "java.lang.Comparable" } else { second };
         if first != wanted {
-            return Err(RequestError::new(
-                500,
+            return Err(RequestError::internal(
                 "class_cast_exception",
                 format!(
                     "class {first} cannot be cast to class {wanted} ({first} and {wanted} are in module java.base of loader 'bootstrap')"

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_search::SourceFilter;
 use limber_search::request::{Sort, TrackTotalHits};
 use limber_search::{Cursor, SearchHit, SearchRequest, SearchResponse};
@@ -16,14 +16,16 @@ use limber_work as work;
 use serde_json::{Map, Value, json};
 
 use super::scripted::Scripted;
-use super::{BatchSource, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting};
+use super::{
+    BatchSource, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, CopyDestination, CopyRouting,
+};
 use crate::api::*;
 use crate::catalog::{Catalog, IndexMetadata, WriteTarget};
 use crate::node::Node;
 use crate::progress::{Progress, Slice};
 use crate::shard::Shard;
 
-/// A batch that is turned away (429) is sent again this often at most, after pauses that double from
+/// A batch that is turned away is sent again this often at most, after pauses that double from
 /// [`RETRY_FIRST`].
 ///
 /// Source: `AbstractBulkByScrollRequest`, `DEFAULT_MAX_RETRIES`.
@@ -56,7 +58,7 @@ fn check_sees_whole_documents(shards: &[Arc<Shard>]) -> Result<()> {
     for shard in shards {
         if shard.limits()?.is_some_and(|limits| !limits.fields.is_empty()) {
             let why = "Can't execute an update request if field or document level security is enabled";
-            return Err(RequestError::new(400, "security_exception", why));
+            return Err(RequestError::bad_request("security_exception", why));
         }
     }
     Ok(())
@@ -65,7 +67,7 @@ fn check_sees_whole_documents(shards: &[Arc<Shard>]) -> Result<()> {
 /// What ends a request early, and what it leaves behind.
 #[derive(Default)]
 struct Findings {
-    failures: Vec<(u16, Value)>,
+    failures: Vec<ByQueryFailure>,
     timed_out: bool,
     /// A script's fault: the request fails as a whole.
     error: Option<RequestError>,
@@ -107,10 +109,7 @@ impl Node {
         if let Value::Object(status) = progress.to_json() {
             body.extend(status);
         }
-        let status = findings.failures.iter().map(|(status, _)| *status).max().unwrap_or(200);
-        let failures: Vec<Value> = findings.failures.into_iter().map(|(_, failure)| failure).collect();
-        body.insert("failures".to_owned(), failures.into());
-        Ok(ByQueryResponse { status, body: Value::Object(body) })
+        Ok(ByQueryResponse { body, failures: findings.failures })
     }
 }
 
@@ -135,7 +134,7 @@ impl Run<'_> {
                     .name(name)
                     .spawn_scoped(scope, limber_access::carried(move || self.write_all(number, &take)))
                     .map_err(|error| {
-                        RequestError::new(503, "es_rejected_execution_exception", error.to_string())
+                        RequestError::unavailable("es_rejected_execution_exception", error.to_string())
                     })?;
             }
             drop(take);
@@ -342,10 +341,9 @@ impl Run<'_> {
                 // What it was ended by is told once, by the response.
                 Err(_) if self.progress.is_cancelled() => return,
                 Err(error) => {
-                    self.findings
-                        .lock()
-                        .failures
-                        .push((error.status, json!({"cause": error.to_json(), "status": error.status})));
+                    let failure =
+                        ByQueryFailure { class: error.class, shown: json!({"cause": error.to_json()}) };
+                    self.findings.lock().failures.push(failure);
                     return;
                 }
             };
@@ -354,7 +352,9 @@ impl Run<'_> {
                 let index = &response.indices[item.index];
                 match &item.outcome {
                     Ok(outcome) => self.count(slice, index, outcome.result),
-                    Err(error) if error.status == 429 && attempt < RETRIES_MAX => turned_away.push(at),
+                    Err(error) if error.class == ErrorClass::TooManyRequests && attempt < RETRIES_MAX => {
+                        turned_away.push(at);
+                    }
                     Err(error) if error.kind == "task_cancelled_exception" => {}
                     Err(error) => self.count_failure(slice, index, &item.id, error),
                 }
@@ -419,8 +419,8 @@ impl Run<'_> {
                 return;
             }
         }
-        let failure = json!({"index": index, "id": id, "cause": error.to_json(), "status": error.status});
-        self.findings.lock().failures.push((error.status, failure));
+        let shown = json!({"index": index, "id": id, "cause": error.to_json()});
+        self.findings.lock().failures.push(ByQueryFailure { class: error.class, shown });
     }
 
     fn operation<'h>(&'h self, hit: &'h SearchHit) -> BulkOperation<'h> {
@@ -460,14 +460,13 @@ fn check_all_came(read: u64, total: u64) -> Result<()> {
         return Ok(());
     }
     let reason = format!("the remote search found [{total}] documents but handed out [{read}]");
-    Err(RequestError::new(500, "illegal_state_exception", reason))
+    Err(RequestError::internal("illegal_state_exception", reason))
 }
 
 /// A shard that could not be read, among the failures.
-fn search_failure(failure: &limber_search::ShardFailure) -> (u16, Value) {
-    let status = failure.reason.status;
+fn search_failure(failure: &limber_search::ShardFailure) -> ByQueryFailure {
     let shown = json!({
-        "index": failure.index, "shard": failure.shard, "node": failure.node, "status": status, "reason": failure.reason.to_json(),
+        "index": failure.index, "shard": failure.shard, "node": failure.node, "reason": failure.reason.to_json(),
     });
-    (status, shown)
+    ByQueryFailure { class: failure.reason.class, shown }
 }

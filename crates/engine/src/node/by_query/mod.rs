@@ -12,10 +12,11 @@ mod source;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use limber_mapping::ErrorClass;
 use limber_script::Script;
 use limber_search::SearchRequest;
 use limber_store::sync;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::api::*;
 use crate::node::Node;
@@ -111,10 +112,19 @@ pub struct ByQueryRequest {
 /// The end of a request by query.
 #[derive(Debug, Clone)]
 pub struct ByQueryResponse {
-    /// 200, or the gravest status among the failures.
-    pub status: u16,
-    /// What the API answers.
-    pub body: Value,
+    /// What the API answers, without `failures`.
+    pub body: Map<String, Value>,
+    /// What could not be read or written.
+    pub failures: Vec<ByQueryFailure>,
+}
+
+/// A shard that could not be read, a document that could not be written, or a whole batch of them.
+#[derive(Debug, Clone)]
+pub struct ByQueryFailure {
+    /// What kind of fault it is.
+    pub class: ErrorClass,
+    /// The object that the API shows of it, without its status.
+    pub shown: Value,
 }
 
 impl ByQueryRequest {
@@ -175,15 +185,19 @@ impl Node {
         waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Starts it and answers the task's id. The end is kept for `GET _tasks/{id}`.
-    pub fn start_by_query(self: &Arc<Self>, request: ByQueryRequest) -> Result<String> {
+    /// Starts it and answers the task's id. The end is kept for `GET _tasks/{id}`, as `render` shows it.
+    pub fn start_by_query(
+        self: &Arc<Self>,
+        request: ByQueryRequest,
+        render: fn(ByQueryResponse) -> Value,
+    ) -> Result<String> {
         let cancelled = Arc::new(AtomicBool::new(false));
         let progress = Arc::new(self.progress_of(&request, cancelled.clone())?);
         let (action, description) = (request.action(), request.description());
         let node = self.clone();
         let of_task = progress.clone();
         self.tasks.spawn_by_query(action, description, cancelled, of_task, move || {
-            node.run_by_query(&request, &progress).map(|response| response.body)
+            node.run_by_query(&request, &progress).map(render)
         })
     }
 

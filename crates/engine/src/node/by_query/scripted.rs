@@ -50,7 +50,7 @@ impl Scripted {
         now_millis: u64,
     ) -> Result<Scripted> {
         let source: Value = serde_json::from_slice(operation.source)
-            .map_err(|error| RequestError::new(500, "exception", error.to_string()))?;
+            .map_err(|error| RequestError::internal("exception", error.to_string()))?;
         let context = if is_copy { ScriptContext::Reindex } else { ScriptContext::UpdateByQuery };
         let before = json!({
             "op": "index",
@@ -107,12 +107,12 @@ fn check_unchanged(before: &Value, after: &Value) -> Result<()> {
 
 /// What Elasticsearch's `CtxMap` refuses while the script runs is refused here after it.
 fn refused(reason: String) -> RequestError {
-    RequestError::new(400, "script_exception", "runtime error")
+    RequestError::bad_request("script_exception", "runtime error")
         .caused_by(RequestError::illegal_argument(reason))
 }
 
 fn to_bytes(source: &Map<String, Value>) -> Result<Vec<u8>> {
-    serde_json::to_vec(source).map_err(|error| RequestError::new(500, "exception", error.to_string()))
+    serde_json::to_vec(source).map_err(|error| RequestError::internal("exception", error.to_string()))
 }
 
 impl ScriptedWrite {

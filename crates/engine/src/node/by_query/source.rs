@@ -7,8 +7,8 @@ use std::fmt::Debug;
 
 use limber_search::SearchHit;
 use limber_store::Charge;
-use serde_json::Value;
 
+use super::ByQueryFailure;
 use crate::api::Result;
 use crate::progress::Progress;
 
@@ -40,8 +40,8 @@ pub struct SourceBatch {
     pub total: u64,
     /// The documents; none at the end.
     pub hits: Vec<SearchHit>,
-    /// Shards that were not read: status and what is shown. The request ends with them.
-    pub failures: Vec<(u16, Value)>,
+    /// Shards that were not read. The request ends with them.
+    pub failures: Vec<ByQueryFailure>,
     /// Whether the source's time was over; the request ends.
     pub timed_out: bool,
     /// The memory that the documents take.

@@ -112,7 +112,7 @@ impl Node {
         let repository = &new.repository.name;
         let mut running = self.snapshots.running.lock();
         if self.snapshots.is_closing.load(Ordering::Acquire) {
-            return Err(RequestError::new(503, "node_closed_exception", "the node is closing"));
+            return Err(RequestError::unavailable("node_closed_exception", "the node is closing"));
         }
         if running.iter().any(|other| other.repository.name == *repository && other.name == new.name) {
             let why = "snapshot with the same name is already in-progress";
@@ -132,7 +132,7 @@ impl Node {
     }
 
     fn start_snapshot(&self, running: Arc<Running>, content: Content) -> Result<()> {
-        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
+        let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         let node = self.this.upgrade().ok_or_else(gone)?;
         let description = format!("snapshot [{}:{}]", running.repository.name, running.full_name());
         let cancelled = running.cancelled.clone();

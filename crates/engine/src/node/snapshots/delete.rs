@@ -36,7 +36,7 @@ impl Node {
             crate::waiting::waiting(|| self.delete_chosen(&repository, &chosen))?;
             return Ok(json!({"acknowledged": true}));
         }
-        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
+        let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
         let description = format!("delete snapshots [{}:{expression}]", repository.name);
         self.tasks.spawn("cluster:admin/snapshot/delete", description, move || {

@@ -19,7 +19,7 @@ const POLICIES_MAX: usize = 1_000;
 
 fn not_found(id: &str) -> RequestError {
     let reason = format!("snapshot lifecycle policy or policies [{id}] not found");
-    RequestError::new(404, "resource_not_found_exception", reason)
+    RequestError::not_found("resource_not_found_exception", reason)
 }
 
 impl Node {
@@ -43,7 +43,7 @@ impl Node {
 
     fn store_snapshot_policy(&self, id: &str, policy: &SnapshotPolicy) -> Result<()> {
         let stored = serde_json::to_value(policy)
-            .map_err(|error| RequestError::new(500, "illegal_state_exception", error.to_string()))?;
+            .map_err(|error| RequestError::internal("illegal_state_exception", error.to_string()))?;
         self.change_state(|state| state.put_snapshot_policy(id, stored))
     }
 
@@ -101,12 +101,12 @@ impl Node {
         }
     }
 
-    /// `DELETE _slm/policy/{id}`; 404 for an unknown id. Snapshots that it took stay.
+    /// `DELETE _slm/policy/{id}`; `NotFound` for an unknown id. Snapshots that it took stay.
     pub fn delete_snapshot_policy(&self, id: &str) -> Result<()> {
         let _changing = self.changing.lock();
         if !self.snapshot_policies().contains_key(id) {
             let reason = format!("snapshot lifecycle policy not found: {id}");
-            return Err(RequestError::new(404, "resource_not_found_exception", reason));
+            return Err(RequestError::not_found("resource_not_found_exception", reason));
         }
         self.change_state(|state| state.delete_snapshot_policy(id))
     }

@@ -62,7 +62,7 @@ impl Node {
 
     /// Begins with a policy's snapshot on a thread of its own; its name.
     pub(super) fn run_snapshot_policy(&self, id: &str, policy: &SnapshotPolicy) -> Result<String> {
-        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
+        let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
         let base = self.catalog.load().dated(&policy.name)?.into_owned();
         let name = format!("{base}-{}", self.environment.uuid().to_lowercase());
@@ -100,8 +100,7 @@ impl Node {
         let shown = running.ending.wait()?;
         match shown["state"] == "SUCCESS" {
             true => Ok(shown),
-            false => Err(RequestError::new(
-                500,
+            false => Err(RequestError::internal(
                 "snapshot_exception",
                 format!(
                     "failed to create snapshot successfully, {} shards failed",
@@ -135,7 +134,7 @@ impl Node {
 
     /// `POST /_slm/_execute_retention`: begins on a thread of its own, unless it runs.
     pub fn start_retention(&self) -> Result<()> {
-        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
+        let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
         if self.snapshots.retention_runs.swap(true, Ordering::AcqRel) {
             return Ok(());

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use limber_store::Ledger;
 use limber_store::repository::Blobs;
 use limber_store::sync::Mutex;
@@ -96,7 +96,7 @@ impl Node {
         match self.snapshots.is_used(name) {
             None => Ok(()),
             Some(why) => Err(RequestError::new(
-                409,
+                ErrorClass::Conflict,
                 "repository_conflict_exception",
                 format!("[{name}] trying to modify or unregister repository that is currently used ({why})"),
             )),

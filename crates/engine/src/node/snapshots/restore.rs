@@ -112,7 +112,7 @@ impl Node {
         let request = RestoreRequest::parse(body)?;
         let repository = self.repository(repository)?;
         let plan = self.plan(&repository, snapshot, &request)?;
-        let gone = || RequestError::new(503, "node_closed_exception", "the node is closing");
+        let gone = || RequestError::unavailable("node_closed_exception", "the node is closing");
         let node: Arc<Node> = self.this.upgrade().ok_or_else(gone)?;
         let restoring = Restoring { repository: repository.name.clone(), uuid: plan.entry.uuid.clone() };
         node.snapshots.restoring.lock().push(restoring.clone());

@@ -72,7 +72,7 @@ impl Node {
             if running.cancelled.load(std::sync::atomic::Ordering::Relaxed) {
                 outcome?;
                 self.transfer(running).check_cancelled()?;
-                return Err(RequestError::new(400, "task_cancelled_exception", "task cancelled"));
+                return Err(RequestError::bad_request("task_cancelled_exception", "task cancelled"));
             }
             let (stage, copied) = match outcome {
                 Ok((manifest, copied)) => {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use limber_mapping::ErrorClass;
 use serde_json::{Map, Value, json};
 
 use crate::api::Result;
@@ -25,7 +26,7 @@ impl Node {
         let mut shown = Vec::new();
         let names = match self.repository_names(repositories) {
             // No snapshot can be running in a repository that does not exist.
-            Err(error) if snapshots.is_none() && error.status == 404 => Vec::new(),
+            Err(error) if snapshots.is_none() && error.class == ErrorClass::NotFound => Vec::new(),
             names => names?,
         };
         for name in names {

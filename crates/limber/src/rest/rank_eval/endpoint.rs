@@ -28,8 +28,7 @@ pub const ROUTES: &[Route] = &[route("/_rank_eval"), route("/{index}/_rank_eval"
 
 fn rank_eval(app: &App, request: &Request) -> Result<Response> {
     let Some(body) = request.json()? else {
-        return Err(RequestError::new(
-            400,
+        return Err(RequestError::bad_request(
             "parse_exception",
             "request body or source parameter is required",
         ));

@@ -37,7 +37,7 @@ pub struct Score {
 impl Metric {
     /// `{"precision": {"k": 5, ...}}`.
     pub fn parse(value: &Value) -> Result<Metric> {
-        let refused = |kind: &'static str, what: String| RequestError::new(400, kind, what);
+        let refused = |kind: &'static str, what: String| RequestError::bad_request(kind, what);
         let Some((name, Value::Object(members))) = value.as_object().and_then(|object| object.iter().next())
         else {
             return Err(refused("parsing_exception", "[metric] needs an object of one metric".to_owned()));
@@ -187,7 +187,7 @@ impl Given<'_> {
 
     fn malformed(&self, field: &str) -> RequestError {
         let reason = format!("[{}] failed to parse field [{field}]", self.name);
-        RequestError::new(400, "x_content_parse_exception", reason)
+        RequestError::bad_request("x_content_parse_exception", reason)
     }
 
     fn failed(&self, reason: &str) -> RequestError {
@@ -200,7 +200,7 @@ impl Given<'_> {
 /// An object whose parts are sound and which is not.
 pub fn failed_to_build(name: &str, cause: RequestError) -> RequestError {
     let reason = format!("Failed to build [{name}] after last required field arrived");
-    RequestError::new(400, "x_content_parse_exception", reason).caused_by(cause)
+    RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause)
 }
 
 #[cfg(test)]

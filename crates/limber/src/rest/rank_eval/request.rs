@@ -187,5 +187,5 @@ impl Rating {
 }
 
 fn malformed(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }

@@ -5,7 +5,7 @@ use limber_access::{
     new_uuid, password_matches, secret_digest,
 };
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value, json};
 
 use super::caller::caller;
@@ -120,7 +120,7 @@ pub(super) fn grant(app: &App, request: &Request) -> Result<Response> {
     let is_right = password_matches(password, hash);
     let Some((user, realm)) = found.filter(|(user, _)| is_right && user.enabled) else {
         return Err(RequestError::new(
-            401,
+            ErrorClass::Unauthenticated,
             "security_exception",
             format!("unable to authenticate user [{username}] for action [{}]", access.action()),
         ));
@@ -207,8 +207,7 @@ fn update_one(
 ) -> Result<bool> {
     let limited_by = store.limiting_roles(&access.identity)?;
     let key = store.api_keys.get_mut(id).filter(|key| is_of(key, &access.identity)).ok_or_else(|| {
-        RequestError::new(
-            404,
+        RequestError::not_found(
             "resource_not_found_exception",
             format!("no API key owned by requesting user found for ID [{id}]"),
         )

@@ -8,7 +8,7 @@ use limber_mapping::RequestError;
 
 /// The access of this request: there is one wherever security is on.
 pub(super) fn caller() -> Result<Arc<Access>> {
-    limber_access::current().ok_or_else(|| RequestError::new(500, "exception", "the request has no access"))
+    limber_access::current().ok_or_else(|| RequestError::internal("exception", "the request has no access"))
 }
 
 /// Refuses what the route itself lets everybody do, but not to everything.

@@ -2,7 +2,7 @@
 
 use limber_access::{SERVICE_ACCOUNTS, ServiceAccount, ServiceToken, new_secret, new_uuid, secret_digest};
 use limber_engine::Result;
-use limber_mapping::RequestError;
+use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value, json};
 
 use crate::http::request::Request;
@@ -54,7 +54,7 @@ pub(super) fn create(app: &App, request: &Request) -> Result<Response> {
     let token = ServiceToken { creation_ms: now_ms(), digest: secret_digest(&secret) };
     app.node.change_security(|store| match store.service_tokens.contains_key(&place) {
         true => Err(RequestError::new(
-            409,
+            ErrorClass::Conflict,
             "version_conflict_engine_exception",
             format!("[service_account_token-{place}]: version conflict, document already exists"),
         )),

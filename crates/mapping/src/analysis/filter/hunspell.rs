@@ -29,7 +29,7 @@ pub fn make(settings: &Settings<'_>, context: &Context<'_>) -> Result<Filter, Re
     })?;
     let dictionary = dictionary(&locale, context).map_err(|reason| {
         RequestError::illegal_argument(format!("failed to load hunspell dictionary for locale: {locale}"))
-            .caused_by(RequestError::new(400, "exception", reason))
+            .caused_by(RequestError::bad_request("exception", reason))
     })?;
     let filter = Filter::stream(Hunspell {
         dictionary,

@@ -41,7 +41,7 @@ pub(in crate::analysis) fn of(name: &str, is_snowball: bool) -> Result<Filter, R
             }
             let cause = format!("org.tartarus.snowball.ext.{class}Stemmer");
             return Err(RequestError::illegal_argument(format!("Invalid stemmer class specified: {class}"))
-                .caused_by(RequestError::new(400, "class_not_found_exception", cause)));
+                .caused_by(RequestError::bad_request("class_not_found_exception", cause)));
         }
     };
     Ok(Filter::each(stemmer).knowing_keywords())

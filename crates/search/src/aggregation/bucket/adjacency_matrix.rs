@@ -55,7 +55,7 @@ impl AdjacencyMatrix {
         }
         if filters.is_empty() {
             let reason = format!("[{}] is missing : filters parameter", options.name);
-            return Err(RequestError::new(400, "illegal_state_exception", reason));
+            return Err(RequestError::bad_request("illegal_state_exception", reason));
         }
         if filters.len() > FILTER_COUNT_MAX {
             return Err(RequestError::illegal_argument(format!(

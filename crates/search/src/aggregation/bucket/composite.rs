@@ -108,9 +108,7 @@ impl Composite {
                     Some(text) => json::number_format(text),
                     None => RequestError::illegal_argument(reason.clone()),
                 };
-                RequestError::new(
-                    400,
-                    "parse_exception",
+                RequestError::bad_request("parse_exception",
                     format!(
                         "Cannot set after key in the composite aggregation [{}] - incompatible value in the position {place}: {reason}",
                         self.name

@@ -67,7 +67,7 @@ fn only_member(value: Value) -> Parsed<(String, Value)> {
 }
 
 fn no_value(found: &str) -> RequestError {
-    RequestError::new(400, "illegal_state_exception", format!("expected value but got [{found}]"))
+    RequestError::bad_request("illegal_state_exception", format!("expected value but got [{found}]"))
 }
 
 fn unexpected(wanted: &str, found: &str) -> RequestError {

@@ -43,8 +43,7 @@ pub(super) fn calendar_or_fixed(
     let calendar = options.text("calendar_interval")?;
     let fixed = options.text("fixed_interval")?;
     if options.has("interval") {
-        return Err(RequestError::new(
-            400,
+        return Err(RequestError::bad_request(
             "x_content_parse_exception",
             "[date_histogram] unknown field [interval] did you mean [fixed_interval]?",
         ));

@@ -42,8 +42,7 @@ impl Request for Global {
     ) -> std::result::Result<(), RequestError> {
         match parents.is_empty() {
             true => Ok(()),
-            false => Err(RequestError::new(
-                400,
+            false => Err(RequestError::bad_request(
                 "aggregation_execution_exception",
                 format!(
                     "Aggregation [{}] cannot have a global sub-aggregation [{}]. Global aggregations can only be defined as top level \

@@ -226,18 +226,20 @@ fn parse_range(options: &Options, range: Value) -> std::result::Result<Range, Re
     let Value::Object(mut object) = range else {
         let reason =
             format!("[{}] ranges doesn't support values of type: {}", options.kind, json::token(&range));
-        return Err(RequestError::new(400, "x_content_parse_exception", reason));
+        return Err(RequestError::bad_request("x_content_parse_exception", reason));
     };
     if let Some(key) = object.get("key").filter(|key| json::scalar_text(key).is_none()) {
         let reason = format!("[range] key doesn't support values of type: {}", json::token(key));
-        return Err(options.failed("ranges", RequestError::new(400, "x_content_parse_exception", reason)));
+        return Err(options.failed("ranges", RequestError::bad_request("x_content_parse_exception", reason)));
     }
     let mut take = |name: &str| object.shift_remove(name).filter(|value| !value.is_null());
     let (key, from, to) = (take("key"), take("from"), take("to"));
     for (name, end) in [("from", &from), ("to", &to)] {
         if let Some(end @ (Value::Array(_) | Value::Object(_) | Value::Bool(_))) = end {
             let reason = format!("[range] {name} doesn't support values of type: {}", json::token(end));
-            return Err(options.failed("ranges", RequestError::new(400, "x_content_parse_exception", reason)));
+            return Err(
+                options.failed("ranges", RequestError::bad_request("x_content_parse_exception", reason))
+            );
         }
     }
     if let Some(other) = object.keys().next() {

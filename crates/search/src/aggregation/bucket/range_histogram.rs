@@ -122,8 +122,7 @@ impl<'s> RangeHistogramCollector<'s> {
             key = self.keys.next(previous);
         }
         if key <= last && self.keys.count(key, last) > BUCKETS_MAX {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "too_many_buckets_exception",
                 format!(
                     "Trying to create too many buckets. A range of more than [{BUCKETS_MAX}] buckets was met."

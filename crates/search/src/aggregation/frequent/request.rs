@@ -196,7 +196,7 @@ fn check(
         return Ok(());
     };
     let outer = format!("Failed to build [{NAME}] after last required field arrived");
-    Err(RequestError::new(400, "x_content_parse_exception", outer)
+    Err(RequestError::bad_request("x_content_parse_exception", outer)
         .caused_by(RequestError::illegal_argument(reason)))
 }
 

@@ -335,7 +335,7 @@ fn hdr_method(own: &mut Options) -> std::result::Result<Method, RequestError> {
 
 fn not_built(options: &Options) -> RequestError {
     let reason = format!("Failed to build [{}] after last required field arrived", options.kind);
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 fn unbuilt(options: &Options, reason: &str) -> RequestError {

@@ -181,8 +181,7 @@ impl<'s> Collector<'s> for PercentilesCollector<'s> {
 }
 
 fn negative() -> RequestError {
-    RequestError::new(
-        400,
+    RequestError::bad_request(
         "illegal_argument_exception",
         "Negative values are not supported by HDR aggregation",
     )

@@ -58,7 +58,7 @@ impl ScriptedMetric {
                     "[scripted_metric] params doesn't support values of type: {}",
                     json::token(&other)
                 );
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(RequestError::bad_request("x_content_parse_exception", reason));
             }
         };
         if let (None, Some(option)) = (&map, options.first_left()) {

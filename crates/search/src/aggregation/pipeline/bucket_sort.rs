@@ -43,7 +43,7 @@ impl BucketSort {
         let gaps = GapPolicy::parse(options)?;
         let unbuilt = |reason: String| {
             let outer = "failed to build [bucket_sort] after last required field arrived";
-            RequestError::new(400, "x_content_parse_exception", outer)
+            RequestError::bad_request("x_content_parse_exception", outer)
                 .caused_by(RequestError::illegal_argument(reason))
         };
         let from = options.int("from")?.unwrap_or(0);

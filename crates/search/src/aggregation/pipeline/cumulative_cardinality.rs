@@ -47,8 +47,7 @@ impl Pipeline for CumulativeCardinality {
         };
         let cardinality = place.and_then(|place| Some((place, own.subs[place].request::<Cardinality>()?)));
         let Some((place, request)) = cardinality else {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "aggregation_execution_exception",
                 format!(
                     "buckets_path must reference a cardinality aggregation, got: [{}] at aggregation [{}]",

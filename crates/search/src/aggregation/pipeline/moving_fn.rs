@@ -144,12 +144,11 @@ impl Function {
             Function::HoltWinters { period, .. }
                 if !values.is_empty() && values.len() < period.saturating_mul(2) =>
             {
-                let cause = RequestError::new(
-                    400,
+                let cause = RequestError::bad_request(
                     "array_index_out_of_bounds_exception",
                     format!("Index {} out of bounds for length {}", values.len(), values.len()),
                 );
-                Err(RequestError::new(400, "script_exception", "runtime error").caused_by(cause))
+                Err(RequestError::bad_request("script_exception", "runtime error").caused_by(cause))
             }
             _ => Ok(()),
         }

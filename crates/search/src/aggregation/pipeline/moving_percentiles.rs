@@ -53,8 +53,7 @@ impl Pipeline for MovingPercentiles {
         };
         let percentiles = place.and_then(|place| Some((place, own.subs[place].request::<Percentiles>()?)));
         let Some((place, percentiles)) = percentiles else {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "aggregation_execution_exception",
                 format!(
                     "buckets_path must reference a percentiles aggregation, got: [{}] at aggregation [{}]",

@@ -43,7 +43,7 @@ impl Normalize {
             Some(other) => {
                 let cause = RequestError::illegal_argument(format!("invalid method [{other}]"));
                 let reason = "Failed to build [normalize] after last required field arrived";
-                return Err(RequestError::new(400, "x_content_parse_exception", reason).caused_by(cause));
+                return Err(RequestError::bad_request("x_content_parse_exception", reason).caused_by(cause));
             }
         };
         let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;

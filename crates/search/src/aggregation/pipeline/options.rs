@@ -56,8 +56,7 @@ pub fn buckets_path(
         }
         Some(Value::Array(list)) if list.is_empty() => Value::Null,
         Some(Value::Array(_) | Value::Object(_)) => {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "action_request_validation_exception",
                 format!(
                     "Validation Failed: 1: buckets_path must contain a single entry for aggregation [{}];",

@@ -68,8 +68,7 @@ impl Request for SignificantTerms {
 
     fn check_on_shard(&self, bound: &Bound, _: &ShardSnapshot) -> Result<()> {
         match bound.sources()[0].is_floating() {
-            true => Err(RequestError::new(
-                400,
+            true => Err(RequestError::bad_request(
                 "unsupported_operation_exception",
                 "No support for examining floating point numerics",
             )

@@ -49,7 +49,7 @@ impl Include {
                 }
                 if values.iter().any(|value| value.is_object() || value.is_array() || value.is_null()) {
                     let reason = "Array elements in include/exclude clauses should be string values";
-                    return Err(options.failed(name, RequestError::new(400, "parse_exception", reason)));
+                    return Err(options.failed(name, RequestError::bad_request("parse_exception", reason)));
                 }
                 Ok(Some(Include::Values(values)))
             }

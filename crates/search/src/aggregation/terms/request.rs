@@ -48,8 +48,7 @@ impl Terms {
         if let Some(mode) = options.text("collect_mode")?
             && !matches!(mode.as_str(), "depth_first" | "breadth_first")
         {
-            let cause = RequestError::new(
-                400,
+            let cause = RequestError::bad_request(
                 "parse_exception",
                 format!("no [collect_mode] found for value [{mode}]"),
             );

@@ -90,7 +90,7 @@ struct Parameters<'a> {
 }
 
 fn parse_error(reason: impl Into<String>) -> RequestError {
-    RequestError::new(400, "parse_exception", reason)
+    RequestError::bad_request("parse_exception", reason)
 }
 
 fn double(value: &Value) -> Result<f64, RequestError> {

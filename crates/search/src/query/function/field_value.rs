@@ -123,8 +123,7 @@ impl ScoreFunction for FieldValue {
         match &field {
             None if self.missing.is_none() => {
                 return Err(binder
-                    .wrapped(RequestError::new(
-                        400,
+                    .wrapped(RequestError::bad_request(
                         "exception",
                         format!(
                             "Unable to find a field mapper for field [{}]. No 'missing' value defined.",
@@ -248,7 +247,7 @@ impl FunctionReader for Reader<'_> {
         for (result, value) in out.iter().zip(&self.values) {
             if value.is_nan() {
                 let reason = format!("Missing value for field [{}]", spec.field);
-                return Err(RequestError::new(400, "exception", reason).into());
+                return Err(RequestError::bad_request("exception", reason).into());
             }
             if *result < 0.0 {
                 return Err(negative(spec.modifier, *result, *value).into());

@@ -184,8 +184,7 @@ impl<'a> FunctionScorer<'a> {
             is_valid &= *score >= 0.0;
         }
         if !is_valid && let Some(at) = self.scores.iter().position(|score| score.is_nan() || *score < 0.0) {
-            return Err(RequestError::new(
-                400,
+            return Err(RequestError::bad_request(
                 "exception",
                 format!(
                     "function score query returned an invalid score: {} for doc: {}",

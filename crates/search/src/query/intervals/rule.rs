@@ -112,7 +112,7 @@ fn expected(wanted: &str, found: &str) -> RequestError {
 }
 
 fn malformed(rule: &str, what: impl std::fmt::Display) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[{rule}] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[{rule}] {what}"))
 }
 
 /// The members of one rule's object.
@@ -347,8 +347,7 @@ impl Rule {
             _ => {
                 let [inclusive, exclusive] = names;
                 let reason = format!("Either [{inclusive}] or [{exclusive}], one of them must be provided");
-                Err(RequestError::new(
-                    400,
+                Err(RequestError::bad_request(
                     "x_content_parse_exception",
                     "Failed to build [range] after last required field arrived",
                 )

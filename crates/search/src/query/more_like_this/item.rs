@@ -27,7 +27,7 @@ pub(super) struct Item {
 }
 
 fn malformed(what: &str) -> RequestError {
-    RequestError::new(400, "parse_exception", format!("failed to parse More Like This item. {what}"))
+    RequestError::bad_request("parse_exception", format!("failed to parse More Like This item. {what}"))
 }
 
 impl Item {
@@ -55,7 +55,7 @@ impl Item {
                 ("per_field_analyzer", Value::Object(analyzers)) => {
                     if let Some((path, _)) = analyzers.iter().find(|(_, name)| !name.is_string()) {
                         let reason = format!("expecting the analyzer at [{path}] to be a String");
-                        return Err(RequestError::new(400, "parse_exception", reason));
+                        return Err(RequestError::bad_request("parse_exception", reason));
                     }
                     item.analyzers = analyzers.clone();
                 }

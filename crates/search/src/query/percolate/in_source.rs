@@ -25,7 +25,7 @@ fn flatten<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
 
 /// The query in the source of its document.
 pub(crate) fn query_in_source(source: &[u8], path: &str) -> Result<Value> {
-    let unreadable = |why: String| Error::Request(RequestError::new(500, "exception", why));
+    let unreadable = |why: String| Error::Request(RequestError::internal("exception", why));
     let document: Value = serde_json::from_slice(source).map_err(|error| unreadable(error.to_string()))?;
     match queries_at(&document, path).first() {
         Some(query) => Ok((*query).clone()),

@@ -68,8 +68,7 @@ fn wanted_version(version: i64) -> Result<Option<u64>, RequestError> {
     match version {
         ANY_VERSION => Ok(None),
         1.. => Ok(Some(version.unsigned_abs())),
-        _ => Err(RequestError::new(
-            400,
+        _ => Err(RequestError::bad_request(
             "action_request_validation_exception",
             format!("Validation Failed: 1: illegal version value [{version}] for version type [INTERNAL];"),
         )),

@@ -118,7 +118,7 @@ impl Documents {
                     let DocumentName { index, id, .. } = name;
                     let document = document?.ok_or_else(|| {
                         let reason = format!("indexed document [{index}/{id}] couldn't be found");
-                        RequestError::new(404, "resource_not_found_exception", reason)
+                        RequestError::not_found("resource_not_found_exception", reason)
                     })?;
                     if document.source.is_empty() {
                         let reason = format!("indexed document [{index}/{id}] source disabled");
@@ -132,7 +132,7 @@ impl Documents {
 }
 
 pub(crate) fn refused(reason: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", reason)
+    RequestError::bad_request("x_content_parse_exception", reason)
 }
 
 fn check_document(value: &Value, key: &str) -> Result<(), RequestError> {

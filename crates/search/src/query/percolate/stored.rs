@@ -99,7 +99,7 @@ impl<'a> StoredQueries<'a> {
         terms.term(u64::from(last), &mut self.term)?;
         let json: Value = match self.term.split_first() {
             Some((&QUERY, json)) => serde_json::from_slice(json).map_err(|error| {
-                RequestError::new(500, "exception", format!("a query does not parse: {error}"))
+                RequestError::internal("exception", format!("a query does not parse: {error}"))
             })?,
             Some((&IN_SOURCE, _)) => {
                 let mapping = &self.node.mapping;

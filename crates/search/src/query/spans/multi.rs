@@ -77,7 +77,7 @@ impl SpanQuery for SpanMulti {
                 let reason = format!(
                     "unsupported inner query, should be org.apache.lucene.search.MultiTermQuery but was {class}"
                 );
-                return Err(RequestError::new(400, "unsupported_operation_exception", reason).into());
+                return Err(RequestError::bad_request("unsupported_operation_exception", reason).into());
             }
             Expansion::All(field, docs) => {
                 check_positions(&field)?;
@@ -108,7 +108,7 @@ fn all_terms(docs: &Docs, binder: &Binder<'_>) -> Result<BTreeSet<Box<[u8]>>, Er
                 let reason = format!(
                     "span_multi exceeds maxClauseCount [ Boolean maxClauseCount is set to {count_max}]"
                 );
-                return Err(RequestError::new(400, "runtime_exception", reason).into());
+                return Err(RequestError::bad_request("runtime_exception", reason).into());
             }
             Ok(())
         })?;

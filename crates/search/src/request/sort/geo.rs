@@ -93,8 +93,7 @@ pub(super) fn parse(name: &str, options: &Value) -> Result<Sort, RequestError> {
 /// `[lon, lat]`, or a list of points in any notation.
 fn parse_points(items: &[Value], points: &mut Vec<GeoPoint>) -> Result<(), RequestError> {
     match items {
-        [Value::Number(_)] => Err(RequestError::new(
-            400,
+        [Value::Number(_)] => Err(RequestError::bad_request(
             "parse_exception",
             "geo point parsing: expected second number but got [END_ARRAY] instead",
         )),

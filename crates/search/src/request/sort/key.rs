@@ -221,8 +221,9 @@ impl Sort {
 impl Sort {
     /// `{"type": "number", "script": {...}, "order": ..., "mode": ...}`.
     fn parse_script(options: &Value) -> Result<Sort, RequestError> {
-        let refused =
-            |what: String| RequestError::new(400, "x_content_parse_exception", format!("[_script] {what}"));
+        let refused = |what: String| {
+            RequestError::bad_request("x_content_parse_exception", format!("[_script] {what}"))
+        };
         let Value::Object(members) = options else {
             return Err(refused(format!("Expected START_OBJECT but was: {}", json::token(options))));
         };
@@ -273,7 +274,7 @@ fn parse_script_type(text: &str) -> Result<ScriptSortType, RequestError> {
 }
 
 fn field_sort(what: String) -> RequestError {
-    RequestError::new(400, "x_content_parse_exception", format!("[field_sort] {what}"))
+    RequestError::bad_request("x_content_parse_exception", format!("[field_sort] {what}"))
 }
 
 fn malformed_sort() -> RequestError {

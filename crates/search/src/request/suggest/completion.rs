@@ -66,7 +66,7 @@ impl CompletionRequest {
                 ("contexts" | "context", Value::Object(members)) => request.contexts = members.clone(),
                 (other, _) => {
                     let reason = format!("[completion] unknown field [{other}]");
-                    return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                    return Err(RequestError::bad_request("x_content_parse_exception", reason));
                 }
             }
         }
@@ -92,7 +92,7 @@ fn fuzzy(members: &Map<String, Value>) -> Result<FuzzyOptions, RequestError> {
             }
             other => {
                 let reason = format!("[fuzzy] unknown field [{other}]");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(RequestError::bad_request("x_content_parse_exception", reason));
             }
         }
     }
@@ -116,7 +116,7 @@ fn regex(members: &Map<String, Value>) -> Result<RegexpOptions, RequestError> {
             }
             other => {
                 let reason = format!("[regex] unknown field [{other}]");
-                return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                return Err(RequestError::bad_request("x_content_parse_exception", reason));
             }
         }
     }
@@ -205,7 +205,7 @@ fn asked(value: &Value, kind: ContextKind) -> Result<Vec<(String, bool, f32)>, R
                 }
                 (other, _) => {
                     let reason = format!("context query unknown field [{other}]");
-                    return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                    return Err(RequestError::bad_request("x_content_parse_exception", reason));
                 }
             }
         }

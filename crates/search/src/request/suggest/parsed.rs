@@ -127,8 +127,7 @@ fn kind_of(suggester: &str, options: &Map<String, Value>) -> Result<Kind, Reques
         "term" => Ok(Kind::Term(common, WordOptions::parse(&rest, "term")?)),
         "phrase" => Ok(Kind::Phrase(common, Box::new(PhraseRequest::parse(&rest)?))),
         "completion" => Ok(Kind::Completion(common, Box::new(CompletionRequest::parse(&rest)?))),
-        other => Err(RequestError::new(
-            400,
+        other => Err(RequestError::bad_request(
             "named_object_not_found_exception",
             format!("unknown field [{other}]"),
         )),
@@ -152,7 +151,7 @@ impl Common {
         }
         let Some(field) = field else {
             let reason = "the required field option [field] is missing";
-            return Err(RequestError::new(400, "parse_exception", reason));
+            return Err(RequestError::bad_request("parse_exception", reason));
         };
         let size = size.unwrap_or(SIZE_DEFAULT);
         let shard_size = shard_size.unwrap_or(size.max(SIZE_DEFAULT)).max(size);

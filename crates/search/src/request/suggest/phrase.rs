@@ -97,8 +97,7 @@ impl PhraseRequest {
             }
             "collate" => return Err(RequestError::unsupported("[collate] in [phrase]")),
             other => {
-                return Err(RequestError::new(
-                    400,
+                return Err(RequestError::bad_request(
                     "parse_exception",
                     format!("suggester[phrase] doesn't support field [{other}]"),
                 ));
@@ -130,7 +129,7 @@ impl Generator {
                 key => {
                     if !options.take(key, value)? {
                         let reason = format!("[direct_generator] unknown field [{key}]");
-                        return Err(RequestError::new(400, "x_content_parse_exception", reason));
+                        return Err(RequestError::bad_request("x_content_parse_exception", reason));
                     }
                 }
             }

@@ -66,7 +66,7 @@ impl WordOptions {
         for (key, value) in options {
             if !parsed.take(key, value)? {
                 let reason = format!("suggester[{kind}] doesn't support field [{key}]");
-                return Err(RequestError::new(400, "parse_exception", reason));
+                return Err(RequestError::bad_request("parse_exception", reason));
             }
         }
         Ok(parsed)

@@ -36,7 +36,7 @@ pub fn read_solr(
 }
 
 fn invalid(line: usize, reason: &str) -> RequestError {
-    RequestError::new(400, "parse_exception", format!("Invalid synonym rule at line {line}"))
+    RequestError::bad_request("parse_exception", format!("Invalid synonym rule at line {line}"))
         .caused_by(RequestError::illegal_argument(reason.to_owned()))
 }
 

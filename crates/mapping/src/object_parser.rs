@@ -2,17 +2,19 @@
 //!
 //! Source: `ObjectParser`, `AbstractXContentParser`.
 
-use limber_engine::Result;
-use limber_mapping::{RequestError, token};
 use serde_json::{Map, Value};
+
+use crate::error::{RequestError, token};
+
+type Result<T> = std::result::Result<T, RequestError>;
 
 /// A parser by the name that Elasticsearch gives it.
 #[derive(Debug, Clone, Copy)]
-pub struct Parser(pub &'static str);
+pub struct ObjectParser<'p>(pub &'p str);
 
-impl Parser {
+impl ObjectParser<'_> {
     fn refused(self, reason: &str) -> RequestError {
-        RequestError::new(400, "x_content_parse_exception", format!("[{}] {reason}", self.0))
+        RequestError::bad_request("x_content_parse_exception", format!("[{}] {reason}", self.0))
     }
 
     /// The members of the body.
@@ -29,11 +31,18 @@ impl Parser {
         self.refused(&format!("unknown field [{key}]"))
     }
 
-    fn unsupported(self, key: &str, value: &Value) -> RequestError {
+    /// The error about a member that has to be there.
+    pub fn required(key: &str) -> RequestError {
+        RequestError::illegal_argument(format!("Required [{key}]"))
+    }
+
+    /// The error about a value of a type that the member does not have.
+    pub fn unsupported(self, key: &str, value: &Value) -> RequestError {
         self.refused(&format!("{key} doesn't support values of type: {}", token(value)))
     }
 
-    fn failed(self, key: &str, cause: RequestError) -> RequestError {
+    /// The error about a member in whose value something is wrong.
+    pub fn failed(self, key: &str, cause: RequestError) -> RequestError {
         self.refused(&format!("failed to parse field [{key}]")).caused_by(cause)
     }
 
@@ -77,5 +86,35 @@ impl Parser {
             )),
             _ => Err(self.unsupported(key, value)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn refusals_are_in_elasticsearchs_words() {
+        let check = |error: RequestError, expected: &str| {
+            assert_eq!((error.kind, &*error.reason), ("x_content_parse_exception", expected));
+        };
+        let parser = ObjectParser("policy");
+        check(
+            parser.members(&json!([1])).expect_err("a list"),
+            "[policy] Expected START_OBJECT but was: START_ARRAY",
+        );
+        check(parser.unknown("foo"), "[policy] unknown field [foo]");
+        check(
+            parser.text("name", &json!(5)).expect_err("a number"),
+            "[policy] name doesn't support values of type: VALUE_NUMBER",
+        );
+        let failed = parser.integer("count", &json!("many")).expect_err("a word");
+        assert_eq!(failed.caused_by, Some(Box::new(RequestError::number_format("many"))));
+        check(failed, "[policy] failed to parse field [count]");
+        assert_eq!(parser.integer("count", &json!("7")), Ok(7));
+        assert_eq!(parser.flag("enabled", &json!("true")), Ok(true));
+        assert_eq!(ObjectParser::required("name").reason, "Required [name]");
     }
 }
