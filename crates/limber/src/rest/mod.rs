@@ -56,6 +56,7 @@ mod script;
 mod script_context;
 mod scroll;
 mod search;
+mod search_pipeline;
 mod search_template;
 mod search_usage;
 mod security;
@@ -92,6 +93,7 @@ pub const ROUTES: &[&[Route]] = &[
     document::ROUTES,
     mget::ROUTES,
     search::ROUTES,
+    search_pipeline::ROUTES,
     search_template::ROUTES,
     msearch::ROUTES,
     async_search::ROUTES,

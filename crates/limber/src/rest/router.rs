@@ -223,7 +223,9 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
                 return Err(RequestError::illegal_argument(reason).caused_by(cause));
             }
             name if is_read && FLAGS.contains(&name) => drop(parse_flag(value)?),
-            "timeout" | "master_timeout" if is_read => drop(parse_time_ms(name, value)?),
+            "timeout" | "master_timeout" | "cluster_manager_timeout" if is_read => {
+                parse_time_ms(name, value)?;
+            }
             _ => {}
         }
     }

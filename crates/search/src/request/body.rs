@@ -158,6 +158,8 @@ pub struct SearchRequest {
     /// Documents that its answer depends on beside those of its shards: whoever runs it adds what they are now to the key
     /// ([`SearchRequest::key_documents`]), or its answers are not kept.
     pub named_documents: Vec<DocumentName>,
+    /// `search_pipeline`: the name of one, or its definition. Whoever runs the search takes it through that.
+    pub pipeline: Option<Value>,
     /// What it took when it was parsed, for whoever keeps it; 0 where allocations are not counted.
     pub held_bytes: u64,
 }
@@ -205,6 +207,7 @@ impl Default for SearchRequest {
             request_cache: None,
             cache_key: None,
             named_documents: Vec::new(),
+            pipeline: None,
             held_bytes: 0,
         }
     }
@@ -360,7 +363,9 @@ impl SearchRequest {
             // Read when all other keys are known: its window is the size.
             "retriever" => {}
             "suggest" => self.suggest = Some(Arc::new(Suggest::parse(value)?)),
-            "ext" | "knn" | "rank" | "sub_searches" => {
+            "search_pipeline" if value.is_object() => self.pipeline = Some(value.clone()),
+            "search_pipeline" if is_scalar => self.pipeline = json::scalar_text(value).map(Value::String),
+            "ext" | "knn" | "rank" | "sub_searches" | "verbose_pipeline" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),
