@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, runtime_of_derived};
 use limber_work as work;
 use serde_json::{Map, Value};
 
@@ -356,7 +356,8 @@ impl SearchRequest {
             "indices_boost" => self.indices_boost = indices_boost(value)?,
             "slice" => self.slice = Some(parse_slice(value)?),
             "pit" => self.pit = Some(PointInTime::parse(value)?),
-            "runtime_mappings" => self.runtime_mappings = runtime_mappings(value)?,
+            "runtime_mappings" => self.runtime_mappings.extend(runtime_mappings(value)?),
+            "derived" if value.is_object() => self.runtime_mappings.extend(runtime_of_derived(value)?),
             "highlight" => self.highlight = Some(Highlight::parse(value)?),
             "collapse" => self.collapse = Some(Arc::new(Collapse::parse(value)?)),
             "rescore" => self.rescores = Rescore::parse_list(value)?,
