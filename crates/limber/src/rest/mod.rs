@@ -9,6 +9,7 @@ mod allocation;
 mod analyze;
 mod app;
 mod async_search;
+mod bodies;
 mod bulk;
 mod by_query;
 mod cat;
@@ -80,6 +81,7 @@ mod voting;
 
 pub use actions::action_of;
 pub use app::{App, AppConfig};
+pub use bodies::check_body;
 pub use cat::human_bytes;
 pub use info::build_hash;
 pub use page::words_of_routes;
