@@ -30,6 +30,7 @@ mod node;
 mod progress;
 mod query_rules;
 mod repair;
+mod search_pipeline;
 pub mod settings;
 mod shard;
 mod snapshot;

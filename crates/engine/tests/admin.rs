@@ -199,8 +199,11 @@ fn templates_shape_what_is_created_by_writing() {
     });
     node.put_index_template("new", &body, true).expect("put");
     node.put_pipeline("p", &json!({"processors": [{"uppercase": {"field": "a"}}]})).expect("put");
+    let search_pipeline = json!({"response_processors": [{"truncate_hits": {"target_size": 1}}]});
+    node.put_search_pipeline("s", &search_pipeline).expect("put");
     drop(node);
     let node = open(folder.path());
+    assert_eq!(node.get_search_pipelines("*")["s"], search_pipeline);
     write(&node, index("logs-1", "1", br#"{"a": "x"}"#)).expect("written");
     assert_eq!(get(&node, "logs", "1"), Some((1, json!({"a": "X"}))));
     let info = &node.get_index("logs-1", IndicesOptions::METADATA).expect("there")[0];

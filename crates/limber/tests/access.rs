@@ -393,6 +393,12 @@ fn api_keys_and_tokens() {
     assert_eq!(many["errors"]["count"], 1);
     assert_eq!(many["errors"]["details"]["nosuch"]["type"], "resource_not_found_exception");
     key.expect(400, "POST", "/_security/api_key/_bulk_update", json!({"ids": [id.as_str()]}));
+    for ids in [json!([id.as_str(), null]), json!([{"id": "x"}]), json!([["x"]]), json!(1), json!([])] {
+        elastic.expect(400, "POST", "/_security/api_key/_bulk_update", json!({"ids": ids}));
+    }
+    elastic.expect(400, "POST", "/_security/api_key/_bulk_update", json!({"metadata": {}}));
+    let numbered = elastic.expect(200, "POST", "/_security/api_key/_bulk_update", json!({"ids": [7]}));
+    assert_eq!(numbered["errors"]["details"]["7"]["type"], "resource_not_found_exception");
     let path = "/_security/service/elastic/kibana/credential/token/t/_clear_cache";
     elastic.expect(200, "POST", path, Value::Null);
     key.expect(403, "GET", "/_security/api_key", Value::Null);

@@ -40,6 +40,7 @@ pub use completion::{
 };
 pub use copied::claim_tree;
 pub use definition::data_stream::add_timestamp;
+pub use definition::derived::runtime_of_derived;
 pub use definition::{Dynamic, SourceRule};
 pub use error::{RequestError, token};
 pub use error_class::ErrorClass;

@@ -16,7 +16,7 @@ use crate::environment::format_utc_millis;
 use crate::lifecycle::StreamLifecycle;
 
 /// Backing indices of any data stream begin so.
-const BACKING_PREFIX: &str = ".ds-";
+pub(crate) const BACKING_PREFIX: &str = ".ds-";
 
 /// A data stream: one name for documents with a timestamp in several backing indices. Immutable; a change
 /// makes a new one.

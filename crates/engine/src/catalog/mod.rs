@@ -16,7 +16,7 @@ mod template;
 pub use alias::Alias;
 pub(crate) use alias_actions::{AliasAction, parse_actions};
 pub use data_stream::DataStream;
-pub(crate) use data_stream::DataStreamOptions;
+pub(crate) use data_stream::{BACKING_PREFIX, DataStreamOptions};
 pub(crate) use date_math::NameClock;
 pub use metadata::{Catalog, IndexMetadata};
 pub(crate) use resolve::WriteTarget;

@@ -1,10 +1,10 @@
 //! `java.time` patterns such as `dd/MMM/yyyy:HH:mm:ss Z`: "which instant is this text, and how is this
 //! instant written?"
 //!
-//! Source: `java.time.format.DateTimeFormatterBuilder.appendPattern`. English names only; localized and
-//! week-based fields are refused.
+//! Source: `java.time.format.DateTimeFormatterBuilder.appendPattern`. English names only; localized fields are
+//! refused. Weeks are those of ISO 8601, as in the formats of mappings.
 
-use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
@@ -49,6 +49,11 @@ enum Number {
     Year,
     /// Two digits, 2000 to 2099.
     YearOfCentury,
+    /// The year that most days of the week are in.
+    WeekYear,
+    Week,
+    /// 1 (Monday) to 7.
+    DayOfWeek,
     Month,
     Day,
     DayOfYear,
@@ -100,6 +105,8 @@ pub struct DatePattern {
 #[derive(Debug, Clone, Default)]
 struct Fields {
     year: Option<i32>,
+    week_year: Option<i32>,
+    week: Option<u32>,
     month: Option<u32>,
     day: Option<u32>,
     day_of_year: Option<u32>,
@@ -209,6 +216,10 @@ fn letters(letter: char, count: usize) -> Result<Item, String> {
     Ok(match (letter, count) {
         ('y' | 'u', 2) => Item::Number { field: Number::YearOfCentury, width_min: 2, width_max: 2 },
         ('y' | 'u', _) => Item::Number { field: Number::Year, width_min: count, width_max: 9 },
+        ('Y', 2) => Item::Number { field: Number::WeekYear, width_min: 2, width_max: 2 },
+        ('Y', _) => Item::Number { field: Number::WeekYear, width_min: count, width_max: 9 },
+        ('w', 1 | 2) => number(Number::Week),
+        ('e', 1 | 2) => number(Number::DayOfWeek),
         ('M' | 'L', 3) => Item::MonthName { short: true },
         ('M' | 'L', 4) => Item::MonthName { short: false },
         ('M' | 'L', 1 | 2) => number(Number::Month),
@@ -233,17 +244,13 @@ fn letters(letter: char, count: usize) -> Result<Item, String> {
         ('x', 3 | 5) => Item::Offset { zero_is_z: false, colon: true, short: false },
         ('V', 2) | ('z', 1..=4) => Item::ZoneId,
         (
-            'M' | 'L' | 'd' | 'D' | 'H' | 'k' | 'h' | 'K' | 'm' | 's' | 'S' | 'a' | 'E' | 'Z' | 'X' | 'x'
-            | 'V' | 'z',
+            'w' | 'M' | 'L' | 'd' | 'D' | 'H' | 'k' | 'h' | 'K' | 'm' | 's' | 'S' | 'a' | 'E' | 'Z' | 'X'
+            | 'x' | 'V' | 'z',
             _,
         ) => {
             return Err(format!("Too many pattern letters: {letter}"));
         }
-        (
-            'G' | 'Q' | 'q' | 'Y' | 'w' | 'W' | 'e' | 'c' | 'F' | 'A' | 'n' | 'N' | 'B' | 'O' | 'p' | 'g'
-            | 'v',
-            _,
-        ) => {
+        ('G' | 'Q' | 'q' | 'W' | 'e' | 'c' | 'F' | 'A' | 'n' | 'N' | 'B' | 'O' | 'p' | 'g' | 'v', _) => {
             return Err(format!("the pattern letter {letter} is not supported by Limber yet"));
         }
         _ => return Err(format!("Unknown pattern letter: {letter}")),
@@ -302,6 +309,10 @@ fn read_item(item: &Item, text: &str, at: usize, fields: &mut Fields) -> Option<
             match field {
                 Number::Year => fields.year = Some(i32::try_from(value).ok()?),
                 Number::YearOfCentury => fields.year = Some(2000 + value as i32),
+                Number::WeekYear if *width_max == 2 => fields.week_year = Some(2000 + value as i32),
+                Number::WeekYear => fields.week_year = Some(i32::try_from(value).ok()?),
+                Number::Week => fields.week = Some(value),
+                Number::DayOfWeek => fields.weekday = (value as usize).checked_sub(1),
                 Number::Month => fields.month = Some(value),
                 Number::Day => fields.day = Some(value),
                 Number::DayOfYear => fields.day_of_year = Some(value),
@@ -389,11 +400,20 @@ pub fn zone(name: &str) -> Option<TimeZone> {
 }
 
 impl Fields {
+    /// The date of a week's year, which begins with its first week, and of a week, which begins on Monday.
+    fn day_of_week_date(&self, year: i16) -> Result<Date, jiff::Error> {
+        let week = i8::try_from(self.week.unwrap_or(1)).unwrap_or(-1);
+        let weekday = self.weekday.and_then(|day| i8::try_from(day).ok()).unwrap_or(0);
+        let weekday = Weekday::from_monday_zero_offset(weekday)?;
+        ISOWeekDate::new(year, week, weekday).map(ISOWeekDate::date)
+    }
+
     fn instant(&self, text: &str, default_year: i32, default_zone: &TimeZone) -> Result<Timestamp, String> {
         let invalid = |what: &str| format!("Text '{text}' could not be parsed: {what}");
-        let year = i16::try_from(self.year.unwrap_or(default_year))
+        let year = i16::try_from(self.week_year.or(self.year).unwrap_or(default_year))
             .map_err(|_| invalid("Invalid value for Year"))?;
         let date = match self.day_of_year {
+            _ if self.week_year.is_some() || self.week.is_some() => self.day_of_week_date(year),
             Some(day) => {
                 let day = i16::try_from(day).map_err(|_| invalid("Invalid value for DayOfYear"))?;
                 Date::new(year, 1, 1).and_then(|first| first.with().day_of_year(day).build())
@@ -435,6 +455,9 @@ fn write_items(items: &[Item], at: &Zoned, out: &mut String) {
                 let value = match field {
                     Number::Year => i32::from(at.year()),
                     Number::YearOfCentury => i32::from(at.year()).rem_euclid(100),
+                    Number::WeekYear => week_year(at, *width_min),
+                    Number::Week => i32::from(at.date().iso_week_date().week()),
+                    Number::DayOfWeek => day_index(at.weekday()) as i32 + 1,
                     Number::Month => i32::from(at.month()),
                     Number::Day => i32::from(at.day()),
                     Number::DayOfYear => i32::from(at.day_of_year()),
@@ -476,6 +499,11 @@ fn write_items(items: &[Item], at: &Zoned, out: &mut String) {
             Item::Optional(inner) => write_items(inner, at, out),
         }
     }
+}
+
+fn week_year(at: &Zoned, width: usize) -> i32 {
+    let year = i32::from(at.date().iso_week_date().year());
+    if width == 2 { year.rem_euclid(100) } else { year }
 }
 
 fn day_index(day: Weekday) -> usize {
@@ -524,6 +552,10 @@ mod tests {
         check("EEE, d MMM yyyy HH:mm:ss z", "Thu, 16 Oct 2025 10:00:00 GMT", "2025-10-16T10:00:00Z");
         check("yyyy-MM-dd VV", "2025-10-16 Europe/Berlin", "2025-10-15T22:00:00Z");
         check("yyyy.DDD", "2025.032", "2025-02-01T00:00:00Z");
+        check("YYYY-'W'ww", "2025-W01", "2024-12-30T00:00:00Z");
+        check("YYYY-'W'ww-e", "2020-W53-7", "2021-01-03T00:00:00Z");
+        check("YYYYww", "202502", "2025-01-06T00:00:00Z");
+        check("YYYY", "2025", "2024-12-30T00:00:00Z");
         check("yyyy", "x", "Text 'x' could not be parsed at index 0");
         check("yyyy", "2020x", "Text '2020x' could not be parsed, unparsed text found at index 4");
         check("foo", "x", "Unknown pattern letter: f");
@@ -536,6 +568,7 @@ mod tests {
             ("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "UTC", "2025-01-06T13:05:09.123Z"),
             ("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "Europe/Amsterdam", "2025-01-06T14:05:09.123+01:00"),
             ("EEEE d MMMM yy, h:mm a ''", "UTC", "Monday 6 January 25, 1:05 PM '"),
+            ("YYYY-'w'ww e", "UTC", "2025-w02 1"),
             ("Z X xx", "-03:30", "-0330 -0330 -0330"),
         ] {
             let pattern = DatePattern::parse(pattern).expect("pattern");

@@ -75,7 +75,8 @@ impl PipelineScript {
         self.with(|_| Ok(()))
     }
 
-    fn with<T>(
+    /// What `then` makes of the compiled script.
+    pub fn with<T>(
         &self,
         then: impl FnOnce(&ContextScript) -> Result<T, RequestError>,
     ) -> Result<T, RequestError> {

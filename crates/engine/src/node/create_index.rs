@@ -13,10 +13,13 @@ use super::live::{LiveIndex, index_folder, shard_folder};
 use crate::api::*;
 use crate::body::optional_members;
 use crate::catalog::names::{check_index_name, index_not_found_because};
-use crate::catalog::{Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
+use crate::catalog::{BACKING_PREFIX, Catalog, IndexMetadata, ResolvedTemplate, TemplateBody};
 use crate::lifecycle::LifecycleState;
 use crate::settings::{IndexSettings, check_index_sort, check_new};
 use crate::shard::create_files;
+
+/// Where an index wants to be among nodes of several tiers; one node is of all of them.
+const TIER_PREFERENCE: &str = "index.routing.allocation.include._tier_preference";
 
 /// Indices of Elasticsearch's own features and of Kibana, whose names begin with a dot by right. Source: the
 /// `SystemIndexDescriptor`s of its plugins.
@@ -231,6 +234,9 @@ impl Node {
         for key in ["index.number_of_shards", "index.number_of_replicas"] {
             settings.entry(key).or_insert_with(|| "1".into());
         }
+        // Source: `DataTier.DefaultHotAllocationSettingProvider`.
+        let tier = if name.starts_with(BACKING_PREFIX) { "data_hot" } else { "data_content" };
+        settings.entry(TIER_PREFERENCE).or_insert_with(|| tier.into());
         check_new(&settings)?;
         let typed = Arc::new(IndexSettings::from_flat(&settings)?);
         self.check_shard_limit(catalog, &typed)?;

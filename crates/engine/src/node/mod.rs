@@ -48,6 +48,7 @@ mod rollover;
 mod scripts;
 mod scrub;
 mod search;
+mod search_pipelines;
 mod security;
 mod segment_memory;
 mod shard_recovery;

@@ -84,7 +84,8 @@ impl Node {
             None => self.pin(expression, options, placement)?,
         };
         self.check_shard_count(&pinned)?;
-        let request = &self.prepared(request, &pinned, options)?;
+        let mut piped = self.piped(request, &pinned)?;
+        let request = &self.prepared(piped.request(request), &pinned, options)?;
         let context = self.search_context(cancelled);
         if !request.allows_partial.unwrap_or(context.allows_partial) {
             check_no_shard_missing(&pinned.failures)?;
@@ -98,6 +99,7 @@ impl Node {
         };
         let took = meters.finish(outcome.is_ok(), &request.stats_groups, request.suggest.is_some());
         let (mut response, scroll_id) = outcome?;
+        piped.finish(&mut response)?;
         tell_search(
             &pinned.shards,
             &Searched {
@@ -194,7 +196,7 @@ impl Node {
             cancelled.clone(),
         );
         let pinned = self.pin(expression, options, placement)?;
-        let mut request = request.clone();
+        let mut request = self.counted(request, &pinned)?;
         request.query = within_aliases(request.query, &pinned.filters)?;
         let context = self.search_context(cancelled);
         if !context.allows_partial {

@@ -95,6 +95,8 @@ pub(crate) struct NodeState {
     pub persistent_settings: Map<String, Value>,
     pub templates: Templates,
     pub pipelines: Value,
+    /// Search pipelines by id, as they were put ([`crate::search_pipeline`]).
+    pub search_pipelines: Value,
     /// Stored scripts by id: `lang`, `source`.
     pub scripts: Value,
     /// Sets of synonyms by name: rules by id.
@@ -147,6 +149,7 @@ impl NodeState {
             persistent_settings: Map::new(),
             templates: Templates::default(),
             pipelines: json!({}),
+            search_pipelines: json!({}),
             scripts: json!({}),
             synonyms: json!({}),
             query_rules: json!({}),
@@ -217,6 +220,7 @@ impl NodeState {
                 ..Templates::default()
             },
             pipelines: value["pipelines"].clone(),
+            search_pipelines: object("search_pipelines"),
             scripts: object("scripts"),
             synonyms: object("synonyms"),
             query_rules: object("query_rules"),
@@ -273,6 +277,7 @@ impl NodeState {
             "index_templates": self.templates.composable,
             "component_templates": self.templates.components,
             "pipelines": self.pipelines,
+            "search_pipelines": self.search_pipelines,
             "scripts": self.scripts,
             "synonyms": self.synonyms,
             "query_rules": self.query_rules,

@@ -147,6 +147,8 @@ pub struct IndexSettings {
     pub default_pipeline: Option<String>,
     /// `final_pipeline`: runs after every other.
     pub final_pipeline: Option<String>,
+    /// `search.default_pipeline`: of searches that name none.
+    pub search_pipeline: Option<String>,
     /// `hidden`: wildcards pass the index over.
     pub hidden: bool,
     /// `lifecycle.*`.
@@ -221,6 +223,7 @@ impl IndexSettings {
             synthetic_source_keep: read.synthetic_source_keep()?,
             default_pipeline: read.pipeline("index.default_pipeline"),
             final_pipeline: read.pipeline("index.final_pipeline"),
+            search_pipeline: read.pipeline("index.search.default_pipeline"),
             hidden: read.boolean("index.hidden", false)?,
             lifecycle: read.lifecycle()?,
             gc_deletes_ms: read.time_ms("index.gc_deletes", 60_000)?.max(0) as u64,

@@ -82,6 +82,8 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.query.parse.allow_unmapped_fields", Boolean, "true", Static),
     row("index.query_string.lenient", Boolean, "false", Static),
     row("index.search.idle.after", Time { min_ms: 0, minus_one: false }, "30s", Dynamic),
+    // OpenSearch's.
+    row("index.search.default_pipeline", Text, "_none", Dynamic),
     row("index.search.throttled", Unsupported, "false", Static),
     row("index.warmer.enabled", Boolean, "true", Dynamic),
     row("index.load_fixed_bitset_filters_eagerly", Boolean, "true", Static),

@@ -57,6 +57,7 @@ fn explain(app: &App, request: &Request) -> Result<Response> {
     search.insert("post_filter".into(), json!({"ids": {"values": [id]}}));
     search.insert("explain".into(), true.into());
     search.insert("size".into(), 1.into());
+    search.insert("search_pipeline".into(), "_none".into());
     let url = request.query.iter().filter(|(name, _)| QUERY_PARAMETERS.contains(&name.as_str())).cloned();
     let search = SearchRequest::parse(&Value::Object(search), &UrlParameters(url.collect()))?;
     let (found, _) = app

@@ -9,6 +9,7 @@ mod allocation;
 mod analyze;
 mod app;
 mod async_search;
+mod bodies;
 mod bulk;
 mod by_query;
 mod cat;
@@ -55,6 +56,7 @@ mod script;
 mod script_context;
 mod scroll;
 mod search;
+mod search_pipeline;
 mod search_template;
 mod search_usage;
 mod security;
@@ -78,6 +80,7 @@ mod voting;
 
 pub use actions::action_of;
 pub use app::{App, AppConfig};
+pub use bodies::check_body;
 pub use cat::human_bytes;
 pub use info::build_hash;
 pub use page::words_of_routes;
@@ -91,6 +94,7 @@ pub const ROUTES: &[&[Route]] = &[
     document::ROUTES,
     mget::ROUTES,
     search::ROUTES,
+    search_pipeline::ROUTES,
     search_template::ROUTES,
     msearch::ROUTES,
     async_search::ROUTES,

@@ -7,7 +7,7 @@ use limber_work::{self as work, Stop};
 use serde_json::Value;
 
 use super::point_in_time::check_not_with_point_in_time;
-use super::search::{ContextIds, beginning, check_total_as_int, refused, render};
+use super::search::{ContextIds, beginning, check_total_as_int, refused, render, without_default_pipeline};
 use super::{App, Route};
 use crate::http::pools::PoolName;
 use crate::http::refusal::circuit_breaking;
@@ -185,7 +185,10 @@ impl Header {
         {
             url.extend(flag.map(|flag| (name.to_owned(), flag.to_string())));
         }
-        Ok(SearchRequest { text: Some(beginning(text)), ..SearchRequest::parse(body, &UrlParameters(url))? })
+        let mut parsed =
+            SearchRequest { text: Some(beginning(text)), ..SearchRequest::parse(body, &UrlParameters(url))? };
+        without_default_pipeline(&mut parsed, self.index.as_deref());
+        Ok(parsed)
     }
 
     fn parse(line: &[u8], request: &Request) -> Result<Header> {

@@ -38,6 +38,7 @@ macro_rules! with_search_options {
             "request_cache",
             "rest_total_hits_as_int",
             "routing",
+            "search_pipeline",
             "search_type",
             "seq_no_primary_term",
             "size",

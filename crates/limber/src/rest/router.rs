@@ -155,8 +155,10 @@ fn find<'n, 's>(
     if let Some(next) = node.literals.get(first.as_str()) {
         find(next, rest, false, values, found);
     }
-    // A reserved word such as `_search` never stands for an index, but `PUT /_x` is refused as an index name.
-    let is_reserved = first_segment && first.starts_with('_') && first != "_all";
+    // A reserved word such as `_search` never stands for an index, but `PUT /_x` is refused as an index name, as is any word
+    // before what an index has (`GET /_x/_search`).
+    let is_word = || node.literals.contains_key(first.as_str());
+    let is_reserved = first_segment && first.starts_with('_') && first != "_all" && is_word();
     let is_endpoint = || node.literals.get(first.as_str()).is_some_and(|next| !next.routes.is_empty());
     if let Some(next) = &node.placeholder
         && (!is_reserved || rest.is_empty() && !is_endpoint())
@@ -223,7 +225,9 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
                 return Err(RequestError::illegal_argument(reason).caused_by(cause));
             }
             name if is_read && FLAGS.contains(&name) => drop(parse_flag(value)?),
-            "timeout" | "master_timeout" if is_read => drop(parse_time_ms(name, value)?),
+            "timeout" | "master_timeout" | "cluster_manager_timeout" if is_read => {
+                parse_time_ms(name, value)?;
+            }
             _ => {}
         }
     }

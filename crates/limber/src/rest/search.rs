@@ -78,10 +78,11 @@ fn search(app: &App, request: &Request) -> Result<Response> {
 
 /// The answer of a search whose body is this.
 pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
-    let parsed = SearchRequest {
+    let mut parsed = SearchRequest {
         text: Some(beginning(&request.body)),
         ..SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?
     };
+    without_default_pipeline(&mut parsed, request.param("index"));
     app.search_usage.note(&body);
     let total_as_int = check_shared_parameters(request, &parsed)?;
     let options = indices_options(request, IndicesOptions::SEARCH)?;
@@ -107,6 +108,13 @@ pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
     let pit_id = parsed.pit.as_ref().map(|point| point.id.as_str());
     let ids = ContextIds { scroll_id: scroll_id.as_deref(), pit_id };
     Ok(Response::raw(200, render(app, &found, ids, total_as_int)?))
+}
+
+/// A search that names no indices has none of their default pipelines, as in OpenSearch: it is of other indices, too.
+pub fn without_default_pipeline(parsed: &mut SearchRequest, index: Option<&str>) {
+    if index.is_none() && parsed.pipeline.is_none() {
+        parsed.pipeline = Some("_none".into());
+    }
 }
 
 /// The beginning of a body, for slow logs.

@@ -37,7 +37,7 @@ use crate::http::response::BARE;
 use crate::http::slow::Begun;
 use crate::http::status;
 use crate::page::document;
-use crate::rest::{App, Resolved, Route, action_of, build_hash};
+use crate::rest::{App, Resolved, Route, action_of, build_hash, check_body};
 use crate::security::Knock;
 
 /// Largest accepted header section, as Elasticsearch's `http.max_header_size` (16 KiB).
@@ -241,6 +241,7 @@ async fn handle(
             if let Some(json) = media::body_to_json(body_format, &request.body)? {
                 request.body = Bytes::from(json);
             }
+            check_body(route, method, &request)?;
             let response = (route.handler)(&job_app, &request)?;
             // What was refused to code that could not say so made the answer wrong.
             entered.refusal().map_or(Ok(()), Err)?;

@@ -5,6 +5,7 @@
 
 mod check;
 pub mod data_stream;
+pub mod derived;
 mod merge;
 mod parse;
 mod render;

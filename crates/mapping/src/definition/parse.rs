@@ -95,7 +95,8 @@ fn root(body: &Map<String, Value>, settings: &MappingSettings) -> Result<Root, R
             },
             "_routing" => root.routing_required = Some(routing(value)?),
             "_source" => root.source = Some(SourceSection::parse(value)?),
-            "runtime" => root.runtime = runtime::parse(value, true)?,
+            "runtime" => root.runtime.extend(runtime::parse(value, true)?),
+            "derived" => root.runtime.extend(runtime::parse_derived(value)?),
             "_data_stream_timestamp" => root.data_stream_timestamp = Some(data_stream::parse(value)?),
             "_field_names" | "_size" | "_tier" | "_doc_count" | "_ignored" | "_id" | "_index"
             | "subobjects" | "_inference_fields" => {

@@ -37,8 +37,11 @@ pub(crate) fn render(root: &Root) -> Value {
     if let Some(flag) = root.numeric_detection {
         body.insert("numeric_detection".into(), flag.into());
     }
-    if root.runtime.values().any(Option::is_some) {
-        body.insert("runtime".into(), super::runtime::render(&root.runtime));
+    for (section, is_derived) in [("derived", true), ("runtime", false)] {
+        let fields = super::runtime::render(&root.runtime, is_derived);
+        if !fields.is_empty() {
+            body.insert(section.into(), fields.into());
+        }
     }
     properties(&root.object, &mut body);
     Value::Object(body)

@@ -25,6 +25,8 @@ pub(crate) struct RuntimeField {
     continues_on_error: Option<bool>,
     /// `composite`: its parts.
     fields: BTreeMap<String, RuntimeField>,
+    /// Of the section `derived`: its type there.
+    derived: Option<&'static str>,
 }
 
 /// Its script makes several fields.
@@ -72,6 +74,16 @@ pub(crate) fn parse(value: &Value, is_update: bool) -> Result<RuntimeFields, Req
     Ok(fields)
 }
 
+/// Reads the section `derived`, which takes no fields away.
+pub(super) fn parse_derived(value: &Value) -> Result<RuntimeFields, RequestError> {
+    let mut fields = RuntimeFields::new();
+    for (name, shown, body) in super::derived::as_runtime(value)? {
+        let made = RuntimeField { derived: Some(shown), ..field(&name, &body)? };
+        fields.insert(name, Some(made));
+    }
+    Ok(fields)
+}
+
 fn field(name: &str, body: &Map<String, Value>) -> Result<RuntimeField, RequestError> {
     let kind = match body.get("type") {
         Some(kind) => java_text(kind),
@@ -96,6 +108,7 @@ fn field(name: &str, body: &Map<String, Value>) -> Result<RuntimeField, RequestE
         script: None,
         continues_on_error: None,
         fields: BTreeMap::new(),
+        derived: None,
     };
     for (parameter, value) in body {
         match parameter.as_str() {
@@ -232,12 +245,11 @@ pub(super) fn merge(present: &RuntimeFields, update: &RuntimeFields) -> RuntimeF
     merged
 }
 
-pub(super) fn render(fields: &RuntimeFields) -> Value {
-    fields
-        .iter()
-        .filter_map(|(name, field)| Some((name.clone(), field.as_ref()?.to_json())))
-        .collect::<Map<_, _>>()
-        .into()
+/// The fields of the section `derived`, or those of `runtime`.
+pub(super) fn render(fields: &RuntimeFields, is_derived: bool) -> Map<String, Value> {
+    let fields = fields.iter().filter_map(|(name, field)| Some((name, field.as_ref()?)));
+    let fields = fields.filter(|(_, field)| field.derived.is_some() == is_derived);
+    fields.map(|(name, field)| (name.clone(), field.to_json())).collect()
 }
 
 /// The fields that a section makes, by path.
@@ -291,7 +303,7 @@ impl RuntimeField {
 
     fn to_json(&self) -> Value {
         let mut body = Map::new();
-        body.insert("type".into(), self.kind.into());
+        body.insert("type".into(), self.derived.unwrap_or(self.kind).into());
         let parameters = [
             ("meta", self.meta.clone()),
             ("format", self.format.clone().map(Value::from)),

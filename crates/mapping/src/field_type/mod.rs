@@ -9,6 +9,7 @@ mod boolean;
 mod completion;
 mod constant_keyword;
 mod date;
+mod flat_object;
 mod flattened;
 mod floating;
 mod geo_point;

@@ -5,6 +5,7 @@ use super::boolean::Boolean;
 use super::completion::Completion;
 use super::constant_keyword::ConstantKeyword;
 use super::date::Dated;
+use super::flat_object::FlatObject;
 use super::flattened::Flattened;
 use super::floating::Floating;
 use super::geo_point::GeoPointType;
@@ -63,6 +64,7 @@ pub(crate) static FIELD_TYPES: &[&dyn FieldType] = &[
     &RankFeature,
     &RankFeatures,
     &Flattened,
+    &FlatObject,
     &TokenCount,
     &Version,
 ];

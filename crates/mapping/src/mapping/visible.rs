@@ -56,8 +56,10 @@ pub fn shown_mapping(body: &Value, is_visible: &dyn Fn(&str) -> bool) -> Value {
     if let Some(properties) = shown.get_mut("properties").and_then(Value::as_object_mut) {
         keep_fields(properties, "", is_visible);
     }
-    if let Some(runtime) = shown.get_mut("runtime").and_then(Value::as_object_mut) {
-        runtime.retain(|path, _| is_visible(path));
+    for section in ["runtime", "derived"] {
+        if let Some(fields) = shown.get_mut(section).and_then(Value::as_object_mut) {
+            fields.retain(|path, _| is_visible(path));
+        }
     }
     shown
 }

@@ -183,6 +183,11 @@ impl ContextValue {
         ContextValue(Value::Long(number))
     }
 
+    /// A `float`.
+    pub fn float(number: f32) -> ContextValue {
+        ContextValue(Value::Float(number))
+    }
+
     /// A `String`.
     pub fn text(text: &str) -> ContextValue {
         ContextValue(Value::str(text))

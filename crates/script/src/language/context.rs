@@ -45,6 +45,8 @@ pub enum ScriptContext {
     Interval,
     /// Of a filter of tokens.
     TokenFilter,
+    /// The `script` processor of search pipelines: changes a search.
+    SearchPipeline,
     /// Tried out with its parameters alone.
     Test,
 }
@@ -93,6 +95,7 @@ impl ScriptContext {
             ScriptContext::MetricReduce => "aggs_reduce",
             ScriptContext::Interval => "interval",
             ScriptContext::TokenFilter => "analysis",
+            ScriptContext::SearchPipeline => "search",
             ScriptContext::Test => "painless_test",
             ScriptContext::RuntimeField(emits) => match emits {
                 Emits::Boolean => "boolean_field",
@@ -127,6 +130,7 @@ impl ScriptContext {
             | ScriptContext::UpdateByQuery
             | ScriptContext::Reindex
             | ScriptContext::Ingest
+            | ScriptContext::SearchPipeline
             | ScriptContext::MetricInit
             | ScriptContext::MetricMap
             | ScriptContext::RuntimeField(_) => Type::Void,
@@ -142,6 +146,7 @@ impl ScriptContext {
                 | ScriptContext::Reindex
                 | ScriptContext::Ingest
                 | ScriptContext::IngestCondition
+                | ScriptContext::SearchPipeline
                 | ScriptContext::BucketScript
                 | ScriptContext::BucketSelector
                 | ScriptContext::MetricInit
@@ -162,6 +167,7 @@ impl ScriptContext {
                 | ScriptContext::Reindex
                 | ScriptContext::Ingest
                 | ScriptContext::IngestCondition
+                | ScriptContext::SearchPipeline
         )
     }
 

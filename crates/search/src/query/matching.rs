@@ -1,6 +1,7 @@
 //! A bound query as a filter over batches of documents: what aggregations such as `filter` ask.
 
-use limber_segment::{DocId, Segment};
+use limber_segment::{DocId, Segment, SegmentView};
+use limber_work as work;
 
 use super::bound::BoundQuery;
 use crate::bits::{Bits, WINDOW};
@@ -40,6 +41,29 @@ impl BoundQuery {
     /// Whether a single document matches.
     pub(crate) fn matches_doc(&self, segment: &Segment, doc: DocId) -> Result<bool> {
         Ok(!self.matching_docs(segment, &[doc])?.is_empty())
+    }
+
+    /// Whether any live document of the segment matches; no more of it is looked at than that needs.
+    pub(crate) fn matches_any(&self, view: &SegmentView) -> Result<bool> {
+        let (mut opened, count) = (self.matcher(&view.segment)?, view.doc_count());
+        let (mut target, mut docs) = (0, Vec::new());
+        while target < count {
+            work::check_beyond_deadline()?;
+            let next = opened.next(target)?;
+            if next >= count {
+                break;
+            }
+            let start = next / WINDOW * WINDOW;
+            let mut bits = Bits::default();
+            opened.fill(start, &mut bits)?;
+            docs.clear();
+            bits.append_to(start, &mut docs);
+            if docs.iter().any(|doc| view.is_live(*doc)) {
+                return Ok(true);
+            }
+            target = start.saturating_add(WINDOW);
+        }
+        Ok(false)
     }
 
     /// Those of `docs` (ascending) that match.

@@ -100,4 +100,4 @@ pub(crate) use slice::Slice;
 pub(crate) use slice::within_slice;
 pub use table::names;
 pub use within::within;
-pub(crate) use within::within_indices;
+pub(crate) use within::{only_filter, within_indices};

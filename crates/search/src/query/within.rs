@@ -31,6 +31,11 @@ impl QueryNode for ByIndex {
     }
 }
 
+/// The documents that `filter` lets through, without scores.
+pub(crate) fn only_filter(filter: Query) -> Query {
+    Query::new(Bool { filter: vec![filter], adjust_pure_negative: true, ..Bool::default() })
+}
+
 /// `query` (absent: everything) among the documents that `filter` lets through; scores are those of `query`.
 pub fn within(query: Option<Query>, filter: Query) -> Query {
     Query::new(Bool {

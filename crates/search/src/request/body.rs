@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use limber_mapping::RequestError;
+use limber_mapping::{RequestError, runtime_of_derived};
 use limber_work as work;
 use serde_json::{Map, Value};
 
@@ -160,6 +160,8 @@ pub struct SearchRequest {
     /// Documents that its answer depends on beside those of its shards: whoever runs it adds what they are now to the key
     /// ([`SearchRequest::key_documents`]), or its answers are not kept.
     pub named_documents: Vec<DocumentName>,
+    /// `search_pipeline`: the name of one, or its definition. Whoever runs the search takes it through that.
+    pub pipeline: Option<Value>,
     /// What it took when it was parsed, for whoever keeps it; 0 where allocations are not counted.
     pub held_bytes: u64,
 }
@@ -208,6 +210,7 @@ impl Default for SearchRequest {
             request_cache: None,
             cache_key: None,
             named_documents: Vec::new(),
+            pipeline: None,
             held_bytes: 0,
         }
     }
@@ -356,14 +359,17 @@ impl SearchRequest {
             "indices_boost" => self.indices_boost = indices_boost(value)?,
             "slice" => self.slice = Some(parse_slice(value)?),
             "pit" => self.pit = Some(PointInTime::parse(value)?),
-            "runtime_mappings" => self.runtime_mappings = runtime_mappings(value)?,
+            "runtime_mappings" => self.runtime_mappings.extend(runtime_mappings(value)?),
+            "derived" if value.is_object() => self.runtime_mappings.extend(runtime_of_derived(value)?),
             "highlight" => self.highlight = Some(Highlight::parse(value)?),
             "collapse" => self.collapse = Some(Arc::new(Collapse::parse(value)?)),
             "rescore" => self.rescores = Rescore::parse_list(value)?,
             // Read when all other keys are known: its window is the size.
             "retriever" => {}
             "suggest" => self.suggest = Some(Arc::new(Suggest::parse(value)?)),
-            "ext" | "knn" | "rank" | "sub_searches" => {
+            "search_pipeline" if value.is_object() => self.pipeline = Some(value.clone()),
+            "search_pipeline" if is_scalar => self.pipeline = json::scalar_text(value).map(Value::String),
+            "ext" | "knn" | "rank" | "sub_searches" | "verbose_pipeline" => {
                 return Err(RequestError::unsupported(format_args!("[{key}] in [search]")));
             }
             _ => return Err(unknown()),

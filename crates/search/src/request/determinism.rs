@@ -29,7 +29,7 @@ pub(crate) fn is_deterministic(body: &Value) -> bool {
                 // Its rules may be others tomorrow.
                 "rule" => false,
                 // What is inside cannot be read here.
-                "wrapper" => false,
+                "wrapper" | "collate" => false,
                 "profile" => value != &Value::Bool(true),
                 _ => true,
             };

@@ -5,6 +5,7 @@
 mod aggregations;
 mod alias_filter;
 mod body;
+mod changed;
 mod collapse;
 mod count;
 mod determinism;

@@ -109,6 +109,14 @@ pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<
                 "dfs_query_then_fetch" => request.counts_all_shards = true,
                 other => return Err(RequestError::illegal_argument(format!("No search type for [{other}]"))),
             },
+            "search_pipeline" => {
+                if request.pipeline.as_ref().is_some_and(Value::is_object) {
+                    return Err(RequestError::illegal_argument(
+                        "Both named and inline search pipeline were specified. Please only specify one or the other.",
+                    ));
+                }
+                request.pipeline = Some(value.as_str().into());
+            }
             "suggest_field" => request.suggest = Some(Arc::new(suggest(value, url)?)),
             _ => {}
         }

@@ -5,6 +5,7 @@
 use limber_mapping::analysis::Analyzer;
 use serde_json::{Value, json};
 
+use super::collate::OpenCollate;
 use super::language::Language;
 use super::words::FieldTerms;
 use crate::context::{SearchContext, ShardSnapshot};
@@ -20,6 +21,8 @@ pub(super) struct Sentence {
     text: String,
     highlighted: Option<String>,
     score: f64,
+    /// Whether a document matches its query, where that is shown.
+    collate_match: Option<bool>,
 }
 
 /// A word that may stand at a place.
@@ -40,9 +43,6 @@ struct Place {
 /// Candidates of one place that are weighed. Source: `MultiCandidateGeneratorWrapper`.
 const CANDIDATES_MAX: usize = 10;
 
-/// Words of a text that are looked at. Source: `NoisyChannelSpellChecker#DEFAULT_TOKEN_LIMIT`.
-const WORDS_MAX: usize = 10;
-
 /// What one shard suggests, best first.
 ///
 /// # Errors
@@ -59,7 +59,7 @@ pub(super) fn of_shard(
     let tokens = analyzer.analyze(text).tokens;
     let words = tokens.iter().filter(|token| token.kind != "shingle");
     let words: Vec<&str> = words.map(|token| token.token.as_str()).collect();
-    if words.is_empty() || words.len() > WORDS_MAX {
+    if words.is_empty() || words.len() > request.token_limit {
         return Ok(Vec::new());
     }
     let generators = generators(shard, path, request)?;
@@ -69,7 +69,26 @@ pub(super) fn of_shard(
     }
     let mut search =
         Search { places: &places, request, language: &language, found: Vec::new(), cutoff: 0.0, context };
-    search.run(common.shard_size)
+    let sentences = search.run(common.shard_size)?;
+    match &request.collate {
+        Some(collate) => collated(sentences, &OpenCollate::open(collate, shard, context)?),
+        None => Ok(sentences),
+    }
+}
+
+/// Leaves out sentences whose query matches nothing, or marks all by it.
+fn collated(sentences: Vec<Sentence>, collate: &OpenCollate<'_>) -> Result<Vec<Sentence>> {
+    let mut kept = Vec::with_capacity(sentences.len());
+    for mut sentence in sentences {
+        let is_match = collate.matches(&sentence.text)?;
+        if collate.prunes() {
+            sentence.collate_match = Some(is_match);
+        } else if !is_match {
+            continue;
+        }
+        kept.push(sentence);
+    }
+    Ok(kept)
 }
 
 /// A generator with what it reads and the analyzers of its filters.
@@ -206,7 +225,7 @@ impl<'p> Search<'p> {
         Ok((channel * self.language.likelihood(&words, self.request.gram_size)?).log10())
     }
 
-    /// Tries what may stand at the next place; the depth is bounded by [`WORDS_MAX`].
+    /// Tries what may stand at the next place; the depth is bounded by `token_limit`.
     fn extend(&mut self, path: &mut Vec<&'p Candidate>, errors: usize, score: f64) -> Result<()> {
         let Some(place) = self.places.get(path.len()) else {
             // The sum is of decimal logarithms, as in the source, which takes the natural power of it.
@@ -242,7 +261,7 @@ impl<'p> Search<'p> {
             }
             shown.join(&self.request.separator)
         });
-        Sentence { text: words.join(&self.request.separator), highlighted, score }
+        Sentence { text: words.join(&self.request.separator), highlighted, score, collate_match: None }
     }
 }
 
@@ -251,7 +270,11 @@ pub(super) fn reduce(shards: Vec<Vec<Sentence>>, text: &str, common: &Common) ->
     let mut all: Vec<Sentence> = Vec::new();
     for sentence in shards.into_iter().flatten() {
         match all.iter_mut().find(|known| known.text == sentence.text) {
-            Some(known) => known.score = known.score.max(sentence.score),
+            Some(known) => {
+                known.score = known.score.max(sentence.score);
+                // A match on one shard is one.
+                known.collate_match = known.collate_match.max(sentence.collate_match);
+            }
             None => all.push(sentence),
         }
     }
@@ -265,6 +288,9 @@ pub(super) fn reduce(shards: Vec<Vec<Sentence>>, text: &str, common: &Common) ->
                 option["highlighted"] = highlighted.as_str().into();
             }
             option["score"] = float_to_json(sentence.score as f32);
+            if let Some(is_match) = sentence.collate_match {
+                option["collate_match"] = is_match.into();
+            }
             option
         })
         .collect();

@@ -42,6 +42,8 @@ mod uri_parts;
 mod urldecode;
 pub mod user_agent;
 
+pub(crate) use text::pieces;
+
 use limber_mapping::RequestError;
 
 use super::document::IngestDocument;

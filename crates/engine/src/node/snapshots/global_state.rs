@@ -1,4 +1,4 @@
-//! What of the node's state goes into a snapshot, and comes back: persistent settings, templates, pipelines, scripts, lifecycle
+//! What of the node's state goes into a snapshot, and comes back: persistent settings, templates, pipelines of both kinds, scripts, lifecycle
 //! policies. What the node has beside them stays.
 
 use std::collections::BTreeMap;
@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::api::Result;
 use crate::lifecycle::Policy;
 use crate::node::Node;
+use crate::search_pipeline::SearchPipeline;
 use crate::settings::ClusterSettings;
 
 impl Node {
@@ -20,6 +21,7 @@ impl Node {
             "index_templates": state.templates.composable,
             "component_templates": state.templates.components,
             "pipelines": state.pipelines,
+            "search_pipelines": state.search_pipelines,
             "scripts": state.scripts,
             "policies": state.policies,
         })
@@ -30,6 +32,9 @@ impl Node {
         self.with_saved_settings(saved)?;
         for (id, body) in saved["pipelines"].as_object().into_iter().flatten() {
             self.pipelines.snapshot().compile(id, body)?;
+        }
+        for (id, body) in saved["search_pipelines"].as_object().into_iter().flatten() {
+            SearchPipeline::parse(id, body, &self.scripts)?;
         }
         self.with_saved_policies(saved).map(drop)
     }
@@ -65,6 +70,7 @@ impl Node {
             state.persistent_settings = settings.persistent.clone();
             state.templates = templates.clone();
             put_members(&mut state.pipelines, &saved["pipelines"]);
+            put_members(&mut state.search_pipelines, &saved["search_pipelines"]);
             state.scripts = scripts.clone();
             put_members(&mut state.policies, &saved["policies"]);
         })?;

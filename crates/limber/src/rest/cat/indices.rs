@@ -7,6 +7,7 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::App;
+use super::page::created_millis;
 use super::rows::{Source, member};
 use super::statistics;
 use super::table::{Cell, Column, Table, number, text};
@@ -33,9 +34,31 @@ const LEADING: &[Column] = &[
 static COLUMNS: LazyLock<Vec<Column>> =
     LazyLock::new(|| LEADING.iter().copied().chain(statistics::columns_of_indices()).collect());
 
+/// The table without its rows.
+pub fn empty() -> Table {
+    Table::new(&COLUMNS)
+}
+
+/// Which indices are meant.
+pub fn options(request: &Request) -> Result<IndicesOptions> {
+    indices_options(
+        request,
+        IndicesOptions { expand_closed: true, forbid_closed_indices: false, ..IndicesOptions::SEARCH },
+    )
+}
+
 /// Answers `GET _cat/indices`.
 pub fn indices(app: &App, request: &Request) -> Result<Response> {
-    let mut table = Table::new(&COLUMNS);
+    if request.flag_or("help", false)? {
+        return empty().render(request);
+    }
+    let expression = request.param("index").unwrap_or("_all");
+    table(app, request, expression, options(request)?)?.render(request)
+}
+
+/// The table of the indices that are meant.
+pub fn table(app: &App, request: &Request, expression: &str, options: IndicesOptions) -> Result<Table> {
+    let mut table = empty();
     let only_health = request
         .param("health")
         .map(|text| {
@@ -44,14 +67,6 @@ pub fn indices(app: &App, request: &Request) -> Result<Response> {
             })
         })
         .transpose()?;
-    if request.flag_or("help", false)? {
-        return table.render(request);
-    }
-    let options = indices_options(
-        request,
-        IndicesOptions { expand_closed: true, forbid_closed_indices: false, ..IndicesOptions::SEARCH },
-    )?;
-    let expression = request.param("index").unwrap_or("_all");
     let infos = app.node.get_index(expression, options)?;
     let lenient = IndicesOptions { forbid_closed_indices: false, ..options };
     let health = app.node.cluster_health(&HealthRequest::default())?;
@@ -68,12 +83,7 @@ pub fn indices(app: &App, request: &Request) -> Result<Response> {
             if info.open { stats["indices"].get(&*info.name) } else { None }.unwrap_or(&Value::Null);
         let total = index_stats.get("total").unwrap_or(&Value::Null);
         let primaries = index_stats.get("primaries").unwrap_or(&Value::Null);
-        let created: u64 = info
-            .settings
-            .get("index.creation_date")
-            .and_then(Value::as_str)
-            .and_then(|t| t.parse().ok())
-            .unwrap_or(0);
+        let created = created_millis(&info);
         let data_set = member(total, "store.total_data_set_size_in_bytes")
             .or_else(|| member(total, "store.size_in_bytes"))
             .and_then(Value::as_u64);
@@ -95,5 +105,5 @@ pub fn indices(app: &App, request: &Request) -> Result<Response> {
         row.extend(statistics::cells_of_index(total, primaries));
         table.rows.push(row);
     }
-    table.render(request)
+    Ok(table)
 }

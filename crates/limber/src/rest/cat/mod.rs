@@ -8,9 +8,11 @@ mod fielddata;
 mod health;
 mod help;
 mod indices;
+mod list;
 mod master;
 mod nodeattrs;
 mod nodes;
+mod page;
 mod pending_tasks;
 mod plugins;
 mod recovery;
@@ -41,7 +43,14 @@ macro_rules! with_table_parameters {
     };
 }
 
-/// The endpoints of this file (`_cat`), for [`crate::rest::ROUTES`].
+/// Parameters of every table that has pages.
+macro_rules! with_page_parameters {
+    ($($more:literal),*) => {
+        with_table_parameters!["next_token", "sort", $($more),*]
+    };
+}
+
+/// The endpoints of this file (`_cat`, `_list`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[
     get("/_cat", &[], help::help),
     get("/_cat/aliases", with_table_parameters![], aliases::aliases),
@@ -81,6 +90,19 @@ pub const ROUTES: &[Route] = &[
         with_table_parameters!["health", "pri", "include_unloaded_segments"],
         indices::indices,
     ),
+    get("/_list", &[], list::help),
+    get(
+        "/_list/indices",
+        with_page_parameters!["health", "pri", "include_unloaded_segments"],
+        list::list_indices,
+    ),
+    get(
+        "/_list/indices/{index}",
+        with_page_parameters!["health", "pri", "include_unloaded_segments"],
+        list::list_indices,
+    ),
+    get("/_list/shards", with_page_parameters![], list::list_shards),
+    get("/_list/shards/{index}", with_page_parameters![], list::list_shards),
     get("/_cat/master", with_table_parameters![], master::master),
     // OpenSearch's name of it.
     get("/_cat/cluster_manager", with_table_parameters![], master::master),

@@ -34,22 +34,28 @@ const LEADING: &[Column] = &[
 static COLUMNS: LazyLock<Vec<Column>> =
     LazyLock::new(|| LEADING.iter().copied().chain(statistics::columns_of_shards()).collect());
 
+/// The table without its rows.
+pub fn empty() -> Table {
+    Table::new(&COLUMNS)
+}
+
+/// Which indices are meant.
+pub fn options(request: &Request) -> Result<IndicesOptions> {
+    let all = IndicesOptions { expand_hidden: true, expand_closed: true, ..IndicesOptions::SEARCH };
+    indices_options(request, IndicesOptions { forbid_closed_indices: false, ..all })
+}
+
 /// Answers `GET _cat/shards`.
 pub fn shards(app: &App, request: &Request) -> Result<Response> {
-    let mut table = Table::new(&COLUMNS);
     if request.flag_or("help", false)? {
-        return table.render(request);
+        return empty().render(request);
     }
-    let options = indices_options(
-        request,
-        IndicesOptions {
-            expand_hidden: true,
-            expand_closed: true,
-            forbid_closed_indices: false,
-            ..IndicesOptions::SEARCH
-        },
-    )?;
-    let expression = request.param("index").unwrap_or("_all");
+    table(app, request.param("index").unwrap_or("_all"), options(request)?)?.render(request)
+}
+
+/// The table of the shards of the indices that are meant.
+pub fn table(app: &App, expression: &str, options: IndicesOptions) -> Result<Table> {
+    let mut table = empty();
     let open = IndicesOptions { expand_closed: false, ignore_unavailable: true, ..options };
     let stats = app.node.stats(
         expression,
@@ -98,5 +104,5 @@ pub fn shards(app: &App, request: &Request) -> Result<Response> {
             }
         }
     }
-    table.render(request)
+    Ok(table)
 }

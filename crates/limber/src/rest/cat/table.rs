@@ -87,14 +87,19 @@ impl Table {
     }
 
     /// The answer to `request`. `help` never looks at the rows, so they may be empty then.
-    pub fn render(mut self, request: &Request) -> Result<Response> {
+    pub fn render(self, request: &Request) -> Result<Response> {
         if request.flag_or("help", false)? {
             return Ok(Response::text(help(self.columns)));
         }
+        Ok(Response::shown(self.chosen(request)?))
+    }
+
+    /// The rows as `request` wants them sorted, with the columns that it asks for.
+    pub fn chosen(mut self, request: &Request) -> Result<Chosen> {
         self.sort(request)?;
         let (chosen, units) = (self.choose(request), Units::of(request));
         let has_titles = request.flag_or("v", false)?;
-        Ok(Response::shown(Chosen { table: self, chosen, units, has_titles }))
+        Ok(Chosen { table: self, chosen, units, has_titles })
     }
 
     /// Pairs of shown title and column number.
@@ -191,7 +196,7 @@ impl Table {
 
 /// A sorted table with the columns that are asked for.
 #[derive(Debug)]
-struct Chosen {
+pub struct Chosen {
     table: Table,
     /// Titles and numbers of columns.
     chosen: Vec<(String, usize)>,

@@ -148,7 +148,10 @@ pub(super) fn update(app: &App, request: &Request) -> Result<Response> {
     }
     check_may_update(&access)?;
     let expiration_ms = expiration(draft.expiration.as_deref())?;
-    let updated = app.node.change_security(|store| update_one(store, &access, id, &draft, expiration_ms))?;
+    let updated = app.node.change_security(|store| {
+        let limited_by = store.limiting_roles(&access.identity)?;
+        update_one(store, &access, id, &draft, &limited_by, expiration_ms)
+    })?;
     Ok(Response::ok(json!({"updated": updated})))
 }
 
@@ -157,10 +160,7 @@ pub(super) fn bulk_update(app: &App, request: &Request) -> Result<Response> {
     let access = caller()?;
     let mut body = request.json_required()?;
     let ids = body.as_object_mut().and_then(|body| body.shift_remove("ids"));
-    let ids: Vec<String> = match ids {
-        Some(Value::Array(ids)) => ids.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
-    };
+    let ids = ids_of(ids.ok_or_else(|| RequestError::illegal_argument("Required [ids]"))?)?;
     if ids.is_empty() {
         return Err(RequestError::validation(["Field [ids] cannot be empty"]));
     }
@@ -172,8 +172,9 @@ pub(super) fn bulk_update(app: &App, request: &Request) -> Result<Response> {
     let expiration_ms = expiration(draft.expiration.as_deref())?;
     let (mut updated, mut unchanged, mut errors) = (Vec::new(), Vec::new(), Map::new());
     app.node.change_security(|store| {
+        let limited_by = store.limiting_roles(&access.identity)?;
         for id in &ids {
-            match update_one(store, &access, id, &draft, expiration_ms) {
+            match update_one(store, &access, id, &draft, &limited_by, expiration_ms) {
                 Ok(true) => updated.push(id.as_str()),
                 Ok(false) => unchanged.push(id.as_str()),
                 Err(error) => drop(errors.insert(id.clone(), error.to_json())),
@@ -186,6 +187,34 @@ pub(super) fn bulk_update(app: &App, request: &Request) -> Result<Response> {
         answer["errors"] = json!({"count": errors.len(), "details": errors});
     }
     Ok(Response::ok(answer))
+}
+
+/// The ids of a list, or the one that stands alone; numbers and flags count as texts, as in Elasticsearch
+/// (`ObjectParser#declareStringArray`).
+fn ids_of(value: Value) -> Result<Vec<String>> {
+    let items = match value {
+        Value::Array(items) => items,
+        one @ Value::String(_) => vec![one],
+        other => {
+            let token = limber_mapping::token(&other);
+            let reason = format!("[bulk_update_api_key_request] ids doesn't support values of type: {token}");
+            return Err(RequestError::bad_request("x_content_parse_exception", reason));
+        }
+    };
+    let text = |item: &Value| match item {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Ok(item.to_string()),
+        other => {
+            let cause = match other {
+                Value::Array(_) => "expected value but got [START_ARRAY]".to_owned(),
+                other => format!("Expected text but found {}", limber_mapping::token(other)),
+            };
+            let reason = "[bulk_update_api_key_request] failed to parse field [ids]";
+            Err(RequestError::bad_request("x_content_parse_exception", reason)
+                .caused_by(RequestError::illegal_argument(cause)))
+        }
+    };
+    items.iter().map(text).collect()
 }
 
 fn check_may_update(access: &Access) -> Result<()> {
@@ -203,9 +232,9 @@ fn update_one(
     access: &Access,
     id: &str,
     draft: &ApiKeyDraft,
+    limited_by: &NamedRoles,
     expiration_ms: Option<u64>,
 ) -> Result<bool> {
-    let limited_by = store.limiting_roles(&access.identity)?;
     let key = store.api_keys.get_mut(id).filter(|key| is_of(key, &access.identity)).ok_or_else(|| {
         RequestError::not_found(
             "resource_not_found_exception",
@@ -218,7 +247,7 @@ fn update_one(
         )));
     }
     let before = key.clone();
-    key.limited_by = limited_by;
+    key.limited_by = limited_by.clone();
     key.owner_roles = access.identity.roles.clone();
     if let Some(roles) = &draft.roles {
         key.roles = roles.clone();

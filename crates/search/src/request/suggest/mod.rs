@@ -1,5 +1,6 @@
 //! `suggest` as parsed: which suggesters, over which fields, with which options.
 
+mod collate;
 mod completion;
 mod parsed;
 mod phrase;
@@ -7,6 +8,7 @@ mod similarity;
 mod smoothing;
 mod words;
 
+pub(crate) use collate::{Collate, CollateTemplate};
 pub(crate) use completion::{CompletionRequest, Scope, scopes};
 pub use parsed::Suggest;
 pub(crate) use parsed::{Common, Kind, Suggestion};

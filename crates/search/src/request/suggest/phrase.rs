@@ -3,9 +3,15 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use super::collate::Collate;
 use super::smoothing::Smoothing;
 use super::words::WordOptions;
 use crate::json;
+
+/// Words of a text that are looked at. Source: `NoisyChannelSpellChecker#DEFAULT_TOKEN_LIMIT`.
+const TOKENS: usize = 10;
+/// `token_limit` at most: sentences are found by a recursion over their words.
+const TOKENS_MAX: usize = 100;
 
 #[derive(Debug, Clone)]
 pub(crate) struct PhraseRequest {
@@ -20,6 +26,10 @@ pub(crate) struct PhraseRequest {
     /// What is put around words that were changed.
     pub highlight: Option<(String, String)>,
     pub smoothing: Smoothing,
+    /// Texts of more words get no suggestions.
+    pub token_limit: usize,
+    /// What sentences are held against.
+    pub collate: Option<Collate>,
     /// Empty: one on the field itself.
     pub generators: Vec<Generator>,
 }
@@ -47,6 +57,8 @@ impl PhraseRequest {
             force_unigrams: true,
             highlight: None,
             smoothing: Smoothing::StupidBackoff { discount: 0.4 },
+            token_limit: TOKENS,
+            collate: None,
             generators: Vec::new(),
         };
         for (key, value) in options {
@@ -83,10 +95,14 @@ impl PhraseRequest {
                 size => self.gram_size = (size as usize).min(3),
             },
             "force_unigrams" => self.force_unigrams = json::boolean(value)?,
-            "token_limit" => {
-                json::int(value)?;
-                return Err(RequestError::unsupported("[token_limit] in [phrase]"));
-            }
+            "token_limit" => match usize::try_from(json::int(value)?) {
+                Ok(0) | Err(_) => return Err(RequestError::illegal_argument("token_limit must be >= 1")),
+                Ok(limit) if limit > TOKENS_MAX => {
+                    let what = format_args!("a [token_limit] of more than [{TOKENS_MAX}] in [phrase]");
+                    return Err(RequestError::unsupported(what));
+                }
+                Ok(limit) => self.token_limit = limit,
+            },
             "highlight" => self.highlight = Some(highlight(value)?),
             "smoothing" => self.smoothing = Smoothing::parse(value)?,
             "direct_generator" => {
@@ -95,7 +111,7 @@ impl PhraseRequest {
                     self.generators.push(Generator::parse(generator)?);
                 }
             }
-            "collate" => return Err(RequestError::unsupported("[collate] in [phrase]")),
+            "collate" => self.collate = Collate::parse(value)?,
             other => {
                 return Err(RequestError::bad_request(
                     "parse_exception",

@@ -1,0 +1,33 @@
+//! `filter_query`: "show only documents that this query matches, too". Source: OpenSearch's `FilterQueryRequestProcessor`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_script::Scripts;
+use limber_search::SearchRequest;
+use limber_search::query::Query;
+use limber_search::request::read_query;
+use serde_json::Value;
+
+use super::ChangesRequest;
+use crate::api::Result;
+use crate::ingest::Options;
+use crate::search_pipeline::PipelineRun;
+
+struct FilterQuery(Query);
+
+/// Compiles the processor. Option: `query`.
+pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn ChangesRequest>> {
+    match options.optional_map("query")? {
+        Some(query) => Ok(Box::new(FilterQuery(read_query(&Value::Object(query))?))),
+        None => Err(RequestError::illegal_argument(
+            "Did not specify the query property in processor of type filter_query",
+        )),
+    }
+}
+
+impl ChangesRequest for FilterQuery {
+    fn change(&self, request: &mut SearchRequest, _: &mut PipelineRun) -> Result<()> {
+        request.narrow(self.0.clone())
+    }
+}

@@ -1,0 +1,13 @@
+//! The processors, one file each: "how does this step change the search, or the hits of its answer?"
+
+mod collapse;
+mod filter_query;
+mod oversample;
+mod rename_field;
+mod script;
+mod sort;
+mod split;
+mod table;
+mod truncate_hits;
+
+pub(super) use table::{ChangesRequest, ChangesResponse, KNOWN_ELSEWHERE, Parse, REQUEST, RESPONSE};

@@ -1,0 +1,70 @@
+//! `split`: "cut this text at every match of the separator". Source: OpenSearch's `SplitResponseProcessor` over
+//! `String.split`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_script::Scripts;
+use limber_search::SearchResponse;
+use limber_text::pattern::Pattern;
+use serde_json::{Map, Value};
+
+use super::ChangesResponse;
+use crate::api::Result;
+use crate::ingest::{Options, pieces};
+use crate::search_pipeline::PipelineRun;
+use crate::search_pipeline::run::Shown;
+
+struct Split {
+    field: String,
+    target: String,
+    /// Or why it is none, which a search is told, as in OpenSearch.
+    separator: std::result::Result<Pattern, String>,
+    keeps_trailing: bool,
+}
+
+/// Compiles the processor. Options: `field`, `separator`; optional `preserve_trailing` (false) and `target_field`.
+pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn ChangesResponse>> {
+    let (field, separator) = (options.string("field")?, options.string("separator")?);
+    let keeps_trailing = options.bool_or("preserve_trailing", false)?;
+    let target = options.string_or("target_field", &field)?;
+    Ok(Box::new(Split { field, target, separator: Pattern::parse(&separator), keeps_trailing }))
+}
+
+impl Split {
+    fn put(&self, text: &str, members: &mut Map<String, Value>) -> Result<()> {
+        let refused = |reason: &String| RequestError::bad_request("pattern_syntax_exception", reason.clone());
+        let separator = self.separator.as_ref().map_err(refused)?;
+        let pieces = pieces(text, self.keeps_trailing, |each| Ok(separator.find_each(text, each)?))?;
+        let pieces = pieces.into_iter().map(Value::from).collect();
+        members.insert(self.target.clone(), Value::Array(pieces));
+        Ok(())
+    }
+}
+
+impl ChangesResponse for Split {
+    /// A source whose field is no text stays as it is; a column that is none is refused, as in OpenSearch.
+    fn change(&self, response: &mut SearchResponse, run: &mut PipelineRun) -> Result<()> {
+        let split = |_: &_, shown: Shown<'_>| match shown {
+            Shown::Fields(members) => match members.get(&self.field).map(|values| &values[0]) {
+                None => Ok(()),
+                Some(Value::String(text)) => {
+                    let text = text.clone();
+                    self.put(&text, members)
+                }
+                Some(_) => Err(RequestError::illegal_argument(format!(
+                    "field [{}] is not a string, cannot split",
+                    self.field
+                ))),
+            },
+            Shown::Source(members) => match members.get(&self.field) {
+                Some(Value::String(text)) => {
+                    let text = text.clone();
+                    self.put(&text, members)
+                }
+                _ => Ok(()),
+            },
+        };
+        run.each_hit(response, split, |_| Ok(()))
+    }
+}

@@ -1,0 +1,60 @@
+//! All processors of search pipelines, by name.
+
+use std::sync::Arc;
+
+use limber_script::Scripts;
+use limber_search::{SearchRequest, SearchResponse};
+
+use super::{collapse, filter_query, oversample, rename_field, script, sort, split, truncate_hits};
+use crate::api::Result;
+use crate::ingest::Options;
+use crate::search_pipeline::PipelineRun;
+
+/// A step before the search.
+pub(crate) trait ChangesRequest {
+    /// Changes the search, or says why not.
+    fn change(&self, request: &mut SearchRequest, run: &mut PipelineRun) -> Result<()>;
+}
+
+/// A step after the search.
+pub(crate) trait ChangesResponse {
+    /// Changes the answer, or says why not.
+    fn change(&self, response: &mut SearchResponse, run: &mut PipelineRun) -> Result<()>;
+}
+
+/// Reads a processor's own options.
+pub(crate) type Parse<P> = fn(&mut Options, &Arc<Scripts>) -> Result<Box<P>>;
+
+/// Processors of `request_processors`.
+pub(crate) const REQUEST: &[(&str, Parse<dyn ChangesRequest>)] =
+    &[("filter_query", filter_query::parse), ("oversample", oversample::parse), ("script", script::parse)];
+
+/// Processors of `response_processors`.
+pub(crate) const RESPONSE: &[(&str, Parse<dyn ChangesResponse>)] = &[
+    ("collapse", collapse::parse),
+    ("rename_field", rename_field::parse),
+    ("sort", sort::parse),
+    ("split", split::parse),
+    ("truncate_hits", truncate_hits::parse),
+];
+
+/// Processors that OpenSearch and its plugins have and this server does not: refused by name, so that nobody thinks
+/// of a typing error.
+pub(crate) const KNOWN_ELSEWHERE: &[&str] = &[
+    "acl_routing_search",
+    "agentic_context",
+    "agentic_query_translator",
+    "explanation-response-processor",
+    "hierarchical_routing_search",
+    "hybrid_score_explanation",
+    "ml_inference",
+    "neural_query_enricher",
+    "neural_sparse_two_phase_processor",
+    "normalization-processor",
+    "personalize_search_ranking",
+    "rerank",
+    "retrieval_augmented_generation",
+    "score-ranker-processor",
+    "semantic-highlighter",
+    "temporal_routing_search",
+];

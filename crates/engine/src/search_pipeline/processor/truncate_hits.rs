@@ -1,0 +1,39 @@
+//! `truncate_hits`: "leave only so many hits". Source: OpenSearch's `TruncateHitsResponseProcessor`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_script::Scripts;
+use limber_search::SearchResponse;
+
+use super::ChangesResponse;
+use crate::api::Result;
+use crate::ingest::Options;
+use crate::search_pipeline::PipelineRun;
+use crate::search_pipeline::run::size_key;
+
+struct TruncateHits {
+    /// `None`: what was asked for before a processor asked for more.
+    target_size: Option<usize>,
+    key: String,
+}
+
+/// Compiles the processor. Options: `target_size`, which is the size before `oversample` where it is absent, and
+/// `context_prefix`.
+pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn ChangesResponse>> {
+    let target_size = options.optional_int("target_size")?.and_then(|size| usize::try_from(size).ok());
+    let key = size_key(options.optional_string("context_prefix")?.as_deref());
+    Ok(Box::new(TruncateHits { target_size, key }))
+}
+
+impl ChangesResponse for TruncateHits {
+    fn change(&self, response: &mut SearchResponse, run: &mut PipelineRun) -> Result<()> {
+        let kept = run.size(&self.key).map(|size| size as usize);
+        let Some(size) = self.target_size.or(kept) else {
+            let reason = format!("Must specify target_size unless an earlier processor set {}", self.key);
+            return Err(RequestError::internal("illegal_state_exception", reason));
+        };
+        response.hits.truncate(size);
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! What the processors of one search tell each other, and the memory that they take for what they add to its answer.
+
+use std::collections::HashMap;
+
+use limber_search::{SearchHit, SearchResponse};
+use limber_store::Charge;
+use limber_work as work;
+use serde_json::{Map, Value};
+
+use crate::api::Result;
+use crate::shard::store_error;
+
+/// One search on its way through a pipeline.
+pub(crate) struct PipelineRun {
+    /// `original_size`, below the prefix of the processor that set it.
+    sizes: HashMap<String, u32>,
+    charge: Charge,
+}
+
+/// The name under which processors with this `context_prefix` share a size.
+pub(super) fn size_key(prefix: Option<&str>) -> String {
+    match prefix {
+        Some(prefix) if !prefix.is_empty() => format!("{prefix}.original_size"),
+        _ => "original_size".to_owned(),
+    }
+}
+
+impl PipelineRun {
+    /// `charge`: empty, of the pool of requests.
+    pub(crate) fn new(charge: Charge) -> PipelineRun {
+        PipelineRun { sizes: HashMap::new(), charge }
+    }
+
+    pub(super) fn keep_size(&mut self, key: &str, size: u32) {
+        self.sizes.insert(key.to_owned(), size);
+    }
+
+    pub(super) fn size(&self, key: &str) -> Option<u32> {
+        self.sizes.get(key).copied()
+    }
+
+    /// The charge of what was added, to be held as long as the answer is.
+    pub(super) fn into_charge(self) -> Charge {
+        self.charge
+    }
+
+    fn grow(&mut self, before: usize, after: usize) -> Result<()> {
+        let more = after.saturating_sub(before) as u64;
+        self.charge.grow(more, "<search pipeline>").map_err(|error| store_error(&error))
+    }
+
+    /// Lets `change` change what each hit shows: its `fields` first, then its source.
+    pub(super) fn each_hit(
+        &mut self,
+        response: &mut SearchResponse,
+        mut change: impl FnMut(&SearchHit, Shown<'_>) -> Result<()>,
+        mut finish: impl FnMut(&SearchHit) -> Result<()>,
+    ) -> Result<()> {
+        for hit in &mut response.hits {
+            work::check()?;
+            if let Some(mut fields) = hit.fields.take() {
+                if let Value::Object(members) = &mut *fields {
+                    let before = size_of(members);
+                    change(hit, Shown::Fields(members))?;
+                    self.grow(before, size_of(members))?;
+                }
+                hit.fields = Some(fields);
+            }
+            if let Some(source) = hit.source.take() {
+                hit.source = Some(self.source(hit, source, &mut change)?);
+            }
+            finish(hit)?;
+        }
+        Ok(())
+    }
+
+    fn source(
+        &mut self,
+        hit: &SearchHit,
+        source: Vec<u8>,
+        change: &mut impl FnMut(&SearchHit, Shown<'_>) -> Result<()>,
+    ) -> Result<Vec<u8>> {
+        let Ok(Value::Object(mut members)) = serde_json::from_slice(&source) else { return Ok(source) };
+        change(hit, Shown::Source(&mut members))?;
+        // Writing a tree of JSON cannot fail.
+        let changed = serde_json::to_vec(&members).unwrap_or_default();
+        self.grow(source.len(), changed.len())?;
+        Ok(changed)
+    }
+}
+
+/// What a hit shows of its document.
+pub(super) enum Shown<'m> {
+    /// `fields`: lists of values by field.
+    Fields(&'m mut Map<String, Value>),
+    /// The members of `_source`.
+    Source(&'m mut Map<String, Value>),
+}
+
+/// About what the members take as text.
+fn size_of(members: &Map<String, Value>) -> usize {
+    members.iter().map(|(name, value)| name.len() + text_bytes(value)).sum()
+}
+
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| text_bytes(item) + 1).sum(),
+        Value::Object(members) => size_of(members),
+        _ => 8,
+    }
+}
