@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use crate::drive::api_keys::ApiKeys;
 use crate::drive::client::OnError;
+use crate::drive::conditions::machine::{MachineReading, MachineUse};
+use crate::drive::conditions::measured_time::too_short;
+use crate::drive::conditions::server_process::ServerReading;
 use crate::drive::driver::{DriveConfig, Driven, PlannedSchedule, Target, TaskResult};
-use crate::drive::machine::{MachineReading, MachineUse};
-use crate::drive::measured_time::too_short;
 use crate::drive::measurements::{ServerUse, measurements};
 use crate::drive::results::results;
-use crate::drive::server_process::ServerReading;
 use crate::drive::telemetry::watch::{WatchPlan, Watched};
 use crate::drive::telemetry::{Environment, SystemMetrics, Telemetry};
 use crate::error::Error;

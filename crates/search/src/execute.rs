@@ -145,20 +145,18 @@ fn run(
     Ok(response)
 }
 
-fn run_entered(
-    shards: &[ShardSnapshot],
-    request: &SearchRequest,
+/// The search as it is carried out: with the sorts and the count that scrolls and points in time need.
+fn as_carried_out<'r>(
+    request: &'r SearchRequest,
     cursor: Option<&Cursor>,
     is_scroll: bool,
-    context: &SearchContext,
-) -> Result<SearchResponse> {
-    // A scroll by score needs its last score as a key.
-    let by_score_with_keys = is_scroll || request.search_after.is_some();
-    let mut request = std::borrow::Cow::Borrowed(request);
+) -> Cow<'r, SearchRequest> {
+    let mut request = Cow::Borrowed(request);
     if request.pit.is_some() {
         request.to_mut().break_ties();
     }
-    if by_score_with_keys && request.sort.is_empty() && is_scroll {
+    // A scroll by score needs its last score as a key.
+    if is_scroll && request.sort.is_empty() {
         request.to_mut().sort = vec![Sort::by("_score")];
     }
     if is_scroll {
@@ -171,7 +169,17 @@ fn run_entered(
         (request.size, request.sort) = (Some(0), Vec::new());
         request.query = Some(Query::match_none());
     }
-    let request = &*request;
+    request
+}
+
+fn run_entered(
+    shards: &[ShardSnapshot],
+    request: &SearchRequest,
+    cursor: Option<&Cursor>,
+    is_scroll: bool,
+    context: &SearchContext,
+) -> Result<SearchResponse> {
+    let request = &*as_carried_out(request, cursor, is_scroll);
     // A scroll aggregates on its first page.
     let aggregations = Aggregations::in_request(request).filter(|_| cursor.is_none());
     let _charge = charge_hits(shards, request, is_scroll, context)?;
@@ -190,11 +198,8 @@ fn run_entered(
         (response.total, response.max_score) = (cursor.total, cursor.max_score);
     }
     let winners = best.page(request.from() as usize);
-    if is_scroll
-        && winners.len() == request.size() as usize
-        && let Some((number, hit)) = winners.last()
-    {
-        response.cursor = Some(Cursor {
+    if is_scroll && winners.len() == request.size() as usize {
+        response.cursor = winners.last().map(|(number, hit)| Cursor {
             keys: hit.keys.clone(),
             shard: *number,
             shard_doc: hit.shard_doc,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::context::ShardSnapshot;
 use crate::error::Result;
-use crate::query::percolate::{CANDIDATE, IN_SOURCE, MATCHES, QUERY, UNKNOWN, key, queries_at};
+use crate::query::specialized::percolate::{CANDIDATE, IN_SOURCE, MATCHES, QUERY, UNKNOWN, key, queries_at};
 use crate::query::{RequiredTerms, bind_to_mapped};
 use crate::request::read_query;
 

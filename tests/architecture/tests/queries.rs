@@ -18,7 +18,7 @@ fn an_example_is_its_file_a_line_of_the_table_and_a_module() {
     let search = search();
     let guide = std::fs::read_to_string(workspace().join("CONTRIBUTING.md")).expect("there is a guide");
     for example in EXAMPLES {
-        let own = format!("query/{example}.rs");
+        let own = format!("query/compound/{example}.rs");
         let module = format!("mod {example};");
         let line = format!("(\"{example}\", {example}::parse),");
         let naming: BTreeSet<String> = search
@@ -28,7 +28,7 @@ fn an_example_is_its_file_a_line_of_the_table_and_a_module() {
             .map(path)
             .collect();
         let expected: BTreeSet<String> =
-            [own.clone(), "query/mod.rs".to_owned(), "query/table.rs".to_owned()].into();
+            [own.clone(), "query/compound/mod.rs".to_owned(), "query/table.rs".to_owned()].into();
         assert_eq!(&naming | &BTreeSet::from([own.clone()]), expected, "{example} is named in other files");
         let text = |wanted: &str| {
             let file = search.files.iter().find(|file| path(file) == wanted);

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use super::allocation::{Allocation, Completion, Step, steps, worker_ranges};
 use super::client::{Abort, Client, ClientTask, Completes, OnError, SampleSink, StepSignals};
+use super::conditions::generator::{GeneratorUse, WorkerClock, WorkerUse};
+use super::conditions::machine::{MachineReading, MachineUse};
 use super::exchange::Exchange;
-use super::generator::{GeneratorUse, WorkerClock, WorkerUse};
-use super::machine::{MachineReading, MachineUse};
 use super::operation::{Operation, Plan, planned};
 use super::plugin;
 use super::schedule::LoopRule;

@@ -1,9 +1,9 @@
 //! What does a race say beyond Rally's results, and how far can its figures be trusted?
 
+use super::conditions::machine::MachineUse;
+use super::conditions::send_delay::Delays;
+use super::conditions::server_process::ServerReading;
 use super::driver::TaskResult;
-use super::machine::MachineUse;
-use super::send_delay::Delays;
-use super::server_process::ServerReading;
 use crate::record::measurements::{
     DelayMeasurements, GeneratorMeasurements, HonestLatency, LatencyMethod, MachineMeasurements,
     Measurements, ServerMeasurements, TaskMeasurements, VERSION, Warning, WarningKind,

@@ -8,23 +8,18 @@
 pub(crate) mod allocation;
 pub(crate) mod api_keys;
 pub(crate) mod client;
+pub(crate) mod conditions;
 mod conflicts;
 pub(crate) mod distribution;
 mod documents;
 pub(crate) mod driver;
 mod exchange;
-pub(crate) mod generator;
-pub(crate) mod machine;
-pub(crate) mod measured_time;
 pub(crate) mod measurements;
 pub(crate) mod operation;
 mod plugin;
 mod probe;
-pub(crate) mod proc_files;
 pub(crate) mod results;
 pub(crate) mod schedule;
-mod send_delay;
-pub(crate) mod server_process;
 pub(crate) mod statistics;
 pub(crate) mod telemetry;
 #[cfg(test)]

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::conditions::send_delay::Delays;
 use super::distribution::Distribution;
-use super::send_delay::Delays;
 use crate::drive::throughput::{ThroughputCalculator, ThroughputSummary};
 use crate::sample::{ErrorNote, Note, Sample};
 

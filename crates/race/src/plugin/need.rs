@@ -42,7 +42,7 @@ fn is_built_in_source(operation_type: &str, source: &str) -> bool {
     match operation_type {
         // The name of the bulk parameter source itself.
         "bulk" => source == "file-reader",
-        // Takes the operation's `searches` in turn (`drive/operation/search.rs`).
+        // Takes the operation's `searches` in turn (`drive/operation/searches/search.rs`).
         "search" => source == "limber-searches",
         _ => false,
     }

@@ -8,13 +8,13 @@ use limber_segment::points::Points;
 use limber_segment::{DocId, SegmentView};
 use limber_work as work;
 
+use super::answer::hit_reader::HitReader;
+use super::answer::order::OrderPath;
+use super::answer::partial::{Bucket, Partial};
 use super::bind::{Binding, Bound, Shape};
+use super::buckets::entries::Entries;
 use super::budget::Budget;
-use super::entries::Entries;
 use super::findings::Findings;
-use super::hit_reader::HitReader;
-use super::order::OrderPath;
-use super::partial::{Bucket, Partial};
 use super::profiled::AggregationTimes;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;

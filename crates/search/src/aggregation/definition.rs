@@ -10,14 +10,14 @@ use limber_mapping::RequestError;
 use limber_script::{ContextScript, Script, ScriptContext};
 use serde_json::{Map, Value};
 
+use super::answer::order::{BucketOrder, NameCheck, OrderValues};
+use super::answer::partial::{Finding, Partial};
+use super::answer::reduce::Reducer;
+use super::answer::render::Renderer;
 use super::bind::{Bound, Shape, Width};
 use super::budget::Budget;
 use super::collector::{Collector, Subs};
 use super::options::ValuesOptions;
-use super::order::{BucketOrder, NameCheck, OrderValues};
-use super::partial::{Finding, Partial};
-use super::reduce::Reducer;
-use super::render::Renderer;
 use super::source::Accepts;
 use super::terms::Include;
 use super::tree::Aggregation;

@@ -4,10 +4,10 @@
 //! [absorbs](super::Collector::absorb) them afterwards, and goes on as if it had seen all documents itself. So a shard's answer, what it hands
 //! in and what it leaves out included, does not depend on how the shard was cut.
 
+use super::answer::partial::Partial;
 use super::bucket::{AutoDateFindings, CombinedFindings};
-use super::bucket_table::BucketTable;
+use super::buckets::bucket_table::BucketTable;
 use super::metric::{Counted, MetricFindings, Sketch, TopHitsBest, WeightedSums};
-use super::partial::Partial;
 use super::terms::{MultiFindings, TermsFindings};
 
 /// Findings by bucket of the parent, in the numbers of the collectors that made them.

@@ -9,52 +9,36 @@
 //! Adding one is a file with its request, which says in the four parts of a [`definition::Definition`] what it asks for, how it collects,
 //! how findings are put together and how they are shown, and a line in [`table::AGGREGATIONS`] (`CONTRIBUTING.md`, "An aggregation, step by step").
 
+mod answer;
 mod bind;
 mod bucket;
-mod bucket_table;
+mod buckets;
 mod budget;
 mod categorize;
 mod collector;
-mod combined_places;
-mod decimal_format;
-mod deferred;
 mod definition;
-mod entries;
 mod findings;
-mod format;
 mod frequent;
-mod hit_reader;
 mod in_request;
-mod kahan;
-mod keyed_buckets;
-mod known_buckets;
-mod list;
-mod marked;
 mod metric;
 mod options;
-mod order;
-mod partial;
 mod pipeline;
 mod profiled;
-mod reduce;
-mod refused;
-mod render;
 mod sampling;
 mod significant;
 mod source;
-mod source_texts;
 mod table;
 mod terms;
 mod tree;
-mod value_type;
+mod values;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use answer::hit_reader::{HitReader, WantedHits};
+pub(crate) use answer::reduce::reduce;
 pub(crate) use budget::Budget;
 pub(crate) use collector::{BoundAggregations, ShardAggregations, ShardCollector, ShardPart};
-pub(crate) use hit_reader::{HitReader, WantedHits};
 pub(crate) use profiled::AggregationTimes;
-pub(crate) use reduce::reduce;
 pub use table::names;
 pub(crate) use tree::Aggregations;

@@ -8,7 +8,7 @@ use limber_script::Script;
 use limber_text::likeness::did_you_mean;
 use serde_json::{Map, Value};
 
-use super::value_type::ValueType;
+use super::values::value_type::ValueType;
 use crate::json;
 
 type Result<T> = std::result::Result<T, RequestError>;

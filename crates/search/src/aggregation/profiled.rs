@@ -11,9 +11,9 @@ use limber_segment::SegmentView;
 use limber_segment::columns::Cardinality;
 use serde_json::{Map, Value, json};
 
+use super::answer::partial::Partial;
+use super::buckets::entries::Entries;
 use super::collector::Collector;
-use super::entries::Entries;
-use super::partial::Partial;
 use super::source::Source;
 use crate::error::Result;
 use crate::timers::Timers;

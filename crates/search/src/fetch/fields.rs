@@ -32,7 +32,22 @@ pub(super) fn collect(
     source: Option<&Value>,
 ) -> Result<Option<Value>> {
     let mut found = Map::new();
-    for wanted in &request.docvalue_fields {
+    add_columns(shard, segment, doc, &request.docvalue_fields, &mut found)?;
+    if let Some(source) = source.filter(|_| !request.fields.is_empty()) {
+        found.extend(fields_of(shard, segment, doc, request, source)?);
+    }
+    Ok(if found.is_empty() { None } else { Some(Value::Object(found)) })
+}
+
+/// `docvalue_fields`.
+fn add_columns(
+    shard: &ShardSnapshot,
+    segment: &Segment,
+    doc: DocId,
+    asked: &[FieldFormat],
+    found: &mut Map<String, Value>,
+) -> Result<()> {
+    for wanted in asked {
         for (name, field) in shard.mapping.matching_names(&wanted.field) {
             if wanted.field.contains('*')
                 && (matches!(field.representation(), Representation::Text | Representation::Shape)
@@ -58,45 +73,53 @@ pub(super) fn collect(
             }
         }
     }
-    if let Some(source) = source.filter(|_| !request.fields.is_empty()) {
-        let mapping = &*shard.mapping;
-        let is_own = |(_, field): &(Arc<str>, Arc<Field>)| field.id.0 as usize >= reserved::COUNT;
-        let (runtime, wanted): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = (request.fields.iter())
-            .flat_map(|wanted| {
-                mapping
-                    .matching_names(&wanted.field)
-                    .filter(is_own)
-                    .map(move |(name, field)| (name, field, wanted))
-            })
-            .map(|(name, field, format)| Wanted {
-                around: mapping.nested_around(&field.path),
-                name,
-                field,
-                format,
-            })
-            .partition(|wanted| is_made(&wanted.field));
-        let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
-        let patterns: Vec<&str> = (request.fields.iter())
-            .filter(|wanted| wanted.include_unmapped)
-            .map(|wanted| wanted.field.as_str())
-            .collect();
-        let mut values = object_values(mapping, source, scope, &wanted, &patterns)?;
-        let base = scope.map_or(0, |scope| scope.path.len() + 1);
-        for one in runtime.iter().filter(|one| one.is_in(scope)) {
-            let made = made_values(shard, segment, &one.field, doc, one.format)?;
-            if !made.is_empty() {
-                values.insert(one.name[base..].to_owned(), made.into());
-            }
+    Ok(())
+}
+
+/// `fields`: values of the source under the names that are asked for, and those that are made of other fields.
+fn fields_of(
+    shard: &ShardSnapshot,
+    segment: &Segment,
+    doc: DocId,
+    request: &SearchRequest,
+    source: &Value,
+) -> Result<Map<String, Value>> {
+    let mapping = &*shard.mapping;
+    let is_own = |(_, field): &(Arc<str>, Arc<Field>)| field.id.0 as usize >= reserved::COUNT;
+    let (runtime, wanted): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = (request.fields.iter())
+        .flat_map(|wanted| {
+            mapping
+                .matching_names(&wanted.field)
+                .filter(is_own)
+                .map(move |(name, field)| (name, field, wanted))
+        })
+        .map(|(name, field, format)| Wanted {
+            around: mapping.nested_around(&field.path),
+            name,
+            field,
+            format,
+        })
+        .partition(|wanted| is_made(&wanted.field));
+    let scope = shard.nested.as_ref().map(|scope| &*scope.nested);
+    let patterns: Vec<&str> = (request.fields.iter())
+        .filter(|wanted| wanted.include_unmapped)
+        .map(|wanted| wanted.field.as_str())
+        .collect();
+    let mut values = object_values(mapping, source, scope, &wanted, &patterns)?;
+    let base = scope.map_or(0, |scope| scope.path.len() + 1);
+    for one in runtime.iter().filter(|one| one.is_in(scope)) {
+        let made = made_values(shard, segment, &one.field, doc, one.format)?;
+        if !made.is_empty() {
+            values.insert(one.name[base..].to_owned(), made.into());
         }
-        if let Some(scope) = scope.filter(|_| !values.is_empty()) {
-            for path in nested::paths_to(mapping, &scope.path).into_iter().rev() {
-                let inner = std::mem::take(&mut values);
-                values.insert(path, json!([inner]));
-            }
-        }
-        found.extend(values);
     }
-    Ok(if found.is_empty() { None } else { Some(Value::Object(found)) })
+    if let Some(scope) = scope.filter(|_| !values.is_empty()) {
+        for path in nested::paths_to(mapping, &scope.path).into_iter().rev() {
+            let inner = std::mem::take(&mut values);
+            values.insert(path, json!([inner]));
+        }
+    }
+    Ok(values)
 }
 
 /// A field that `fields` asks for, and the nested object that it is in.

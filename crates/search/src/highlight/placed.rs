@@ -10,8 +10,8 @@ use limber_mapping::Field;
 use super::parts::Part;
 use super::tokens::Tokens;
 use crate::error::{Result, check_request};
-use crate::matcher::intervals::open as open_intervals;
-use crate::matcher::spans::open as open_spans;
+use crate::matcher::text::intervals::open as open_intervals;
+use crate::matcher::text::spans::open as open_spans;
 use crate::matcher::{Leaf, Leaves, NO_MORE, selects_constant};
 use crate::primitives::{Docs, PatternTerms, Source, SpanTree};
 

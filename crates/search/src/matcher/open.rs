@@ -10,17 +10,17 @@ use limber_segment::{DocId, Segment, StoredReader};
 
 use super::BoxedMatcher;
 use super::boolean::BoolDocs;
-use super::column::{ColumnDocs, Wanted};
 use super::confirmed::ConfirmedDocs;
-use super::conjunction::Conjunction;
-use super::phrase::{PhraseCursor, Slot};
-use super::places::places;
-use super::points::NumberDocs;
-use super::postings::TermDocs;
-use super::shapes::shapes;
+use super::scored::conjunction::Conjunction;
 use super::simple::{DocBits, DocList, HasField, NoDocs, Union};
 use super::slice::{DocRange, IdSlice, NumberSlice};
-use super::source_phrase::SourcePhrase;
+use super::text::phrase::{PhraseCursor, Slot};
+use super::text::postings::TermDocs;
+use super::text::source_phrase::SourcePhrase;
+use super::values::column::{ColumnDocs, Wanted};
+use super::values::places::places;
+use super::values::points::NumberDocs;
+use super::values::shapes::shapes;
 use crate::automaton::walk;
 use crate::error::Result;
 use crate::primitives::{Docs, PhraseNode};
@@ -183,7 +183,7 @@ pub(crate) fn set<'a>(docs: &'a Docs, segment: &'a Segment) -> Result<BoxedMatch
             let required = parts.iter().map(|part| set(part, segment)).collect::<Result<Vec<_>>>()?;
             Ok(Box::new(BoolDocs::new(required, Vec::new(), 0, Vec::new(), doc_count)))
         }
-        Docs::Runtime { field, docs } => super::runtime::runtime_docs(field, docs, segment),
+        Docs::Runtime { field, docs } => super::values::runtime::runtime_docs(field, docs, segment),
         Docs::Exists { path } => with_field(segment, path),
         Docs::Ids(ids) => {
             let mut docs: Vec<DocId> = Vec::new();

@@ -4,7 +4,7 @@ use limber_segment::norms::Norms;
 use limber_segment::postings::{Impact, KnownBounds, Postings};
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
-use super::phrase::PhraseCursor;
+use super::text::phrase::PhraseCursor;
 use super::{Bits, BoxedMatcher, SegmentBits, WINDOW};
 use crate::error::Result;
 use crate::score::Bm25;

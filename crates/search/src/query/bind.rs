@@ -262,7 +262,11 @@ impl<'a> Binder<'a> {
     /// Elasticsearch's `term` on any field type.
     pub(crate) fn term(&self, path: &str, value: &Value, boost: f32) -> Result<BoundQuery, Error> {
         if path == "_id" {
-            return super::ids::bind_ids(json::scalar_text(value).into_iter().collect(), boost, self);
+            return super::term_level::ids::bind_ids(
+                json::scalar_text(value).into_iter().collect(),
+                boost,
+                self,
+            );
         }
         let Some(field) = self.searchable_field(path)? else {
             return Ok(BoundQuery::nothing(format!("unmapped field [{path}]")));

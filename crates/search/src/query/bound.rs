@@ -5,10 +5,10 @@ use std::sync::Arc;
 use limber_segment::{DocId, Segment};
 
 use super::bound_node::BoundNode;
+use super::compound::match_all::NothingNode;
 use super::docs::{DocsName, DocsNode};
-use super::match_all::NothingNode;
-use super::more_like_this::Likeness;
-use super::nested::NestedNode;
+use super::full_text::more_like_this::Likeness;
+use super::joining::nested::NestedNode;
 use crate::context::ShardSnapshot;
 use crate::error::{Result, check_request};
 use crate::matcher::{BoxedMatcher, BoxedScorer, Ranked};

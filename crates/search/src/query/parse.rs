@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::bind::Binder;
 use super::bound::BoundQuery;
-use super::inner_hits::{InnerHitsRequest, ReadInnerHits};
+use super::joining::inner_hits::{InnerHitsRequest, ReadInnerHits};
 use super::spans::{MultiTermQuery, SpanQuery};
 use super::table::{QUERIES, UNSUPPORTED};
 use crate::error::Error;
@@ -73,12 +73,12 @@ impl Query {
     }
 
     pub(crate) fn match_none() -> Query {
-        Query::new(super::match_all::MatchNone)
+        Query::new(super::compound::match_all::MatchNone)
     }
 
     /// Finds every document, all with the score of its boost.
     pub fn match_all() -> Query {
-        Query::new(super::match_all::MatchAll)
+        Query::new(super::compound::match_all::MatchAll)
     }
 
     /// Whether it surely finds every document of whatever shard it meets; false for queries that only happen to.

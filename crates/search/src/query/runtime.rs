@@ -5,7 +5,7 @@ use std::sync::Arc;
 use limber_mapping::Field;
 
 use super::bound::BoundQuery;
-use super::match_all::{EverythingNode, NothingNode};
+use super::compound::match_all::{EverythingNode, NothingNode};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::matcher::selects_constant;

@@ -8,8 +8,8 @@ use std::ops::Range;
 use limber_mapping::{RequestError, reserved};
 use limber_segment::SegmentId;
 
-use super::bool_query::BoolNode;
 use super::bound::BoundQuery;
+use super::compound::bool_query::BoolNode;
 use crate::context::{ShardPlace, ShardSnapshot};
 use crate::error::Result;
 use crate::primitives::Docs;

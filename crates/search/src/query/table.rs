@@ -3,14 +3,19 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::parse::{Parser, Query};
-use super::{
-    bool_query, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score,
-    fuzzy, geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape, ids, intervals, join, match_all,
-    match_phrase, match_text, more_like_this, multi_match, nested, percolate, pinned, prefix, query_string,
-    range, rank_feature, regexp, rule, script, script_score, simple_query_string, spans, term, terms,
-    terms_set, wildcard, wrapper,
+use super::compound::{
+    bool_query, boosting, constant_score, dis_max, function_score, match_all, pinned, rule, wrapper,
 };
+use super::full_text::{
+    combined_fields, intervals, match_phrase, match_text, more_like_this, multi_match, query_string,
+    simple_query_string,
+};
+use super::geography::{geo_bounding_box, geo_distance, geo_grid, geo_polygon, geo_shape};
+use super::joining::{join, nested};
+use super::parse::{Parser, Query};
+use super::spans;
+use super::specialized::{distance_feature, percolate, rank_feature, script, script_score};
+use super::term_level::{exists, fuzzy, ids, prefix, range, regexp, term, terms, terms_set, wildcard};
 
 /// Parses the object after a query's name.
 pub(super) type Parse = fn(&Map<String, Value>, &mut Parser<'_>) -> Result<Query, RequestError>;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::bind::Binder;
-use super::bool_query::Bool;
 use super::bound::BoundQuery;
+use super::compound::bool_query::Bool;
 use super::parse::{Query, QueryNode};
 use crate::error::Error;
 

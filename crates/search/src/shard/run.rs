@@ -230,10 +230,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         let mut windows = windows.map(|windows| windows.iter().copied());
         let mut scan = Scan {
             matches: self.query.matcher(segment)?,
-            scorer: match self.scoring {
-                true => Some(self.query.scorer(segment, true)?),
-                false => None,
-            },
+            scorer: self.scoring.then(|| self.query.scorer(segment, true)).transpose()?,
             contenders: Contenders::default(),
             bits: Bits::default(),
         };

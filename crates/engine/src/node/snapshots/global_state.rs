@@ -74,11 +74,11 @@ impl Node {
             state.scripts = scripts.clone();
             put_members(&mut state.policies, &saved["policies"]);
         })?;
-        crate::node::open::apply_limits(&self.ledger, &settings);
+        crate::node::life::open::apply_limits(&self.ledger, &settings);
         self.apply_segment_memory(&settings);
         self.settings.store(Arc::new(settings));
         self.pipelines.restore(&saved["pipelines"])?;
-        self.scripts.set_stored(crate::node::scripts::restored(&scripts));
+        self.scripts.set_stored(crate::node::kept_state::scripts::restored(&scripts));
         self.lifecycles.policies.store(Arc::new(policies));
         self.publish(|catalog| catalog.templates = templates);
         Ok(())

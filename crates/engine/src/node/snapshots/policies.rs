@@ -169,7 +169,7 @@ impl Node {
             "retention_runs": retention.runs,
             "retention_failed": retention.failed,
             "retention_timed_out": retention.timed_out,
-            "retention_deletion_time": crate::node::lifecycle::human_time(retention.deletion_time_ms),
+            "retention_deletion_time": crate::node::policy::lifecycle::human_time(retention.deletion_time_ms),
             "retention_deletion_time_millis": retention.deletion_time_ms,
             "total_snapshots_taken": sum(|stats| stats.taken),
             "total_snapshots_failed": sum(|stats| stats.failed),

@@ -6,7 +6,7 @@ use super::restore::{Plan, UnpublishedIndex};
 use crate::api::Result;
 use crate::catalog::{Catalog, IndexMetadata};
 use crate::node::Node;
-use crate::node::live::{LiveIndex, index_folder};
+use crate::node::index::live::{LiveIndex, index_folder};
 use crate::snapshot::errors::restore_error;
 
 impl Node {
@@ -62,7 +62,7 @@ impl Node {
         }
         let next = next.derive();
         for alias in plan.indices.iter().flat_map(|index| index.metadata.aliases.keys()) {
-            crate::node::indices::check_alias_target(&next, alias)?;
+            crate::node::index::indices::check_alias_target(&next, alias)?;
         }
         Ok(next)
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::Result;
 use crate::node::Node;
-use crate::node::state::NodeState;
+use crate::node::kept_state::state::NodeState;
 use crate::settings::ClusterSettings;
 use crate::snapshot::definition::{Definition, Places};
 use crate::snapshot::errors::{repository_error, repository_missing};

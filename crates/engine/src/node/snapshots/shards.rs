@@ -8,8 +8,8 @@ use limber_mapping::RequestError;
 use crate::api::Result;
 use crate::catalog::IndexMetadata;
 use crate::node::Node;
-use crate::node::index_files::check_is_readable;
-use crate::node::live::shard_folder;
+use crate::node::index::index_files::check_is_readable;
+use crate::node::index::live::shard_folder;
 use crate::shard::{PinnedCommit, commit_of_closed, store_error};
 use crate::snapshot::errors::storage_error;
 use crate::snapshot::format::{

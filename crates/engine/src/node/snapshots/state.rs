@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::node::state::NodeState;
+use crate::node::kept_state::state::NodeState;
 
 impl NodeState {
     /// Definitions by name.

@@ -19,7 +19,8 @@ pub fn count(app: &App, request: &Request) -> Result<Response> {
     let mut table = Table::new(COLUMNS);
     if !request.flag_or("help", false)? {
         let options = indices_options(request, IndicesOptions::SEARCH)?;
-        let count = crate::rest::count::count_all(app, request.param("index").unwrap_or("_all"), options)?;
+        let count =
+            crate::rest::searches::count::count_all(app, request.param("index").unwrap_or("_all"), options)?;
         let (epoch, clock) = epoch_and_clock();
         table.rows.push(vec![Cell::from(epoch), Cell::from(clock), Cell::Count(count)]);
     }
@@ -28,7 +29,7 @@ pub fn count(app: &App, request: &Request) -> Result<Response> {
 
 /// Seconds since 1970 and UTC time of day.
 pub fn epoch_and_clock() -> (String, String) {
-    let seconds = crate::rest::nodes::now_millis() / 1000;
+    let seconds = crate::rest::operation::nodes::now_millis() / 1000;
     let of_day = seconds % 86_400;
     (seconds.to_string(), format!("{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60))
 }

@@ -10,8 +10,8 @@ use super::rows::Source;
 use super::table::{Cell, Column, Table, number, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
+use crate::rest::indices::placement::recoveries;
 use crate::rest::options::indices_options;
-use crate::rest::placement::recoveries;
 
 const COLUMNS: &[Column] = &[
     text("index", "i,idx", "index name"),

@@ -64,7 +64,7 @@ pub fn transforms(app: &App, request: &Request) -> Result<Response> {
     if !request.flag_or("help", false)? {
         let ids = request.param("transform_id").unwrap_or("");
         let allow_no_match = request.flag_or("allow_no_match", true)?;
-        let page = crate::rest::transform::page(request)?;
+        let page = crate::rest::automation::transform::page(request)?;
         let configured = app.node.get_transforms(ids, allow_no_match, false, page)?;
         let stats = app.node.transform_stats(ids, allow_no_match, page)?;
         let time = DateFormat::parse_list("strict_date_time")?;

@@ -6,7 +6,7 @@
 use super::Machine;
 use super::memory::MemoryCgroup;
 use crate::advise::finding::Unread;
-use crate::drive::proc_files::quota_throttled_s;
+use crate::drive::conditions::proc_files::quota_throttled_s;
 
 /// The tightest CPU quota around the process, and what it did while it was watched.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Machine;
 use crate::advise::finding::Unread;
-use crate::drive::proc_files;
+use crate::drive::conditions::proc_files;
 
 /// `/proc/meminfo` in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use crate::advise::finding::Unread;
-use crate::drive::proc_files;
+use crate::drive::conditions::proc_files;
 
 /// A soft limit; `None` is unlimited.
 pub(super) type Limit = Option<f64>;

@@ -5,7 +5,7 @@ use crate::advise::experiment::Goal;
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
 use crate::advise::quantity::{percent, share, size};
 use crate::advise::seen::Seen;
-use crate::drive::proc_files::pressure;
+use crate::drive::conditions::proc_files::pressure;
 
 pub(super) const RULE: Rule = Rule {
     id: "disk_busy",

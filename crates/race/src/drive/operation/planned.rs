@@ -4,8 +4,9 @@
 //! around whatever it is.
 
 use super::KINDS;
-use super::assertions::{self, Assertions};
 use super::contract::{Operation, Plan};
+use super::flow::assertions;
+use super::flow::assertions::Assertions;
 use crate::error::Error;
 
 /// Plans the plan's task.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::drive::exchange::Exchange;
-use crate::drive::operation::bulk_result::BulkResult;
-use crate::drive::operation::bulk_retry::{Sent, completed};
+use crate::drive::operation::documents::bulk_result::BulkResult;
+use crate::drive::operation::documents::bulk_retry::{Sent, completed};
 use crate::drive::operation::{Answer, Operation, Plan, Runner};
 use crate::error::Error;
 use crate::http::{Method, Request};

@@ -6,16 +6,16 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use super::super::answer::partial::{Key, ListBucket, ListPartial};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
+use super::super::buckets::list::{Group, groups_of, push_key, render_buckets};
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::format::zone;
-use super::super::list::{Group, groups_of, push_key, render_buckets};
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Key, ListBucket, ListPartial};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::zone;
 use super::auto_date_collector::AutoDateCollector;
 use super::rounding::{Interval, Rounding};
 use crate::error::Result;
@@ -99,7 +99,7 @@ impl AutoDateHistogram {
         Ok(Rounding {
             interval: self.ladder[rung].interval,
             zone: match &source.format {
-                super::super::format::Format::Date { zone, .. } => zone.clone(),
+                super::super::values::format::Format::Date { zone, .. } => zone.clone(),
                 _ => zone(&self.values)?,
             },
             offset_millis: 0,

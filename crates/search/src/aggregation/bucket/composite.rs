@@ -8,14 +8,14 @@ use std::cmp::Ordering;
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use super::super::answer::partial::{Key, ListPartial};
+use super::super::answer::reduce::{Reducer, too_many_composite_buckets};
+use super::super::answer::render::Renderer;
 use super::super::bind::{Bound, Shape, Width};
+use super::super::buckets::list::{groups_of, render_buckets};
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::list::{groups_of, render_buckets};
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Key, ListPartial};
-use super::super::reduce::{Reducer, too_many_composite_buckets};
-use super::super::render::Renderer;
 use super::super::source::{Accepts, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::composite_collector::CompositeCollector;

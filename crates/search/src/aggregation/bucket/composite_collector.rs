@@ -8,13 +8,13 @@ use hashbrown::HashTable;
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 
+use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::buckets::combined_places::CombinedPlaces;
+use super::super::buckets::entries::{Emitted, Entries, IdColumn};
+use super::super::buckets::known_buckets::REFUSED;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::combined_places::CombinedPlaces;
-use super::super::entries::{Emitted, Entries, IdColumn};
 use super::super::findings::Findings;
-use super::super::known_buckets::REFUSED;
-use super::super::partial::{Key, ListBucket, ListPartial, Partial};
 use super::composite_source::SourceReader;
 use crate::error::Result;
 

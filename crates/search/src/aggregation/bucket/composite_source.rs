@@ -9,13 +9,13 @@ use limber_mapping::number::{sortable_from_f64, sortable_from_u64};
 use limber_segment::{DocId, SegmentView};
 use serde_json::Value;
 
+use super::super::answer::partial::Key;
+use super::super::answer::render::term_text;
+use super::super::buckets::entries::Values;
 use super::super::budget::Budget;
-use super::super::entries::Values;
-use super::super::format::{Format, double, zone};
 use super::super::options::{Options, ValuesOptions, unknown_field};
-use super::super::partial::Key;
-use super::super::render::term_text;
 use super::super::source::{Accepts, KeyReader, NumberReader, Source};
+use super::super::values::format::{Format, double, zone};
 use super::date_buckets::{DateBuckets, Span};
 use super::date_options::{calendar_or_fixed, offset_millis};
 use super::grid_cells::{CellMemory, GridCells};

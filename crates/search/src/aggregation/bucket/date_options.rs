@@ -3,9 +3,9 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use super::super::format::Format;
 use super::super::options::Options;
 use super::super::source::Source;
+use super::super::values::format::Format;
 use super::rounding::Interval;
 use crate::error::Result;
 use crate::json;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use limber_segment::{DocId, SegmentView};
 
-use super::super::marked::window_bits;
+use super::super::buckets::marked::window_bits;
 use crate::bits::Bits;
 use crate::error::Result;
 use crate::query::{BoundQuery, MatchingDocs};

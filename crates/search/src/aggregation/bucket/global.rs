@@ -4,14 +4,14 @@ use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
+use super::super::answer::partial::{Bucket, Partial};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
+use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::entries::Entries;
 use super::super::options::Options;
-use super::super::partial::{Bucket, Partial};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
 use crate::error::Result;

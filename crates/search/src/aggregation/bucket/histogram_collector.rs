@@ -2,13 +2,13 @@
 
 use limber_segment::SegmentView;
 
-use super::super::bucket_table::BucketTable;
+use super::super::answer::partial::{KeyedBucket, Partial};
+use super::super::buckets::bucket_table::BucketTable;
+use super::super::buckets::entries::{Entries, Values};
+use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::entries::{Entries, Values};
 use super::super::findings::Findings;
-use super::super::keyed_buckets::KeyedBuckets;
-use super::super::partial::{KeyedBucket, Partial};
 use super::super::source::{NumberReader, Source};
 use super::histogram::Histogram;
 use crate::context::ShardSnapshot;

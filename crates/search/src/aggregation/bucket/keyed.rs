@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use super::super::order::BucketOrder;
-use super::super::partial::KeyedBucket;
-use super::super::reduce::Reducer;
-use super::super::render::{Renderer, shown};
+use super::super::answer::order::BucketOrder;
+use super::super::answer::partial::KeyedBucket;
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::{Renderer, shown};
 use super::super::terms::compare_by;
 use super::super::tree::Aggregation;
 use crate::error::Result;

@@ -4,11 +4,11 @@ use limber_mapping::geo::DistanceKind;
 use limber_segment::SegmentView;
 use limber_segment::points::SpatialPoints;
 
+use super::super::answer::partial::Partial;
+use super::super::buckets::entries::{Emitted, Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::entries::{Emitted, Entries, Values};
 use super::super::findings::{Findings, absorb_fixed};
-use super::super::partial::Partial;
 use super::super::source::{NumberReader, Source};
 use super::filter::fixed_partials;
 use super::range::{Origin, Ranges, ShownRange};

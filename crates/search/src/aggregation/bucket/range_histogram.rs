@@ -7,12 +7,12 @@ use std::ops::RangeInclusive;
 use limber_mapping::{RangeKind, RequestError};
 use limber_segment::SegmentView;
 
-use super::super::bucket_table::BucketTable;
+use super::super::answer::partial::Partial;
+use super::super::buckets::bucket_table::BucketTable;
+use super::super::buckets::entries::Entries;
+use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::entries::Entries;
-use super::super::keyed_buckets::KeyedBuckets;
-use super::super::partial::Partial;
 use super::super::source::{OrdinalReader, Source};
 use super::date_buckets::DateBuckets;
 use super::date_histogram::DateShape;

@@ -8,19 +8,19 @@ use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
+use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
+use super::super::buckets::deferred::Deferred;
+use super::super::buckets::entries::{Emitted, Entries, Values};
+use super::super::buckets::list::Group;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::deferred::Deferred;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::entries::{Emitted, Entries, Values};
-use super::super::format::double;
-use super::super::list::Group;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Key, ListBucket, ListPartial, Partial};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::double;
 use crate::error::Result;
 
 const BUCKETS: i32 = 10;

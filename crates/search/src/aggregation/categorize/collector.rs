@@ -8,14 +8,14 @@ use limber_mapping::analysis::Analyzer;
 use limber_segment::SegmentView;
 use limber_text::pattern::{Pattern, Replacement};
 
-use super::super::bucket_table::BucketTable;
+use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::buckets::bucket_table::BucketTable;
+use super::super::buckets::entries::{Emitted, Entries};
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
 use super::super::definition::Place;
-use super::super::entries::{Emitted, Entries};
-use super::super::partial::{Key, ListBucket, ListPartial, Partial};
-use super::super::source_texts::{SourceTexts, source_path};
 use super::super::terms::TermPool;
+use super::super::values::source_texts::{SourceTexts, source_path};
 use super::categories::{Categories, Weighed, weight_of};
 use super::request::{CategorizeText, key_of};
 use super::tokens::{TOKEN_COUNT_MAX, message_tokens};

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 use limber_segment::{DocId, SegmentView};
 
+use super::super::answer::partial::{Finding, Key, Partial};
 use super::super::bucket::{Docs, mark};
+use super::super::buckets::entries::{Entries, IdColumn};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::entries::{Entries, IdColumn};
-use super::super::partial::{Finding, Key, Partial};
 use super::super::source::{KeyReader, Source};
 use super::super::terms::TermFilter;
 use super::database::item_key;

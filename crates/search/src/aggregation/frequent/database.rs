@@ -1,6 +1,6 @@
 //! The transactions of all shards, without items that are too rare to matter.
 
-use super::super::partial::Key;
+use super::super::answer::partial::Key;
 use super::transactions::{Item, TransactionTable, Transactions};
 use crate::error::Result;
 

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use super::super::partial::Key;
+use super::super::answer::partial::Key;
 
 /// Bytes that a transaction takes beside its items: owner, end, count and place in the table.
 const TRANSACTION_BYTES: u64 = 28;

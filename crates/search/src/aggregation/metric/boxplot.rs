@@ -3,15 +3,15 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
+use super::super::answer::order::{NameCheck, OrderValues};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::format::double;
 use super::super::options::{Options, ValuesOptions};
-use super::super::order::{NameCheck, OrderValues};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::double;
 use super::digest::Digest;
 use super::digest_collector::{DigestCollector, Numbers, compression, merged};
 use crate::error::Result;

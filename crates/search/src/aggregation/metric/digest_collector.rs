@@ -7,13 +7,13 @@ use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
 use limber_segment::SegmentView;
 
+use super::super::answer::partial::{Finding, OwnFinding, Partial};
+use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::Place;
-use super::super::entries::{Entries, Values};
 use super::super::findings::Findings;
 use super::super::options::Options;
-use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::source::{NumberReader, Source};
 use super::digest::Digest;
 use super::value_counts::ValueCounts;

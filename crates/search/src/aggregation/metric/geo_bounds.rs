@@ -9,14 +9,14 @@ use limber_segment::columns::Batch;
 use limber_segment::shapes::ShapeColumn;
 use serde_json::{Map, Value, json};
 
+use super::super::answer::partial::{Finding, OwnFinding, Partial};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
+use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::entries::Entries;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Finding, OwnFinding, Partial};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
 use super::places::{self, PlacesCollector, PlacesState};

@@ -4,15 +4,15 @@ use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;
 use serde_json::{Map, Value, json};
 
+use super::super::answer::partial::OwnFinding;
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::OwnFinding;
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::kahan::KahanSum;
 use super::places::{self, PlacesCollector, PlacesState};
 use crate::error::Result;
 

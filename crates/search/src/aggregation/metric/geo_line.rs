@@ -6,14 +6,14 @@ use limber_mapping::geo::GeoPoint;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value, json};
 
+use super::super::answer::partial::{Finding, OwnFinding, Partial};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
+use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::entries::Entries;
 use super::super::options::{Options, ValuesOptions, unknown_field};
-use super::super::partial::{Finding, OwnFinding, Partial};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use crate::error::Result;

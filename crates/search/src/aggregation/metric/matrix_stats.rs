@@ -5,18 +5,18 @@ use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
+use super::super::answer::partial::{Finding, OwnFinding, Partial};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
+use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::entries::Entries;
 use super::super::findings::Findings;
-use super::super::format::double;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Finding, OwnFinding, Partial};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::double;
 use crate::error::Result;
 use crate::json;
 

@@ -5,16 +5,16 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
+use super::super::answer::order::{NameCheck, OrderValues};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::format::{Format, double};
-use super::super::kahan::KahanSum;
 use super::super::options::{Options, ValuesOptions};
-use super::super::order::{NameCheck, OrderValues};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::Accepts;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::{Format, double};
+use super::super::values::kahan::KahanSum;
 use super::numeric_collector::MetricCollector;
 use crate::error;
 

@@ -6,13 +6,13 @@
 use limber_segment::SegmentView;
 use limber_segment::columns::{Moments, NumberColumn, Presence};
 
+use super::super::answer::partial::Partial;
+use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
-use super::super::entries::{Entries, Values};
 use super::super::findings::Findings;
-use super::super::kahan::KahanSum;
-use super::super::partial::Partial;
 use super::super::source::{MadeTerms, NumberReader, OrdinalReader, Source};
+use super::super::values::kahan::KahanSum;
 use super::exact_stats::{ExactStats, Wanted};
 use super::numeric::{Metric, MetricKind, MetricState};
 use crate::error::Result;

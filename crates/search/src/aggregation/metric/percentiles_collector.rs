@@ -5,12 +5,12 @@ use std::cell::RefCell;
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 
+use super::super::answer::partial::Partial;
+use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::Place;
-use super::super::entries::{Entries, Values};
 use super::super::findings::Findings;
-use super::super::partial::Partial;
 use super::super::source::{NumberReader, Source};
 use super::distribution::Distribution;
 use super::percentiles::Percentiles;

@@ -5,12 +5,12 @@ use std::fmt::Debug;
 use limber_mapping::geo::GeoPoint;
 use limber_segment::SegmentView;
 
+use super::super::answer::partial::{Finding, OwnFinding, Partial};
+use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::Place;
-use super::super::entries::Entries;
 use super::super::findings::Findings;
-use super::super::partial::{Finding, OwnFinding, Partial};
 use super::super::source::{NumberReader, Source};
 use crate::error::Result;
 

@@ -13,14 +13,14 @@ use limber_script::{
 use limber_segment::SegmentView;
 use serde_json::{Map, Value as Json};
 
+use super::super::answer::partial::{Finding, OwnFinding, Partial};
+use super::super::answer::reduce::{Reducer, in_reduce};
+use super::super::answer::render::Renderer;
+use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::entries::Entries;
 use super::super::options::Options;
-use super::super::partial::{Finding, OwnFinding, Partial};
-use super::super::reduce::{Reducer, in_reduce};
-use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
 use crate::context::ShardSnapshot;
 use crate::error::Result;

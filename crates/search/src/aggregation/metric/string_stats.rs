@@ -7,17 +7,17 @@ use limber_mapping::RequestError;
 use limber_segment::SegmentView;
 use serde_json::{Map, Value};
 
+use super::super::answer::partial::{Finding, Key, OwnFinding, Partial};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
+use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::entries::Entries;
-use super::super::format::double;
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::{Finding, Key, OwnFinding, Partial};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::{Accepts, KeyReader};
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::double;
 use crate::error::Result;
 
 const NAMES: [&str; 5] = ["count", "min_length", "max_length", "avg_length", "entropy"];
@@ -163,7 +163,7 @@ impl Render for StringStats {
                 found.distribution().into_iter().map(|(char, share)| (char.to_string(), double(share)));
             out.insert("distribution".into(), Value::Object(shares.collect()));
         }
-        if found.count > 0 && matches!(format, super::super::format::Format::Decimal(_)) {
+        if found.count > 0 && matches!(format, super::super::values::format::Format::Decimal(_)) {
             for name in &NAMES[1..] {
                 let number = found.number(name).unwrap_or(f64::NAN);
                 out.insert(format!("{name}_as_string"), format.text(number).into());

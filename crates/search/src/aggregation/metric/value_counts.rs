@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::super::bucket::stored_range;
+use super::super::buckets::entries::{Entries, Values};
 use super::super::budget::Budget;
-use super::super::entries::{Entries, Values};
 use super::super::source::Source;
 use crate::context::ShardSnapshot;
 use crate::error::Result;

@@ -5,11 +5,11 @@
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use super::super::format::{Format, double};
+use super::super::answer::partial::Partial;
 use super::super::metric::{Metric, MetricKind, MetricState};
 use super::super::options::{Options, ValuesOptions};
-use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::{Format, double};
 use super::check::{has_several_buckets, several_buckets};
 use super::definition::{Level, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, finish, format};

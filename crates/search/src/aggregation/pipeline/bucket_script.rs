@@ -6,10 +6,10 @@ use limber_mapping::RequestError;
 use limber_script::{DetachedScript, Script, ScriptContext};
 use serde_json::Value;
 
-use super::super::format::Format;
+use super::super::answer::partial::Partial;
 use super::super::options::{Options, unknown_field};
-use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::Format;
 use super::check::any_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, format};

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use limber_mapping::RequestError;
 
+use super::super::answer::partial::Partial;
 use super::super::options::Options;
-use super::super::partial::Partial;
 use super::super::terms::compare_values;
 use super::super::tree::{Aggregation, Kind};
 use super::check::any_parent;

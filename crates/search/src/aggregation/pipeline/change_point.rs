@@ -6,10 +6,10 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
 
-use super::super::format::double;
+use super::super::answer::partial::Partial;
 use super::super::options::Options;
-use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::double;
 use super::bucket_metric::each_value;
 use super::change::{Change, VALUE_COUNT_MIN, change};
 use super::check::several_buckets;

@@ -3,11 +3,11 @@
 
 use limber_mapping::RequestError;
 
-use super::super::format::Format;
+use super::super::answer::partial::Partial;
 use super::super::metric::Cardinality;
 use super::super::options::Options;
-use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::Format;
 use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{buckets_path, format};

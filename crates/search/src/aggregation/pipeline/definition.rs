@@ -4,10 +4,10 @@ use std::fmt::Debug;
 
 use serde_json::{Map, Value};
 
+use super::super::answer::partial::Partial;
 use super::super::bind::Shape;
-use super::super::format::{Format, double};
-use super::super::partial::Partial;
 use super::super::tree::Aggregation;
+use super::super::values::format::{Format, double};
 use super::path::BucketsPath;
 use crate::error::Result;
 

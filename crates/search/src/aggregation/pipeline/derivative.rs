@@ -2,11 +2,11 @@
 
 use limber_mapping::RequestError;
 
+use super::super::answer::partial::Partial;
 use super::super::bucket::Interval;
-use super::super::format::{Format, double};
 use super::super::options::Options;
-use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::{Format, double};
 use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, finish, format, missing_for};

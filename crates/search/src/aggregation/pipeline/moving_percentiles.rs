@@ -3,9 +3,9 @@
 
 use limber_mapping::RequestError;
 
+use super::super::answer::partial::Partial;
 use super::super::metric::{Distribution, Percentiles};
 use super::super::options::Options;
-use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
 use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
@@ -73,7 +73,7 @@ impl Pipeline for MovingPercentiles {
         for (bucket, subs) in subs_mut(partial).into_iter().enumerate() {
             check_request()?;
             let merged = percentiles.merged(slice(&found, bucket, self.window, self.shift).iter().cloned());
-            let format = format.clone().unwrap_or(super::super::format::Format::Raw);
+            let format = format.clone().unwrap_or(super::super::values::format::Format::Raw);
             subs[work.place] = PipelineValue {
                 bucket: None,
                 typed_name: percentiles.full_name(),

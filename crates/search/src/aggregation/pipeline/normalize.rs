@@ -2,10 +2,10 @@
 
 use limber_mapping::RequestError;
 
-use super::super::format::Format;
+use super::super::answer::partial::Partial;
 use super::super::options::Options;
-use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::Format;
 use super::check::any_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
 use super::options::{GapPolicy, buckets_path, format};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use limber_mapping::RequestError;
 use serde_json::Value;
 
-use super::super::decimal_format::DecimalFormat;
-use super::super::format::Format;
 use super::super::options::Options;
+use super::super::values::decimal_format::DecimalFormat;
+use super::super::values::format::Format;
 use super::path::BucketsPath;
 use crate::json;
 

@@ -2,8 +2,8 @@
 
 use limber_mapping::RequestError;
 
+use super::super::answer::partial::{Bucket, Partial};
 use super::super::bind::Shape;
-use super::super::partial::{Bucket, Partial};
 use super::super::tree::Aggregation;
 use super::definition::Enclosing;
 use super::options::GapPolicy;

@@ -5,10 +5,10 @@ use limber_mapping::RequestError;
 use limber_mapping::number::java_double;
 use serde_json::{Map, Value};
 
-use super::super::format::{Format, double};
+use super::super::answer::partial::Partial;
 use super::super::options::Options;
-use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::{Format, double};
 use super::bucket_metric::{shown, values};
 use super::check::several_buckets;
 use super::definition::{Level, Pipeline, PipelineValue};

@@ -1,7 +1,7 @@
 //! Pipelines put to work, the innermost first. Source: Elasticsearch's `InternalAggregation.reducePipelines`.
 
+use super::super::answer::partial::Partial;
 use super::super::bind::Shape;
-use super::super::partial::Partial;
 use super::super::tree::{Aggregation, Kind};
 use super::definition::{Enclosing, Level, Pipeline};
 use super::path::{BucketsPath, find};

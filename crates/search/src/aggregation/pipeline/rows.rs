@@ -1,11 +1,11 @@
 //! The buckets of any aggregation alike: key, documents, results below.
 
+use super::super::answer::partial::{Partial, TermKey};
+use super::super::answer::render::term_text;
 use super::super::bind::Shape;
-use super::super::format::Format;
-use super::super::list::key_text;
-use super::super::partial::{Partial, TermKey};
-use super::super::render::term_text;
+use super::super::buckets::list::key_text;
 use super::super::tree::Aggregation;
+use super::super::values::format::Format;
 
 /// One bucket. `text` is its key as `key_as_string` would show it.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub fn rows<'p>(own: &Aggregation, shape: &Shape, partial: &'p Partial) -> Vec<R
             .collect(),
         Partial::Fixed(buckets) => {
             let text = |place: usize| definition?.bucket_text(place, shape);
-            let row = |(place, bucket): (usize, &'p super::super::partial::Bucket)| Row {
+            let row = |(place, bucket): (usize, &'p super::super::answer::partial::Bucket)| Row {
                 key: f64::NAN,
                 text: text(place).unwrap_or_else(|| place.to_string()),
                 doc_count: bucket.doc_count,

@@ -6,10 +6,10 @@ use std::fmt;
 
 use limber_segment::{DocId, SegmentView};
 
+use super::super::buckets::deferred::Deferred;
+use super::super::buckets::entries::Entries;
 use super::super::budget::Budget;
 use super::super::collector::Subs;
-use super::super::deferred::Deferred;
-use super::super::entries::Entries;
 use crate::error::Result;
 
 /// Score as bits that sort like it, the earlier segment and document first. Scores are never negative.

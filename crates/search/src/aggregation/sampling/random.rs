@@ -9,15 +9,15 @@ use limber_segment::SegmentView;
 use limber_store::random::{INCREMENT, mix};
 use serde_json::{Map, Value};
 
+use super::super::answer::partial::{Bucket, Finding, OwnFinding, Partial};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
+use super::super::buckets::entries::{Emitted, Entries};
 use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
-use super::super::entries::{Emitted, Entries};
-use super::super::format::double;
 use super::super::options::Options;
-use super::super::partial::{Bucket, Finding, OwnFinding, Partial};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::tree::{Aggregation, Kind};
+use super::super::values::format::double;
 use crate::error::Result;
 
 /// The options of a `random_sampler`: the probability with which a document is collected, and the seed.

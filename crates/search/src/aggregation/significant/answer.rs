@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-use super::super::bucket_table::BucketTable;
+use super::super::answer::partial::{Key, ListBucket, ListPartial, Partial};
+use super::super::buckets::bucket_table::BucketTable;
 use super::super::collector::Subs;
-use super::super::partial::{Key, ListBucket, ListPartial, Partial};
 use super::request::{Candidate, Significance};
 use crate::error::Result;
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 use limber_segment::{DocId, SegmentView};
 
+use super::super::answer::partial::Key;
 use super::super::budget::Budget;
-use super::super::partial::Key;
 use super::super::source::{KeyReader, Source};
 use crate::context::ShardSnapshot;
 use crate::error::Result;

@@ -5,15 +5,15 @@
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
 
-use super::super::format::{Format, double};
-use super::super::list::{groups, push_key};
+use super::super::answer::partial::{Key, ListBucket, ListPartial};
+use super::super::answer::reduce::Reducer;
+use super::super::answer::render::Renderer;
+use super::super::buckets::list::{groups, push_key};
 use super::super::options::Options;
-use super::super::partial::{Key, ListBucket, ListPartial};
-use super::super::reduce::Reducer;
-use super::super::render::Renderer;
 use super::super::source::Source;
 use super::super::terms::{Include, count, positive};
 use super::super::tree::Aggregation;
+use super::super::values::format::{Format, double};
 use super::heuristic::{Frequencies, Heuristic};
 use crate::error::Result;
 use crate::query::Query;

@@ -10,10 +10,10 @@ use limber_mapping::{
 use limber_script::ScriptContext;
 use serde_json::{Value, json};
 
-use super::super::format::Format;
 use super::super::options::ValuesOptions;
-use super::super::refused::{check_ranges, check_shapes, not_supported};
-use super::super::value_type::ValueType;
+use super::super::values::format::Format;
+use super::super::values::refused::{check_ranges, check_shapes, not_supported};
+use super::super::values::value_type::ValueType;
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::{BoundScript, RuntimeField};

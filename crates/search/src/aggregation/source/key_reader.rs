@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use limber_segment::{DocId, Segment, SegmentView};
 
+use super::super::answer::partial::Key;
+use super::super::buckets::entries::Values;
 use super::super::budget::Budget;
-use super::super::entries::Values;
-use super::super::partial::Key;
 use super::super::terms::{TermFilter, TermPool};
 use super::field::Source;
 use super::made::MadeTerms;

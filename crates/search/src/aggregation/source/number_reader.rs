@@ -6,7 +6,7 @@ use limber_mapping::number::sortable_from_f64;
 use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment};
 
-use super::super::entries::Values;
+use super::super::buckets::entries::Values;
 use super::field::{ScriptSource, Source};
 use super::filled::fill;
 use crate::error::Result;

@@ -3,7 +3,7 @@
 use limber_segment::columns::{Batch, OrdinalColumn};
 use limber_segment::{DocId, Segment};
 
-use super::super::entries::Values;
+use super::super::buckets::entries::Values;
 use super::filled::fill;
 use crate::error::Result;
 

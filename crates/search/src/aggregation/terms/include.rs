@@ -6,9 +6,9 @@ use limber_mapping::{Field, RequestError};
 use limber_text::automaton::{Regexp, RegexpOptions, TermAutomaton};
 use serde_json::{Map, Value};
 
-use super::super::format::Format;
 use super::super::options::Options;
 use super::super::source::Source;
+use super::super::values::format::Format;
 use crate::error::Result;
 use crate::json;
 

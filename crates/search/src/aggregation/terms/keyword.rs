@@ -7,14 +7,14 @@ use aside::{AsideWindow, can_set_aside};
 use limber_segment::columns::Batch;
 use limber_segment::{DocId, Segment, SegmentView};
 
-use super::super::bucket_table::BucketTable;
+use super::super::answer::partial::{Partial, TermKey};
+use super::super::buckets::bucket_table::BucketTable;
+use super::super::buckets::entries::Entries;
+use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::Place;
-use super::super::entries::Entries;
 use super::super::findings::Findings;
-use super::super::keyed_buckets::KeyedBuckets;
-use super::super::partial::{Partial, TermKey};
 use super::super::source::{OrdinalReader, Source};
 use super::include::TermFilter;
 use super::numbers::{REFUSED, TermNumbers};

@@ -2,12 +2,12 @@
 
 use limber_segment::SegmentView;
 
-use super::super::bucket_table::BucketTable;
+use super::super::answer::partial::{Key, Partial, TermKey};
+use super::super::buckets::bucket_table::BucketTable;
+use super::super::buckets::entries::Entries;
+use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::{Collector, Subs};
-use super::super::entries::Entries;
-use super::super::keyed_buckets::KeyedBuckets;
-use super::super::partial::{Key, Partial, TermKey};
 use super::super::source::{KeyReader, Source};
 use super::include::TermFilter;
 use super::request::Terms;

@@ -3,15 +3,15 @@
 use limber_segment::SegmentView;
 use limber_segment::columns::Batch;
 
+use super::super::answer::partial::{Partial, TermKey};
 use super::super::bucket::stored_range;
-use super::super::bucket_table::BucketTable;
+use super::super::buckets::bucket_table::BucketTable;
+use super::super::buckets::entries::Entries;
+use super::super::buckets::keyed_buckets::KeyedBuckets;
 use super::super::budget::Budget;
 use super::super::collector::Collector;
 use super::super::definition::Place;
-use super::super::entries::Entries;
 use super::super::findings::Findings;
-use super::super::keyed_buckets::KeyedBuckets;
-use super::super::partial::{Partial, TermKey};
 use super::super::source::{NumberReader, Source};
 use super::include::TermFilter;
 use super::keyword::visible_docs;

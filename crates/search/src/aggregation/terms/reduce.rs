@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::super::order::{BucketOrder, OrderBy, OrderPath};
-use super::super::partial::{Partial, TermBucket, TermKey, TermsPartial};
-use super::super::reduce::Reducer;
+use super::super::answer::order::{BucketOrder, OrderBy, OrderPath};
+use super::super::answer::partial::{Partial, TermBucket, TermKey, TermsPartial};
+use super::super::answer::reduce::Reducer;
 use super::super::tree::Aggregation;
 use super::request::Terms;
 use super::select::compare_values;

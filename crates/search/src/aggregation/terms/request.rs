@@ -2,8 +2,8 @@
 
 use limber_mapping::RequestError;
 
+use super::super::answer::order::BucketOrder;
 use super::super::options::{Options, ValuesOptions};
-use super::super::order::BucketOrder;
 use super::super::tree::Kind;
 use super::include::Include;
 

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use limber_work as work;
 
-use super::super::bucket_table::BucketTable;
+use super::super::answer::order::{BucketOrder, OrderBy};
+use super::super::answer::partial::{Partial, TermBucket, TermKey, TermsPartial};
+use super::super::buckets::bucket_table::BucketTable;
 use super::super::collector::Subs;
-use super::super::order::{BucketOrder, OrderBy};
-use super::super::partial::{Partial, TermBucket, TermKey, TermsPartial};
 use super::request::Terms;
 use crate::error::{Result, check_request};
 
@@ -144,7 +144,7 @@ fn compare(order: &BucketOrder, subs: &Subs<'_>, left: &Candidate, right: &Candi
 }
 
 fn compare_one(
-    key: &super::super::order::OrderKey,
+    key: &super::super::answer::order::OrderKey,
     subs: &Subs<'_>,
     left: &Candidate,
     right: &Candidate,

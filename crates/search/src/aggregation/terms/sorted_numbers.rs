@@ -1,6 +1,6 @@
 //! Numbers of which nearly every document has another one: counted by sorting them, where a table would wait for memory at every document.
 
-use super::super::bucket_table::BucketTable;
+use super::super::buckets::bucket_table::BucketTable;
 use super::super::budget::Budget;
 use super::super::collector::Subs;
 use super::request::Terms;

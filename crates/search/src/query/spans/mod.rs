@@ -1,7 +1,7 @@
 //! The span queries: documents by where terms stand to one another, with a score for how near they are.
 //!
 //! Each query is one file that reads it and makes a [`crate::primitives::SpanTree`] of it on a shard; [`bind`] scores the whole by all terms in it.
-//! [`crate::matcher::spans`] runs them.
+//! [`crate::matcher::text::spans`] runs them.
 
 mod bind;
 mod node;

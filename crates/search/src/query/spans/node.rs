@@ -15,11 +15,11 @@ use crate::score::Explanation;
 
 impl BoundNode for SpansNode {
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
-        matcher::spans::confirmed(self, segment)
+        matcher::text::spans::confirmed(self, segment)
     }
 
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
-        match matcher::spans::scorer(self, segment)? {
+        match matcher::text::spans::scorer(self, segment)? {
             None => constant_scorer(self, 0.0, segment, is_known),
             Some(scorer) => Ok(Box::new(scorer)),
         }
@@ -30,7 +30,7 @@ impl BoundNode for SpansNode {
         let Some(scorer) = &self.scorer else {
             return Ok(Explanation::leaf(0.0, format!("match {} in {doc} without score", self.span.text())));
         };
-        let freq = matcher::spans::span_freq(self, segment, doc)?;
+        let freq = matcher::text::spans::span_freq(self, segment, doc)?;
         let freq = Explanation::leaf(freq, format!("phraseFreq={}", java_float(freq)));
         let norm = match &self.field {
             Some(field) => norm_of(segment, &field.path, doc)?,

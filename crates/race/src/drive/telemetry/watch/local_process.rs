@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 
-use crate::drive::proc_files::{bytes, value};
+use crate::drive::conditions::proc_files::{bytes, value};
 
 /// What a process holds. Bytes and milliseconds are totals since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::device::{Device, Output, Planned, Recorder, Surroundings};
 use super::local_process::{self, ProcessSample};
 use super::params::Parameters;
-use crate::drive::proc_files::ticks_per_s;
+use crate::drive::conditions::proc_files::ticks_per_s;
 use crate::error::Error;
 use crate::http::cluster::Cluster;
 use crate::metrics::Level;

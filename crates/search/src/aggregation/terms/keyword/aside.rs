@@ -5,12 +5,12 @@
 
 use limber_segment::DocId;
 
-use super::super::super::bucket_table::BucketTable;
+use super::super::super::answer::order::OrderBy;
+use super::super::super::answer::partial::{Partial, TermKey};
+use super::super::super::buckets::bucket_table::BucketTable;
+use super::super::super::buckets::entries::{Emitted, Entries};
 use super::super::super::budget::Budget;
 use super::super::super::collector::{Collector, Subs};
-use super::super::super::entries::{Emitted, Entries};
-use super::super::super::order::OrderBy;
-use super::super::super::partial::{Partial, TermKey};
 use super::super::super::source::Source;
 use super::super::numbers::REFUSED;
 use super::super::request::Terms;

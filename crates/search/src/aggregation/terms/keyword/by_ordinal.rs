@@ -1,7 +1,7 @@
 //! Buckets whose keys are ordinals: as long as documents of one segment alone were seen, no term needs a name but those that are shown.
 
-use super::super::super::bucket_table::BucketTable;
-use super::super::super::partial::TermKey;
+use super::super::super::answer::partial::TermKey;
+use super::super::super::buckets::bucket_table::BucketTable;
 use super::super::select::term_key;
 use super::{KeywordTerms, UNLISTED};
 use crate::error::Result;

@@ -1,0 +1,247 @@
+//! Aliases: add, remove, show.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_text::wildcard;
+use limber_work as work;
+use serde_json::{Map, Value, json};
+
+use super::index_files::check_is_readable;
+use super::indices::{check_alias_target, check_write_indices};
+use crate::api::*;
+use crate::catalog::{Alias, AliasAction, Catalog, IndexMetadata, parse_actions};
+use crate::node::Node;
+use crate::node::stream::stream_aliases::{
+    add_to_streams, check_are_free_of_streams, remove_from_streams, split_streams,
+};
+
+/// Aliases that were looked for.
+#[derive(Debug)]
+pub struct FoundAliases {
+    /// `{"index": {"aliases": {...}}}` of those that are there.
+    pub shown: Map<String, Value>,
+    /// Those that were named and are not there, in order.
+    pub missing: Vec<String>,
+}
+
+/// Names with those that dates stand for today.
+fn dated(catalog: &Catalog, names: &[String]) -> Result<Vec<String>> {
+    names.iter().map(|name| catalog.dated(name).map(Cow::into_owned)).collect()
+}
+
+impl Node {
+    /// `POST /_aliases`; `body` is `{"actions": [...]}`. All or nothing.
+    pub fn update_aliases(&self, body: &Value) -> Result<()> {
+        self.apply_alias_actions(parse_actions(body)?)
+    }
+
+    /// `PUT /{index}/_alias/{name}`.
+    pub fn put_alias(&self, expression: &str, alias: &str, body: &Value) -> Result<()> {
+        let mut given = body.clone();
+        // As in Elasticsearch, names in the body stand for missing ones in the path.
+        let mut take = |key: &str| given.as_object_mut().and_then(|object| object.shift_remove(key));
+        let from_body = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
+        let (index, name) = (from_body(take("index")), from_body(take("alias")));
+        let expression =
+            if expression.is_empty() { index.unwrap_or_default() } else { expression.to_owned() };
+        let alias = if alias.is_empty() { name.unwrap_or_default() } else { alias.to_owned() };
+        if alias.is_empty() {
+            return Err(RequestError::illegal_argument("alias can't be empty string"));
+        }
+        self.apply_alias_actions(vec![AliasAction::Add {
+            indices: expression.split(',').map(str::to_owned).collect(),
+            aliases: vec![alias],
+            alias: Alias::parse(&given)?,
+        }])
+    }
+
+    /// `DELETE /{index}/_alias/{name}`; `aliases_not_found_exception` (`NotFound`).
+    pub fn delete_alias(&self, expression: &str, aliases: &str) -> Result<()> {
+        self.apply_alias_actions(vec![AliasAction::Remove {
+            indices: expression.split(',').map(str::to_owned).collect(),
+            aliases: aliases.split(',').map(str::to_owned).collect(),
+            must_exist: Some(true),
+        }])
+    }
+
+    fn apply_alias_actions(&self, actions: Vec<AliasAction>) -> Result<()> {
+        self.change_catalog(|catalog| Ok((self.plan_alias_actions(catalog, &actions)?, ())))
+    }
+
+    /// The catalog after all actions.
+    fn plan_alias_actions(&self, before: &Catalog, actions: &[AliasAction]) -> Result<Catalog> {
+        let mut next = before.clone();
+        // Indices go first, whatever the order: an alias may take the name of one that is removed with it.
+        for action in actions {
+            if let AliasAction::RemoveIndex { indices } = action {
+                let _acting = limber_access::acting("indices:admin/delete");
+                for metadata in before.resolve(&indices.join(","), IndicesOptions::DELETE)? {
+                    self.check_delete_block(&metadata)?;
+                    super::indices::check_is_not_written_by_stream(before, &metadata)?;
+                    next = next.without_index(&metadata.name);
+                }
+            }
+        }
+        for action in actions {
+            work::check()?;
+            match action {
+                AliasAction::Add { indices, aliases, alias } => {
+                    let indices = dated(before, indices)?;
+                    let aliases = dated(before, aliases)?;
+                    for name in &aliases {
+                        before.check_may_touch(name)?;
+                        if wildcard::is_pattern(name) {
+                            crate::catalog::names::check_alias_name(name)?;
+                        }
+                        check_alias_target(&next, name)?;
+                    }
+                    let (streams, indices) = split_streams(&next, &indices)?;
+                    add_to_streams(&mut next, &streams, &aliases, alias)?;
+                    if indices.is_empty() {
+                        continue;
+                    }
+                    check_are_free_of_streams(&next, &indices, &aliases)?;
+                    self.edit(&mut next, &indices, |index| {
+                        index.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));
+                        true
+                    })?;
+                }
+                AliasAction::Remove { indices, aliases, must_exist } => {
+                    let indices = dated(before, indices)?;
+                    let aliases = dated(before, aliases)?;
+                    for name in aliases.iter().filter(|name| !wildcard::is_pattern(name) && *name != "_all") {
+                        before.check_may_touch(name)?;
+                    }
+                    let (streams, indices) = split_streams(&next, &indices)?;
+                    let mut removed = remove_from_streams(&mut next, &streams, &aliases);
+                    if !indices.is_empty() {
+                        let before_may_touch = |name: &str| before.may_be_touched(name);
+                        removed |= self.edit(&mut next, &indices, |index| {
+                            let before = index.aliases.len();
+                            index.aliases.retain(|name, _| {
+                                !before_may_touch(name)
+                                    || !aliases.iter().any(|alias| matches_name(alias, name))
+                            });
+                            index.aliases.len() < before
+                        })?;
+                    }
+                    // By default only patterns may match nothing.
+                    if !removed && must_exist.unwrap_or(true) {
+                        return Err(aliases_missing(&aliases));
+                    }
+                }
+                AliasAction::RemoveIndex { .. } => {}
+            }
+        }
+        let next = next.derive();
+        check_write_indices(&next)?;
+        Ok(next)
+    }
+
+    /// Changes the indices of an expression in `catalog`; whether `change` says it did anything to any of them.
+    fn edit(
+        &self,
+        catalog: &mut Catalog,
+        indices: &[String],
+        mut change: impl FnMut(&mut IndexMetadata) -> bool,
+    ) -> Result<bool> {
+        let options = IndicesOptions {
+            resolve_aliases: false,
+            data_streams: false,
+            expand_closed: true,
+            allow_no_indices: false,
+            ..IndicesOptions::METADATA
+        };
+        let mut any = false;
+        let found = catalog.resolve(&indices.join(","), options)?;
+        for metadata in &found {
+            crate::node::kept_state::security::check_sees_all(&metadata.name, SEES_ALL)?;
+            self.check_metadata_block(metadata)?;
+            check_is_readable(metadata)?;
+        }
+        let names: Vec<Arc<str>> = found.iter().map(|metadata| metadata.name.clone()).collect();
+        // No longer held, so that what an earlier action copied is changed in its place.
+        drop(found);
+        for name in names {
+            let Some(metadata) = catalog.indices.get_mut(&name) else { continue };
+            if let Some(own) = Arc::get_mut(metadata) {
+                any |= change(own);
+                continue;
+            }
+            let mut edited = (**metadata).clone();
+            if change(&mut edited) {
+                any = true;
+                *metadata = Arc::new(edited);
+            }
+        }
+        Ok(any)
+    }
+
+    /// `GET /{index}/_alias/{name}`.
+    pub fn get_alias(
+        &self,
+        expression: &str,
+        aliases: &str,
+        options: IndicesOptions,
+    ) -> Result<FoundAliases> {
+        let catalog = self.catalog.load();
+        let found = catalog.resolve(expression, options)?;
+        let wants_all = aliases.is_empty() || aliases == "_all" || aliases == "*";
+        let selected = catalog.matching_aliases(aliases);
+        let mut body = Map::new();
+        let mut shown: BTreeSet<&str> = BTreeSet::new();
+        for index in &found {
+            let of_index: Map<String, Value> = index
+                .aliases
+                .iter()
+                .filter(|(name, _)| selected.contains(name.as_str()))
+                .map(|(name, alias)| (name.clone(), alias.to_json()))
+                .collect();
+            shown.extend(
+                index.aliases.keys().filter(|name| selected.contains(name.as_str())).map(String::as_str),
+            );
+            if !of_index.is_empty() || (wants_all && aliases.is_empty()) {
+                body.insert(index.name.to_string(), json!({"aliases": of_index}));
+            }
+        }
+        let lenient = IndicesOptions { ignore_unavailable: true, ..options };
+        let streams = catalog.resolve_data_streams(expression, lenient)?;
+        for stream in &streams {
+            let of_stream = stream.aliases.iter().filter(|(name, _)| selected.contains(name.as_str()));
+            let of_stream: Map<String, Value> =
+                of_stream.map(|(name, alias)| (name.clone(), alias.to_json())).collect();
+            shown.extend(stream.aliases.keys().map(String::as_str).filter(|name| selected.contains(*name)));
+            if !of_stream.is_empty() {
+                body.insert(stream.name.to_string(), json!({"aliases": of_stream}));
+            }
+        }
+        let mut missing: Vec<String> = aliases
+            .split(',')
+            .map(str::trim)
+            .filter(|name| {
+                !wants_all && !wildcard::is_pattern(name) && !name.is_empty() && !name.starts_with('-')
+            })
+            .filter(|name| !shown.contains(name))
+            .map(str::to_owned)
+            .collect();
+        missing.sort_unstable();
+        Ok(FoundAliases { shown: body, missing })
+    }
+}
+
+/// Source: `IndicesAliasesRequestInterceptor`.
+const SEES_ALL: &str = "Alias requests are not allowed for users who have field or document level security enabled on one of the indices";
+
+pub(in crate::node) fn matches_name(pattern: &str, name: &str) -> bool {
+    pattern == "_all" || wildcard::matches(pattern, name)
+}
+
+fn aliases_missing(aliases: &[String]) -> RequestError {
+    let list = aliases.join(",");
+    RequestError::not_found("aliases_not_found_exception", format!("aliases [{list}] missing"))
+        .with("resource.type", "aliases")
+        .with("resource.id", list)
+}

@@ -1,0 +1,148 @@
+//! Dangling indices: folders with metadata that the node's state does not list. They are left alone until somebody decides.
+//!
+//! Source: Elasticsearch's `RestListDanglingIndicesAction`, `TransportImportDanglingIndexAction`, `TransportDeleteDanglingIndexAction`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Value, json};
+
+use super::create_index::check_is_free;
+use super::index_files::read_index_file;
+use super::indices::{check_alias_target, check_write_indices};
+use super::live::index_folder;
+use crate::api::Result;
+use crate::catalog::IndexMetadata;
+use crate::node::Node;
+use crate::node::kept_state::state::Listed;
+use crate::node::kept_state::state_file::AtStake;
+use crate::shard::store_error;
+
+/// What the start found in a folder that is not listed.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::node) struct Dangling {
+    /// `None`: its metadata cannot be read.
+    pub name: Option<Arc<str>>,
+    pub creation_date_ms: u64,
+    /// Why it cannot be imported as it is, or why it is here.
+    pub reason: Option<String>,
+}
+
+impl Dangling {
+    pub(in crate::node) fn of(index: &IndexMetadata, reason: &str) -> Dangling {
+        Dangling {
+            name: Some(index.name.clone()),
+            creation_date_ms: index.creation_date_ms,
+            reason: Some(reason.to_owned()),
+        }
+    }
+
+    pub(in crate::node) fn found(read: Result<Option<IndexMetadata>>) -> Dangling {
+        let unknown = |reason: String| Dangling { name: None, creation_date_ms: 0, reason: Some(reason) };
+        match read {
+            Ok(Some(index)) => Dangling {
+                name: Some(index.name.clone()),
+                creation_date_ms: index.creation_date_ms,
+                reason: None,
+            },
+            Ok(None) => unknown("it has no metadata".into()),
+            Err(error) => unknown(error.reason),
+        }
+    }
+}
+
+impl Node {
+    /// The members `_nodes`, `cluster_name` and `dangling_indices` of `GET /_dangling`. Beside Elasticsearch's members an entry has
+    /// `reason` where it cannot be imported; its name is `_na_` where it cannot be read.
+    pub fn dangling_indices(&self) -> Value {
+        let dangling = self.dangling.lock();
+        let shown: Vec<Value> = dangling
+            .iter()
+            .map(|(uuid, found)| {
+                let mut entry = json!({
+                    "index_name": found.name.as_deref().unwrap_or("_na_"),
+                    "index_uuid": &**uuid,
+                    "creation_date_millis": found.creation_date_ms,
+                    "node_ids": [self.node_id()],
+                });
+                if let Some(reason) = &found.reason {
+                    entry["reason"] = reason.as_str().into();
+                }
+                entry
+            })
+            .collect();
+        json!({
+            "_nodes": {"total": 1, "successful": 1, "failed": 0},
+            "cluster_name": self.config.cluster_name,
+            "dangling_indices": shown,
+        })
+    }
+
+    /// `POST /_dangling/{uuid}`: the index is listed again, as its metadata says.
+    ///
+    /// # Errors
+    /// `BadRequest` without `accept_data_loss` or for a uuid that is none; its metadata cannot be read; its name or aliases are taken.
+    pub fn import_dangling_index(&self, uuid: &str, accept_data_loss: bool) -> Result<()> {
+        let uuid = self.check_dangling(uuid, accept_data_loss)?;
+        let _opening = self.names.lock(&uuid);
+        let directory = self.environment.folder(&index_folder(&uuid)).map_err(|e| store_error(&e))?;
+        let Some(metadata) = read_index_file(&*directory, &uuid)? else {
+            let why = format!("dangling index [{uuid}] has no metadata and cannot be imported");
+            return Err(RequestError::illegal_argument(why));
+        };
+        let metadata = Arc::new(metadata);
+        {
+            let _changing = self.changing.lock();
+            self.check_metadata_write_block()?;
+            let catalog = self.catalog.load_full();
+            check_is_free(&catalog, &metadata.name)?;
+            if catalog.data_streams.contains_key(&metadata.name) {
+                return Err(crate::node::stream::data_streams::names_collide(&metadata.name, "index"));
+            }
+            let next = catalog.with_index(metadata.clone());
+            for alias in metadata.aliases.keys() {
+                check_alias_target(&next, alias)?;
+            }
+            check_write_indices(&next)?;
+            self.check_shard_limit(&catalog, &metadata.typed)?;
+            self.change_state(|state| {
+                state.indices.insert(uuid.clone(), Listed::of(&metadata));
+                state.set_aside.remove(&uuid);
+            })?;
+            self.index_files.add(&uuid, metadata.version, metadata.version);
+            self.publish(|catalog| drop(catalog.indices.insert(metadata.name.clone(), metadata.clone())));
+            self.dangling.lock().remove(&uuid);
+        }
+        self.open_and_admit(&metadata)
+    }
+
+    /// `DELETE /_dangling/{uuid}`: the folder goes.
+    ///
+    /// # Errors
+    /// `BadRequest` without `accept_data_loss` or for a uuid that is none; the disk.
+    pub fn delete_dangling_index(&self, uuid: &str, accept_data_loss: bool) -> Result<()> {
+        let uuid = self.check_dangling(uuid, accept_data_loss)?;
+        {
+            let _changing = self.changing.lock();
+            self.check_metadata_write_block()?;
+            let mut state = (*self.state.load_full()).clone();
+            state.tombstones.insert(uuid.clone());
+            state.set_aside.remove(&uuid);
+            self.write_state(state, AtStake::default())?;
+            self.dangling.lock().remove(&uuid);
+        }
+        self.remove_index_folder(&uuid);
+        Ok(())
+    }
+
+    fn check_dangling(&self, uuid: &str, accept_data_loss: bool) -> Result<Arc<str>> {
+        if !accept_data_loss {
+            return Err(RequestError::illegal_argument("accept_data_loss must be set to true"));
+        }
+        let dangling = self.dangling.lock();
+        let known = dangling.get_key_value(uuid).map(|(uuid, _)| uuid.clone());
+        known.ok_or_else(|| {
+            RequestError::illegal_argument(format!("No dangling index found for UUID [{uuid}]"))
+        })
+    }
+}

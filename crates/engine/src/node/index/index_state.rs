@@ -1,0 +1,214 @@
+//! Indices that are there: settings, open, close, blocks.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value};
+
+use super::index_files::check_is_readable;
+use crate::api::*;
+use crate::catalog::{Catalog, IndexMetadata};
+use crate::node::Node;
+use crate::settings::{
+    Durability, FlatSettings, IndexSettings, SettingsUpdate, flatten, normalize_index_keys,
+};
+
+impl Node {
+    /// `PUT {index}/_settings`: changes the settings of all indices of the expression, or of none. With
+    /// `preserve_existing` settings that an index has stay. A setting that is unknown, invalid or fixed is an
+    /// error.
+    pub fn put_settings(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        body: &Value,
+        preserve_existing: bool,
+    ) -> Result<()> {
+        let flat = settings_of(body)?;
+        if flat.is_empty() {
+            return Err(RequestError::validation(["no settings to update"]));
+        }
+        self.change_settings(expression, options, flat, preserve_existing)
+    }
+
+    pub(in crate::node) fn change_settings(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        flat: FlatSettings,
+        preserve_existing: bool,
+    ) -> Result<()> {
+        let asks_for_durability = flat.contains_key("index.translog.durability");
+        let only_blocks = flat.keys().all(|key| key.starts_with("index.blocks."));
+        let update = SettingsUpdate::check(flat)?;
+        let changed = self.change_catalog(|catalog| {
+            let (mut next, mut changed) = (catalog.clone(), Vec::new());
+            for metadata in catalog.resolve(expression, options)? {
+                if !only_blocks {
+                    self.check_metadata_block(&metadata)?;
+                }
+                let index = self.with_settings(&metadata, &update, preserve_existing)?;
+                next.indices.insert(metadata.name.clone(), Arc::new(index));
+                changed.push(metadata.uuid.clone());
+            }
+            Ok((next, changed))
+        })?;
+        let live = self.live.load_full();
+        let live = changed.iter().filter_map(|uuid| live.get(uuid));
+        for index in live.filter(|index| index.core.settings.load().durability == Durability::Request) {
+            // Writes that were acknowledged before they were durable become durable now. A shard that failed cannot promise that, because
+            // searches may still find writes there that never reached its log.
+            for shard in &*index.shards {
+                match shard.failure() {
+                    None => shard.sync_all()?,
+                    Some(error) if asks_for_durability => return Err(error),
+                    Some(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The metadata with changed settings.
+    pub(in crate::node) fn with_settings(
+        &self,
+        metadata: &IndexMetadata,
+        update: &SettingsUpdate,
+        preserve_existing: bool,
+    ) -> Result<IndexMetadata> {
+        check_is_readable(metadata)?;
+        let name = format!("{}/{}", metadata.name, metadata.uuid);
+        let settings = update.apply(&metadata.settings, metadata.open, preserve_existing, &name)?;
+        let typed = Arc::new(IndexSettings::from_flat(&settings)?);
+        // An analysis that does not parse, or limits the mapping has outgrown, are refused before anything is
+        // stored.
+        typed.mapping_settings(&settings, &self.analysis())?;
+        Ok(IndexMetadata { settings, typed, ..metadata.clone() })
+    }
+
+    /// Whether there are such indices.
+    ///
+    /// # Errors
+    /// Those of names that lead nowhere.
+    pub fn check_names(&self, expression: &str, options: IndicesOptions) -> Result<()> {
+        self.catalog.load().resolve(expression, options).map(drop)
+    }
+
+    /// Returns whether every shard started in time (always, here).
+    pub fn open_index(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
+        let opened = self.change_catalog(|catalog| {
+            let (mut next, mut opened) = (catalog.clone(), Vec::new());
+            for metadata in catalog.resolve(expression, options)?.into_iter().filter(|index| !index.open) {
+                self.check_shard_limit(&next, &metadata.typed)?;
+                let changed = IndexMetadata { open: true, ..(*metadata).clone() };
+                next.indices.insert(metadata.name.clone(), Arc::new(changed));
+                opened.push((metadata.name.clone(), metadata.uuid.clone()));
+            }
+            Ok((next, opened))
+        })?;
+        let mut outcome = Ok(true);
+        for (name, uuid) in opened {
+            // Not under the lock of its metadata: replay may ask for a mapping update.
+            let _opening = self.names.lock(&uuid);
+            let catalog = self.catalog.load_full();
+            if let Some(current) = catalog.indices.get(&name).filter(|current| current.uuid == uuid) {
+                outcome = outcome.and(self.open_and_admit(current).map(|()| true));
+            }
+        }
+        outcome
+    }
+
+    /// Returns the names of the indices that are closed now.
+    pub fn close_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<Arc<str>>> {
+        let catalog = self.catalog.load_full();
+        let found: Vec<Arc<IndexMetadata>> = catalog.resolve(expression, options)?;
+        check_are_not_written_by_streams(&catalog, &found)?;
+        // What was written is committed before the shards go; writes that arrive later are in the translog.
+        for live in found.iter().filter_map(|metadata| self.live(metadata).ok()) {
+            // One that failed has all it acknowledged in its log, and closing and opening its index is how it
+            // is tried again.
+            for shard in live.shards.iter().filter(|shard| shard.is_started()) {
+                shard.flush(false)?;
+            }
+        }
+        let closed = self.change_catalog(|catalog| {
+            let (mut next, mut closed) = (catalog.clone(), Vec::new());
+            let still_there = found.iter().filter_map(|metadata| {
+                catalog.indices.get(&metadata.name).filter(|current| current.uuid == metadata.uuid)
+            });
+            let current: Vec<Arc<IndexMetadata>> = still_there.filter(|index| index.open).cloned().collect();
+            check_are_not_written_by_streams(catalog, &current)?;
+            for metadata in current {
+                let changed = IndexMetadata { open: false, ..(*metadata).clone() };
+                next.indices.insert(metadata.name.clone(), Arc::new(changed));
+                closed.push(metadata);
+            }
+            Ok((next, closed))
+        })?;
+        closed.iter().for_each(|metadata| self.close_shards(metadata));
+        Ok(closed.iter().map(|metadata| metadata.name.clone()).collect())
+    }
+
+    /// Closes the shards of an index, unless it was opened again meanwhile.
+    fn close_shards(&self, metadata: &IndexMetadata) {
+        let _opening = self.names.lock(&metadata.uuid);
+        let catalog = self.catalog.load_full();
+        if catalog.indices.get(&metadata.name).is_some_and(|now| now.uuid == metadata.uuid && now.open) {
+            return;
+        }
+        let mut gone = None;
+        self.publish_live(|live| gone = live.remove(&metadata.uuid));
+        if let Some(index) = gone {
+            index.close();
+        }
+    }
+
+    /// `PUT /{index}/_block/{block}` with `write`, `read`, `read_only`, `metadata`.
+    pub fn add_block(&self, expression: &str, options: IndicesOptions, block: &str) -> Result<Vec<Arc<str>>> {
+        if !["write", "read", "read_only", "metadata"].contains(&block) {
+            return Err(RequestError::illegal_argument(format!("No block found with name {block}")));
+        }
+        let names = self
+            .catalog
+            .load()
+            .resolve(expression, options)?
+            .iter()
+            .map(|index| index.name.clone())
+            .collect();
+        let mut flat = Map::new();
+        flat.insert(format!("index.blocks.{block}"), "true".into());
+        self.change_settings(expression, options, flat, false)?;
+        Ok(names)
+    }
+}
+
+/// A data stream's newest index must stay open.
+fn check_are_not_written_by_streams(catalog: &Catalog, indices: &[Arc<IndexMetadata>]) -> Result<()> {
+    let is_written = |index: &&Arc<IndexMetadata>| {
+        catalog.stream_of(&index.name).is_some_and(|stream| *stream.write_index() == index.name)
+    };
+    let written: Vec<&str> = indices.iter().filter(is_written).map(|index| &*index.name).collect();
+    match written.is_empty() {
+        true => Ok(()),
+        false => Err(RequestError::illegal_argument(format!(
+            "cannot close the following data stream write indices [{}]",
+            written.join(", ")
+        ))),
+    }
+}
+
+/// The settings in a `PUT _settings` body: bare, or under `settings`, with or without `index`.
+fn settings_of(body: &Value) -> Result<FlatSettings> {
+    let inner = match body.as_object() {
+        Some(object) if object.get("settings").is_some_and(Value::is_object) => {
+            if let Some(other) = object.keys().find(|key| *key != "settings") {
+                return Err(RequestError::illegal_argument(format!(
+                    "mix of settings map and top-level properties: [{other}] is beside [settings]"
+                )));
+            }
+            &object["settings"]
+        }
+        _ => body,
+    };
+    Ok(normalize_index_keys(flatten(inner)?))
+}

@@ -1,0 +1,327 @@
+//! Indices: delete, get, mapping, names.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use limber_access::Limits;
+use limber_mapping::{ErrorClass, Mapping, RequestError, shown_mapping};
+use limber_text::wildcard;
+use serde_json::{Value, json};
+
+use super::index_files::check_is_readable;
+use crate::api::*;
+use crate::catalog::{Catalog, IndexMetadata};
+use crate::node::Node;
+use crate::node::life::open::LiveIndices;
+use crate::settings::{check_index_sort, defaults};
+use crate::shard::{Host, IndexCore, largest_buffer};
+
+impl Node {
+    pub(in crate::node) fn publish_live(&self, change: impl FnOnce(&mut LiveIndices)) {
+        let _publishing = self.publishing.lock();
+        let mut live: LiveIndices = (**self.live.load()).clone();
+        change(&mut live);
+        self.live.store(Arc::new(live));
+    }
+
+    /// All of the expression or none of it.
+    pub fn delete_index(&self, expression: &str, options: IndicesOptions) -> Result<()> {
+        let is_broad = expression
+            .split(',')
+            .map(str::trim)
+            .any(|part| wildcard::is_pattern(part) || part == "_all" || part.is_empty());
+        if is_broad && self.settings.load().boolean("action.destructive_requires_name") {
+            return Err(RequestError::illegal_argument(
+                "Wildcard expressions or all indices are not allowed",
+            ));
+        }
+        self.change_catalog(|catalog| {
+            let mut next = catalog.clone();
+            for metadata in catalog.resolve(expression, options)? {
+                self.check_delete_block(&metadata)?;
+                check_is_not_written_by_stream(catalog, &metadata)?;
+                next = next.without_index(&metadata.name);
+            }
+            Ok((next, ()))
+        })
+    }
+
+    /// `GET /{index}`, `_mapping`, `_settings`, `_alias`: in name order.
+    pub fn get_index(&self, expression: &str, options: IndicesOptions) -> Result<Vec<IndexInfo>> {
+        let catalog = self.catalog.load();
+        let found = catalog.resolve(expression, options)?;
+        let shown = |index: &Arc<IndexMetadata>| -> Result<IndexInfo> {
+            Ok(IndexInfo {
+                name: index.name.clone(),
+                uuid: index.uuid.clone(),
+                open: index.open,
+                aliases: index.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect(),
+                data_stream: catalog.backing.get(&index.name).cloned(),
+                mappings: shown_mappings(index)?,
+                settings: index.shown_settings(),
+                defaults: defaults(&index.settings),
+            })
+        };
+        found.iter().map(shown).collect()
+    }
+
+    /// The compiled mapping of an open index, for the field APIs.
+    pub fn mapping(&self, index: &str) -> Result<Arc<Mapping>> {
+        let (metadata, _) = self.catalog.load().single(index)?;
+        let live = self.live(&metadata)?;
+        let whole = live.core.mapping.load_full();
+        match limits_of(&metadata)? {
+            Some(limits) => live.core.seen.of(&whole, &limits),
+            None => Ok(whole),
+        }
+    }
+
+    /// `index.analyze.max_token_count`: tokens that one `_analyze` may show.
+    pub fn tokens_max(&self, index: &str) -> Result<usize> {
+        let (metadata, _) = self.catalog.load().single(index)?;
+        let set = metadata.settings.get("index.analyze.max_token_count");
+        let text = set.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        Ok(text.and_then(|text| text.parse().ok()).unwrap_or(10_000))
+    }
+
+    /// `HEAD /{index}`: every name in the expression exists.
+    pub fn index_exists(&self, expression: &str, options: IndicesOptions) -> Result<bool> {
+        match self.catalog.load().resolve(expression, options) {
+            Ok(found) => Ok(!found.is_empty()
+                || options.ignore_unavailable
+                || wildcard::is_pattern(expression)
+                || expression == "_all"),
+            Err(error) if error.class == ErrorClass::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// `PUT /{index}/_mapping`; of aliases and data streams all indices, or those alone that are written to.
+    pub fn put_mapping(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        write_index_only: bool,
+        body: &Value,
+    ) -> Result<()> {
+        let plan = |catalog: &Catalog| {
+            let indices = match write_index_only {
+                true => catalog.write_indices(expression)?,
+                false => catalog.resolve(expression, options)?,
+            };
+            let (mut next, mut mappings) = (catalog.clone(), HashMap::new());
+            for metadata in &indices {
+                let mapping = self.merged_mapping(metadata, body)?;
+                let shown = mapping.to_json();
+                if shown != *metadata.mappings {
+                    let changed = IndexMetadata { mappings: Arc::new(shown), ..(**metadata).clone() };
+                    next.indices.insert(metadata.name.clone(), Arc::new(changed));
+                }
+                mappings.insert(metadata.uuid.clone(), Arc::new(mapping));
+            }
+            Ok((next, mappings))
+        };
+        let sync = |mappings: &HashMap<Arc<str>, Arc<Mapping>>, _: &IndexMetadata, next: &IndexMetadata| {
+            if let (Some(live), Some(mapping)) = (self.live.load().get(&next.uuid), mappings.get(&next.uuid))
+            {
+                live.core.mapping.store(mapping.clone());
+            }
+        };
+        let (gone, _) = self.change_catalog_with(&[], plan, sync)?;
+        self.bury(gone);
+        Ok(())
+    }
+
+    /// The mapping of an index with what a request adds to it.
+    fn merged_mapping(&self, metadata: &IndexMetadata, body: &Value) -> Result<Mapping> {
+        self.check_metadata_block(metadata)?;
+        check_is_readable(metadata)?;
+        let mapping = match self.live.load().get(&metadata.uuid) {
+            Some(live) => live.core.mapping.load().merge(body)?,
+            None => {
+                let settings = metadata.typed.mapping_settings(&metadata.settings, &self.analysis())?;
+                Mapping::restore(&metadata.mappings, &settings)?.merge(body)?
+            }
+        };
+        check_index_sort(&metadata.typed.sort, &mapping, &metadata.name)?;
+        self.check_runtime_scripts(&mapping)?;
+        Ok(mapping)
+    }
+
+    /// Compiles the scripts of runtime fields; what is wrong with them is the mapping's fault.
+    pub(in crate::node) fn check_runtime_scripts(&self, mapping: &Mapping) -> Result<()> {
+        limber_search::check_runtime_scripts(mapping, &self.scripts).map_err(|cause| {
+            let reason = format!("Failed to parse mapping: {}", cause.reason);
+            RequestError::bad_request("mapper_parsing_exception", reason).caused_by(cause)
+        })
+    }
+
+    /// Names, wildcards, exclusions, aliases, `_all` and `""` to indices.
+    pub fn resolve(&self, expression: &str, options: IndicesOptions) -> Result<Vec<ResolvedIndex>> {
+        let found = self.catalog.load().resolve(expression, options)?;
+        Ok(found
+            .iter()
+            .map(|index| ResolvedIndex {
+                name: index.name.clone(),
+                uuid: index.uuid.clone(),
+                open: index.open,
+            })
+            .collect())
+    }
+
+    /// The body of `GET /_resolve/index/{name}`.
+    pub fn resolve_index(&self, expression: &str, options: IndicesOptions) -> Result<Value> {
+        let catalog = self.catalog.load();
+        let found = catalog.resolve(
+            expression,
+            IndicesOptions {
+                resolve_aliases: false,
+                data_streams: false,
+                ignore_unavailable: true,
+                ..options
+            },
+        );
+        let streams = catalog
+            .resolve_data_streams(expression, IndicesOptions { ignore_unavailable: true, ..options })?;
+        let indices: Vec<Value> = found?
+            .iter()
+            .map(|index| {
+                let mut attributes = vec![if index.open { "open" } else { "closed" }];
+                if index.hidden() {
+                    attributes.insert(0, "hidden");
+                }
+                let mut shown = json!({"name": &*index.name});
+                if !index.aliases.is_empty() {
+                    shown["aliases"] = index.aliases.keys().cloned().collect();
+                }
+                attributes.sort_unstable();
+                shown["attributes"] = attributes.into();
+                if let Some(stream) = catalog.backing.get(&index.name) {
+                    shown["data_stream"] = (**stream).into();
+                }
+                shown
+            })
+            .collect();
+        let aliases: Vec<Value> = catalog
+            .matching_aliases(expression)
+            .iter()
+            .filter(|alias| options.expand_hidden || !catalog.alias_is_hidden(alias))
+            .map(|alias| json!({"name": &**alias, "indices": catalog.aliases[alias].iter().map(|name| &**name).collect::<Vec<_>>()}))
+            .collect();
+        let streams: Vec<Value> = streams
+            .iter()
+            .map(|stream| {
+                let backing: Vec<&str> = stream.indices.iter().map(|index| &**index).collect();
+                json!({"name": &*stream.name, "backing_indices": backing, "timestamp_field": "@timestamp"})
+            })
+            .collect();
+        if indices.is_empty()
+            && aliases.is_empty()
+            && streams.is_empty()
+            && !wildcard::is_pattern(expression)
+            && expression != "_all"
+            && !options.ignore_unavailable
+        {
+            return Err(crate::catalog::names::index_not_found(expression));
+        }
+        Ok(json!({"indices": indices, "aliases": aliases, "data_streams": streams}))
+    }
+}
+
+impl Host for Node {
+    fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()> {
+        // Under the lock of this index alone: writers of other indices wait for nobody's disk.
+        self.change_index_with(
+            &index.name,
+            &index.uuid,
+            |metadata| {
+                let merged = index.mapping.load().merge(inferred)?;
+                let shown = merged.to_json();
+                let changed = (shown != *metadata.mappings)
+                    .then(|| IndexMetadata { mappings: Arc::new(shown), ..metadata.clone() });
+                Ok((changed, merged))
+            },
+            |merged| index.mapping.store(Arc::new(merged)),
+        )
+    }
+
+    fn relieve_indexing_memory(&self, is_full: &dyn Fn() -> bool) {
+        if let Some(shard) = largest_buffer(&self.shards(), &self.ledger.indexing)
+            && let Err(error) = shard.write_buffers_if(is_full)
+        {
+            tracing::warn!(index = %shard.index.name, %error, "buffers could not be written out");
+        }
+    }
+
+    fn write_buffers_soon(&self) {
+        if let Some(thread) = self.buffers_thread.get() {
+            thread.unpark();
+        }
+    }
+
+    fn disk_is_full(&self) {
+        self.note_full_disk();
+    }
+}
+
+/// What is hidden of an index from the request of this thread.
+fn limits_of(index: &IndexMetadata) -> Result<Option<Limits>> {
+    limber_access::current().map_or(Ok(None), |access| access.limits(&index.name, None))
+}
+
+/// The mappings, as far as the request of this thread may see their fields.
+fn shown_mappings(index: &IndexMetadata) -> Result<Value> {
+    match limits_of(index)?.filter(|limits| !limits.fields.is_empty()) {
+        None => Ok((*index.mappings).clone()),
+        Some(limits) => Ok(shown_mapping(&index.mappings, &|path: &str| limits.allows_field(path))),
+    }
+}
+
+/// A data stream must keep the index that it is written to.
+pub(in crate::node) fn check_is_not_written_by_stream(
+    catalog: &Catalog,
+    index: &IndexMetadata,
+) -> Result<()> {
+    match catalog.stream_of(&index.name).filter(|stream| *stream.write_index() == index.name) {
+        None => Ok(()),
+        Some(stream) => Err(RequestError::illegal_argument(format!(
+            "index [{}] is the write index for data stream [{}] and cannot be deleted",
+            index.name, stream.name
+        ))),
+    }
+}
+
+/// An alias may not have the name of an index.
+pub(in crate::node) fn check_alias_target(catalog: &Catalog, alias: &str) -> Result<()> {
+    crate::catalog::names::check_alias_name(alias)?;
+    match catalog.indices.contains_key(alias) || catalog.data_streams.contains_key(alias) {
+        true => Err(name_is_taken(alias)),
+        false => Ok(()),
+    }
+}
+
+pub(in crate::node) fn name_is_taken(alias: &str) -> RequestError {
+    let reason = format!(
+        "Invalid alias name [{alias}]: an index or data stream exists with the same name as the alias"
+    );
+    RequestError::bad_request("invalid_alias_name_exception", reason)
+}
+
+/// An alias has at most one write index.
+pub(in crate::node) fn check_write_indices(catalog: &Catalog) -> Result<()> {
+    let mut writers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for index in catalog.indices.values() {
+        for (name, alias) in &index.aliases {
+            if alias.is_write_index == Some(true) {
+                writers.entry(name).or_default().push(&index.name);
+            }
+        }
+    }
+    match writers.into_iter().find(|(_, indices)| indices.len() > 1) {
+        None => Ok(()),
+        Some((alias, indices)) => Err(RequestError::bad_request(
+            "illegal_state_exception",
+            format!("alias [{alias}] has more than one write index [{}]", indices.join(",")),
+        )),
+    }
+}

@@ -1,0 +1,86 @@
+//! Open indices: metadata made into shards.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use limber_mapping::{Mapping, RequestError};
+use limber_search::{IndexRef, ShardSettings};
+
+use crate::api::Result;
+use crate::catalog::IndexMetadata;
+use crate::settings::IndexSettings;
+use crate::shard::{IndexCore, SeenMappings, Shard, ShardServices, store_error};
+
+/// An open index.
+pub(crate) struct LiveIndex {
+    pub core: Arc<IndexCore>,
+    pub shards: Vec<Arc<Shard>>,
+}
+
+/// Folder of a shard, relative to the data folder.
+pub(crate) fn shard_folder(uuid: &str, shard: u32) -> String {
+    format!("indices/{uuid}/{shard}")
+}
+
+pub(crate) fn index_folder(uuid: &str) -> String {
+    format!("indices/{uuid}")
+}
+
+pub(in crate::node) fn search_settings(typed: &IndexSettings) -> ShardSettings {
+    ShardSettings {
+        max_result_window: typed.max_result_window.min(u64::from(u32::MAX)) as u32,
+        max_terms_count: typed.max_terms_count as usize,
+        max_slices_per_scroll: typed.max_slices_per_scroll as u32,
+        max_inner_result_window: typed.max_inner_result_window as u32,
+        max_rescore_window: typed.max_rescore_window as u32,
+        max_regex_length: typed.max_regex_length as usize,
+        highlight_offset_max: typed.highlight_offset_max as usize,
+        index_sort: typed.sort.clone(),
+        scores_as_lucene: false,
+    }
+}
+
+impl LiveIndex {
+    /// Opens all shards. One that does not open stays unavailable (red) and says why; the others serve.
+    pub(in crate::node) fn open(metadata: &IndexMetadata, services: &ShardServices) -> Result<LiveIndex> {
+        let settings = metadata.typed.mapping_settings(&metadata.settings, &services.analysis)?;
+        let mapping = Mapping::restore(&metadata.mappings, &settings)?.of_index(&metadata.name);
+        let core = Arc::new(IndexCore {
+            name: metadata.name.clone(),
+            uuid: metadata.uuid.clone(),
+            reference: Arc::new(IndexRef {
+                name: metadata.name.to_string(),
+                uuid: metadata.uuid.to_string(),
+            }),
+            mapping: ArcSwap::from_pointee(mapping),
+            settings: ArcSwap::new(metadata.typed.clone()),
+            search_settings: ArcSwap::from_pointee(search_settings(&metadata.typed)),
+            seen: SeenMappings::default(),
+        });
+        let mut shards = Vec::with_capacity(metadata.typed.number_of_shards as usize);
+        for number in 0..metadata.typed.number_of_shards {
+            let directory = services
+                .environment
+                .folder(&shard_folder(&metadata.uuid, number))
+                .map_err(|error| store_error(&error))?;
+            let shard = Arc::new(Shard::new(core.clone(), number, directory, services.clone()));
+            // Said in the log and by the health; asking the shard says it again.
+            let _ = shard.open();
+            shards.push(shard);
+        }
+        Ok(LiveIndex { core, shards })
+    }
+
+    pub(crate) fn shard(&self, number: u32) -> Result<&Arc<Shard>> {
+        self.shards.get(number as usize).ok_or_else(|| {
+            RequestError::not_found(
+                "shard_not_found_exception",
+                format!("no such shard [{number}] of [{}]", self.core.name),
+            )
+        })
+    }
+
+    pub(in crate::node) fn close(&self) {
+        self.shards.iter().for_each(|shard| shard.close());
+    }
+}

@@ -1,0 +1,337 @@
+//! `_clone`, `_shrink` and `_split`: an index of the same documents under another name, with as many shards
+//! or others.
+//!
+//! The documents are copied, each with its version; Elasticsearch links files instead, which takes no time,
+//! but leaves documents that belong to other shards in them. Source:
+//! `MetadataCreateIndexService#validateCloneIndex`, `#validateShrinkIndex`, `#validateSplitIndex`,
+//! `#prepareResizeIndexSettings`.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use limber_mapping::{ObjectParser, RequestError};
+use limber_search::SearchRequest;
+use serde_json::{Map, Value, json};
+
+use crate::api::{CreateIndexResponse, IndexInfo, IndicesOptions, OperationKind, Result, VersionType};
+use crate::catalog::IndexMetadata;
+use crate::catalog::names::index_not_found;
+use crate::node::Node;
+use crate::node::by_query::{ByQueryRequest, Change, CopyDestination, CopyRouting, Slices};
+use crate::settings::{FlatSettings, flatten, normalize_index_keys};
+
+/// Documents that are copied at a time.
+const BATCH_SIZE: u32 = 1000;
+
+/// The name of a resize's target, for as long as documents are copied to it.
+struct Copying<'n> {
+    node: &'n Node,
+    target: Arc<str>,
+}
+
+impl<'n> Copying<'n> {
+    fn begin(node: &'n Node, target: &str) -> Result<Copying<'n>> {
+        let target: Arc<str> = node.catalog.load().dated(target)?.into();
+        match node.copying.lock().insert(target.clone()) {
+            true => Ok(Copying { node, target }),
+            false => Err(RequestError::bad_request(
+                "resource_already_exists_exception",
+                format!("index [{target}] is being made by another request"),
+            )),
+        }
+    }
+}
+
+impl Drop for Copying<'_> {
+    fn drop(&mut self) {
+        self.node.copying.lock().remove(&self.target);
+        self.node.remove_unfinished_copies();
+    }
+}
+
+/// How the number of shards changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resize {
+    /// `_clone`: as many shards as before.
+    Clone,
+    /// `_shrink`: fewer shards, a divisor of their number.
+    Shrink,
+    /// `_split`: more shards, a multiple of their number.
+    Split,
+}
+
+/// Settings of one index alone, which no other index gets from it.
+pub(in crate::node) const OWN_SETTINGS: &[&str] = &[
+    "index.creation_date",
+    "index.provided_name",
+    "index.uuid",
+    "index.version.created",
+    "index.version.upgraded",
+];
+
+/// Further settings that the target of a resize does not get, or gets anew.
+const NOT_COPIED: &[&str] =
+    &["index.number_of_shards", "index.number_of_routing_shards", "index.lifecycle.rollover_alias"];
+
+/// Settings of the target that see no document of the source.
+const PIPELINES: [&str; 2] = ["index.default_pipeline", "index.final_pipeline"];
+
+impl Node {
+    /// Makes `target` of the documents of `source`; `body`: `settings` and `aliases`.
+    ///
+    /// # Errors
+    /// In Elasticsearch's words; whatever is wrong with the copy, after which there is no target.
+    pub fn resize(
+        self: &Arc<Self>,
+        kind: Resize,
+        (source, target): (&str, &str),
+        body: &Value,
+        cancelled: Arc<AtomicBool>,
+    ) -> Result<CreateIndexResponse> {
+        let info = self.only_index(source)?;
+        let (mut given, aliases) = parse(body)?;
+        let number = shard_number(kind, &info, &given)?;
+        if info.settings.get("index.blocks.write") != Some(&"true".into()) {
+            let reason = format!(
+                "index {} must be read-only to resize index. use \"index.blocks.write=true\"",
+                info.name
+            );
+            return Err(RequestError::internal("illegal_state_exception", reason));
+        }
+        let mut settings: Map<String, Value> = info.settings.clone();
+        let is_copied = |key: &str| !OWN_SETTINGS.contains(&key) && !NOT_COPIED.contains(&key);
+        settings.retain(|key, _| is_copied(key));
+        given.insert("index.number_of_shards".to_owned(), number.into());
+        lay_over(&mut settings, given);
+        // Blocks would keep the documents out, and pipelines would change them.
+        let is_late = |key: &str| key.starts_with("index.blocks.") || PIPELINES.contains(&key);
+        let late: Map<String, Value> = settings
+            .iter()
+            .filter(|(key, _)| is_late(key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        settings.retain(|key, _| !is_late(key));
+        let body = json!({"settings": settings, "mappings": info.mappings, "aliases": aliases});
+        // Documents are copied as a search finds them, and the source is written to no more: now all of them
+        // are found.
+        self.refresh_wholly(&info.name)?;
+        // Whatever ends this before the target is finished, the target goes.
+        let _copying = Copying::begin(self, target)?;
+        let created = self.create_index_marked(target, &body, true)?;
+        self.copy_documents(&info, &created, late, cancelled)?;
+        // Whoever searches the target once it is there finds all of them.
+        self.refresh_wholly(&created.index)?;
+        self.finish_copy(&created.index)?;
+        Ok(created)
+    }
+
+    /// Makes all documents of an index visible, or fails.
+    fn refresh_wholly(&self, index: &str) -> Result<()> {
+        let refreshed = self.refresh(index, IndicesOptions::BROADCAST)?;
+        if refreshed.failed > 0 {
+            let reason = format!("not all shards of [{index}] could be refreshed");
+            return Err(RequestError::unavailable("unavailable_shards_exception", reason));
+        }
+        Ok(())
+    }
+
+    /// From now on the target of a resize is an index like any other.
+    fn finish_copy(&self, target: &str) -> Result<()> {
+        self.change_catalog(|catalog| {
+            let metadata = catalog.indices.get(target).ok_or_else(|| index_not_found(target))?;
+            let finished = IndexMetadata { is_unfinished: false, ..(**metadata).clone() };
+            Ok((catalog.with_index(Arc::new(finished)), ()))
+        })
+    }
+
+    /// Deletes targets of resizes that ended before they were whole, such as by the end of the process. What
+    /// the disk refuses is tried again.
+    pub(in crate::node) fn remove_unfinished_copies(&self) {
+        let names: Vec<Arc<str>> = {
+            let (catalog, copying) = (self.catalog.load(), self.copying.lock());
+            let unfinished = catalog.indices.values().filter(|index| index.is_unfinished);
+            unfinished.map(|index| index.name.clone()).filter(|name| !copying.contains(name)).collect()
+        };
+        for name in names {
+            let removed = self.change_catalog(|catalog| {
+                let is_there = catalog.indices.get(&name).is_some_and(|index| index.is_unfinished);
+                Ok((if is_there { catalog.without_index(&name) } else { catalog.clone() }, ()))
+            });
+            match removed {
+                Ok(()) => tracing::info!(index = %name, "a copy that was not finished is deleted"),
+                Err(error) => {
+                    tracing::warn!(index = %name, error = %error.reason, "what is left of a resize")
+                }
+            }
+        }
+    }
+
+    /// The only index that an expression means.
+    pub(in crate::node) fn only_index(&self, source: &str) -> Result<IndexInfo> {
+        let mut found = self.get_index(source, IndicesOptions::METADATA)?;
+        match (found.pop(), found.is_empty()) {
+            (Some(info), true) => Ok(info),
+            _ => Err(RequestError::illegal_argument(format!(
+                "unable to return a single index as the index and options provided got resolved to multiple indices: [{source}]"
+            ))),
+        }
+    }
+
+    fn copy_documents(
+        self: &Arc<Self>,
+        source: &IndexInfo,
+        created: &CreateIndexResponse,
+        late: Map<String, Value>,
+        cancelled: Arc<AtomicBool>,
+    ) -> Result<()> {
+        let copied = self.by_query(
+            ByQueryRequest {
+                source: source.name.to_string(),
+                remote: None,
+                options: IndicesOptions::SEARCH,
+                routing: None,
+                preference: None,
+                search: SearchRequest { size: Some(BATCH_SIZE), ..SearchRequest::default() },
+                change: Change::Copy(CopyDestination {
+                    index: created.index.to_string(),
+                    kind: OperationKind::Index,
+                    version_type: VersionType::External,
+                    routing: CopyRouting::Keep,
+                    require_alias: false,
+                }),
+                script: None,
+                pipeline: None,
+                max_docs: None,
+                proceeds_on_conflicts: false,
+                refresh: false,
+                requests_per_second: f32::INFINITY,
+                slices: Slices::Number(1),
+            },
+            cancelled,
+        )?;
+        if let Some(failure) = copied.failures.first() {
+            let class = copied.failures.iter().map(|failure| failure.class).max();
+            let reason = format!("a document could not be copied to [{}]: {}", created.index, failure.shown);
+            return Err(RequestError::new(class.unwrap_or(failure.class), "illegal_state_exception", reason));
+        }
+        if !late.is_empty() {
+            let options = IndicesOptions::METADATA;
+            self.put_settings(&created.index, options, &Value::Object(late), false)?;
+        }
+        Ok(())
+    }
+}
+
+/// Settings of a request over those of an index; `null` removes one.
+pub(in crate::node) fn lay_over(settings: &mut FlatSettings, given: FlatSettings) {
+    for (key, value) in given {
+        match value {
+            Value::Null => drop(settings.shift_remove(&key)),
+            value => drop(settings.insert(key, value)),
+        }
+    }
+}
+
+/// The flat settings and the aliases of a body.
+fn parse(body: &Value) -> Result<(Map<String, Value>, Value)> {
+    let (mut settings, mut aliases) = (Map::new(), json!({}));
+    for (key, value) in body.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "settings" => settings = normalize_index_keys(flatten(value)?),
+            "aliases" => aliases = value.clone(),
+            "mappings" => {
+                return Err(RequestError::illegal_argument(
+                    "mappings are not allowed when resizing indices, all mappings are copied from the source index",
+                ));
+            }
+            "max_primary_shard_size" => {
+                return Err(RequestError::unsupported("[max_primary_shard_size] of a resize"));
+            }
+            other => return Err(ObjectParser("resize_request").unknown(other)),
+        }
+    }
+    Ok((settings, aliases))
+}
+
+/// How many shards the target gets.
+fn shard_number(kind: Resize, source: &IndexInfo, given: &Map<String, Value>) -> Result<u64> {
+    let number = |settings: &Map<String, Value>| match settings.get("index.number_of_shards") {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            text.parse::<u64>().ok().filter(|number| *number > 0).map(Some).ok_or_else(|| {
+                RequestError::illegal_argument(format!(
+                    "Failed to parse value [{text}] for setting [index.number_of_shards] must be >= 1"
+                ))
+            })
+        }
+    };
+    let from = number(&source.settings)?.unwrap_or(1);
+    let wanted = number(given)?;
+    let refuse = |reason: String| Err(RequestError::illegal_argument(reason));
+    match (kind, wanted) {
+        (Resize::Clone, None) => Ok(from),
+        (Resize::Clone, Some(to)) if to != from => refuse(format!(
+            "the number of source shards [{from}] must be equal to the number of target shards [{to}]"
+        )),
+        (Resize::Shrink, Some(to)) if to > from => refuse(format!(
+            "the number of target shards [{to}] must be less that the number of source shards [{from}]"
+        )),
+        (Resize::Shrink, _) if from == 1 => refuse("can't shrink an index with only one shard".to_owned()),
+        (Resize::Shrink, Some(to)) if !from.is_multiple_of(to) => {
+            refuse(format!("the number of source shards [{from}] must be a multiple of [{to}]"))
+        }
+        (Resize::Shrink, None) => Ok(1),
+        (Resize::Split, None) => {
+            Err(RequestError::validation(["index.number_of_shards is required for split operations"]))
+        }
+        (Resize::Split, Some(to)) if to <= from => refuse(format!(
+            "the number of source shards [{from}] must be less that the number of target shards [{to}]"
+        )),
+        (Resize::Split, Some(to)) if !to.is_multiple_of(from) => {
+            refuse(format!("the number of source shards [{from}] must be a factor of [{to}]"))
+        }
+        (_, Some(to)) => Ok(to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use limber_store::repository::MemoryBlobs;
+
+    use super::*;
+    use crate::node::NodeConfig;
+
+    fn node(folder: &std::path::Path) -> Arc<Node> {
+        let config = NodeConfig {
+            data_path: folder.to_owned(),
+            memory_limit_bytes: 256 << 20,
+            cluster_name: "test".into(),
+            node_name: "node".into(),
+            compat_version: "8.14.3".into(),
+            settings: Map::new(),
+            background_threads: false,
+            search_processors: 1,
+        };
+        Node::open(config).expect("opens")
+    }
+
+    #[test]
+    fn a_copy_that_is_not_finished_is_in_no_snapshot_and_goes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let node = node(folder.path());
+        node.create_index("whole", &json!({})).expect("an index");
+        let copying = Copying::begin(&node, "half").expect("nobody else makes it");
+        node.create_index_marked("half", &json!({}), true).expect("an index");
+        node.remove_unfinished_copies();
+        assert!(
+            node.index_exists("half", IndicesOptions::METADATA).expect("an answer"),
+            "it is being copied"
+        );
+        node.put_repository_on("r", Arc::new(MemoryBlobs::default())).expect("a repository");
+        let taken = node.create_snapshot("r", "s", &json!({}), true).expect("a snapshot");
+        assert_eq!(taken["snapshot"]["indices"], json!(["whole"]));
+        drop(copying);
+        assert!(!node.index_exists("half", IndicesOptions::METADATA).expect("an answer"), "nobody copies it");
+    }
+}

@@ -1,0 +1,345 @@
+//! Rollover: "is the index that is written to old or large enough, and what takes its place?"
+//!
+//! Source: Elasticsearch's `MetadataRolloverService`, `RolloverRequest`.
+
+use std::sync::Arc;
+
+use limber_mapping::{ObjectParser, RequestError};
+use serde_json::{Map, Value, json};
+
+use crate::api::*;
+use crate::catalog::{Catalog, DataStream, IndexMetadata, TemplateBody, date_math};
+use crate::lifecycle::{Conditions, Figures};
+use crate::node::Node;
+use crate::node::life::recover::hand_over;
+
+/// `POST /{target}/_rollover[/{new_index}]`.
+#[derive(Debug, Clone, Default)]
+pub struct RolloverRequest {
+    /// Name of the new index; `None` counts up the number at the end of the old name.
+    pub new_index: Option<String>,
+    /// Only says whether the conditions are met.
+    pub dry_run: bool,
+    /// Only marked: the next document rolls it over.
+    pub lazy: bool,
+    /// What the index must have reached; none means that it rolls over anyway.
+    pub conditions: Conditions,
+    /// `settings`, `mappings` and `aliases` of the new index of an alias.
+    body: TemplateBody,
+}
+
+impl RolloverRequest {
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    /// Members that there are not.
+    pub fn parse(body: &Value) -> Result<RolloverRequest> {
+        let mut request = RolloverRequest::default();
+        let Value::Object(members) = body else {
+            return Err(RequestError::parsing("the body of a rollover is an object"));
+        };
+        for (key, value) in members {
+            if key == "conditions" {
+                request.conditions =
+                    Conditions::parse(value).map_err(|cause| ObjectParser("rollover").failed(key, cause))?;
+            } else if !request.body.read(key, value)? {
+                return Err(ObjectParser("rollover").unknown(key));
+            }
+        }
+        if !request.conditions.is_empty() && !request.conditions.has_max() {
+            let problem = "at least one max_* rollover condition must be set when using min_* conditions";
+            return Err(RequestError::validation([problem]));
+        }
+        Ok(request)
+    }
+}
+
+/// What is rolled over, and to what.
+struct Plan {
+    old: Arc<IndexMetadata>,
+    new_index: String,
+    target: Target,
+}
+
+enum Target {
+    Stream(Arc<DataStream>),
+    Alias {
+        name: String,
+        /// The old index is the alias's write index in so many words; else it is its only one.
+        is_explicit: bool,
+    },
+}
+
+impl Target {
+    fn name(&self) -> &str {
+        match self {
+            Target::Stream(stream) => &stream.name,
+            Target::Alias { name, .. } => name,
+        }
+    }
+}
+
+impl Node {
+    /// The body of the answer.
+    pub fn rollover(&self, target: &str, request: &RolloverRequest) -> Result<Value> {
+        if request.lazy && !request.conditions.is_empty() {
+            return Err(RequestError::validation(["lazy rollover can be used only without any conditions"]));
+        }
+        let catalog = self.catalog.load_full();
+        catalog.check_may_touch(target)?;
+        if let Some(name) = &request.new_index {
+            catalog.check_may_touch(&date_math::resolve(name, self.now_millis() as i64)?)?;
+        }
+        let _rolling = self.names.lock(target);
+        self.check_metadata_write_block()?;
+        let catalog = self.catalog.load_full();
+        let plan = self.plan_rollover(&catalog, target, request)?;
+        let (results, is_met) = request.conditions.judge(&self.figures_of(&plan.old));
+        let mut answer = Answer { plan: &plan, request, results, acknowledged: false, rolled_over: false };
+        if request.lazy {
+            if let Target::Stream(stream) = &plan.target
+                && !request.dry_run
+            {
+                self.mark_for_rollover(&stream.name)?;
+                answer.acknowledged = true;
+            }
+            return Ok(answer.to_json());
+        }
+        if is_met && !request.dry_run {
+            let met: Vec<&str> = answer
+                .results
+                .iter()
+                .filter(|(_, met)| **met == true)
+                .map(|(name, _)| name.as_str())
+                .collect();
+            self.roll(&catalog, &plan, request, &met)?;
+            (answer.acknowledged, answer.rolled_over) = (true, true);
+        }
+        Ok(answer.to_json())
+    }
+
+    /// Rolls over a data stream or alias that is written to in `index`; nothing is done where another request was first.
+    pub(in crate::node) fn rollover_from(&self, target: &str, index: &IndexMetadata) -> Result<()> {
+        let _rolling = self.names.lock(target);
+        self.check_metadata_write_block()?;
+        let catalog = self.catalog.load_full();
+        let request = RolloverRequest::default();
+        let plan = self.plan_rollover(&catalog, target, &request)?;
+        match plan.old.uuid == index.uuid {
+            true => self.roll(&catalog, &plan, &request, &[]),
+            false => Ok(()),
+        }
+    }
+
+    /// Rolls over a data stream that waits for its next document.
+    pub(in crate::node) fn roll_lazily(&self, stream: &str) -> Result<()> {
+        let _rolling = self.names.lock(stream);
+        let catalog = self.catalog.load_full();
+        // Another request may have been first.
+        if !catalog.data_streams.get(stream).is_some_and(|stream| stream.rolls_on_write) {
+            return Ok(());
+        }
+        let request = RolloverRequest::default();
+        let plan = self.plan_rollover(&catalog, stream, &request)?;
+        self.roll(&catalog, &plan, &request, &[])
+    }
+
+    fn plan_rollover(&self, catalog: &Catalog, target: &str, request: &RolloverRequest) -> Result<Plan> {
+        let refused = |why: String| Err(RequestError::illegal_argument(why));
+        if let Some(stream) = catalog.data_streams.get(target) {
+            if request.new_index.is_some() {
+                return refused("new index name may not be specified when rolling over a data stream".into());
+            }
+            if request.body != TemplateBody::default() {
+                return refused(
+                    "aliases, mappings, and index settings may not be specified when rolling over a data stream"
+                        .into(),
+                );
+            }
+            let old = catalog.indices.get(stream.write_index()).cloned();
+            let old = old.ok_or_else(|| crate::catalog::names::index_not_found(stream.write_index()))?;
+            let new_index = stream.next_index(self.now_millis());
+            return Ok(Plan { old, new_index, target: Target::Stream(stream.clone()) });
+        }
+        if catalog.indices.contains_key(target) {
+            return refused(
+                "rollover target is a [concrete index] but one of [alias,data_stream] was expected".into(),
+            );
+        }
+        if catalog.means_data_stream(target) {
+            return Err(RequestError::unsupported(format_args!(
+                "rollover of the data stream alias [{target}]"
+            )));
+        }
+        let Some(indices) = catalog.aliases.get(target) else {
+            return Err(RequestError::not_found(
+                "resource_not_found_exception",
+                format!("rollover target [{target}] does not exist"),
+            ));
+        };
+        if request.lazy {
+            return refused("lazy rollover can be applied only on a data stream".into());
+        }
+        let says = |index: &IndexMetadata| index.aliases.get(target).and_then(|alias| alias.is_write_index);
+        let mut known = indices.iter().filter_map(|name| catalog.indices.get(name));
+        let explicit = known.clone().find(|index| says(index) == Some(true));
+        let only = known.next().filter(|index| indices.len() == 1 && says(index).is_none());
+        let Some(old) = explicit.or(only).cloned() else {
+            return refused(format!("rollover target [{target}] does not point to a write index"));
+        };
+        let new_index = match &request.new_index {
+            Some(name) => date_math::resolve(name, self.now_millis() as i64)?,
+            None => next_name(&old.name)?,
+        };
+        let target = Target::Alias { name: target.to_owned(), is_explicit: explicit.is_some() };
+        Ok(Plan { old, new_index, target })
+    }
+
+    /// Whether an index has become as old or large as the conditions say; an empty one only where
+    /// `only_filled` is false.
+    pub(in crate::node) fn is_ready_to_roll(
+        &self,
+        index: &IndexMetadata,
+        conditions: &Conditions,
+        only_filled: bool,
+    ) -> bool {
+        let figures = self.figures_of(index);
+        let is_empty = only_filled && !conditions.asks_for_docs() && figures.docs == 0;
+        !is_empty && conditions.judge(&figures).1
+    }
+
+    fn figures_of(&self, index: &IndexMetadata) -> Figures {
+        let mut figures = Figures {
+            age_ms: self.now_millis().saturating_sub(index.creation_date_ms),
+            ..Figures::default()
+        };
+        if let Ok(live) = self.live(index) {
+            for stats in live.shards.iter().map(|shard| shard.stats()) {
+                figures.docs += stats.docs;
+                figures.bytes += stats.store_bytes;
+                figures.largest_shard_docs = figures.largest_shard_docs.max(stats.docs);
+                figures.largest_shard_bytes = figures.largest_shard_bytes.max(stats.store_bytes);
+            }
+        }
+        figures
+    }
+
+    /// The next document of a data stream rolls it over.
+    fn mark_for_rollover(&self, stream: &str) -> Result<()> {
+        self.change_catalog(|catalog| {
+            let marked = catalog.data_streams.get(stream).map(|stream| {
+                catalog.with_data_stream(DataStream { rolls_on_write: true, ..(**stream).clone() })
+            });
+            Ok((marked.unwrap_or_else(|| catalog.clone()), ()))
+        })
+    }
+
+    /// Puts the new index in the old one's place: the index, the alias or the data stream, and what the old
+    /// one notes of it change together. Called with the target's name locked.
+    fn roll(&self, catalog: &Catalog, plan: &Plan, request: &RolloverRequest, met: &[&str]) -> Result<()> {
+        super::create_index::check_is_free(catalog, &plan.new_index)?;
+        let info = json!({"met_conditions": met, "time": self.now_millis()});
+        let metadata = match &plan.target {
+            Target::Stream(stream) => {
+                let mut template = catalog.templates.of_data_stream(&stream.name)?;
+                template.resolved.aliases.clear();
+                self.metadata_of(catalog, &plan.new_index, template.resolved)?
+            }
+            Target::Alias { name, .. } => {
+                check_template_has_no(catalog, &plan.new_index, name)?;
+                self.plan_index(&plan.new_index, &request.body)?
+            }
+        };
+        self.install(metadata, |catalog, new| {
+            // What was judged above must still be written to: others may have changed it meanwhile.
+            let now = self.plan_rollover(catalog, plan.target.name(), request)?;
+            if now.old.uuid != plan.old.uuid {
+                return Err(RequestError::illegal_argument(format!(
+                    "rollover target [{}] was changed while it was being rolled over",
+                    plan.target.name()
+                )));
+            }
+            super::index_files::check_is_readable(&now.old)?;
+            let (mut old, mut new) = ((*now.old).clone(), (**new).clone());
+            old.rollover_info.insert(plan.target.name().to_owned(), info.clone());
+            let mut next = catalog.clone();
+            match &now.target {
+                Target::Stream(stream) => {
+                    next = next.with_data_stream(stream.rolled_over(&plan.new_index));
+                }
+                Target::Alias { name, is_explicit } => {
+                    let definition = old.aliases.get(name).cloned().unwrap_or_default();
+                    hand_over(&mut old, &mut new, name, &definition, *is_explicit);
+                }
+            }
+            next.indices.insert(old.name.clone(), Arc::new(old));
+            self.with_new_index(&next, &Arc::new(new))
+        })
+    }
+}
+
+/// A template of the new index may not give it the alias that is rolled over.
+fn check_template_has_no(catalog: &Catalog, new_index: &str, alias: &str) -> Result<()> {
+    match catalog.templates.resolve(new_index).aliases.contains_key(alias) {
+        false => Ok(()),
+        true => Err(RequestError::illegal_argument(format!(
+            "Rollover alias [{alias}] can point to multiple indices, found duplicated alias [[{alias}]] in index template [{new_index}]"
+        ))),
+    }
+}
+
+struct Answer<'a> {
+    plan: &'a Plan,
+    request: &'a RolloverRequest,
+    results: Map<String, Value>,
+    acknowledged: bool,
+    rolled_over: bool,
+}
+
+impl Answer<'_> {
+    fn to_json(&self) -> Value {
+        json!({
+            "acknowledged": self.acknowledged,
+            "shards_acknowledged": self.rolled_over,
+            "old_index": &*self.plan.old.name,
+            "new_index": self.plan.new_index,
+            "rolled_over": self.rolled_over,
+            "dry_run": self.request.dry_run,
+            "lazy": self.request.lazy,
+            "conditions": self.results,
+        })
+    }
+}
+
+/// `logs-000001` to `logs-000002`: six digits at least.
+fn next_name(name: &str) -> Result<String> {
+    let numbered = name.rsplit_once('-').and_then(|(head, digits)| {
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        Some((head, digits.parse::<u64>().ok().filter(|_| is_number)?))
+    });
+    match numbered {
+        Some((head, number)) => Ok(format!("{head}-{:06}", number.saturating_add(1))),
+        None => Err(RequestError::illegal_argument(format!(
+            "index name [{name}] does not match pattern '^.*-\\d+$'"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_counted_on() {
+        let check = |name: &str, expected: &str| match next_name(name) {
+            Ok(next) => assert_eq!(next, expected),
+            Err(error) => assert_eq!(error.reason, expected),
+        };
+        check("logs-1", "logs-000002");
+        check("logs-2024-000009", "logs-2024-000010");
+        check("logs-9999999", "logs-10000000");
+        check("logs", r"index name [logs] does not match pattern '^.*-\d+$'");
+        check("logs-1a", r"index name [logs-1a] does not match pattern '^.*-\d+$'");
+        check("logs-+1", r"index name [logs-+1] does not match pattern '^.*-\d+$'");
+    }
+}

@@ -1,0 +1,389 @@
+//! Changes of what spans indices: "all of it or nothing, for readers and after a crash".
+//!
+//! A change is planned on a catalog and says what the next one is. One replacement of the node's state makes
+//! it durable: which indices exist, the data streams, and the new metadata of every index that it touches.
+//! Then the catalog is published once. The own files of the indices follow later ([`Node::metadata_round`]).
+//!
+//! **Order of locks**: [`crate::node::index::name_locks`], then the files of indices (several: [`lock_all`]), then
+//! `changing` (the state), then `publishing`. Only `changing` is held across the disk's work on the state,
+//! and the lock of an index's file across that of this index; nobody waits for the file of an index while
+//! holding `changing` or another file. No lock is taken by readers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use limber_store::sync::MutexGuard;
+use limber_work as work;
+
+use super::state::{Listed, NodeState, Pending};
+use super::state_file::AtStake;
+use crate::api::Result;
+use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::node::Node;
+use crate::node::index::index_files::{IndexFile, Written, check_is_readable};
+use crate::node::index::live::{LiveIndex, index_folder, search_settings};
+
+/// What differs between two catalogs.
+#[derive(Default)]
+pub(in crate::node) struct Change {
+    /// Indices as they were and as they are to be, in the order of their uuids.
+    changed: Vec<(Arc<IndexMetadata>, IndexMetadata)>,
+    created: Vec<Arc<IndexMetadata>>,
+    pub deleted: Vec<Arc<IndexMetadata>>,
+    /// `None`: deleted.
+    streams: BTreeMap<Arc<str>, Option<Arc<DataStream>>>,
+}
+
+/// Indices that were deleted, and those of them that were open.
+#[derive(Default)]
+#[must_use = "what was deleted is to be buried"]
+pub(in crate::node) struct Gone {
+    deleted: Vec<Arc<IndexMetadata>>,
+    live: Vec<Arc<LiveIndex>>,
+}
+
+impl Change {
+    pub(in crate::node) fn between(before: &Catalog, next: &Catalog) -> Change {
+        let mut change = Change::default();
+        for (name, index) in &next.indices {
+            match before.indices.get(name) {
+                Some(old) if Arc::ptr_eq(old, index) => {}
+                Some(old) if old.uuid == index.uuid => change.changed.push((old.clone(), (**index).clone())),
+                _ => change.created.push(index.clone()),
+            }
+        }
+        for (name, old) in &before.indices {
+            if next.indices.get(name).is_none_or(|index| index.uuid != old.uuid) {
+                change.deleted.push(old.clone());
+            }
+        }
+        for (name, stream) in &next.data_streams {
+            if before.data_streams.get(name) != Some(stream) {
+                change.streams.insert(name.clone(), Some(stream.clone()));
+            }
+        }
+        for name in before.data_streams.keys().filter(|name| !next.data_streams.contains_key(*name)) {
+            change.streams.insert(name.clone(), None);
+        }
+        change.changed.sort_by(|(left, _), (right, _)| left.uuid.cmp(&right.uuid));
+        change
+    }
+
+    /// Uuids of the existing indices whose metadata must stand still meanwhile.
+    fn touched(&self) -> BTreeSet<Arc<str>> {
+        let changed = self.changed.iter().map(|(old, _)| old);
+        changed.chain(&self.deleted).map(|index| index.uuid.clone()).collect()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.is_inside_indices()
+    }
+
+    fn is_inside_indices(&self) -> bool {
+        self.created.is_empty() && self.deleted.is_empty() && self.streams.is_empty()
+    }
+
+    /// Whether one file of one index can hold all of it. Aliases are listed by the node's state too.
+    fn is_of_one_index(&self) -> bool {
+        matches!(&self.changed[..], [(old, next)] if old.aliases == next.aliases) && self.is_inside_indices()
+    }
+
+    fn at_stake(&self) -> AtStake {
+        AtStake {
+            deleted: self.deleted.iter().map(|index| index.uuid.clone()).collect(),
+            created: self.created.iter().map(|index| index.uuid.clone()).collect(),
+        }
+    }
+
+    fn apply_to_state(&self, state: &mut NodeState) {
+        for index in &self.created {
+            let pending = Pending { metadata: index.to_json(), is_first: true };
+            state.pending.insert(index.uuid.clone(), pending);
+            state.indices.insert(index.uuid.clone(), Listed::of(index));
+            state.set_aside.remove(&index.uuid);
+        }
+        for index in &self.deleted {
+            state.indices.remove(&index.uuid);
+            state.pending.remove(&index.uuid);
+            state.tombstones.insert(index.uuid.clone());
+        }
+        for (name, stream) in &self.streams {
+            match stream {
+                Some(stream) => state.put_data_stream(stream),
+                None => state.delete_data_stream(name),
+            }
+        }
+    }
+
+    fn apply_to_catalog(&self, catalog: &mut Catalog) {
+        for index in &self.deleted {
+            catalog.indices.remove(&index.name);
+        }
+        for index in &self.created {
+            catalog.indices.insert(index.name.clone(), index.clone());
+        }
+        for (_, next) in &self.changed {
+            catalog.indices.insert(next.name.clone(), Arc::new(next.clone()));
+        }
+        for (name, stream) in &self.streams {
+            match stream {
+                Some(stream) => drop(catalog.data_streams.insert(name.clone(), stream.clone())),
+                None => drop(catalog.data_streams.remove(name)),
+            }
+        }
+    }
+}
+
+/// Locks all files. Whoever waits for one of them holds none, so that a slow one holds up nobody who has
+/// another.
+fn lock_all(files: &[Arc<IndexFile>]) -> Guards<'_> {
+    let mut first = 0;
+    loop {
+        let mut guards = Guards::new();
+        if let Some(file) = files.get(first) {
+            guards.insert(file.uuid.clone(), file.lock());
+        }
+        let mut others = files.iter().enumerate().filter(|(at, _)| *at != first);
+        let held = others.find_map(|(at, file)| match file.try_lock() {
+            Some(guard) => {
+                guards.insert(file.uuid.clone(), guard);
+                None
+            }
+            None => Some(at),
+        });
+        match held {
+            None => return guards,
+            Some(at) => first = at,
+        }
+    }
+}
+
+type Guards<'f> = BTreeMap<Arc<str>, MutexGuard<'f, Written>>;
+
+impl Node {
+    /// Makes the catalog what `plan` says. `plan` has no effects of its own, and is asked again once the
+    /// locks are held.
+    ///
+    /// # Errors
+    /// Those of `plan`; damaged metadata of an index that is to be changed; the disk. Nothing has changed
+    /// then.
+    pub(in crate::node) fn change_catalog<T>(
+        &self,
+        plan: impl Fn(&Catalog) -> Result<(Catalog, T)>,
+    ) -> Result<T> {
+        let (gone, answer) = self.change_catalog_with(&[], plan, |_, old, next| self.sync_live(old, next))?;
+        self.bury(gone);
+        Ok(answer)
+    }
+
+    /// As [`Node::change_catalog`], with the open shards of indices that it creates. `sync` brings the shards
+    /// of each changed index to its new metadata, under the index's lock. What is deleted is to be given to
+    /// [`Node::bury`].
+    pub(in crate::node) fn change_catalog_with<T>(
+        &self,
+        opened: &[Arc<LiveIndex>],
+        plan: impl Fn(&Catalog) -> Result<(Catalog, T)>,
+        sync: impl Fn(&T, &IndexMetadata, &IndexMetadata),
+    ) -> Result<(Gone, T)> {
+        loop {
+            let catalog = self.catalog.load_full();
+            let touched = Change::between(&catalog, &plan(&catalog)?.0).touched();
+            let files: Vec<Arc<IndexFile>> =
+                touched.iter().filter_map(|uuid| self.index_files.get(uuid)).collect();
+            let mut guards = lock_all(&files);
+            // What is planned now stands: nobody else changes these indices, and below nobody changes what
+            // spans indices.
+            let catalog = self.catalog.load_full();
+            let (next, answer) = plan(&catalog)?;
+            let change = Change::between(&catalog, &next);
+            if !change.touched().iter().all(|uuid| guards.contains_key(uuid)) {
+                continue;
+            }
+            if change.is_of_one_index() {
+                self.make_own_change(change, &mut guards, |old, next| sync(&answer, old, next))?;
+                return Ok((Gone::default(), answer));
+            }
+            drop((change, next, answer));
+            let _changing = self.changing.lock();
+            let catalog = self.catalog.load_full();
+            work::check_beyond_deadline()?;
+            let (next, answer) = plan(&catalog)?;
+            let change = Change::between(&catalog, &next);
+            if !change.touched().iter().all(|uuid| guards.contains_key(uuid)) {
+                continue;
+            }
+            if change.is_empty() {
+                return Ok((Gone::default(), answer));
+            }
+            let sync = |old: &IndexMetadata, next: &IndexMetadata| sync(&answer, old, next);
+            let gone = self.make_change(change, &mut guards, opened, sync)?;
+            return Ok((gone, answer));
+        }
+    }
+
+    fn make_own_change(
+        &self,
+        change: Change,
+        guards: &mut Guards<'_>,
+        sync: impl Fn(&IndexMetadata, &IndexMetadata),
+    ) -> Result<()> {
+        for (old, next) in change.changed {
+            if let Some(written) = guards.get_mut(&old.uuid) {
+                self.write_index(written, &old, next.clone())?;
+                sync(&old, &next);
+            }
+        }
+        Ok(())
+    }
+
+    /// Called with the locks of all touched indices, and `changing`.
+    fn make_change(
+        &self,
+        mut change: Change,
+        guards: &mut Guards<'_>,
+        opened: &[Arc<LiveIndex>],
+        sync: impl Fn(&IndexMetadata, &IndexMetadata),
+    ) -> Result<Gone> {
+        let mut state = (*self.state.load_full()).clone();
+        for (old, next) in &mut change.changed {
+            check_is_readable(old)?;
+            let Some(written) = guards.get_mut(&old.uuid) else { continue };
+            next.version = written.next_version(old);
+            let pending = Pending { metadata: next.to_json(), is_first: written.durable() == 0 };
+            state.pending.insert(next.uuid.clone(), pending);
+            state.indices.insert(next.uuid.clone(), Listed::of(next));
+        }
+        change.apply_to_state(&mut state);
+        self.keep_metadata(&change)?;
+        if let Err(error) = self.write_state(state, change.at_stake()) {
+            change.created.iter().for_each(|index| self.kept.forget(&index.uuid));
+            return Err(error);
+        }
+        for index in &change.created {
+            self.index_files.add(&index.uuid, 0, index.version);
+        }
+        self.publish_live(|live| {
+            live.extend(opened.iter().map(|index| (index.core.uuid.clone(), index.clone())));
+        });
+        self.publish(|catalog| change.apply_to_catalog(catalog));
+        for index in &change.created {
+            let shards = index.typed.number_of_shards;
+            tracing::info!(index = %index.name, uuid = %index.uuid, shards, "index is created");
+        }
+        for index in &change.deleted {
+            tracing::info!(index = %index.name, uuid = %index.uuid, "index is deleted");
+        }
+        for (old, next) in &change.changed {
+            sync(old, next);
+        }
+        let mut gone = Gone { deleted: change.deleted, live: Vec::new() };
+        self.publish_live(|live| {
+            gone.live.extend(gone.deleted.iter().filter_map(|index| live.remove(&index.uuid)));
+        });
+        for index in &gone.deleted {
+            self.index_files.remove(&index.uuid);
+            self.kept.forget(&index.uuid);
+        }
+        Ok(gone)
+    }
+
+    /// Charges the metadata of indices that are new or changed.
+    fn keep_metadata(&self, change: &Change) -> Result<()> {
+        for (_, next) in &change.changed {
+            self.kept.keep(&next.uuid, next.to_bytes().len())?;
+        }
+        for (at, index) in change.created.iter().enumerate() {
+            if let Err(error) = self.kept.keep(&index.uuid, index.to_bytes().len()) {
+                change.created[..at].iter().for_each(|index| self.kept.forget(&index.uuid));
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Publishes a changed catalog. Takes a moment: nobody holds this lock across the disk's work.
+    pub(in crate::node) fn publish(&self, change: impl FnOnce(&mut Catalog)) {
+        let _publishing = self.publishing.lock();
+        let mut next = (*self.catalog.load_full()).clone();
+        change(&mut next);
+        self.catalog.store(Arc::new(next.derive()));
+    }
+
+    /// Publishes changed metadata of one index.
+    pub(in crate::node) fn publish_index(&self, metadata: IndexMetadata) {
+        self.publish(|catalog| drop(catalog.indices.insert(metadata.name.clone(), Arc::new(metadata))));
+    }
+
+    /// Gives open shards the settings and the mapping of changed metadata. Called with the index's lock held.
+    pub(in crate::node) fn sync_live(&self, old: &IndexMetadata, next: &IndexMetadata) {
+        if let Some(live) = self.live.load().get(&next.uuid) {
+            sync(live, old, next);
+        }
+    }
+
+    /// Makes open shards known, if their index is still to be open; else they are closed again. Called with
+    /// the lock of its name.
+    pub(in crate::node) fn admit(&self, index: Arc<LiveIndex>, opened_with: &IndexMetadata) {
+        let core = &index.core;
+        let file = self.index_files.get(&core.uuid);
+        let _written = file.as_ref().map(|file| file.lock());
+        let catalog = self.catalog.load_full();
+        let current = catalog.indices.get(&core.name).filter(|current| current.uuid == core.uuid);
+        match current.filter(|current| current.open) {
+            Some(current) => {
+                // Settings and mapping may have changed while the shards were being opened.
+                sync(&index, opened_with, current);
+                self.publish_live(|live| drop(live.insert(index.core.uuid.clone(), index.clone())));
+            }
+            None => index.close(),
+        }
+    }
+
+    /// Ends what still runs on deleted indices and removes their folders.
+    pub(in crate::node) fn bury(&self, gone: Gone) {
+        gone.live.iter().for_each(|index| index.close());
+        for index in gone.deleted {
+            self.remove_index_folder(&index.uuid);
+        }
+    }
+
+    /// Removes the folder of an index that has a tombstone; the tombstone goes with the next change of the
+    /// state.
+    pub(in crate::node) fn remove_index_folder(&self, uuid: &Arc<str>) {
+        let _opening = self.names.lock(uuid);
+        let disk = &self.environment.disk;
+        let remove = || {
+            disk.remove_folder(&index_folder(uuid))?;
+            // Before the tombstone may go, it must be sure that the folder does not come back.
+            disk.folder("indices")?.sync_names()
+        };
+        match remove() {
+            Ok(()) => drop(self.buried.lock().insert(uuid.clone())),
+            Err(error) => tracing::warn!(%uuid, %error, "the folder of a deleted index is not removed yet"),
+        }
+    }
+}
+
+/// Settings and mapping were checked when they were planned: they can be taken.
+fn sync(live: &LiveIndex, old: &IndexMetadata, next: &IndexMetadata) {
+    let core = &live.core;
+    if old.settings != next.settings {
+        core.settings.store(next.typed.clone());
+        core.search_settings.store(Arc::new(search_settings(&next.typed)));
+    }
+    // Merged into the one that is there: its fields keep their numbers.
+    let mut mapping = core.mapping.load_full();
+    if old.mappings != next.mappings
+        && let Ok(merged) = mapping.merge(&next.mappings)
+    {
+        mapping = Arc::new(merged);
+    }
+    if old.settings != next.settings
+        && let Ok(settings) =
+            next.typed.mapping_settings(&next.settings, mapping.settings().analyzers.resources())
+        && let Ok(adapted) = mapping.with_settings(&settings)
+    {
+        mapping = Arc::new(adapted);
+    }
+    core.mapping.store(mapping);
+}

@@ -1,0 +1,194 @@
+//! Cluster state and settings.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::api::*;
+use crate::node::Node;
+use crate::node::life::open::apply_limits;
+use crate::node::life::segment_memory::{SIZE, check_budget};
+use crate::settings::nest;
+
+/// The parts of `_cluster/state`.
+const METRICS: [&str; 8] =
+    ["_all", "blocks", "metadata", "nodes", "routing_table", "routing_nodes", "master_node", "version"];
+
+impl Node {
+    /// The body of `GET /_cluster/state/{metrics}/{index}`; `metrics` is the comma list or `_all`.
+    pub fn cluster_state(&self, metrics: &str, expression: &str, options: IndicesOptions) -> Result<Value> {
+        let list: Vec<&str> = metrics.split(',').map(str::trim).filter(|metric| !metric.is_empty()).collect();
+        if let Some(unknown) = list.iter().find(|metric| !METRICS.contains(metric)) {
+            return Err(RequestError::illegal_argument(format!(
+                "request [/_cluster/state/{metrics}] contains unrecognized metric: [{unknown}]"
+            )));
+        }
+        let wants = |metric: &str| list.is_empty() || list.contains(&"_all") || list.contains(&metric);
+        let catalog = self.catalog.load();
+        let indices = catalog.resolve(expression, options)?;
+        let mut state = Map::new();
+        state.insert("cluster_name".into(), self.config.cluster_name.clone().into());
+        state.insert("cluster_uuid".into(), self.cluster_uuid().into());
+        if wants("version") {
+            state.insert("version".into(), catalog.version.into());
+            state.insert("state_uuid".into(), format!("{}-{}", self.cluster_uuid(), catalog.version).into());
+        }
+        if wants("master_node") {
+            state.insert("master_node".into(), self.node_id().into());
+        }
+        if wants("blocks") {
+            let mut blocks = Map::new();
+            for index in &indices {
+                let flags = &index.typed.blocks;
+                let known = [
+                    ("5", flags.read_only, "index read-only (api)"),
+                    ("7", flags.read, "index read (api)"),
+                    ("8", flags.write, "index write (api)"),
+                    ("9", flags.metadata, "index metadata (api)"),
+                    ("12", flags.read_only_allow_delete, "index read-only / allow delete (api)"),
+                    ("4", !index.open, "index closed"),
+                ];
+                let set: Map<String, Value> = known
+                    .into_iter()
+                    .filter(|(_, is_set, _)| *is_set)
+                    .map(|(id, _, description)| {
+                        (id.to_owned(), json!({"description": description, "retryable": false}))
+                    })
+                    .collect();
+                if !set.is_empty() {
+                    blocks.insert(index.name.to_string(), Value::Object(set));
+                }
+            }
+            let shown = if blocks.is_empty() { json!({}) } else { json!({"indices": blocks}) };
+            state.insert("blocks".into(), shown);
+        }
+        if wants("nodes") {
+            let node = json!({
+                "name": self.config.node_name,
+                "ephemeral_id": self.node_id(),
+                "transport_address": "127.0.0.1:9300",
+                "attributes": {},
+                "roles": ["data", "ingest", "master"],
+            });
+            state.insert("nodes".into(), json!({self.node_id(): node}));
+        }
+        if wants("metadata") {
+            let shown: Map<String, Value> = indices
+                .iter()
+                .map(|index| {
+                    let body = json!({
+                        "version": index.version,
+                        "mapping_version": index.version,
+                        "settings_version": index.version,
+                        "aliases_version": index.version,
+                        "routing_num_shards": index.typed.routing_num_shards,
+                        "state": if index.open { "open" } else { "close" },
+                        "settings": nest(&index.shown_settings()),
+                        "mappings": {"_doc": &*index.mappings},
+                        "aliases": index.aliases.keys().collect::<Vec<_>>(),
+                        "primary_terms": (0..index.typed.number_of_shards).map(|shard| (shard.to_string(), json!(1))).collect::<Map<_, _>>(),
+                        "in_sync_allocations": {},
+                        "rollover_info": index.rollover_info,
+                        "system": false,
+                    });
+                    (index.name.to_string(), body)
+                })
+                .collect();
+            let templates = Value::Object(catalog.templates.get_legacy(""));
+            state.insert(
+                "metadata".into(),
+                json!({
+                    "cluster_uuid": self.cluster_uuid(),
+                    "cluster_uuid_committed": true,
+                    "cluster_coordination": {"term": 1, "last_committed_config": [self.node_id()], "last_accepted_config": [self.node_id()], "voting_config_exclusions": []},
+                    "templates": templates,
+                    "indices": shown,
+                    "index-graveyard": {"tombstones": []},
+                }),
+            );
+        }
+        if wants("routing_table") {
+            let table: Map<String, Value> = indices
+                .iter()
+                .map(|index| (index.name.to_string(), json!({"shards": self.routing_of(index)})))
+                .collect();
+            state.insert("routing_table".into(), json!({"indices": table}));
+        }
+        if wants("routing_nodes") {
+            let all: Vec<Value> = indices
+                .iter()
+                .flat_map(|index| {
+                    self.routing_of(index).into_iter().flat_map(|(_, copies)| match copies {
+                        Value::Array(copies) => copies,
+                        _ => Vec::new(),
+                    })
+                })
+                .collect();
+            let (assigned, unassigned): (Vec<Value>, Vec<Value>) =
+                all.into_iter().partition(|copy| copy["state"] == "STARTED");
+            state.insert(
+                "routing_nodes".into(),
+                json!({"unassigned": unassigned, "nodes": {self.node_id(): assigned}}),
+            );
+        }
+        Ok(Value::Object(state))
+    }
+
+    fn routing_of(&self, index: &Arc<crate::catalog::IndexMetadata>) -> Map<String, Value> {
+        let live = self.live.load().get(&index.uuid).cloned();
+        (0..index.typed.number_of_shards)
+            .map(|number| {
+                let is_started = match &live {
+                    Some(live) => live.shards.get(number as usize).is_some_and(|shard| shard.is_started()),
+                    None => !index.open,
+                };
+                let copy = |primary: bool, is_started: bool| {
+                    let state = if is_started { "STARTED" } else { "UNASSIGNED" };
+                    let node = if is_started { Value::from(self.node_id()) } else { Value::Null };
+                    json!({"state": state, "primary": primary, "node": node, "relocating_node": null, "shard": number, "index": &*index.name})
+                };
+                let mut copies = vec![copy(true, is_started)];
+                copies.extend((0..index.typed.number_of_replicas.min(1000)).map(|_| copy(false, false)));
+                (number.to_string(), Value::Array(copies))
+            })
+            .collect()
+    }
+
+    /// `{"persistent": {..}, "transient": {..}}`, flat keys; `defaults` is added when asked for.
+    pub fn cluster_settings(&self, include_defaults: bool) -> Result<Value> {
+        let settings = self.settings.load();
+        let mut shown = json!({"persistent": settings.persistent, "transient": settings.transient});
+        if include_defaults {
+            shown["defaults"] = Value::Object(settings.defaults());
+        }
+        Ok(shown)
+    }
+
+    /// See [`ClusterSettings::loggers`](crate::settings::ClusterSettings::loggers).
+    pub fn loggers(&self) -> Vec<(String, String)> {
+        self.settings.load().loggers()
+    }
+
+    /// The effective value of one cluster setting, as text.
+    pub fn cluster_setting(&self, key: &'static str) -> String {
+        self.settings.load().text(key).to_owned()
+    }
+
+    /// `PUT /_cluster/settings`: answers what was set, flat: `{"persistent": {..}, "transient": {..}}`.
+    pub fn put_cluster_settings(&self, body: &Value) -> Result<Value> {
+        let _changing = self.changing.lock();
+        let (next, persistent, transient) = self.settings.load().update(body)?;
+        if persistent.contains_key(SIZE) || transient.contains_key(SIZE) {
+            check_budget(&next, self.ledger.limit_bytes)?;
+        }
+        if next.persistent != self.settings.load().persistent {
+            self.change_state(|state| state.persistent_settings = next.persistent.clone())?;
+        }
+        apply_limits(&self.ledger, &next);
+        self.apply_segment_memory(&next);
+        self.scripts.set_limits(next.script_limits()?);
+        self.settings.store(Arc::new(next));
+        Ok(json!({"persistent": persistent, "transient": transient}))
+    }
+}

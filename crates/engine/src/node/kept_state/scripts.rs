@@ -1,0 +1,104 @@
+//! Stored scripts: put, get, delete; kept over restarts.
+
+use std::collections::HashMap;
+
+use limber_mapping::RequestError;
+use limber_script::{ScriptContext, StoredScript};
+use serde_json::{Value, json};
+
+use crate::api::Result;
+use crate::node::Node;
+
+/// Characters of a script's id.
+const ID_LENGTH_MAX: usize = 512;
+/// Scripts of a node: all of them are in one file.
+const SCRIPTS_MAX: usize = 10_000;
+
+/// The scripts of the state file.
+pub(in crate::node) fn restored(scripts: &Value) -> HashMap<String, StoredScript> {
+    let text = |script: &Value, key: &str| script[key].as_str().unwrap_or_default().to_owned();
+    let stored =
+        |script: &Value| StoredScript { language: text(script, "lang"), source: text(script, "source") };
+    scripts.as_object().into_iter().flatten().map(|(id, script)| (id.clone(), stored(script))).collect()
+}
+
+/// The context that a name in the URL stands for, where Limber has it.
+fn context_of(name: &str) -> Result<ScriptContext> {
+    const KNOWN: &[ScriptContext] = &[
+        ScriptContext::Score,
+        ScriptContext::Field,
+        ScriptContext::Filter,
+        ScriptContext::NumberSort,
+        ScriptContext::Update,
+        ScriptContext::Ingest,
+        ScriptContext::IngestCondition,
+    ];
+    KNOWN
+        .iter()
+        .copied()
+        .find(|context| context.name() == name)
+        .ok_or_else(|| RequestError::unsupported(format_args!("script context [{name}]")))
+}
+
+impl Node {
+    /// Scripts that were compiled, that fell out of the cache, and that were refused because there were too
+    /// many.
+    pub fn script_statistics(&self) -> (u64, u64, u64) {
+        self.scripts.statistics()
+    }
+
+    /// `PUT _scripts/ID`, compiled for `context` where one is named.
+    pub fn put_script(&self, id: &str, context: Option<&str>, body: &Value) -> Result<()> {
+        let script = StoredScript::parse(body)?;
+        if id.len() > ID_LENGTH_MAX || id.contains('#') {
+            return Err(RequestError::illegal_argument(format!(
+                "stored script id [{id}] has more than {ID_LENGTH_MAX} characters or contains '#'"
+            )));
+        }
+        let limit = self.settings.load().script_limits()?.source_bytes_max;
+        if script.source.len() > limit {
+            return Err(RequestError::illegal_argument(format!(
+                "exceeded max allowed stored script size in bytes [{limit}] with size [{}] for script [{id}]",
+                script.source.len()
+            )));
+        }
+        let context = context.map(context_of).transpose()?;
+        self.scripts.check(&script, context)?;
+        let _changing = self.changing.lock();
+        self.change_scripts(|scripts| {
+            if scripts.as_object().is_some_and(|known| known.len() >= SCRIPTS_MAX && !known.contains_key(id))
+            {
+                return Err(RequestError::illegal_argument(format!(
+                    "there are [{SCRIPTS_MAX}] scripts already"
+                )));
+            }
+            scripts[id] = json!({"lang": script.language, "source": script.source});
+            Ok(())
+        })
+    }
+
+    /// The script under an id.
+    pub fn get_script(&self, id: &str) -> Option<StoredScript> {
+        self.scripts.stored(id)
+    }
+
+    /// `DELETE _scripts/{id}`; `NotFound` for an unknown id.
+    pub fn delete_script(&self, id: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.change_scripts(|scripts| match scripts.as_object_mut().and_then(|known| known.remove(id)) {
+            Some(_) => Ok(()),
+            None => Err(RequestError::not_found(
+                "resource_not_found_exception",
+                format!("stored script [{id}] does not exist and cannot be deleted"),
+            )),
+        })
+    }
+
+    fn change_scripts(&self, change: impl FnOnce(&mut Value) -> Result<()>) -> Result<()> {
+        let mut scripts = self.state.load().scripts.clone();
+        change(&mut scripts)?;
+        self.change_state(|state| state.scripts = scripts.clone())?;
+        self.scripts.set_stored(restored(&scripts));
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Users, roles, keys and tokens: a part of the node's state, changed in one step.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use limber_access::Store;
+use limber_mapping::RequestError;
+use limber_store::directory::Replaced;
+use limber_store::{Disk, FsDisk};
+use serde_json::Value;
+
+use super::state::NodeState;
+use crate::api::Result;
+use crate::environment::Environment;
+use crate::node::{Node, STATE_FOLDER, STATE_NAME};
+use crate::shard::store_error;
+
+impl Node {
+    /// What is there now.
+    pub fn security(&self) -> Arc<Store> {
+        self.security.load_full()
+    }
+
+    /// Changes it, durably, or not at all.
+    ///
+    /// # Errors
+    /// Those of `change`, that there are too many entries, or that the state cannot be written.
+    pub fn change_security<T>(&self, change: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        let _changing = self.changing.lock();
+        let mut next = (*self.security.load_full()).clone();
+        let outcome = change(&mut next)?;
+        next.version += 1;
+        next.tidy(self.environment.clock.now_millis())?;
+        let kept = next.to_json();
+        self.change_state(|state| state.security = kept)?;
+        self.security.store(Arc::new(next));
+        Ok(outcome)
+    }
+}
+
+/// Refuses what cannot be done to an index of which parts are hidden from the request of this thread.
+///
+/// # Errors
+/// `BadRequest` with `why`.
+pub(in crate::node) fn check_sees_all(index: &str, why: &str) -> Result<()> {
+    limber_access::current().map_or(Ok(()), |access| access.check_unlimited(index, None, why))
+}
+
+/// Gives a user of a data folder that no server uses another password; the folder is locked meanwhile.
+///
+/// # Errors
+/// The folder holds no node or is in use, there is no such user, or the password is not valid.
+pub fn set_password_offline(path: &Path, user: &str, password: &str) -> Result<()> {
+    let disk: Arc<dyn Disk> = Arc::new(FsDisk::open(path).map_err(|error| match error {
+        limber_store::Error::Locked { path } => RequestError::internal(
+            "illegal_state_exception",
+            format!("the data folder {} is in use by another process", path.display()),
+        ),
+        other => store_error(&other),
+    })?);
+    let environment = Environment::system(disk);
+    let folder = environment.folder(STATE_FOLDER).map_err(|error| store_error(&error))?;
+    if !folder.exists(STATE_NAME).map_err(|error| store_error(&error))? {
+        let reason = format!("[{}] holds no node: start a server on it first", path.display());
+        return Err(RequestError::illegal_argument(reason));
+    }
+    let (mut state, _) = NodeState::load(&environment)?;
+    let mut store = Store::from_json(&state.security)?;
+    store.set_password(user, "password", &Value::from(password))?;
+    store.set_enabled(user, true)?;
+    store.version += 1;
+    state.security = store.to_json();
+    state.version += 1;
+    match state.replace(&environment) {
+        Replaced::Done => Ok(()),
+        Replaced::Untouched(error) | Replaced::Unknown(error) => Err(store_error(&error)),
+    }
+}

@@ -1,0 +1,347 @@
+//! What the node keeps beside its indices, and which indices there are.
+//!
+//! One file, `state/node.json`, checked and replaced as a whole ([`crate::checked_file`]). One replacement is one change, whatever it
+//! spans: an index exists when it is listed here, is on its way out when it has a tombstone, and has the metadata of `pending` where that
+//! is newer than its own file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_store::Error;
+use serde_json::{Map, Value, json};
+
+use crate::api::Result;
+use crate::catalog::{Alias, DataStream, IndexMetadata, Templates};
+use crate::checked_file::{Format, damaged};
+use crate::environment::Environment;
+use crate::lifecycle::RUNNING;
+use crate::shard::store_error;
+use limber_store::directory::{Replaced, replace};
+
+pub(crate) const STATE_FOLDER: &str = "state";
+pub(crate) const STATE_NAME: &str = "node.json";
+/// The file as messages name it.
+const FILE: &str = "state/node.json";
+/// Version 1 had no first line, and neither listed indices nor pending metadata: an index was there when its file was.
+const FORMAT: Format = Format { magic: "limber-node", version: 2 };
+
+/// An index that exists, as far as it has to be known when its own file cannot be read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Listed {
+    /// `None`: a file of version 1 did not say, and the index's own could not be read since.
+    pub name: Option<Arc<str>>,
+    pub aliases: BTreeMap<String, Alias>,
+}
+
+/// Metadata that a change of several indices made, until the index's own file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Pending {
+    /// [`IndexMetadata::to_json`].
+    pub metadata: Value,
+    /// The index had no file of its own yet.
+    pub is_first: bool,
+}
+
+impl Pending {
+    pub(crate) fn version(&self) -> u64 {
+        self.metadata["version"].as_u64().unwrap_or(0)
+    }
+}
+
+/// Which metadata of an index counts: that of its own file, or that of the node's state.
+pub(crate) enum Newest<'s> {
+    Own(Box<IndexMetadata>),
+    /// The file has an older version; 0 where there is none yet.
+    Pending {
+        pending: &'s Pending,
+        own_version: u64,
+    },
+    /// The file was there, and may have been newer than what the state has.
+    Lost,
+    None,
+}
+
+impl Newest<'_> {
+    pub(crate) fn of(own: Option<IndexMetadata>, pending: Option<&Pending>) -> Newest<'_> {
+        match (own, pending) {
+            (Some(own), Some(pending)) if pending.version() > own.version => {
+                Newest::Pending { pending, own_version: own.version }
+            }
+            (Some(own), _) => Newest::Own(Box::new(own)),
+            (None, Some(pending)) if pending.is_first => Newest::Pending { pending, own_version: 0 },
+            (None, Some(_)) => Newest::Lost,
+            (None, None) => Newest::None,
+        }
+    }
+}
+
+/// A rollover of an alias that a node of version 1 had begun.
+#[derive(Debug, Clone)]
+pub(crate) struct BegunRollover {
+    pub alias: String,
+    pub definition: Alias,
+    pub is_explicit: bool,
+    pub old: String,
+    pub new: String,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct NodeState {
+    pub node_id: String,
+    pub cluster_uuid: String,
+    /// Counts changes.
+    pub version: u64,
+    pub persistent_settings: Map<String, Value>,
+    pub templates: Templates,
+    pub pipelines: Value,
+    /// Search pipelines by id, as they were put ([`crate::search_pipeline`]).
+    pub search_pipelines: Value,
+    /// Stored scripts by id: `lang`, `source`.
+    pub scripts: Value,
+    /// Sets of synonyms by name: rules by id.
+    pub synonyms: Value,
+    /// Sets of query rules by name: their rules ([`crate::query_rules`]).
+    pub query_rules: Value,
+    /// By name: [`DataStream::to_json`].
+    pub data_streams: Value,
+    /// Transforms by id: `config`, `is_started`, `checkpoint` ([`crate::node::policy::transforms`]).
+    pub transforms: Value,
+    /// Enrich policies by name: [`crate::enrich::Policy::to_json`].
+    pub enrich_policies: Value,
+    /// Policies by name: [`crate::lifecycle::Policy::to_json`].
+    pub policies: Value,
+    /// `STOPPING` or `STOPPED` where lifecycles stand still; else `RUNNING`.
+    pub lifecycle_mode: String,
+    /// Repositories by name: their definitions.
+    pub repositories: Value,
+    /// `policies` by id, `mode`, `retention`: see [`crate::snapshot::policy`].
+    pub snapshot_lifecycle: Value,
+    /// Users, roles and keys: [`limber_access::Store::to_json`].
+    pub security: Value,
+    /// The indices that exist, by uuid.
+    pub indices: BTreeMap<Arc<str>, Listed>,
+    /// Uuids of indices that were deleted and whose folders may still be there.
+    pub tombstones: BTreeSet<Arc<str>>,
+    pub pending: BTreeMap<Arc<str>, Pending>,
+    /// Uuids of folders that were there before this file: whatever is in them, they are not of creations that were cut short.
+    pub set_aside: BTreeSet<Arc<str>>,
+}
+
+/// How a state was found at start; a folder that it does not list means something else in each case.
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one value, read once at start")]
+pub(crate) enum Origin {
+    /// A file of version 1: every index with a file of its own exists.
+    Unlisted {
+        rollover: Option<BegunRollover>,
+    },
+    Listed,
+}
+
+impl NodeState {
+    /// `set_aside`: folders of indices that are there already.
+    fn new(environment: &Environment, set_aside: BTreeSet<Arc<str>>) -> NodeState {
+        NodeState {
+            node_id: environment.uuid(),
+            cluster_uuid: environment.uuid(),
+            version: 0,
+            persistent_settings: Map::new(),
+            templates: Templates::default(),
+            pipelines: json!({}),
+            search_pipelines: json!({}),
+            scripts: json!({}),
+            synonyms: json!({}),
+            query_rules: json!({}),
+            data_streams: json!({}),
+            transforms: json!({}),
+            enrich_policies: json!({}),
+            policies: json!({}),
+            lifecycle_mode: RUNNING.to_owned(),
+            repositories: json!({}),
+            snapshot_lifecycle: json!({}),
+            security: json!({}),
+            indices: BTreeMap::new(),
+            tombstones: BTreeSet::new(),
+            pending: BTreeMap::new(),
+            set_aside,
+        }
+    }
+
+    /// Reads the file, or begins a new node.
+    ///
+    /// # Errors
+    /// The file cannot be read, is damaged or of a newer version; it is named.
+    pub(in crate::node) fn load(environment: &Environment) -> Result<(NodeState, Origin)> {
+        let directory = environment.folder(STATE_FOLDER).map_err(|e| store_error(&e))?;
+        if directory.exists(STATE_NAME).map_err(|e| unreadable(&e))? {
+            let bytes = directory.open(STATE_NAME).map_err(|e| unreadable(&e))?;
+            return NodeState::from_bytes(&bytes);
+        }
+        let folders = environment.disk.folders("indices").map_err(|e| store_error(&e))?;
+        let state = NodeState::new(environment, folders.into_iter().map(Arc::from).collect());
+        match state.replace(environment) {
+            Replaced::Done => Ok((state, Origin::Listed)),
+            Replaced::Untouched(error) | Replaced::Unknown(error) => Err(store_error(&error)),
+        }
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(NodeState, Origin)> {
+        let bad = |why: &str| damaged(FILE, why);
+        let (is_listed, value) = FORMAT.decode_or_plain(bytes, FILE)?;
+        let text =
+            |key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| bad(&format!("no [{key}]")));
+        let members = |key: &str| value[key].as_object().into_iter().flatten();
+        let bodies = |key: &str| -> BTreeMap<String, Value> {
+            members(key).map(|(name, body)| (name.clone(), body.clone())).collect()
+        };
+        // Files of before there were such things have none.
+        let object = |key: &str| if value[key].is_object() { value[key].clone() } else { json!({}) };
+        let uuids = |key: &str| -> BTreeSet<Arc<str>> {
+            value[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(Arc::from).collect()
+        };
+        let mut indices = BTreeMap::new();
+        for (uuid, body) in members("indices") {
+            indices.insert(uuid.as_str().into(), Listed::from_json(body)?);
+        }
+        let pending = members("pending").map(|(uuid, body)| {
+            let is_first = body["is_first"] == true;
+            (uuid.as_str().into(), Pending { metadata: body["metadata"].clone(), is_first })
+        });
+        let state = NodeState {
+            node_id: text("node_id")?,
+            cluster_uuid: text("cluster_uuid")?,
+            version: value["version"].as_u64().unwrap_or(0),
+            persistent_settings: value["persistent_settings"].as_object().cloned().unwrap_or_default(),
+            templates: Templates {
+                legacy: bodies("templates"),
+                composable: bodies("index_templates"),
+                components: bodies("component_templates"),
+                ..Templates::default()
+            },
+            pipelines: value["pipelines"].clone(),
+            search_pipelines: object("search_pipelines"),
+            scripts: object("scripts"),
+            synonyms: object("synonyms"),
+            query_rules: object("query_rules"),
+            data_streams: object("data_streams"),
+            transforms: object("transforms"),
+            enrich_policies: object("enrich_policies"),
+            policies: object("policies"),
+            lifecycle_mode: value["lifecycle_mode"].as_str().unwrap_or(RUNNING).to_owned(),
+            repositories: object("repositories"),
+            snapshot_lifecycle: object("snapshot_lifecycle"),
+            security: object("security"),
+            indices,
+            tombstones: uuids(if is_listed { "tombstones" } else { "doomed" }),
+            pending: pending.collect(),
+            set_aside: uuids("set_aside"),
+        };
+        let origin = match is_listed {
+            true => Origin::Listed,
+            false => Origin::Unlisted { rollover: BegunRollover::from_json(&value["rollover"])? },
+        };
+        Ok((state, origin))
+    }
+
+    pub(in crate::node) fn replace(&self, environment: &Environment) -> Replaced {
+        self.replace_by(&self.to_text(), environment)
+    }
+
+    /// Its JSON.
+    pub(in crate::node) fn to_text(&self) -> String {
+        self.to_json().to_string()
+    }
+
+    /// Writes `text`, its JSON.
+    pub(in crate::node) fn replace_by(&self, text: &str, environment: &Environment) -> Replaced {
+        match environment.folder(STATE_FOLDER) {
+            Ok(directory) => replace(&*directory, STATE_NAME, &FORMAT.encode(text)),
+            Err(error) => Replaced::Untouched(error),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let indices: Map<String, Value> =
+            self.indices.iter().map(|(uuid, listed)| (uuid.to_string(), listed.to_json())).collect();
+        let pending = self.pending.iter().map(|(uuid, pending)| {
+            let body = json!({"is_first": pending.is_first, "metadata": pending.metadata});
+            (uuid.to_string(), body)
+        });
+        json!({
+            "node_id": self.node_id,
+            "cluster_uuid": self.cluster_uuid,
+            "version": self.version,
+            "persistent_settings": self.persistent_settings,
+            "templates": self.templates.legacy,
+            "index_templates": self.templates.composable,
+            "component_templates": self.templates.components,
+            "pipelines": self.pipelines,
+            "search_pipelines": self.search_pipelines,
+            "scripts": self.scripts,
+            "synonyms": self.synonyms,
+            "query_rules": self.query_rules,
+            "data_streams": self.data_streams,
+            "transforms": self.transforms,
+            "enrich_policies": self.enrich_policies,
+            "policies": self.policies,
+            "lifecycle_mode": self.lifecycle_mode,
+            "repositories": self.repositories,
+            "snapshot_lifecycle": self.snapshot_lifecycle,
+            "security": self.security,
+            "indices": indices,
+            "tombstones": texts(&self.tombstones),
+            "set_aside": texts(&self.set_aside),
+            "pending": pending.collect::<Map<_, _>>(),
+        })
+    }
+
+    pub(in crate::node) fn put_data_stream(&mut self, stream: &DataStream) {
+        self.data_streams[&*stream.name] = stream.to_json();
+    }
+
+    pub(in crate::node) fn delete_data_stream(&mut self, name: &str) {
+        if let Some(streams) = self.data_streams.as_object_mut() {
+            streams.shift_remove(name);
+        }
+    }
+}
+
+impl Listed {
+    pub(in crate::node) fn of(index: &IndexMetadata) -> Listed {
+        Listed { name: Some(index.name.clone()), aliases: index.aliases.clone() }
+    }
+
+    fn to_json(&self) -> Value {
+        let aliases: Map<String, Value> =
+            self.aliases.iter().map(|(name, alias)| (name.clone(), alias.to_json())).collect();
+        json!({"name": self.name.as_deref(), "aliases": aliases})
+    }
+
+    fn from_json(body: &Value) -> Result<Listed> {
+        let mut aliases = BTreeMap::new();
+        for (name, alias) in body["aliases"].as_object().into_iter().flatten() {
+            aliases.insert(name.clone(), Alias::parse(alias)?);
+        }
+        Ok(Listed { name: body["name"].as_str().map(Arc::from), aliases })
+    }
+}
+
+impl BegunRollover {
+    fn from_json(begun: &Value) -> Result<Option<BegunRollover>> {
+        let text = |key: &str| begun[key].as_str().map(str::to_owned);
+        let (Some(alias), Some(old), Some(new)) = (text("alias"), text("old"), text("new")) else {
+            return Ok(None);
+        };
+        let definition = Alias::parse(&begun["definition"])?;
+        Ok(Some(BegunRollover { alias, definition, is_explicit: begun["is_explicit"] == true, old, new }))
+    }
+}
+
+fn texts(set: &BTreeSet<Arc<str>>) -> Vec<&str> {
+    set.iter().map(|text| &**text).collect()
+}
+
+fn unreadable(error: &Error) -> RequestError {
+    RequestError::internal("i_o_exception", format!("[{FILE}] cannot be read: {error}"))
+}

@@ -1,0 +1,175 @@
+//! Sets of synonyms and the analyzers that read them: put, get, delete, reload.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use serde_json::{Value, json};
+
+use crate::api::{BroadcastResponse, IndicesOptions, Result};
+use crate::catalog::IndexMetadata;
+use crate::node::Node;
+use crate::node::index::live::LiveIndex;
+use crate::synonyms::{self, SETS_MAX, SynonymSet};
+
+fn no_set(name: &str) -> RequestError {
+    RequestError::not_found("resource_not_found_exception", format!("synonyms set [{name}] not found"))
+}
+
+fn no_rule(set: &str, rule: &str) -> RequestError {
+    let reason = format!("synonym rule [{rule}] not found on synonyms set [{set}]");
+    RequestError::not_found("resource_not_found_exception", reason)
+}
+
+impl Node {
+    /// `PUT _synonyms/{set}`: whether the set is new. `text` is the body as it came.
+    pub fn put_synonyms(&self, name: &str, body: &Value, text: &str) -> Result<bool> {
+        let set = synonyms::parse_set(body, text, || {
+            self.flake_ids.generate(1, self.now_millis()).get(0).to_owned()
+        })?;
+        self.change_synonyms(|sets| {
+            if sets.len() >= SETS_MAX && !sets.contains_key(name) {
+                let reason = format!("there are [{SETS_MAX}] sets of synonyms already");
+                return Err(RequestError::illegal_argument(reason));
+            }
+            Ok(sets.insert(name.to_owned(), set).is_none())
+        })
+    }
+
+    /// `PUT _synonyms/{set}/{rule}`: whether the rule is new.
+    pub fn put_synonym_rule(&self, name: &str, id: &str, body: &Value, text: &str) -> Result<bool> {
+        let rule = synonyms::parse_rule(body, text)?;
+        self.change_synonyms(|sets| sets.get_mut(name).ok_or_else(|| no_set(name))?.put(id, &rule))
+    }
+
+    /// `DELETE _synonyms/{set}`: not while an index uses it.
+    pub fn delete_synonyms(&self, name: &str) -> Result<()> {
+        self.change_synonyms(|sets| {
+            let used_in = self.indices_with(name);
+            if !used_in.is_empty() {
+                return Err(RequestError::illegal_argument(format!(
+                    "synonyms set [{name}] cannot be deleted as it is used in the following indices: {}",
+                    used_in.join(", ")
+                )));
+            }
+            sets.remove(name).map(drop).ok_or_else(|| no_set(name))
+        })
+    }
+
+    /// `DELETE _synonyms/{set}/{id}`; `NotFound` for an unknown set or rule. Analyzers that use the set are made
+    /// again.
+    pub fn delete_synonym_rule(&self, name: &str, id: &str) -> Result<()> {
+        self.change_synonyms(|sets| {
+            let set = sets.get_mut(name).ok_or_else(|| no_set(name))?;
+            if set.remove(id) { Ok(()) } else { Err(no_rule(name, id)) }
+        })
+    }
+
+    /// `GET _synonyms`.
+    pub fn list_synonyms(&self, from: i64, size: i64) -> Result<Value> {
+        let sets = self.analysis.sets();
+        let all = sets.iter().map(|(name, set)| json!({"synonyms_set": name, "count": set.len()}));
+        Ok(json!({"count": sets.len(), "results": synonyms::page(all.collect(), from, size)?}))
+    }
+
+    /// `GET _synonyms/{set}`.
+    pub fn get_synonyms(&self, name: &str, from: i64, size: i64) -> Result<Value> {
+        let sets = self.analysis.sets();
+        let page = |set: &SynonymSet| {
+            let rules = synonyms::page(set.rules().map(synonyms::shown).collect(), from, size)?;
+            Ok(json!({"count": set.len(), "synonyms_set": rules}))
+        };
+        match sets.get(name) {
+            Some(set) => page(set),
+            // What is wrong with the page is told first.
+            None => page(&SynonymSet::default()).and(Err(no_set(name))),
+        }
+    }
+
+    /// `GET _synonyms/{set}/{rule}`.
+    pub fn get_synonym_rule(&self, name: &str, id: &str) -> Result<Value> {
+        let sets = self.analysis.sets();
+        let set = sets.get(name).ok_or_else(|| no_set(name))?;
+        let rule = set.get(id).ok_or_else(|| no_rule(name, id))?;
+        Ok(synonyms::shown((id, rule)))
+    }
+
+    /// One change of the sets, on disk before anybody sees it.
+    fn change_synonyms<T>(
+        &self,
+        change: impl FnOnce(&mut BTreeMap<String, SynonymSet>) -> Result<T>,
+    ) -> Result<T> {
+        let _changing = self.changing.lock();
+        let mut sets = (*self.analysis.sets()).clone();
+        let answer = change(&mut sets)?;
+        let json = |(name, set): (&String, &SynonymSet)| (name.clone(), set.to_json());
+        let kept = Value::Object(sets.iter().map(json).collect());
+        self.change_state(|state| state.synonyms = kept.clone())?;
+        self.analysis.set_sets(sets);
+        Ok(answer)
+    }
+
+    /// Names of open indices with an analyzer that reads this set or file.
+    fn indices_with(&self, resource: &str) -> Vec<String> {
+        let live = self.live.load_full();
+        let uses = |mapping: &limber_mapping::Mapping| {
+            !mapping.settings().analyzers.reloadable(Some(resource)).is_empty()
+        };
+        let names = live.values().filter(|index| uses(&index.core.mapping.load()));
+        names.map(|index| index.core.name.to_string()).collect()
+    }
+
+    /// Reads anew what the analyzers for searching of these indices are made of, those alone that read
+    /// `resource` where one is named.
+    pub fn reload_search_analyzers(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        resource: Option<&str>,
+    ) -> Result<Value> {
+        let mut shards = BroadcastResponse::default();
+        let mut details = Vec::new();
+        for (metadata, live) in self.live_of(expression, options)? {
+            shards.total += live.shards.len() as u32;
+            shards.successful += live.shards.len() as u32;
+            let Some(names) = self.reload_analyzers_of(&metadata, &live, resource)? else { continue };
+            details.push(json!({
+                "index": &*metadata.name,
+                "reloaded_analyzers": names,
+                "reloaded_node_ids": [self.node_id()],
+            }));
+        }
+        // Answers that were kept were found by the analyzers as they were.
+        if !details.is_empty() {
+            self.clear_cache(expression, options, true, true)?;
+        }
+        Ok(json!({"_shards": shards.to_json(), "reload_details": details}))
+    }
+
+    /// Names of the analyzers that were read anew; `None`: the index has none of them.
+    fn reload_analyzers_of(
+        &self,
+        metadata: &IndexMetadata,
+        live: &LiveIndex,
+        resource: Option<&str>,
+    ) -> Result<Option<Vec<String>>> {
+        // The sets are read under the lock of the index, as its mapping is changed under it: else whoever read them first could be
+        // the last to store its mapping, with sets that are replaced already.
+        let file = self.index_files.get(&metadata.uuid);
+        let _written = file.as_ref().map(|file| file.lock());
+        let mapping = live.core.mapping.load_full();
+        let names = mapping.settings().analyzers.reloadable(resource);
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let settings = metadata.typed.mapping_settings(&metadata.settings, &self.analysis())?;
+        live.core.mapping.store(Arc::new(mapping.with_settings(&settings)?));
+        Ok(Some(names))
+    }
+
+    /// The same for a set of synonyms, in all indices, as the answers to its changes show it.
+    pub fn reload_synonyms(&self, set: &str) -> Result<Value> {
+        self.reload_search_analyzers("_all", IndicesOptions::BROADCAST, Some(set))
+    }
+}

@@ -1,0 +1,370 @@
+//! What runs beside the requests: refresh, translog sync, flush, merges, lifecycles, recovery of failed
+//! shards, the disk monitor.
+//!
+//! All threads are started here and end with the node. Each round is a method of [`Node`], so that tests
+//! without threads run it themselves.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::api::IndicesOptions;
+use crate::node::Node;
+use crate::settings::Durability;
+use crate::shard::{Shard, is_filling, largest_buffer};
+use crate::waiting::patiently;
+
+/// How often the scheduler looks for work.
+const TICK: Duration = Duration::from_millis(50);
+/// Ticks in a second.
+const SECOND_TICKS: u64 = 20;
+
+pub(in crate::node) struct Background {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Background {
+    pub(in crate::node) fn start(node: &Arc<Node>) -> Background {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut background = Background { stop: stop.clone(), threads: Vec::new() };
+        // Each on its own: a replay that takes minutes, or a disk that does not answer, holds up none of the
+        // others.
+        for round in Round::ALL {
+            let threads = if round == Round::Merge { merge_threads() } else { 1 };
+            for _ in 0..threads {
+                background.spawn(node, round);
+            }
+        }
+        background
+    }
+
+    fn spawn(&mut self, node: &Arc<Node>, round: Round) {
+        let name = format!("{round:?}").to_lowercase();
+        let buffers_thread = (round == Round::Buffers).then(|| node.clone());
+        let (node, stop): (Weak<Node>, _) = (Arc::downgrade(node), self.stop.clone());
+        let run = move || {
+            let mut tick = 0u64;
+            while !stop.load(Ordering::Acquire) {
+                std::thread::park_timeout(TICK);
+                let Some(node) = node.upgrade() else { return };
+                if stop.load(Ordering::Acquire) {
+                    return;
+                }
+                tick += 1;
+                if !tick.is_multiple_of(round.every_ticks()) {
+                    continue;
+                }
+                // A panic in one round is a bug to be logged; the rounds go on.
+                let run = std::panic::AssertUnwindSafe(|| node.run_round(round));
+                if std::panic::catch_unwind(run).is_err() {
+                    tracing::error!(?round, "a background round panicked");
+                }
+            }
+        };
+        match std::thread::Builder::new().name(name.clone()).spawn(run) {
+            Ok(thread) => {
+                if let Some(node) = buffers_thread {
+                    let _ = node.buffers_thread.set(thread.thread().clone());
+                }
+                self.threads.push(thread);
+            }
+            Err(error) => tracing::error!(%error, name, "background thread does not start"),
+        }
+    }
+
+    /// Ends the threads and waits for them.
+    pub(in crate::node) fn stop(self) {
+        self.stop.store(true, Ordering::Release);
+        let this = std::thread::current().id();
+        for thread in self.threads {
+            // The last reference to the node may be dropped by one of its own threads.
+            if thread.thread().id() != this {
+                let _ = thread.join();
+            }
+        }
+    }
+
+    /// Ends the threads without waiting.
+    pub(in crate::node) fn abandon(self) {
+        self.stop.store(true, Ordering::Release);
+    }
+}
+
+/// What one of the background threads does, again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Round {
+    /// Refreshes the shards whose interval is over.
+    Refresh,
+    /// Writes buffers out before their memory runs out.
+    Buffers,
+    /// Makes the logs of `async` indices durable, and checkpoints of all.
+    Sync,
+    /// Flushes the shards whose time has come.
+    Flush,
+    /// Opens shards that failed.
+    Recovery,
+    /// Watches the room on the disk.
+    Disk,
+    /// Brings the files of indices up to date with the state of the node.
+    Metadata,
+    /// Drops what nobody may ask for any more.
+    Expiry,
+    /// Merges segments.
+    Merge,
+    /// Index lifecycles and those of data streams, snapshot policies, transforms.
+    Lifecycle,
+    /// Reads what is on disk, to find what rots.
+    Scrub,
+}
+
+impl Round {
+    /// All rounds; each has a thread of its own.
+    pub const ALL: [Round; 11] = [
+        Round::Refresh,
+        Round::Buffers,
+        Round::Sync,
+        Round::Flush,
+        Round::Recovery,
+        Round::Disk,
+        Round::Metadata,
+        Round::Expiry,
+        Round::Merge,
+        Round::Lifecycle,
+        Round::Scrub,
+    ];
+
+    fn every_ticks(self) -> u64 {
+        match self {
+            Round::Recovery | Round::Disk | Round::Metadata | Round::Expiry => SECOND_TICKS,
+            _ => 1,
+        }
+    }
+}
+
+fn merge_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).clamp(1, 4))
+}
+
+impl Node {
+    /// One round of one background thread. Tests without threads decide themselves when each of them runs.
+    pub fn run_round(&self, round: Round) {
+        match round {
+            Round::Refresh => self.refresh_round(),
+            Round::Buffers => self.buffers_round(),
+            Round::Sync => self.sync_round(),
+            Round::Flush => self.flush_round(),
+            Round::Recovery => self.recovery_round(),
+            Round::Disk => self.watch_disk(),
+            Round::Metadata => {
+                self.metadata_round();
+                self.remove_unfinished_copies();
+            }
+            Round::Expiry => self.expiry_round(),
+            Round::Merge => self.merge_round(),
+            Round::Lifecycle => {
+                self.lifecycle_tick();
+                self.stream_lifecycle_tick();
+                self.snapshot_policy_tick();
+                self.transform_tick();
+            }
+            Round::Scrub => self.scrub_round(),
+        }
+    }
+
+    pub(in crate::node) fn shards(&self) -> Vec<Arc<Shard>> {
+        self.live.load().values().flat_map(|index| index.shards.iter().cloned()).collect()
+    }
+
+    /// One round of everything the background threads do. For tests without threads.
+    pub fn maintain(&self) {
+        self.refresh_round();
+        self.buffers_round();
+        self.sync_round();
+        self.flush_round();
+        self.recover_shards(true);
+        self.retry_indices();
+        self.expiry_round();
+        self.watch_disk();
+        self.metadata_round();
+        self.merge_round();
+    }
+
+    /// Refreshes the shards whose interval is over.
+    fn refresh_round(&self) {
+        let mut any = false;
+        for shard in self.shards() {
+            if !shard.is_refresh_due() {
+                continue;
+            }
+            match shard.refresh_if_dirty() {
+                Ok(did) => any |= did,
+                Err(error) => {
+                    tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "not refreshed")
+                }
+            }
+        }
+        if any {
+            self.note_refresh();
+        }
+    }
+
+    /// Writes buffers out before their memory runs out, so that writers need not wait for it.
+    pub(in crate::node) fn buffers_round(&self) {
+        let shards = self.shards();
+        let write = |shard: &Shard| match shard.write_buffers() {
+            Ok(()) => true,
+            Err(error) => {
+                // An index that was deleted meanwhile is no failure.
+                if shard.core().is_ok() {
+                    tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "buffers not written");
+                }
+                false
+            }
+        };
+        for shard in &shards {
+            if shard.core().is_ok_and(|core| core.has_large_buffer.swap(false, Ordering::AcqRel)) {
+                write(shard);
+            }
+        }
+        while is_filling(&self.ledger.indexing) && !self.closed.load(Ordering::Acquire) {
+            match largest_buffer(&shards, &self.ledger.indexing) {
+                Some(shard) if write(shard) => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// Makes the translogs of `async` indices durable. Their interval is at least 100 ms; every tick is soon
+    /// enough.
+    pub(in crate::node) fn sync_round(&self) {
+        for shard in self.shards() {
+            if shard.index.settings.load().durability == Durability::Async
+                && let Err(error) = shard.sync_if_due()
+            {
+                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "translog not synced");
+            }
+            // A shard that is not open says so elsewhere.
+            if shard.is_started()
+                && let Err(error) = shard.sync_checkpoint_if_due()
+            {
+                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "translog checkpoint not synced");
+            }
+        }
+    }
+
+    /// Flushes the shards whose time has come.
+    pub(in crate::node) fn flush_round(&self) {
+        for shard in self.shards() {
+            if let Err(error) = shard.flush_if_due() {
+                tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "not flushed");
+            }
+        }
+    }
+
+    /// Expires search contexts, drops from the caches what nobody can find any more.
+    pub(in crate::node) fn expiry_round(&self) {
+        self.contexts.expire();
+        self.async_searches.expire();
+        self.sweep_caches();
+    }
+
+    /// Merges until no shard has anything to merge.
+    pub(in crate::node) fn merge_round(&self) {
+        for shard in self.shards() {
+            while !self.closed.load(Ordering::Acquire) {
+                match shard.merge_once() {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) => {
+                        tracing::warn!(index = %shard.index.name, shard = shard.number, %error, "merge failed");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A write was refused for want of room: indices are blocked at once, and released when the monitor sees
+    /// room again.
+    pub(in crate::node) fn note_full_disk(&self) {
+        self.is_flooded.store(true, Ordering::Release);
+    }
+
+    /// Whether writes are refused because the disk is over its flood stage, or refused a write.
+    pub fn is_disk_full(&self) -> bool {
+        self.is_flooded.load(Ordering::Acquire)
+    }
+
+    /// Sets `index.blocks.read_only_allow_delete` on all indices when the flood stage is reached and takes it
+    /// back when it is over, as Elasticsearch's `DiskThresholdMonitor`.
+    pub fn watch_disk(&self) {
+        let settings = self.settings.load();
+        if !settings.boolean("cluster.routing.allocation.disk.threshold_enabled") {
+            self.is_flooded.store(false, Ordering::Release);
+            return;
+        }
+        let (Some(space), Ok(stage)) = (self.environment.space(), settings.flood_stage()) else { return };
+        let is_exceeded = stage.is_exceeded(space.total_bytes, space.available_bytes);
+        let was_noted = self.is_flooded.swap(is_exceeded, Ordering::AcqRel);
+        if is_exceeded && !was_noted {
+            tracing::warn!(
+                available_bytes = space.available_bytes,
+                "flood stage disk watermark exceeded, all indices will be marked read-only"
+            );
+        }
+        let wanted: Vec<String> = self
+            .catalog
+            .load()
+            .indices
+            .values()
+            .filter(|index| {
+                index.typed.blocks.read_only_allow_delete != is_exceeded && index.damage.is_none()
+            })
+            .map(|index| index.name.to_string())
+            .collect();
+        for name in wanted {
+            let mut flat = Map::new();
+            let value = if is_exceeded { Value::from("true") } else { Value::Null };
+            flat.insert("index.blocks.read_only_allow_delete".into(), value);
+            let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::METADATA_OPEN_CLOSED };
+            // On a disk that is full to the last byte the block itself cannot be stored; writes fail there by
+            // themselves.
+            if let Err(error) = self.change_settings(&name, options, flat, false) {
+                tracing::warn!(index = name, %error, "flood stage block not changed");
+            }
+        }
+    }
+
+    /// Wakes those who wait for a refresh.
+    pub(in crate::node) fn note_refresh(&self) {
+        *self.refresh_count.lock() += 1;
+        self.refreshed.notify_all();
+    }
+
+    /// Waits until what was written to the shard can be found; refreshes when no refresh comes by itself.
+    /// Whether it did.
+    pub(in crate::node) fn wait_for_refresh(&self, shard: &Shard) -> bool {
+        let interval = shard.index.settings.load().refresh_interval_ms;
+        let (Some(interval_ms), true) = (interval, self.config.background_threads) else {
+            return shard.refresh().is_ok();
+        };
+        let Ok(core) = shard.core() else { return false };
+        core.search_idle.note_search(shard.interval_millis());
+        let wanted = core.begun_refreshes() + 1;
+        let deadline = std::time::Instant::now() + Duration::from_millis(2 * interval_ms + 1000);
+        let came = patiently(deadline, |step| {
+            let mut count = self.refresh_count.lock();
+            if core.finished_refreshes() < wanted && !step.is_zero() {
+                self.refreshed.wait_for(&mut count, TICK.min(step));
+            }
+            Ok((core.finished_refreshes() >= wanted).then_some(()))
+        });
+        // Nobody waits for it any more, or too many do: the refresh comes by itself, and what was written is
+        // there.
+        matches!(came, Ok(None)) && shard.refresh().is_ok()
+    }
+}

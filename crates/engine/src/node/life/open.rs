@@ -1,0 +1,421 @@
+//! Opening and closing a node.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::Thread;
+
+use arc_swap::ArcSwap;
+use limber_mapping::RequestError;
+use limber_mapping::analysis::{AnalysisResources, Analyzers};
+use limber_script::Scripts;
+use limber_search::Workers;
+use limber_store::sync::{Condvar, Mutex};
+use limber_store::term_index::TermIndexCache;
+use limber_store::{Disk, FsDisk, Ledger};
+use serde_json::{Map, Value};
+
+use super::background::Background;
+use super::scrub::Scrub;
+use super::segment_memory::{budget_at_open, scheme_of};
+use super::shard_recovery::Recoveries;
+use crate::analysis::{AnalysisOf, NodeAnalysis};
+use crate::api::Result;
+use crate::async_search::AsyncSearches;
+use crate::catalog::{Catalog, DataStream, IndexMetadata, NameClock, Templates};
+use crate::contexts::Contexts;
+use crate::environment::Environment;
+use crate::indexing_pressure::IndexingPressure;
+use crate::ingest::{Registry, Resources};
+use crate::node::index::dangling::Dangling;
+use crate::node::index::index_files::{IndexFiles, unreadable};
+use crate::node::index::live::LiveIndex;
+use crate::node::index::name_locks::NameLocks;
+use crate::node::kept_state::kept::Kept;
+use crate::node::kept_state::state::NodeState;
+use crate::node::kept_state::state_file::Doubt;
+use crate::node::kept_state::state_file::STATE;
+use crate::node::policy::lifecycle::Lifecycles;
+use crate::node::policy::transforms::Transforms;
+use crate::node::reading::named_documents::DocumentsOf;
+use crate::settings::ClusterSettings;
+use crate::shard::{FlakeIds, Host, NodeCaches, ShardServices, store_error};
+use crate::snapshot::running::Snapshots;
+use crate::tasks::Tasks;
+
+/// What a node is opened with.
+#[derive(Debug, Clone)]
+pub struct NodeConfig {
+    /// The data folder (`path.data`).
+    pub data_path: PathBuf,
+    /// `memory.limit` in bytes; all pools are shares of it.
+    pub memory_limit_bytes: u64,
+    /// `cluster.name`.
+    pub cluster_name: String,
+    /// `node.name`.
+    pub node_name: String,
+    /// The Elasticsearch version claimed, such as `8.14.3` (it also decides `index.version.created`).
+    pub compat_version: String,
+    /// Flat node settings of the configuration file and `-E` (known keys only; unknown ones refuse the
+    /// start).
+    pub settings: Map<String, Value>,
+    /// Refresh, flush, merge and housekeeping threads. Tests switch them off and call the maintenance
+    /// themselves.
+    pub background_threads: bool,
+    /// Processors that one search may use: its shards are searched side by side.
+    pub search_processors: usize,
+}
+
+/// Open indices by uuid, in an order that is the same in every run.
+pub(in crate::node) type LiveIndices = BTreeMap<Arc<str>, Arc<LiveIndex>>;
+
+/// One running node. See the crate's head for what it promises.
+pub struct Node {
+    pub(in crate::node) config: NodeConfig,
+    pub(in crate::node) environment: Environment,
+    pub(in crate::node) ledger: Ledger,
+    indexing_pressure: Arc<IndexingPressure>,
+    pub(in crate::node) term_index: Arc<TermIndexCache>,
+    pub(in crate::node) this: Weak<Node>,
+    /// As it is on disk; see [`crate::node::kept_state::changes`] for all locks of what changes.
+    pub(in crate::node) state: ArcSwap<NodeState>,
+    /// Whether the disk may have another state than `state`.
+    pub(in crate::node) in_doubt: AtomicBool,
+    /// What depends on which of the two it has.
+    pub(in crate::node) doubt: Mutex<Option<Doubt>>,
+    /// Deleted indices whose folders are gone; their tombstones go with the next change of the state.
+    pub(in crate::node) buried: Mutex<HashSet<Arc<str>>>,
+    pub(in crate::node) index_files: IndexFiles,
+    /// Charges of what requests leave behind.
+    pub(in crate::node) kept: Kept,
+    /// Names of indices that are being filled from others.
+    pub(in crate::node) copying: Mutex<HashSet<Arc<str>>>,
+    pub(in crate::node) dangling: Mutex<BTreeMap<Arc<str>, Dangling>>,
+    /// Why open indices have no shards, by uuid.
+    pub(in crate::node) not_opened: Mutex<HashMap<Arc<str>, RequestError>>,
+    node_id: Arc<str>,
+    cluster_uuid: String,
+    started_millis: u64,
+    /// Monotonic.
+    started_at_ms: u64,
+    pub(in crate::node) catalog: ArcSwap<Catalog>,
+    pub(in crate::node) live: ArcSwap<LiveIndices>,
+    /// Names that are being created or rolled over, and uuids of indices that are being opened, closed or
+    /// removed.
+    pub(in crate::node) names: NameLocks,
+    /// Held by whoever changes the node's state; never while waiting for a shard's gate, or for the file of
+    /// an index.
+    pub(in crate::node) changing: Mutex<()>,
+    /// Held for the moment in which the catalog is replaced.
+    pub(in crate::node) publishing: Mutex<()>,
+    pub(in crate::node) recoveries: Recoveries,
+    pub(in crate::node) settings: ArcSwap<ClusterSettings>,
+    pub(in crate::node) pipelines: Registry,
+    pub(in crate::node) scripts: Arc<Scripts>,
+    /// What analyzers find at the node.
+    pub(in crate::node) analysis: Arc<NodeAnalysis>,
+    pub(in crate::node) tasks: Tasks,
+    pub(in crate::node) contexts: Contexts,
+    pub(in crate::node) async_searches: AsyncSearches,
+    pub(in crate::node) transforms: Transforms,
+    /// Searches of processors `enrich`.
+    pub(in crate::node) enrich_searches: AtomicU64,
+    /// Names of enrich policies that are being executed or deleted.
+    pub(in crate::node) enrich_in_use: Arc<Mutex<HashSet<String>>>,
+    pub(in crate::node) caches: NodeCaches,
+    pub(in crate::node) lifecycles: Lifecycles,
+    pub(in crate::node) snapshots: Snapshots,
+    /// `None`: one processor.
+    pub(in crate::node) workers: Option<Arc<Workers>>,
+    pub(in crate::node) flake_ids: FlakeIds,
+    /// Seen by the disk monitor, or a write was refused for want of room.
+    pub(in crate::node) is_flooded: AtomicBool,
+    pub(in crate::node) background: Mutex<Option<Background>>,
+    /// Woken before its time when memory for indexing is getting short.
+    pub(in crate::node) buffers_thread: OnceLock<Thread>,
+    pub(in crate::node) closed: AtomicBool,
+    /// Woken when a shard was refreshed (`refresh=wait_for`).
+    pub(in crate::node) refreshed: Condvar,
+    pub(in crate::node) refresh_count: Mutex<u64>,
+    pub(in crate::node) scrub: Scrub,
+    /// Users, roles and keys, as the state has them.
+    pub(in crate::node) security: ArcSwap<limber_access::Store>,
+}
+
+impl Node {
+    /// Opens the data folder, locks it, recovers every index.
+    pub fn open(config: NodeConfig) -> Result<Arc<Node>> {
+        let disk = FsDisk::open(&config.data_path).map_err(|error| match error {
+            limber_store::Error::Locked { path } => RequestError::internal(
+                "illegal_state_exception",
+                format!("the data folder {} is in use by another process", path.display()),
+            ),
+            other => store_error(&other),
+        })?;
+        let disk: Arc<dyn Disk> = Arc::new(disk);
+        Node::open_with(config, Environment::system(disk))
+    }
+
+    /// As [`Node::open`], with clock, randomness and disk given.
+    pub fn open_with(mut config: NodeConfig, environment: Environment) -> Result<Arc<Node>> {
+        let (state, origin) = NodeState::load(&environment)?;
+        let ledger = Ledger::new(config.memory_limit_bytes);
+        let snapshots = crate::node::snapshots::restored(&state, &mut config.settings, &ledger)?;
+        let settings = ClusterSettings::new(config.settings.clone(), state.persistent_settings.clone())?;
+        apply_limits(&ledger, &settings);
+        ledger.segment_memory.set_limit_bytes(budget_at_open(&settings, ledger.limit_bytes)?);
+        let term_index = TermIndexCache::new(ledger.segment_memory.clone(), scheme_of(&settings));
+        let scripts = Arc::new(Scripts::default());
+        scripts.set_limits(settings.script_limits()?);
+        scripts.set_stored(crate::node::kept_state::scripts::restored(&state.scripts));
+        let mut resources = Resources::open(scripts.clone(), &environment.disk);
+        resources.memory = Some(ledger.metadata.clone());
+        let sets = crate::synonyms::restored(&state.synonyms);
+        let analysis = Arc::new(NodeAnalysis::new(environment.disk.clone(), scripts.clone(), sets));
+        let enrich = resources.enrich.clone();
+        let pipelines = Registry::new(resources);
+        pipelines.restore(&state.pipelines)?;
+        let workers = match config.search_processors {
+            0 | 1 => None,
+            several => Some(Arc::new(Workers::start(several, Workers::WORTH_SHARING).map_err(|error| {
+                let reason = format!("the threads that search do not start: {error}");
+                RequestError::internal("illegal_state_exception", reason)
+            })?)),
+        };
+        let kept = Kept::new(ledger.metadata.clone());
+        kept.keep_always(STATE, state.to_text().len());
+        let security = limber_access::Store::from_json(&state.security)?;
+        let (data_streams, lifecycles) = (restored_streams(&state)?, Lifecycles::restored(&state)?);
+        let state_node_id: Arc<str> = state.node_id.as_str().into();
+        let node = Arc::new_cyclic(|this| Node {
+            flake_ids: FlakeIds::new(&environment),
+            started_millis: environment.clock.now_millis(),
+            started_at_ms: environment.clock.monotonic_millis(),
+            node_id: state_node_id.clone(),
+            cluster_uuid: state.cluster_uuid.clone(),
+            catalog: ArcSwap::from_pointee(Catalog {
+                templates: Templates {
+                    analysis: AnalysisOf(Some(analysis.clone())),
+                    ..state.templates.clone()
+                },
+                data_streams,
+                clock: NameClock(Some(environment.clock.clone())),
+                ..Catalog::default()
+            }),
+            lifecycles,
+            security: ArcSwap::from_pointee(security),
+            snapshots,
+            state: ArcSwap::from_pointee(state),
+            in_doubt: AtomicBool::new(false),
+            doubt: Mutex::new(None),
+            buried: Mutex::default(),
+            index_files: IndexFiles::default(),
+            kept,
+            copying: Mutex::default(),
+            dangling: Mutex::default(),
+            not_opened: Mutex::default(),
+            tasks: Tasks::new(state_node_id.clone(), environment.clock.clone()),
+            contexts: Contexts::new(&environment),
+            async_searches: AsyncSearches::new(&environment),
+            transforms: Transforms::default(),
+            enrich_searches: AtomicU64::new(0),
+            enrich_in_use: Arc::default(),
+            caches: NodeCaches::new(&ledger),
+            workers,
+            config,
+            environment,
+            indexing_pressure: IndexingPressure::new(
+                settings.bytes_of("indexing_pressure.memory.limit", ledger.limit_bytes),
+            ),
+            ledger,
+            term_index,
+            this: this.clone(),
+            live: ArcSwap::default(),
+            names: NameLocks::default(),
+            changing: Mutex::new(()),
+            publishing: Mutex::new(()),
+            recoveries: Recoveries::default(),
+            settings: ArcSwap::from_pointee(settings),
+            pipelines,
+            scripts,
+            analysis,
+            is_flooded: AtomicBool::new(false),
+            background: Mutex::new(None),
+            buffers_thread: OnceLock::new(),
+            closed: AtomicBool::new(false),
+            refreshed: Condvar::new(),
+            refresh_count: Mutex::new(0),
+            scrub: Scrub::default(),
+        });
+        let source: Weak<Node> = Arc::downgrade(&node);
+        let _ = enrich.set(source);
+        node.recover_indices(origin)?;
+        node.remove_unfinished_copies();
+        if node.config.background_threads {
+            *node.background.lock() = Some(Background::start(&node));
+        }
+        Ok(node)
+    }
+
+    /// Stops the background threads and flushes every shard (errors are logged). The folder's lock goes with
+    /// the last reference to the node.
+    pub fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let background = self.background.lock().take();
+        if let Some(background) = background {
+            background.stop();
+        }
+        self.close_snapshots();
+        self.contexts.clear_all();
+        self.async_searches.clear();
+        for index in self.live.load().values() {
+            for shard in &index.shards {
+                if let Err(error) = shard.flush(false) {
+                    tracing::warn!(index = %index.core.name, shard = shard.number, %error, "not flushed while closing");
+                }
+            }
+            index.close();
+        }
+        self.live.store(Arc::default());
+        self.metadata_round();
+    }
+
+    /// What the node was opened with.
+    pub fn config(&self) -> &NodeConfig {
+        &self.config
+    }
+
+    /// The node's memory pools.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Writes that have arrived and are not answered.
+    pub fn indexing_pressure(&self) -> &Arc<IndexingPressure> {
+        &self.indexing_pressure
+    }
+
+    /// Running requests, for `_tasks`.
+    pub fn tasks(&self) -> &Tasks {
+        &self.tasks
+    }
+
+    /// 22 characters of URL-safe base64, stable over restarts.
+    pub fn node_id(&self) -> &str {
+        &self.node_id
+    }
+
+    pub(in crate::node) fn node_id_shared(&self) -> Arc<str> {
+        self.node_id.clone()
+    }
+
+    /// 22 characters of URL-safe base64, made when the data folder was new.
+    pub fn cluster_uuid(&self) -> &str {
+        &self.cluster_uuid
+    }
+
+    /// Wall clock when the node was opened, milliseconds since 1970.
+    pub fn started_millis(&self) -> u64 {
+        self.started_millis
+    }
+
+    /// How long it has been open, whatever became of the wall clock meanwhile.
+    pub fn uptime_ms(&self) -> u64 {
+        self.environment.clock.monotonic_millis().saturating_sub(self.started_at_ms)
+    }
+
+    pub(in crate::node) fn services(&self) -> ShardServices {
+        let this: Weak<Node> = self.this.clone();
+        let host: Weak<dyn Host> = this;
+        ShardServices {
+            environment: self.environment.clone(),
+            ledger: self.ledger.clone(),
+            term_index: self.term_index.clone(),
+            scripts: self.scripts.clone(),
+            analysis: self.analysis(),
+            caches: self.caches.clone(),
+            host,
+            documents: Arc::new(DocumentsOf(self.this.clone())),
+        }
+    }
+
+    /// What analyzers find at the node.
+    pub(in crate::node) fn analysis(&self) -> Arc<dyn AnalysisResources> {
+        self.analysis.clone()
+    }
+
+    /// The analyzers that come with the server, which find at the node what a request of its own names.
+    pub fn analyzers(&self) -> Analyzers {
+        Analyzers::built_in_of(&self.analysis())
+    }
+
+    pub(in crate::node) fn now_millis(&self) -> u64 {
+        self.environment.clock.now_millis()
+    }
+
+    /// The open index with this metadata; closed or broken ones have none, and say why.
+    ///
+    /// Every request that reads or writes documents passes here, so that one whose names were let through too
+    /// early ends.
+    pub(in crate::node) fn live(&self, metadata: &IndexMetadata) -> Result<Arc<LiveIndex>> {
+        if let Some(access) = limber_access::current() {
+            access.limits(&metadata.name, None)?;
+        }
+        self.live.load().get(&metadata.uuid).cloned().ok_or_else(|| {
+            if !metadata.open {
+                return crate::catalog::names::index_closed(&metadata.name, &metadata.uuid);
+            }
+            if let Some(why) = &metadata.damage {
+                return unreadable(metadata, why);
+            }
+            let error = RequestError::unavailable(
+                "no_shard_available_action_exception",
+                format!("index [{}] does not open", metadata.name),
+            );
+            match self.why_not_open(metadata) {
+                Some(why) => error.caused_by(why),
+                None => error,
+            }
+        })
+    }
+
+    /// Whether what a request saw of an index is no longer so: it was deleted, closed, or replaced by another
+    /// one.
+    pub(in crate::node) fn is_outdated(&self, seen: &IndexMetadata) -> bool {
+        let catalog = self.catalog.load();
+        !catalog.indices.get(&seen.name).is_some_and(|now| now.uuid == seen.uuid && now.open == seen.open)
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // Tests drop nodes to simulate an end without warning; threads must not outlive them.
+        if let Some(background) = self.background.lock().take() {
+            background.abandon();
+        }
+    }
+}
+
+fn restored_streams(state: &NodeState) -> Result<BTreeMap<Arc<str>, Arc<DataStream>>> {
+    let streams = state.data_streams.as_object().into_iter().flatten();
+    streams
+        .map(|(name, body)| {
+            let stream = DataStream::from_json(name, body)?;
+            Ok((stream.name.clone(), Arc::new(stream)))
+        })
+        .collect()
+}
+
+/// Shares of the memory limit as the settings say; that of the term index is [`super::segment_memory`]'s.
+pub(in crate::node) fn apply_limits(ledger: &Ledger, settings: &ClusterSettings) {
+    let share = |key| settings.bytes_of(key, ledger.limit_bytes);
+    ledger.indexing.set_limit_bytes(share("indices.memory.index_buffer_size"));
+    ledger.queries_cache.set_limit_bytes(share("indices.queries.cache.size"));
+    ledger.requests_cache.set_limit_bytes(share("indices.requests.cache.size"));
+    ledger.request.set_limit_bytes(share("indices.breaker.request.limit"));
+    ledger.parent.set_limit_bytes(share("indices.breaker.total.limit"));
+    ledger.in_flight.set_limit_bytes(share("network.breaker.inflight_requests.limit"));
+}

@@ -1,0 +1,361 @@
+//! What a node finds when it starts: "which indices are there, and what are folders that nobody lists?"
+//!
+//! Data that cannot be read is never deleted. A listed index whose metadata cannot be read stays listed and says why (red); the others
+//! serve. A folder that nobody lists goes only when it has a tombstone, or when it surely has no metadata and so is of a creation that was
+//! cut short; everything else is set aside as dangling.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+
+use super::open::LiveIndices;
+use crate::api::Result;
+use crate::catalog::{Alias, Catalog, IndexMetadata};
+use crate::checked_file::damaged;
+use crate::node::Node;
+use crate::node::index::dangling::Dangling;
+use crate::node::index::index_files::{METADATA_NAME, read_index_file};
+use crate::node::index::live::{LiveIndex, index_folder};
+use crate::node::kept_state::state::{BegunRollover, Listed, Newest, NodeState, Origin, Pending};
+use crate::node::kept_state::state_file::AtStake;
+use crate::shard::store_error;
+
+/// The metadata of one listed index, and what is known of its file.
+struct Read {
+    metadata: IndexMetadata,
+    /// 0: there is no file.
+    durable: u64,
+}
+
+impl Node {
+    /// Reads the metadata of every index and opens those that are open.
+    ///
+    /// # Errors
+    /// The folder of all indices cannot be listed.
+    pub(in crate::node) fn recover_indices(&self, origin: Origin) -> Result<()> {
+        let changing = self.changing.lock();
+        let mut state = (*self.state.load_full()).clone();
+        let folders = self.environment.disk.folders("indices").map_err(|e| store_error(&e))?;
+        let folders: HashSet<Arc<str>> = folders.into_iter().map(Arc::from).collect();
+        if let Origin::Unlisted { .. } = origin {
+            self.list_indices(&mut state, &folders);
+        }
+        let mut catalog = (*self.catalog.load_full()).clone();
+        let mut dangling = BTreeMap::new();
+        for (uuid, listed) in &state.indices {
+            let read = match folders.contains(uuid) {
+                true => self.read_listed(uuid, state.pending.get(uuid)),
+                false => Err(damaged(&index_folder(uuid), "the folder is not there")),
+            };
+            let read = self.as_listed(uuid, listed, read)?;
+            let metadata = Arc::new(read.metadata);
+            if let Some(other) = catalog.indices.get(&metadata.name) {
+                let why = format!("its name is that of index [{}/{}]", other.name, other.uuid);
+                dangling.insert(uuid.clone(), Dangling::of(&metadata, &why));
+                continue;
+            }
+            self.index_files.add(uuid, read.durable, metadata.version);
+            self.kept.keep_always(uuid, metadata.to_bytes().len());
+            catalog.indices.insert(metadata.name.clone(), metadata);
+        }
+        state.indices.retain(|uuid, _| !dangling.contains_key(uuid));
+        state.pending.retain(|uuid, _| !dangling.contains_key(uuid));
+        for uuid in folders.iter().filter(|uuid| !state.indices.contains_key(*uuid)) {
+            if !dangling.contains_key(uuid) {
+                self.judge_unlisted(&state, uuid, &mut dangling);
+            }
+        }
+        for uuid in state.tombstones.iter().filter(|uuid| !folders.contains(*uuid)) {
+            self.buried.lock().insert(uuid.clone());
+        }
+        if let Origin::Unlisted { rollover } = origin {
+            drop_missing_indices(&mut catalog, &state);
+            let streams = catalog.data_streams.values();
+            state.data_streams = streams.map(|stream| (stream.name.to_string(), stream.to_json())).collect();
+            if let Some(begun) = rollover {
+                finish_rollover(&begun, &mut catalog, &mut state);
+            }
+        }
+        for index in catalog.indices.values().filter(|index| index.damage.is_none()) {
+            state.indices.insert(index.uuid.clone(), Listed::of(index));
+        }
+        for (uuid, found) in &dangling {
+            tracing::warn!(%uuid, name = found.name.as_deref(), reason = found.reason, "dangling index, see GET /_dangling");
+        }
+        *self.dangling.lock() = dangling;
+        self.state.store(Arc::new(state));
+        self.catalog.store(Arc::new(catalog.derive()));
+        drop(changing);
+        self.open_indices();
+        Ok(())
+    }
+
+    /// Opens the shards of all open indices. One that does not open says why.
+    fn open_indices(&self) {
+        let mut live = LiveIndices::new();
+        let catalog = self.catalog.load_full();
+        for metadata in catalog.indices.values().filter(|index| index.open && index.damage.is_none()) {
+            match LiveIndex::open(metadata, &self.services()) {
+                Ok(index) => drop(live.insert(metadata.uuid.clone(), Arc::new(index))),
+                Err(error) => {
+                    tracing::error!(index = %metadata.name, %error, "index does not open");
+                    self.not_opened.lock().insert(metadata.uuid.clone(), error);
+                }
+            }
+        }
+        self.live.store(Arc::new(live));
+    }
+
+    /// Lists what a node of version 1 has: every folder with metadata, and those of which nobody can tell.
+    fn list_indices(&self, state: &mut NodeState, folders: &HashSet<Arc<str>>) {
+        for uuid in folders.iter().filter(|uuid| !state.tombstones.contains(*uuid)) {
+            let directory = self.environment.folder(&index_folder(uuid));
+            if !matches!(directory.and_then(|directory| directory.exists(METADATA_NAME)), Ok(false)) {
+                state.indices.insert(uuid.clone(), Listed { name: None, aliases: BTreeMap::new() });
+            }
+        }
+    }
+
+    /// The newer of an index's own file and what the state holds of it.
+    fn read_listed(&self, uuid: &Arc<str>, pending: Option<&Pending>) -> Result<Read> {
+        let folder = index_folder(uuid);
+        let directory = self.environment.folder(&folder).map_err(|e| store_error(&e))?;
+        let own = read_index_file(&*directory, uuid)?;
+        match Newest::of(own, pending) {
+            Newest::Pending { pending, own_version } => {
+                let metadata = IndexMetadata::from_json(&pending.metadata, &folder)?;
+                Ok(Read { metadata, durable: own_version })
+            }
+            Newest::Own(own) => Ok(Read { durable: own.version, metadata: *own }),
+            Newest::Lost | Newest::None => {
+                Err(damaged(&format!("{folder}/{METADATA_NAME}"), "it is not there"))
+            }
+        }
+    }
+
+    /// Metadata that fits what is listed, or the reason why there is none.
+    fn as_listed(&self, uuid: &Arc<str>, listed: &Listed, read: Result<Read>) -> Result<Read> {
+        let error = match (read, &listed.name) {
+            (Ok(read), Some(name)) if read.metadata.name != *name => {
+                let what = format!("it is of index [{}], and [{name}] is listed", read.metadata.name);
+                damaged(&format!("{}/{METADATA_NAME}", index_folder(uuid)), &what)
+            }
+            (Ok(read), _) => return Ok(read),
+            (Err(error), _) => error,
+        };
+        // An index whose name was never read goes by its uuid, which is no valid index name.
+        let name = listed.name.as_ref().unwrap_or(uuid);
+        tracing::error!(index = %name, %uuid, %error, "the metadata of an index cannot be read");
+        Ok(Read {
+            metadata: IndexMetadata::unreadable(name, uuid, listed.aliases.clone(), error)?,
+            durable: 0,
+        })
+    }
+
+    /// A folder that the state does not list.
+    fn judge_unlisted(
+        &self,
+        state: &NodeState,
+        uuid: &Arc<str>,
+        dangling: &mut BTreeMap<Arc<str>, Dangling>,
+    ) {
+        if state.tombstones.contains(uuid) {
+            return self.remove_index_folder(uuid);
+        }
+        let read = self
+            .environment
+            .folder(&index_folder(uuid))
+            .map_err(|e| store_error(&e))
+            .and_then(|directory| read_index_file(&*directory, uuid));
+        match read {
+            Ok(None) if !state.set_aside.contains(uuid) => {
+                tracing::info!(%uuid, "the folder of an index whose creation was cut short is removed");
+                self.remove_index_folder(uuid);
+            }
+            read => drop(dangling.insert(uuid.clone(), Dangling::found(read))),
+        }
+    }
+
+    /// Brings what changes of several indices left to do to its end, and ends doubts: the files of indices, the folders of deleted ones.
+    pub(in crate::node) fn metadata_round(&self) {
+        if let Err(error) = self.settle_state() {
+            tracing::debug!(%error, "the node's state is still in doubt");
+            return;
+        }
+        let state = self.state.load_full();
+        for (uuid, pending) in &state.pending {
+            let is_behind = self.index_files.get(uuid).is_some_and(|file| file.durable() < pending.version());
+            if let Some(name) = state.indices.get(uuid).and_then(|listed| listed.name.as_ref())
+                && is_behind
+            {
+                self.catch_up(name, uuid);
+            }
+        }
+        for uuid in &state.tombstones {
+            let is_done = self.buried.lock().contains(uuid);
+            if !is_done {
+                self.remove_index_folder(uuid);
+            }
+        }
+        let _changing = self.changing.lock();
+        let mut next = (*self.state.load_full()).clone();
+        if self.forget_what_is_done(&mut next)
+            && let Err(error) = self.write_state(next, AtStake::default())
+        {
+            tracing::warn!(%error, "the node's state still holds what the files of indices have");
+        }
+    }
+
+    /// Tries again what the disk refused to the indices: their metadata, their folders. Damage does not heal by itself.
+    pub(in crate::node) fn retry_indices(&self) {
+        self.reread_indices();
+        self.reopen_indices();
+    }
+
+    /// Opens the indices whose folders the disk refused.
+    fn reopen_indices(&self) {
+        let refused: Vec<Arc<str>> = {
+            let not_opened = self.not_opened.lock();
+            not_opened.iter().filter(|(_, error)| is_io(error)).map(|(uuid, _)| uuid.clone()).collect()
+        };
+        for uuid in refused {
+            let _opening = self.names.lock(&uuid);
+            let catalog = self.catalog.load_full();
+            match catalog.indices.values().find(|index| index.uuid == uuid) {
+                // Why it does not open is in the log, and in the answers of the index.
+                Some(metadata) => drop(self.open_and_admit(metadata)),
+                None => drop(self.not_opened.lock().remove(&uuid)),
+            }
+        }
+    }
+
+    /// Reads the metadata of indices again that the disk would not give.
+    fn reread_indices(&self) {
+        for index in self.catalog.load_full().indices.values() {
+            let Some(damage) = &index.damage else { continue };
+            if !is_io(damage) {
+                continue;
+            }
+            let state = self.state.load_full();
+            let Some(listed) = state.indices.get(&index.uuid) else { continue };
+            let read = self.read_listed(&index.uuid, state.pending.get(&index.uuid));
+            let is_it = |read: &Read| listed.name.as_ref().is_none_or(|name| *name == read.metadata.name);
+            if let Ok(read) = read
+                && is_it(&read)
+            {
+                self.readmit(index, read);
+            }
+        }
+    }
+
+    fn readmit(&self, unreadable: &Arc<IndexMetadata>, read: Read) {
+        let _opening = self.names.lock(&unreadable.uuid);
+        let metadata = Arc::new(read.metadata);
+        {
+            let changing = self.changing.lock();
+            let catalog = self.catalog.load_full();
+            let is_there =
+                catalog.indices.get(&unreadable.name).is_some_and(|now| Arc::ptr_eq(now, unreadable));
+            let is_taken = metadata.name != unreadable.name
+                && (catalog.indices.contains_key(&metadata.name)
+                    || catalog.aliases.contains_key(&metadata.name));
+            if !is_there || is_taken {
+                return;
+            }
+            self.index_files.add(&metadata.uuid, read.durable, metadata.version);
+            let mut state = (*self.state.load_full()).clone();
+            state.indices.insert(metadata.uuid.clone(), Listed::of(&metadata));
+            self.state.store(Arc::new(state));
+            self.publish(|catalog| {
+                catalog.indices.remove(&unreadable.name);
+                catalog.indices.insert(metadata.name.clone(), metadata.clone());
+            });
+            drop(changing);
+        }
+        tracing::info!(index = %metadata.name, "the metadata of an index can be read again");
+        // Why it does not open is in the log, and in the answers of the index.
+        let _ = self.open_and_admit(&metadata);
+    }
+
+    /// Opens the shards of an index, if it is to be open. Called with the lock of its uuid in `names`.
+    pub(in crate::node) fn open_and_admit(&self, metadata: &Arc<IndexMetadata>) -> Result<()> {
+        if !metadata.open || self.live.load().contains_key(&metadata.uuid) {
+            return Ok(());
+        }
+        match LiveIndex::open(metadata, &self.services()) {
+            Ok(index) => {
+                self.not_opened.lock().remove(&metadata.uuid);
+                self.admit(Arc::new(index), metadata);
+                Ok(())
+            }
+            Err(error) => {
+                let before = self.not_opened.lock().insert(metadata.uuid.clone(), error.clone());
+                // Said once however often it is tried.
+                if before.is_none_or(|before| before.reason != error.reason) {
+                    tracing::error!(index = %metadata.name, %error, "index does not open");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Why an open index has no shards.
+    pub(in crate::node) fn why_not_open(&self, metadata: &IndexMetadata) -> Option<RequestError> {
+        let damage = metadata.damage.as_deref().cloned();
+        damage.or_else(|| self.not_opened.lock().get(&metadata.uuid).cloned())
+    }
+}
+
+/// Whether the disk refused; it may not the next time.
+fn is_io(error: &RequestError) -> bool {
+    error.kind == "i_o_exception"
+}
+
+/// Takes indices out of the lists of data streams whose creation was cut short by a node of version 1, which wrote the lists first. Where
+/// the name of some index cannot be read, nothing is known to be missing.
+fn drop_missing_indices(catalog: &mut Catalog, state: &NodeState) {
+    let Catalog { data_streams, indices, .. } = catalog;
+    if indices.values().any(|index| index.damage.is_some() && state.indices.contains_key(&index.uuid)) {
+        return;
+    }
+    for stream in data_streams.values_mut() {
+        if let Some(missing) = stream.indices.iter().find(|index| !indices.contains_key(*index)) {
+            tracing::warn!(stream = %stream.name, index = %missing, "an index of a data stream is not there");
+            let mut edited = (**stream).clone();
+            edited.indices.retain(|index| indices.contains_key(index));
+            *stream = Arc::new(edited);
+        }
+    }
+    data_streams.retain(|_, stream| !stream.indices.is_empty());
+}
+
+/// Brings a rollover that a node of version 1 had begun to its end where its new index is there: the old index hands the alias over.
+fn finish_rollover(begun: &BegunRollover, catalog: &mut Catalog, state: &mut NodeState) {
+    let found = |name: &str| catalog.indices.get(name).filter(|index| index.damage.is_none());
+    let (Some(old), Some(new)) = (found(&begun.old), found(&begun.new)) else { return };
+    let (mut old, mut new) = ((**old).clone(), (**new).clone());
+    hand_over(&mut old, &mut new, &begun.alias, &begun.definition, begun.is_explicit);
+    for mut index in [old, new] {
+        index.version += 1;
+        state.pending.insert(index.uuid.clone(), Pending { metadata: index.to_json(), is_first: false });
+        catalog.indices.insert(index.name.clone(), Arc::new(index));
+    }
+}
+
+/// An alias goes from the index that was written to over to a new one.
+pub(in crate::node) fn hand_over(
+    old: &mut IndexMetadata,
+    new: &mut IndexMetadata,
+    alias: &str,
+    definition: &Alias,
+    is_explicit: bool,
+) {
+    let is_write_index = is_explicit.then_some(true);
+    new.aliases.insert(alias.to_owned(), Alias { is_write_index, ..definition.clone() });
+    match (is_explicit, old.aliases.get_mut(alias)) {
+        (true, Some(of_old)) => of_old.is_write_index = Some(false),
+        (false, Some(_)) => drop(old.aliases.remove(alias)),
+        (_, None) => {}
+    }
+}

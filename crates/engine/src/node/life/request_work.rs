@@ -1,0 +1,16 @@
+//! Work of a request that runs on threads of the node's own.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use limber_work::{Entered, Work};
+
+use crate::node::Node;
+
+impl Node {
+    /// Makes what follows on this thread the work of one request, which `cancelled` ends.
+    pub(in crate::node) fn enter_work(&self, cancelled: Arc<AtomicBool>) -> Entered {
+        let meter = Some(Arc::new(self.ledger.request.meter()));
+        Work { meter, cancelled, deadline: None, warnings: None, opaque_id: None }.enter()
+    }
+}

@@ -1,0 +1,483 @@
+//! Statistics: what the shards counted, added up, in Elasticsearch's sections.
+//!
+//! A section is made once per shard as JSON of numbers; indices, primaries and totals are sums of those.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::{Map, Value, json};
+
+use super::segment_memory::{of_fields_json, of_shard};
+use crate::api::*;
+use crate::api_health::*;
+use crate::catalog::IndexMetadata;
+use crate::node::Node;
+use crate::node::index::live::{LiveIndex, shard_folder};
+use crate::shard::{Commit, Counters, Shard, ShardStats};
+use crate::stats_request::{StatsLevel, StatsRequest};
+
+/// Key in the answer of each section in the URL.
+const SECTIONS: &[(&str, &str)] = &[
+    ("docs", "docs"),
+    ("shard_stats", "shard_stats"),
+    ("store", "store"),
+    ("indexing", "indexing"),
+    ("get", "get"),
+    ("search", "search"),
+    ("merge", "merges"),
+    ("refresh", "refresh"),
+    ("flush", "flush"),
+    ("warmer", "warmer"),
+    ("query_cache", "query_cache"),
+    ("fielddata", "fielddata"),
+    ("completion", "completion"),
+    ("segments", "segments"),
+    ("translog", "translog"),
+    ("request_cache", "request_cache"),
+    ("recovery", "recovery"),
+    ("bulk", "bulk"),
+    ("dense_vector", "dense_vector"),
+    ("sparse_vector", "sparse_vector"),
+    ("segment_memory", "segment_memory"),
+];
+
+/// What a field is estimated to take beside its data. Source: Elasticsearch's `NodeMappingStats`.
+const FIELD_BYTES: u64 = 1024;
+
+/// Members that are a maximum, not a sum.
+const MAXIMA: &[&str] = &["earliest_last_modified_age", "max_unsafe_auto_id_timestamp", "is_throttled"];
+
+impl Node {
+    /// The body of `GET /{index}/_stats`.
+    pub fn stats(&self, expression: &str, options: IndicesOptions, request: &StatsRequest) -> Result<Value> {
+        let mut all = Value::Object(Map::new());
+        let mut indices = Map::new();
+        let mut response = BroadcastResponse::default();
+        let figures = request.wants("segment_memory").then(|| self.term_index_figures());
+        // Long with many indices, so only for those who ask for this section by name.
+        let shows_fields = request.level != StatsLevel::Cluster
+            && request.sections.iter().any(|section| section == "segment_memory");
+        for (metadata, live) in self.live_of(expression, options)? {
+            let copies = 1 + live.core.settings.load().number_of_replicas;
+            let mut of_index = Value::Object(Map::new());
+            let mut shards = Map::new();
+            for shard in &live.shards {
+                response.total += copies;
+                response.successful += u32::from(shard.is_started());
+                let mut stats = shard.stats();
+                if let Some(figures) = &figures {
+                    stats.segment_memory = of_shard(shard, figures);
+                }
+                let sections = sections(shard, &stats, request, self.now_millis());
+                add(&mut of_index, &sections);
+                if request.level == StatsLevel::Shards {
+                    shards
+                        .insert(shard.number.to_string(), json!([self.shard_entry(shard, &stats, sections)]));
+                }
+            }
+            add(&mut all, &of_index);
+            if let Some(figures) = figures.as_ref().filter(|_| shows_fields) {
+                of_index["segment_memory"]["fields"] = of_fields_json(&live.shards, figures);
+            }
+            if request.level != StatsLevel::Cluster {
+                indices.insert(
+                    metadata.name.to_string(),
+                    self.index_entry(&metadata, &live, of_index, shards, request),
+                );
+            }
+        }
+        for metadata in self.catalog.load().resolve(expression, options)?.iter().filter(|index| !index.open) {
+            let of_index = self.closed_sections(metadata, request);
+            add(&mut all, &of_index);
+            response.total += metadata.typed.number_of_shards;
+            response.successful += metadata.typed.number_of_shards;
+            if request.level != StatsLevel::Cluster {
+                let entry = json!({
+                    "uuid": &*metadata.uuid, "health": "green", "status": "close", "primaries": of_index, "total": of_index,
+                });
+                indices.insert(metadata.name.to_string(), entry);
+            }
+        }
+        if indices.is_empty() && all.as_object().is_some_and(Map::is_empty) {
+            // No index: every section is there, empty.
+            all = json!({});
+        }
+        let mut body = json!({
+            "_shards": response.to_json(),
+            "_all": {"primaries": all, "total": all},
+        });
+        if request.level != StatsLevel::Cluster {
+            body["indices"] = Value::Object(indices);
+        }
+        Ok(body)
+    }
+
+    /// The statistics of a closed index. Nothing of it is loaded; its segments are those that its commits name, if they are asked for.
+    fn closed_sections(&self, metadata: &IndexMetadata, request: &StatsRequest) -> Value {
+        let mut sections = empty_sections(request, self.now_millis());
+        if request.wants("segments") && request.include_unloaded_segments {
+            let count = (0..metadata.typed.number_of_shards).filter_map(|number| {
+                let directory = self.environment.folder(&shard_folder(&metadata.uuid, number)).ok()?;
+                Some(Commit::read(&*directory).ok()?.segments.len())
+            });
+            sections["segments"]["count"] = count.sum::<usize>().into();
+        }
+        sections
+    }
+
+    fn index_entry(
+        &self,
+        metadata: &IndexMetadata,
+        live: &LiveIndex,
+        stats: Value,
+        shards: Map<String, Value>,
+        request: &StatsRequest,
+    ) -> Value {
+        let is_red = live.shards.iter().any(|shard| !shard.is_started());
+        let health = match (is_red, metadata.typed.number_of_replicas) {
+            (true, _) => HealthStatus::Red,
+            (false, 0) => HealthStatus::Green,
+            (false, _) => HealthStatus::Yellow,
+        };
+        let mut entry = json!({
+            "uuid": &*metadata.uuid,
+            "health": health.as_str(),
+            "status": "open",
+            "primaries": stats,
+            "total": stats,
+        });
+        if request.level == StatsLevel::Shards {
+            entry["shards"] = Value::Object(shards);
+        }
+        entry
+    }
+
+    fn shard_entry(&self, shard: &Shard, stats: &ShardStats, sections: Value) -> Value {
+        let mut entry = json!({
+            "routing": {
+                "state": if shard.is_started() { "STARTED" } else { "UNASSIGNED" },
+                "primary": true,
+                "node": self.node_id(),
+                "relocating_node": null,
+            },
+        });
+        if let (Some(entry), Value::Object(sections)) = (entry.as_object_mut(), sections) {
+            entry.extend(sections);
+        }
+        entry["commit"] = json!({
+            "id": format!("{}-{}", stats.history_uuid, stats.commit_generation),
+            "generation": stats.commit_generation,
+            "user_data": {
+                "history_uuid": stats.history_uuid,
+                "max_seq_no": stats.max_seq_no.to_string(),
+                "local_checkpoint": stats.local_checkpoint.to_string(),
+            },
+            "num_docs": stats.commit_docs,
+        });
+        entry["seq_no"] = json!({
+            "max_seq_no": stats.max_seq_no,
+            "local_checkpoint": stats.local_checkpoint,
+            "global_checkpoint": stats.local_checkpoint,
+        });
+        entry["retention_leases"] = json!({"primary_term": stats.primary_term, "version": 0, "leases": []});
+        entry["shard_path"] = json!({
+            "state_path": shard.directory.path().display().to_string(),
+            "data_path": shard.directory.path().display().to_string(),
+            "is_custom_data_path": false,
+        });
+        entry["search_idle"] = stats.is_search_idle.into();
+        entry["search_idle_time"] = stats.search_idle_ms.into();
+        entry
+    }
+
+    /// The section `indices` of `_nodes/stats`.
+    pub fn node_indices_stats(&self, request: &StatsRequest) -> Result<Value> {
+        let level = request.level;
+        let flat = match level {
+            StatsLevel::Cluster => request.clone(),
+            _ => StatsRequest { level: StatsLevel::Shards, ..request.clone() },
+        };
+        let body = self.stats("_all", IndicesOptions::LENIENT, &flat)?;
+        let mut sum = body["_all"]["total"].clone();
+        if sum.as_object().is_some_and(Map::is_empty) {
+            sum = empty_sections(request, self.now_millis());
+        }
+        if request.wants("segment_memory") {
+            sum["segment_memory"]["cache"] = self.term_index_stats_json();
+        }
+        if request.wants("mappings") {
+            let fields = |live: &Arc<LiveIndex>| live.core.mapping.load().fields().len() as u64;
+            let total: u64 = self.live.load().values().map(fields).sum();
+            sum["mappings"] = json!({
+                "total_count": total,
+                "total_estimated_overhead_in_bytes": total * FIELD_BYTES,
+            });
+        }
+        let indices = body["indices"].as_object().into_iter().flatten();
+        match level {
+            StatsLevel::Cluster => {}
+            StatsLevel::Indices => {
+                let of_indices: Map<String, Value> =
+                    indices.map(|(name, index)| (name.clone(), index["total"].clone())).collect();
+                sum["indices"] = Value::Object(of_indices);
+            }
+            StatsLevel::Shards => {
+                let of_shards: Map<String, Value> = indices
+                    .map(|(name, index)| {
+                        let shards = index["shards"].as_object().into_iter().flatten();
+                        let list =
+                            shards.map(|(number, copies)| json!({number.as_str(): copies[0]})).collect();
+                        (name.clone(), Value::Array(list))
+                    })
+                    .collect();
+                sum["shards"] = Value::Object(of_shards);
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The section `fs` of `_nodes/stats`.
+    pub fn fs_stats(&self) -> Value {
+        let space = self.environment.space().unwrap_or_default();
+        let room = json!({
+            "total_in_bytes": space.total_bytes,
+            "free_in_bytes": space.available_bytes,
+            "available_in_bytes": space.available_bytes,
+        });
+        let mut data = room.clone();
+        data["path"] = self.environment.disk.root().display().to_string().into();
+        json!({"timestamp": self.now_millis(), "total": room, "data": [data]})
+    }
+}
+
+fn sections(shard: &Shard, stats: &ShardStats, request: &StatsRequest, now_millis: u64) -> Value {
+    let mut made = Map::new();
+    for (section, key) in SECTIONS {
+        if request.wants(section) {
+            let mut shown = section_of(section, &shard.counters, stats, now_millis);
+            if *section == "search"
+                && let Some(groups) = shard.counters.search_groups.to_json(&request.groups)
+            {
+                shown["groups"] = groups;
+            }
+            if *section == "completion" {
+                add_completion(shard, request, &mut shown);
+            }
+            made.insert((*key).to_owned(), shown);
+        }
+    }
+    Value::Object(made)
+}
+
+/// What the `completion` fields of a shard take, those that are asked for one by one too.
+fn add_completion(shard: &Shard, request: &StatsRequest, shown: &mut Value) {
+    let mut total = 0;
+    for (path, bytes) in shard.completion_bytes() {
+        total += bytes;
+        if request.completion_fields.iter().any(|pattern| limber_text::wildcard::matches(pattern, &path)) {
+            shown["fields"][&*path]["size_in_bytes"] = bytes.into();
+        }
+    }
+    shown["size_in_bytes"] = total.into();
+}
+
+fn empty_sections(request: &StatsRequest, now_millis: u64) -> Value {
+    let (counters, stats) = (Counters::default(), ShardStats::default());
+    let wanted = SECTIONS.iter().filter(|(section, _)| request.wants(section));
+    Value::Object(
+        wanted
+            .map(|(section, key)| ((*key).to_owned(), section_of(section, &counters, &stats, now_millis)))
+            .collect(),
+    )
+}
+
+/// Members and their order as Elasticsearch 8's `CommonStats` prints them.
+fn section_of(section: &str, counters: &Counters, stats: &ShardStats, now_millis: u64) -> Value {
+    let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    match section {
+        "docs" => {
+            json!({"count": stats.docs, "deleted": stats.deleted_docs, "total_size_in_bytes": stats.store_bytes})
+        }
+        "shard_stats" => json!({"total_count": 1}),
+        "store" => json!({
+            "size_in_bytes": stats.store_bytes,
+            "total_data_set_size_in_bytes": stats.store_bytes,
+            "reserved_in_bytes": 0,
+        }),
+        "indexing" => json!({
+            "index_total": counters.indexing.count() - counters.indexing.failures().min(counters.indexing.count()),
+            "index_time_in_millis": counters.indexing.millis(),
+            "index_current": counters.indexing.running(),
+            "index_failed": counters.indexing.failures(),
+            "index_failed_due_to_version_conflict": read(&counters.version_conflicts),
+            "delete_total": counters.deleting.count(),
+            "delete_time_in_millis": counters.deleting.millis(),
+            "delete_current": counters.deleting.running(),
+            "noop_update_total": read(&counters.noop_updates),
+            "is_throttled": false,
+            "throttle_time_in_millis": 0,
+            "write_load": 0.0,
+        }),
+        "get" => json!({
+            "total": counters.get_exists.count() + counters.get_missing.count(),
+            "time_in_millis": counters.get_exists.millis() + counters.get_missing.millis(),
+            "exists_total": counters.get_exists.count(),
+            "exists_time_in_millis": counters.get_exists.millis(),
+            "missing_total": counters.get_missing.count(),
+            "missing_time_in_millis": counters.get_missing.millis(),
+            "current": 0,
+        }),
+        "search" => json!({
+            "open_contexts": counters.scroll.running() + read(&counters.points_in_time),
+            "query_total": counters.query.count(),
+            "query_time_in_millis": counters.query.millis(),
+            "query_current": counters.query.running(),
+            "query_failure": counters.query.failures(),
+            "fetch_total": counters.fetch.count(),
+            "fetch_time_in_millis": counters.fetch.millis(),
+            "fetch_current": counters.fetch.running(),
+            "fetch_failure": counters.fetch.failures(),
+            "scroll_total": counters.scroll.count(),
+            "scroll_time_in_millis": counters.scroll.millis(),
+            "scroll_current": counters.scroll.running(),
+            "suggest_total": counters.suggest.count(),
+            "suggest_time_in_millis": counters.suggest.millis(),
+            "suggest_current": counters.suggest.running(),
+        }),
+        "merge" => json!({
+            "current": counters.merge.running(),
+            "current_docs": read(&counters.merge_current_docs),
+            "current_size_in_bytes": read(&counters.merge_current_bytes),
+            "total": counters.merge.count(),
+            "total_time_in_millis": counters.merge.millis(),
+            "total_docs": read(&counters.merge_docs),
+            "total_size_in_bytes": read(&counters.merge_bytes),
+            "total_stopped_time_in_millis": 0,
+            "total_throttled_time_in_millis": read(&counters.merge_throttled_nanos) / 1_000_000,
+            "total_auto_throttle_in_bytes": 209_715_200,
+        }),
+        "refresh" => json!({
+            "total": counters.refresh.count(),
+            "total_time_in_millis": counters.refresh.millis(),
+            "external_total": counters.external_refresh.count(),
+            "external_total_time_in_millis": counters.external_refresh.millis(),
+            "listeners": 0,
+        }),
+        "flush" => json!({
+            "total": counters.flush.count(),
+            "periodic": read(&counters.periodic_flush),
+            "total_time_in_millis": counters.flush.millis(),
+            "total_time_excluding_waiting_on_lock_in_millis": counters.flush.millis(),
+        }),
+        "warmer" => json!({"current": 0, "total": 0, "total_time_in_millis": 0}),
+        "query_cache" => {
+            let cache = &counters.caches.queries;
+            json!({
+                "memory_size_in_bytes": cache.bytes(),
+                "total_count": cache.hits() + cache.misses(),
+                "hit_count": cache.hits(),
+                "miss_count": cache.misses(),
+                "cache_size": cache.entries(),
+                "cache_count": cache.added(),
+                "evictions": cache.evictions(),
+            })
+        }
+        "fielddata" => {
+            json!({"memory_size_in_bytes": 0, "evictions": 0, "global_ordinals": {"build_time_in_millis": 0}})
+        }
+        "completion" => json!({"size_in_bytes": 0}),
+        "segments" => json!({
+            "count": stats.segment_count,
+            "memory_in_bytes": 0,
+            "terms_memory_in_bytes": 0,
+            "stored_fields_memory_in_bytes": 0,
+            "term_vectors_memory_in_bytes": 0,
+            "norms_memory_in_bytes": 0,
+            "points_memory_in_bytes": 0,
+            "doc_values_memory_in_bytes": 0,
+            "index_writer_memory_in_bytes": stats.index_writer_bytes,
+            "version_map_memory_in_bytes": stats.version_map_bytes,
+            "fixed_bit_set_memory_in_bytes": 0,
+            "max_unsafe_auto_id_timestamp": -1,
+            "file_sizes": {},
+        }),
+        "translog" => json!({
+            "operations": stats.translog.operations,
+            "size_in_bytes": stats.translog.size_bytes,
+            "uncommitted_operations": stats.translog.uncommitted_operations,
+            "uncommitted_size_in_bytes": stats.translog.uncommitted_size_bytes,
+            "earliest_last_modified_age": match stats.translog.earliest_millis {
+                0 => 0,
+                begun => now_millis.saturating_sub(begun),
+            },
+        }),
+        "request_cache" => {
+            let cache = &counters.caches.requests;
+            json!({
+                "memory_size_in_bytes": cache.bytes(),
+                "evictions": cache.evictions(),
+                "hit_count": cache.hits(),
+                "miss_count": cache.misses(),
+            })
+        }
+        // There are no fields of vectors.
+        "dense_vector" | "sparse_vector" => json!({"value_count": 0}),
+        "recovery" => json!({"current_as_source": 0, "current_as_target": 0, "throttle_time_in_millis": 0}),
+        "segment_memory" => stats.segment_memory.to_json(),
+        "bulk" => {
+            let (total, bytes) = (counters.bulk.count(), read(&counters.bulk_bytes));
+            json!({
+                "total_operations": total,
+                "total_time_in_millis": counters.bulk.millis(),
+                "total_size_in_bytes": bytes,
+                "avg_time_in_millis": counters.bulk.millis() / total.max(1),
+                "avg_size_in_bytes": bytes / total.max(1),
+            })
+        }
+        _ => json!({}),
+    }
+}
+
+/// Adds numbers member by member; what only one side has is taken over.
+fn add(sum: &mut Value, more: &Value) {
+    match (sum, more) {
+        (Value::Object(sum), Value::Object(more)) => {
+            for (key, value) in more {
+                match sum.get_mut(key) {
+                    Some(existing) if MAXIMA.contains(&key.as_str()) => {
+                        if value.as_u64() > existing.as_u64() {
+                            *existing = value.clone();
+                        }
+                    }
+                    Some(existing) => add(existing, value),
+                    None => drop(sum.insert(key.clone(), value.clone())),
+                }
+            }
+        }
+        (sum @ Value::Number(_), Value::Number(more)) => {
+            *sum = match (sum.as_u64(), more.as_u64()) {
+                (Some(a), Some(b)) => (a + b).into(),
+                _ => (sum.as_f64().unwrap_or(0.0) + more.as_f64().unwrap_or(0.0)).into(),
+            };
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_add_up() {
+        let mut sum = json!({"docs": {"count": 1}, "x": {"max_unsafe_auto_id_timestamp": -1}});
+        add(
+            &mut sum,
+            &json!({"docs": {"count": 2, "deleted": 3}, "x": {"max_unsafe_auto_id_timestamp": -1}}),
+        );
+        assert_eq!(
+            sum,
+            json!({"docs": {"count": 3, "deleted": 3}, "x": {"max_unsafe_auto_id_timestamp": -1}})
+        );
+    }
+}

@@ -1,0 +1,406 @@
+//! Enrich policies: put, get, delete, execute, and looking in what was executed.
+//!
+//! A policy's execution makes a new index, fills it, and points the policy's alias at it in one step; what was there before is deleted after.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use limber_access as access;
+use limber_mapping::{ErrorClass, RequestError};
+use limber_search::{SearchRequest, UrlParameters};
+use limber_store::sync::Mutex;
+use limber_text::wildcard;
+use serde_json::{Value, json};
+
+use crate::api::*;
+use crate::enrich::{EnrichSource, Kind, Policy, check_name};
+use crate::node::reading::placement::Placement;
+use crate::node::{ByQueryRequest, Change, CopyDestination, CopyRouting, Node, Slices};
+
+/// Policies of a node: all of them are in one file.
+const POLICIES_MAX: usize = 1_000;
+/// Documents that are copied at a time.
+const BATCH: u32 = 10_000;
+const ACTION: &str = "cluster:admin/xpack/enrich/execute";
+
+impl Node {
+    fn enrich_policies(&self) -> Result<BTreeMap<String, Policy>> {
+        let state = self.state.load();
+        let policies = state.enrich_policies.as_object().into_iter().flatten();
+        policies.map(|(name, body)| Ok((name.clone(), Policy::parse(body)?))).collect()
+    }
+
+    /// `PUT _enrich/policy/{name}`.
+    pub fn put_enrich_policy(&self, name: &str, body: &Value) -> Result<()> {
+        check_name(name)?;
+        let policy = Policy::parse(body)?;
+        {
+            // Whoever puts a policy must be allowed to read what it copies, and its query must be one.
+            let _acting = access::acting("indices:data/read/search");
+            self.catalog.load().resolve(&policy.indices.join(","), IndicesOptions::SEARCH)?;
+        }
+        self.enrich_source(&policy)?;
+        let _changing = self.changing.lock();
+        let policies = self.enrich_policies()?;
+        if policies.contains_key(name) {
+            let reason = format!("policy [{name}] already exists");
+            return Err(RequestError::new(ErrorClass::Conflict, "resource_already_exists_exception", reason));
+        }
+        if policies.len() >= POLICIES_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "there are [{POLICIES_MAX}] enrich policies already"
+            )));
+        }
+        self.change_state(|state| state.enrich_policies[name] = policy.to_json())
+    }
+
+    /// The body of `GET _enrich/policy/{names}`; an empty text means all.
+    pub fn get_enrich_policies(&self, names: &str) -> Result<Value> {
+        let parts: Vec<&str> = names.split(',').map(str::trim).collect();
+        let is_wanted =
+            |name: &str| names.is_empty() || parts.iter().any(|part| wildcard::matches(part, name));
+        let policies = self.enrich_policies()?;
+        let shown: Vec<Value> = policies
+            .iter()
+            .filter(|(name, _)| is_wanted(name))
+            .map(|(name, policy)| policy.shown(name))
+            .collect();
+        Ok(json!({ "policies": shown }))
+    }
+
+    /// `DELETE _enrich/policy/{name}`, with the indices that its executions made.
+    pub fn delete_enrich_policy(&self, name: &str) -> Result<()> {
+        let _using = self.use_policy(name)?;
+        let changing = self.changing.lock();
+        if !self.enrich_policies()?.contains_key(name) {
+            return Err(missing(name));
+        }
+        let users: Vec<String> = self
+            .pipelines
+            .snapshot()
+            .matching("")
+            .iter()
+            .filter(|entry| names_policy(&entry.pipeline.body, name))
+            .map(|entry| entry.pipeline.id.to_string())
+            .collect();
+        if !users.is_empty() {
+            let reason = format!(
+                "Could not delete policy [{name}] because a pipeline is referencing it [{}]",
+                users.join(", ")
+            );
+            return Err(RequestError::new(ErrorClass::Conflict, "status_exception", reason));
+        }
+        self.change_state(|state| {
+            if let Some(policies) = state.enrich_policies.as_object_mut() {
+                policies.shift_remove(name);
+            }
+        })?;
+        drop(changing);
+        access::aside(|| self.delete_made(name, None))
+    }
+
+    /// Keeps others from executing or deleting the policy.
+    ///
+    /// Source: Elasticsearch's `EnrichPolicyLocks`.
+    ///
+    /// # Errors
+    /// `TooManyRequests`: another request does.
+    fn use_policy(&self, name: &str) -> Result<PolicyInUse> {
+        match self.enrich_in_use.lock().insert(name.to_owned()) {
+            true => Ok(PolicyInUse { in_use: self.enrich_in_use.clone(), name: name.to_owned() }),
+            false => {
+                let reason = format!(
+                    "Could not obtain lock because policy execution for [{name}] is already in progress."
+                );
+                Err(RequestError::new(ErrorClass::TooManyRequests, "es_rejected_execution_exception", reason))
+            }
+        }
+    }
+
+    /// Fills a new index for the policy. `Ok(Some(_))`: the id of the task that does.
+    pub fn execute_enrich_policy(self: &Arc<Self>, name: &str, waits: bool) -> Result<Option<String>> {
+        let using = self.use_policy(name)?;
+        let policies = self.enrich_policies()?;
+        let policy = policies.get(name).ok_or_else(|| missing(name))?.clone();
+        let description = format!("policy [{name}]");
+        let cancelled = Arc::new(AtomicBool::new(false));
+        if waits {
+            let _task = self.tasks.register_cancellable(ACTION, description, cancelled.clone());
+            access::aside(|| self.fill(name, &policy, &cancelled))?;
+            return Ok(None);
+        }
+        let (node, name, of_task) = (self.clone(), name.to_owned(), cancelled.clone());
+        let work = move || {
+            let _using = using;
+            access::aside(|| node.fill(&name, &policy, &cancelled))?;
+            Ok(json!({"phase": "COMPLETE"}))
+        };
+        self.tasks.spawn_cancellable(ACTION, description, of_task, work).map(Some)
+    }
+
+    fn fill(self: &Arc<Self>, name: &str, policy: &Policy, cancelled: &Arc<AtomicBool>) -> Result<()> {
+        let made = format!("{}-{}", Policy::alias(name), self.now_millis());
+        let body = json!({
+            "settings": {
+                "number_of_shards": 1, "number_of_replicas": 0, "hidden": true, "refresh_interval": "-1",
+            },
+            "mappings": {
+                "dynamic": false,
+                "_meta": {"enrich_policy_name": name, "enrich_match_field": policy.match_field},
+                "properties": properties(&policy.match_field, self.match_mapping(policy)?),
+            },
+        });
+        self.create_index(&made, &body)?;
+        let filled = self.copy_into(&made, policy, cancelled).and_then(|()| {
+            self.refresh(&made, IndicesOptions::METADATA_OPEN_CLOSED)?;
+            let request = ForceMergeRequest { max_num_segments: Some(1), ..ForceMergeRequest::default() };
+            self.force_merge(&made, IndicesOptions::METADATA_OPEN_CLOSED, &request)?;
+            let alias = Policy::alias(name);
+            let before = self.catalog.load().aliases.get(alias.as_str()).cloned().unwrap_or_default();
+            let mut actions: Vec<Value> =
+                before.iter().map(|index| json!({"remove": {"index": &**index, "alias": alias}})).collect();
+            actions.push(json!({"add": {"index": made, "alias": alias, "is_hidden": true}}));
+            if cancelled.load(Ordering::Relaxed) {
+                return Err(RequestError::bad_request(
+                    "task_cancelled_exception",
+                    "the execution was cancelled",
+                ));
+            }
+            self.update_aliases(&json!({ "actions": actions }))
+        });
+        match filled {
+            Ok(()) => self.delete_made(name, Some(&made)),
+            Err(error) => {
+                if let Err(left) = self.delete_index(&made, IndicesOptions::DELETE) {
+                    tracing::warn!(index = made, error = %left, "an enrich index that was not filled stays");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn copy_into(self: &Arc<Self>, made: &str, policy: &Policy, cancelled: &Arc<AtomicBool>) -> Result<()> {
+        let request = ByQueryRequest {
+            source: policy.indices.join(","),
+            remote: None,
+            options: IndicesOptions::SEARCH,
+            routing: None,
+            preference: None,
+            search: self.enrich_source(policy)?,
+            change: Change::Copy(CopyDestination {
+                index: made.to_owned(),
+                kind: OperationKind::Create,
+                version_type: VersionType::Internal,
+                routing: CopyRouting::Discard,
+                require_alias: false,
+            }),
+            script: None,
+            pipeline: Some("_none".to_owned()),
+            max_docs: None,
+            proceeds_on_conflicts: true,
+            refresh: false,
+            requests_per_second: f32::INFINITY,
+            slices: Slices::Number(1),
+        };
+        let response = self.by_query(request, cancelled.clone())?;
+        match response.failures.first() {
+            None => Ok(()),
+            Some(failure) => {
+                let reason = format!("could not copy the documents of the policy: {}", failure.shown);
+                Err(RequestError::internal("elasticsearch_exception", reason))
+            }
+        }
+    }
+
+    /// What a policy's execution reads.
+    fn enrich_source(&self, policy: &Policy) -> Result<SearchRequest> {
+        let mut fields: Vec<&str> = policy.enrich_fields.iter().map(String::as_str).collect();
+        fields.push(&policy.match_field);
+        let query = policy.query.clone().unwrap_or_else(|| json!({"match_all": {}}));
+        let body = json!({ "query": query, "_source": fields, "size": BATCH, "sort": ["_doc"] });
+        SearchRequest::parse(&body, &UrlParameters(Vec::new()))
+    }
+
+    /// The field that values are looked for in: of a policy of ranges it is that of the first index that has it.
+    fn match_mapping(&self, policy: &Policy) -> Result<Value> {
+        match policy.kind {
+            Kind::Match => return Ok(json!({"type": "keyword", "doc_values": false})),
+            Kind::Geo => return Ok(json!({"type": "geo_shape"})),
+            Kind::Range => {}
+        }
+        for metadata in self.catalog.load().resolve(&policy.indices.join(","), IndicesOptions::SEARCH)? {
+            let Some(field) = self.live(&metadata)?.core.mapping.load().field(&policy.match_field) else {
+                continue;
+            };
+            let kind = field.type_name();
+            if kind.ends_with("_range") {
+                return Ok(json!({"type": kind, "doc_values": false}));
+            }
+            return Err(RequestError::illegal_argument(format!(
+                "Field '{}' has type [{kind}] which doesn't appear to be a range type",
+                policy.match_field
+            )));
+        }
+        Err(RequestError::illegal_argument(format!(
+            "Could not find the match field [{}] in the source indices",
+            policy.match_field
+        )))
+    }
+
+    /// Deletes the indices of a policy's executions but one.
+    fn delete_made(&self, name: &str, kept: Option<&str>) -> Result<()> {
+        let pattern = format!("{}-", Policy::alias(name));
+        let is_made = |index: &str| {
+            index
+                .strip_prefix(&pattern)
+                .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+        };
+        let doomed: Vec<String> = self
+            .catalog
+            .load()
+            .indices
+            .keys()
+            .filter(|index| is_made(index) && kept != Some(&***index))
+            .map(|index| index.to_string())
+            .collect();
+        doomed.iter().try_for_each(|index| self.delete_index(index, IndicesOptions::DELETE))
+    }
+
+    /// The body of `GET _enrich/_stats`.
+    pub fn enrich_stats(&self) -> Value {
+        let executing: Vec<Value> = self
+            .tasks
+            .list()
+            .iter()
+            .filter(|task| task.action == ACTION)
+            .map(|task| {
+                let shown = self.tasks.show(task, self.node_id(), true);
+                let name = shown["description"].as_str().unwrap_or_default();
+                let name = name.trim_start_matches("policy [").trim_end_matches(']').to_owned();
+                json!({"name": name, "task": shown})
+            })
+            .collect();
+        json!({
+            "executing_policies": executing,
+            "coordinator_stats": [{
+                "node_id": self.node_id(),
+                "queue_size": 0,
+                "remote_requests_current": 0,
+                "remote_requests_total": 0,
+                "executed_searches_total": self.enrich_searches.load(Ordering::Relaxed),
+            }],
+            // Values are looked up in the index itself.
+            "cache_stats": [],
+        })
+    }
+}
+
+/// A policy that is being executed or deleted, until this is dropped.
+struct PolicyInUse {
+    in_use: Arc<Mutex<HashSet<String>>>,
+    name: String,
+}
+
+impl Drop for PolicyInUse {
+    fn drop(&mut self) {
+        self.in_use.lock().remove(&self.name);
+    }
+}
+
+impl EnrichSource for Node {
+    fn check_executed(&self, name: &str) -> Result<()> {
+        match self.catalog.load().aliases.contains_key(Policy::alias(name).as_str()) {
+            true => Ok(()),
+            false => Err(RequestError::illegal_argument(format!(
+                "no enrich index exists for policy with name [{name}]"
+            ))),
+        }
+    }
+
+    fn matches(
+        &self,
+        name: &str,
+        value: &Value,
+        max_matches: u32,
+        shape_relation: &str,
+    ) -> Result<Vec<String>> {
+        let state = self.state.load();
+        let policy = match &state.enrich_policies[name] {
+            Value::Null => return Err(missing(name)),
+            body => Policy::parse(body)?,
+        };
+        let field = policy.match_field.as_str();
+        let query = match (policy.kind, value) {
+            (Kind::Geo, place) => {
+                json!({"geo_shape": {field: {"shape": point(place)?, "relation": shape_relation}}})
+            }
+            (_, Value::Array(values)) => json!({"terms": {field: values}}),
+            (_, value) => json!({"term": {field: {"value": value}}}),
+        };
+        let body = json!({
+            "query": {"constant_score": {"filter": query}},
+            "size": max_matches, "sort": ["_doc"], "track_total_hits": false,
+        });
+        let request = SearchRequest::parse(&body, &UrlParameters(Vec::new()))?;
+        self.enrich_searches.fetch_add(1, Ordering::Relaxed);
+        let found = access::aside(|| {
+            let cancelled = limber_work::cancelled().unwrap_or_default();
+            self.search(
+                &Policy::alias(name),
+                IndicesOptions::SEARCH,
+                Placement::default(),
+                &request,
+                None,
+                cancelled,
+            )
+        });
+        let (found, _) = found.map_err(|error| error.to_request_error())?;
+        let text = |source: Vec<u8>| String::from_utf8(source).ok();
+        Ok(found.hits.into_iter().filter_map(|hit| hit.source.and_then(text)).collect())
+    }
+}
+
+/// A place as the shape of a point: text `lat,lon` or `POINT (..)`, `[lon, lat]`, or `{lat, lon}`.
+fn point(value: &Value) -> Result<Value> {
+    let at = |longitude: &Value, latitude: &Value| {
+        let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+        Some(json!({"type": "Point", "coordinates": [number(longitude)?, number(latitude)?]}))
+    };
+    let shape = match value {
+        Value::Array(items) if items.len() >= 2 => at(&items[0], &items[1]),
+        Value::Object(members) if members.contains_key("type") => Some(value.clone()),
+        Value::Object(members) => {
+            members.get("lon").zip(members.get("lat")).and_then(|(lon, lat)| at(lon, lat))
+        }
+        Value::String(text) => match text.split_once(',').filter(|_| !text.contains('(')) {
+            Some((latitude, longitude)) => at(&longitude.into(), &latitude.into()),
+            None => Some(value.clone()),
+        },
+        _ => None,
+    };
+    shape.ok_or_else(|| RequestError::illegal_argument(format!("[{value}] is no place")))
+}
+
+/// The properties of a mapping with one field, which may be inside of objects.
+fn properties(path: &str, definition: Value) -> Value {
+    match path.split_once('.') {
+        None => json!({ path: definition }),
+        Some((object, rest)) => json!({ object: {"properties": properties(rest, definition)} }),
+    }
+}
+
+/// Whether a processor `enrich` of the pipeline uses the policy, however deep it stands.
+fn names_policy(body: &Value, name: &str) -> bool {
+    match body {
+        Value::Object(members) => members
+            .iter()
+            .any(|(key, value)| key == "enrich" && value["policy_name"] == name || names_policy(value, name)),
+        Value::Array(items) => items.iter().any(|item| names_policy(item, name)),
+        _ => false,
+    }
+}
+
+fn missing(name: &str) -> RequestError {
+    RequestError::not_found("resource_not_found_exception", format!("policy [{name}] not found"))
+}

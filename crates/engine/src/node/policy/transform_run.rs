@@ -1,0 +1,360 @@
+//! A run of a transform: "bring the destination up to date".
+//!
+//! The whole source is read in pages of groups. A continuous transform runs again when its source has changed, for documents that are as old
+//! as its delay asks for. Ids depend on groups alone, so a run that was cut short is simply run again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use limber_access as access;
+use limber_mapping::RequestError;
+use limber_search::{SearchRequest, UrlParameters};
+use serde_json::{Map, Value, json};
+
+use crate::api::*;
+use crate::node::reading::placement::Placement;
+use crate::node::{ByQueryRequest, Change, Node, Slices};
+use crate::transform::{Page, TransformConfig, deduced};
+
+const ACTION: &str = "data_frame/transforms";
+/// Documents that a preview shows.
+const PREVIEW_SIZE: u64 = 100;
+/// A run that failed is tried again after this time.
+const RETRY_MS: u64 = 10_000;
+
+impl Node {
+    /// The body of `_transform/_preview`.
+    pub fn preview_transform(&self, id: Option<&str>, body: Option<&Value>) -> Result<Value> {
+        let config = match (id, body) {
+            (Some(id), _) => match &self.state.load().transforms[id] {
+                Value::Null => {
+                    let reason = format!("Transform with id [{id}] could not be found");
+                    return Err(RequestError::not_found("resource_not_found_exception", reason));
+                }
+                entry => TransformConfig::parse(&entry["config"], true)?,
+            },
+            (None, Some(body)) => TransformConfig::parse(body, true)?,
+            (None, None) => {
+                return Err(RequestError::illegal_argument(
+                    "Please provide a transform [id] or the config object",
+                ));
+            }
+        };
+        let cancelled = limber_work::cancelled().unwrap_or_default();
+        let page = self.transform_page(&config, config.query.clone(), PREVIEW_SIZE, None, &cancelled)?;
+        let documents: Vec<Value> = page.documents.into_iter().map(|(_, document)| document).collect();
+        Ok(json!({ "preview": documents, "generated_dest_index": self.destination_body(&config)? }))
+    }
+
+    /// What the destination is created with.
+    fn destination_body(&self, config: &TransformConfig) -> Result<Value> {
+        let properties = match config.deduces_mappings {
+            true => self.deduced_mappings(config)?,
+            false => json!({}),
+        };
+        Ok(json!({
+            "mappings": {
+                "_meta": {
+                    "_transform": {
+                        "transform": config.body.get("id").cloned().unwrap_or_else(|| "transform-preview".into()),
+                        "version": {"created": "10.0.0"},
+                        "creation_date_in_millis": self.now_millis(),
+                    },
+                    "created_by": "transform",
+                },
+                "properties": properties,
+            },
+            "settings": {"index": {"number_of_shards": "1", "auto_expand_replicas": "0-1"}},
+            "aliases": {},
+        }))
+    }
+
+    fn deduced_mappings(&self, config: &TransformConfig) -> Result<Value> {
+        let indices = self.catalog.load().resolve(&config.indices.join(","), IndicesOptions::SEARCH)?;
+        let mappings: Vec<_> = indices
+            .iter()
+            .filter_map(|index| Some(self.live(index).ok()?.core.mapping.load_full()))
+            .collect();
+        let type_of = |path: &str| {
+            let runtime =
+                config.runtime_mappings.as_ref().and_then(|mappings| mappings[path]["type"].as_str());
+            let mapped =
+                || mappings.iter().find_map(|mapping| Some(mapping.field(path)?.type_name().to_owned()));
+            runtime.map(str::to_owned).or_else(mapped)
+        };
+        Ok(deduced(&config.shape, &type_of))
+    }
+
+    fn transform_page(
+        &self,
+        config: &TransformConfig,
+        query: Value,
+        size: u64,
+        after: Option<&Value>,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<Page> {
+        let body = config.shape.page_request(config, query, size, after);
+        let request = SearchRequest::parse(&body, &UrlParameters(Vec::new()))?;
+        let expression = config.indices.join(",");
+        let found = self.search(
+            &expression,
+            IndicesOptions::SEARCH,
+            Placement::default(),
+            &request,
+            None,
+            cancelled.clone(),
+        );
+        let (found, _) = found.map_err(|error| error.to_request_error())?;
+        if let Some(failure) = found.shards.failures.first() {
+            return Err(failure.reason.clone());
+        }
+        Ok(config.shape.page(&found.aggregations.unwrap_or_default()))
+    }
+
+    /// Starts the runs that are due: one look of the background thread, or of a test.
+    pub fn transform_tick(&self) {
+        let state = self.state.load_full();
+        let Some(transforms) = state.transforms.as_object().filter(|transforms| !transforms.is_empty())
+        else {
+            return;
+        };
+        let now_ms = self.environment.clock.monotonic_millis();
+        for (id, entry) in transforms.iter().filter(|(_, entry)| entry["is_started"] == true) {
+            if self.begin_run(id, now_ms)
+                && let Err(error) = self.launch_transform(id, entry)
+            {
+                self.end_of_run(id, None, Err(error));
+            }
+        }
+    }
+
+    /// Whether a run begins now: it is due, none is under way, and nobody has stopped the transform.
+    fn begin_run(&self, id: &str, now_ms: u64) -> bool {
+        let _changing = self.changing.lock();
+        if self.state.load().transforms[id]["is_started"] != true {
+            return false;
+        }
+        self.transforms.change(id, |live| {
+            let is_due = live.cancelled.is_none() && live.due_ms <= now_ms;
+            if is_due {
+                live.cancelled = Some(Arc::new(AtomicBool::new(false)));
+            }
+            is_due
+        })
+    }
+
+    fn launch_transform(&self, id: &str, entry: &Value) -> Result<()> {
+        let config = TransformConfig::parse(&entry["config"], false)?;
+        let Some(node) = self.this.upgrade() else { return Ok(()) };
+        let cancelled = self.transforms.change(id, |live| live.cancelled.clone()).unwrap_or_default();
+        let (name, of_task) = (id.to_owned(), cancelled.clone());
+        let work = move || {
+            let outcome = access::aside(|| node.run_transform(&name, &config, &cancelled));
+            node.end_of_run(&name, Some(&config), outcome);
+            Ok(json!({}))
+        };
+        self.tasks.spawn_cancellable(ACTION, format!("transform [{id}]"), of_task, work).map(drop)
+    }
+
+    /// A run that did something has made a checkpoint; a batch is over.
+    fn end_of_run(&self, id: &str, config: Option<&TransformConfig>, outcome: Result<bool>) {
+        // Starts and stops change both what is kept and what is known of the run: no one of them comes in between.
+        let _changing = self.changing.lock();
+        let now_ms = self.environment.clock.monotonic_millis();
+        let is_batch = config.is_some_and(|config| config.sync.is_none());
+        let frequency_ms = config.map_or(RETRY_MS, |config| config.frequency_ms);
+        let was_cancelled = self.transforms.change(id, |live| {
+            let cancelled = live.cancelled.take();
+            live.due_ms = now_ms + if outcome.is_err() { RETRY_MS } else { frequency_ms };
+            let was_cancelled = cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed));
+            live.failure = match &outcome {
+                Err(error) if !was_cancelled => Some(error.reason.clone()),
+                _ => None,
+            };
+            was_cancelled
+        });
+        if let Err(error) = &outcome {
+            tracing::warn!(transform = id, %error, "a transform did not run to its end");
+        }
+        if was_cancelled || !matches!(outcome, Ok(true)) {
+            return;
+        }
+        let at = self.now_millis();
+        if self.state.load().transforms[id].is_null() {
+            return;
+        }
+        let kept = self.change_state(|state| {
+            let entry = &mut state.transforms[id];
+            entry["checkpoint"] = (entry["checkpoint"].as_u64().unwrap_or(0) + 1).into();
+            entry["checkpoint_ms"] = at.into();
+            if is_batch {
+                entry["is_started"] = false.into();
+            }
+        });
+        if let Err(error) = kept {
+            tracing::warn!(transform = id, %error, "the checkpoint of a transform is not kept");
+        }
+    }
+
+    /// What the source is like: changes with every write to it.
+    fn source_state(&self, config: &TransformConfig) -> Result<u64> {
+        let mut state = 0u64;
+        for (metadata, live) in self.live_of(&config.indices.join(","), IndicesOptions::SEARCH)? {
+            for byte in metadata.uuid.bytes() {
+                state = state.wrapping_mul(31).wrapping_add(u64::from(byte));
+            }
+            for shard in &live.shards {
+                state = state.wrapping_mul(31).wrapping_add(shard.stats().max_seq_no as u64);
+            }
+        }
+        Ok(state)
+    }
+
+    /// Whether there was anything to do.
+    fn run_transform(&self, id: &str, config: &TransformConfig, cancelled: &Arc<AtomicBool>) -> Result<bool> {
+        let now_ms = self.now_millis();
+        let mut query = config.query.clone();
+        if let Some(sync) = &config.sync {
+            let (state, until_ms) = (self.source_state(config)?, now_ms.saturating_sub(sync.delay_ms));
+            let is_done = self.transforms.change(id, |live| {
+                let seen = live.source.filter(|(before, _)| *before == state).unwrap_or((state, now_ms));
+                live.source = Some(seen);
+                live.done_until_ms > seen.1
+            });
+            if is_done {
+                return Ok(false);
+            }
+            let range = json!({"range": {sync.field.as_str(): {"lt": until_ms, "format": "epoch_millis"}}});
+            query = json!({"bool": {"filter": [query, range]}});
+        }
+        self.transforms.change(id, |live| live.stats.triggers += 1);
+        self.create_destination(config)?;
+        let mut after = None;
+        loop {
+            let begun_ms = self.environment.clock.monotonic_millis();
+            let page =
+                self.transform_page(config, query.clone(), config.page_size, after.as_ref(), cancelled);
+            let took_ms = self.environment.clock.monotonic_millis().saturating_sub(begun_ms);
+            self.transforms.change(id, |live| {
+                live.stats.searches += 1;
+                live.stats.search_ms += took_ms;
+                live.stats.search_failures += u64::from(page.is_err());
+            });
+            let page = page?;
+            self.write_page(id, config, &page)?;
+            if cancelled.load(Ordering::Relaxed) {
+                return Err(RequestError::bad_request(
+                    "task_cancelled_exception",
+                    "the transform was stopped",
+                ));
+            }
+            match page.after {
+                Some(next) if page.documents.len() as u64 >= config.page_size => after = Some(next),
+                _ => break,
+            }
+        }
+        self.refresh(&config.dest_index, IndicesOptions::BROADCAST)?;
+        self.retire(id, config, cancelled)?;
+        if let Some(sync) = &config.sync {
+            self.transforms.change(id, |live| live.done_until_ms = now_ms.saturating_sub(sync.delay_ms));
+        }
+        Ok(true)
+    }
+
+    fn create_destination(&self, config: &TransformConfig) -> Result<()> {
+        let catalog = self.catalog.load_full();
+        let is_there = catalog.indices.contains_key(config.dest_index.as_str())
+            || catalog.aliases.contains_key(config.dest_index.as_str());
+        if is_there {
+            return Ok(());
+        }
+        let mut body = self.destination_body(config)?;
+        // One node has no room for a copy.
+        body["settings"] = json!({"index": {"number_of_shards": "1", "number_of_replicas": "0"}});
+        let aliases = config.dest_aliases.iter().map(|(alias, _)| (alias.clone(), json!({})));
+        body["aliases"] = Value::Object(aliases.collect::<Map<_, _>>());
+        for (alias, _) in config.dest_aliases.iter().filter(|(_, moves)| *moves) {
+            for index in catalog.aliases.get(alias.as_str()).into_iter().flatten() {
+                self.delete_alias(index, alias)?;
+            }
+        }
+        match self.create_index(&config.dest_index, &body) {
+            Err(error) if error.kind == "resource_already_exists_exception" => Ok(()),
+            outcome => outcome.map(drop),
+        }
+    }
+
+    fn write_page(&self, id: &str, config: &TransformConfig, page: &Page) -> Result<()> {
+        let sources: Vec<String> = page.documents.iter().map(|(_, document)| document.to_string()).collect();
+        let operations: Vec<BulkOperation<'_>> = page
+            .documents
+            .iter()
+            .zip(&sources)
+            .map(|((document_id, _), source)| {
+                let mut operation =
+                    BulkOperation::new(OperationKind::Index, config.dest_index.as_str(), source.as_bytes());
+                operation.id = Some(document_id.as_str().into());
+                operation
+            })
+            .collect();
+        let begun_ms = self.environment.clock.monotonic_millis();
+        let mut failure = None;
+        let mut failures = 0;
+        if !operations.is_empty() {
+            let response = self.bulk(BulkRequest {
+                operations: &operations,
+                pipeline: config.pipeline.as_deref(),
+                refresh: RefreshPolicy::None,
+            })?;
+            for item in &response.items {
+                if let Err(error) = &item.outcome {
+                    failures += 1;
+                    failure.get_or_insert_with(|| error.clone());
+                }
+            }
+        }
+        let took_ms = self.environment.clock.monotonic_millis().saturating_sub(begun_ms);
+        self.transforms.change(id, |live| {
+            let stats = &mut live.stats;
+            stats.pages += 1;
+            stats.documents_read += page.source_count;
+            stats.documents_written += operations.len() as u64 - failures;
+            stats.indexing += u64::from(!operations.is_empty());
+            stats.index_ms += took_ms;
+            stats.index_failures += failures;
+        });
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Deletes documents of the destination that are too old.
+    fn retire(&self, id: &str, config: &TransformConfig, cancelled: &Arc<AtomicBool>) -> Result<()> {
+        let (Some((field, before)), Some(node)) = (&config.retention, self.this.upgrade()) else {
+            return Ok(());
+        };
+        let body = json!({"query": {"range": {field.as_str(): {"lt": before}}}});
+        let request = ByQueryRequest {
+            source: config.dest_index.clone(),
+            remote: None,
+            options: IndicesOptions::SEARCH,
+            routing: None,
+            preference: None,
+            search: SearchRequest::parse(&body, &UrlParameters(Vec::new()))?,
+            change: Change::Delete,
+            script: None,
+            pipeline: None,
+            max_docs: None,
+            proceeds_on_conflicts: true,
+            refresh: true,
+            requests_per_second: f32::INFINITY,
+            slices: Slices::Number(1),
+        };
+        let response = node.by_query(request, cancelled.clone())?;
+        let deleted = response.body["deleted"].as_u64().unwrap_or(0);
+        let took_ms = response.body["took"].as_u64().unwrap_or(0);
+        self.transforms.change(id, |live| {
+            live.stats.documents_deleted += deleted;
+            live.stats.delete_ms += took_ms;
+        });
+        Ok(())
+    }
+}

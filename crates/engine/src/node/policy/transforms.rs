@@ -1,0 +1,376 @@
+//! Transforms: put, get, delete, start, stop, statistics. What a run does: [`super::transform_run`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use limber_access as access;
+use limber_mapping::{ErrorClass, ObjectParser, RequestError};
+use limber_store::sync::Mutex;
+use limber_text::wildcard;
+use serde_json::{Map, Value, json};
+
+use crate::api::*;
+use crate::node::Node;
+use crate::transform::{TransformConfig, check_id};
+
+/// Transforms of a node: all of them are in one file.
+const TRANSFORMS_MAX: usize = 1_000;
+
+/// What is known of transforms beside what is kept.
+#[derive(Default)]
+pub(in crate::node) struct Transforms {
+    by_id: Mutex<HashMap<String, Live>>,
+}
+
+/// One transform since the node was opened.
+#[derive(Debug, Default, Clone)]
+pub(in crate::node) struct Live {
+    /// Ends the run that is under way; `None`: no run is.
+    pub cancelled: Option<Arc<AtomicBool>>,
+    /// When the next run begins, by the monotonic clock.
+    pub due_ms: u64,
+    pub stats: RunStats,
+    /// Why the last run failed.
+    pub failure: Option<String>,
+    /// What the source was like when it was last looked at, and when that was first seen (wall clock).
+    pub source: Option<(u64, u64)>,
+    /// Documents up to this time are in the destination.
+    pub done_until_ms: u64,
+}
+
+/// Counters of `_transform/{id}/_stats`.
+#[derive(Debug, Default, Clone)]
+pub(in crate::node) struct RunStats {
+    pub pages: u64,
+    pub documents_read: u64,
+    pub documents_written: u64,
+    pub documents_deleted: u64,
+    pub triggers: u64,
+    pub search_ms: u64,
+    pub searches: u64,
+    pub search_failures: u64,
+    pub index_ms: u64,
+    pub indexing: u64,
+    pub index_failures: u64,
+    pub delete_ms: u64,
+}
+
+impl Transforms {
+    pub(in crate::node) fn change<T>(&self, id: &str, change: impl FnOnce(&mut Live) -> T) -> T {
+        change(self.by_id.lock().entry(id.to_owned()).or_default())
+    }
+
+    fn live(&self, id: &str) -> Live {
+        self.by_id.lock().get(id).cloned().unwrap_or_default()
+    }
+
+    fn forget(&self, id: &str) {
+        self.by_id.lock().remove(id);
+    }
+}
+
+fn missing(id: &str) -> RequestError {
+    RequestError::not_found(
+        "resource_not_found_exception",
+        format!("Transform with id [{id}] could not be found"),
+    )
+}
+
+fn conflict(reason: String) -> RequestError {
+    RequestError::new(ErrorClass::Conflict, "status_exception", reason)
+}
+
+impl Node {
+    /// `PUT _transform/{id}`.
+    pub fn put_transform(&self, id: &str, body: &Value, defers_validation: bool) -> Result<()> {
+        check_id(id)?;
+        let config = TransformConfig::parse(body, false)?;
+        self.check_transform(&config, defers_validation)?;
+        let _changing = self.changing.lock();
+        let kept = self.state.load().transforms.clone();
+        if !kept[id].is_null() {
+            let reason = format!("Transform with id [{id}] already exists");
+            return Err(RequestError::bad_request("resource_already_exists_exception", reason));
+        }
+        if kept.as_object().is_some_and(|kept| kept.len() >= TRANSFORMS_MAX) {
+            return Err(RequestError::illegal_argument(format!(
+                "there are [{TRANSFORMS_MAX}] transforms already"
+            )));
+        }
+        let entry = json!({
+            "config": config.body, "create_time": self.now_millis(), "is_started": false, "checkpoint": 0, "checkpoint_ms": 0,
+        });
+        self.change_state(|state| state.transforms[id] = entry)
+    }
+
+    /// Whoever defines a transform must be allowed to read what it reads and to write what it writes.
+    fn check_transform(&self, config: &TransformConfig, defers_validation: bool) -> Result<()> {
+        let catalog = self.catalog.load_full();
+        let options = match defers_validation {
+            true => IndicesOptions { ignore_unavailable: true, ..IndicesOptions::SEARCH },
+            false => IndicesOptions::SEARCH,
+        };
+        let sources = {
+            let _acting = access::acting("indices:data/read/search");
+            catalog.resolve(&config.indices.join(","), options)?
+        };
+        let _acting = access::acting("indices:data/write/bulk");
+        if let Ok((index, _)) = catalog.single(&config.dest_index)
+            && sources.iter().any(|source| source.uuid == index.uuid)
+        {
+            return Err(RequestError::bad_request(
+                "validation_exception",
+                format!(
+                    "Validation Failed: 1: Destination index [{}] is included in source expression [{}];",
+                    config.dest_index,
+                    config.indices.join(",")
+                ),
+            ));
+        }
+        crate::catalog::names::check_index_name(&config.dest_index)?;
+        match access::current() {
+            Some(access) => access.limits(&config.dest_index, None).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// `POST _transform/{id}/_update`: the members that are given take the place of those that are there.
+    pub fn update_transform(&self, id: &str, body: &Value) -> Result<Value> {
+        let _changing = self.changing.lock();
+        let kept = self.state.load().transforms[id].clone();
+        if kept.is_null() {
+            return Err(missing(id));
+        }
+        let mut merged = kept["config"].clone();
+        for (key, value) in body.as_object().into_iter().flatten() {
+            match (key.as_str(), value) {
+                ("pivot" | "latest", _) => {
+                    return Err(ObjectParser("data_frame_transform_config_update").unknown(key));
+                }
+                (_, Value::Null) => drop(merged.as_object_mut().map(|merged| merged.shift_remove(key))),
+                _ => merged[key] = value.clone(),
+            }
+        }
+        let config = TransformConfig::parse(&merged, false)?;
+        self.check_transform(&config, false)?;
+        let mut entry = kept;
+        entry["config"] = Value::Object(config.body);
+        self.change_state(|state| state.transforms[id] = entry.clone())?;
+        Ok(self.shown_transform(id, &entry))
+    }
+
+    fn shown_transform(&self, id: &str, entry: &Value) -> Value {
+        let mut shown = Map::new();
+        shown.insert("id".into(), id.into());
+        shown.insert("version".into(), "10.0.0".into());
+        shown.insert("create_time".into(), entry["create_time"].clone());
+        shown.extend(entry["config"].as_object().cloned().unwrap_or_default());
+        Value::Object(shown)
+    }
+
+    /// Ids and what is kept of the transforms that an expression names, in their order.
+    fn transforms_named(&self, expression: &str, allow_no_match: bool) -> Result<Vec<(String, Value)>> {
+        let state = self.state.load();
+        let all = || state.transforms.as_object().into_iter().flatten();
+        let mut found: Vec<(String, Value)> = Vec::new();
+        for part in expression.split(',').map(str::trim) {
+            let is_pattern = part.is_empty() || part == "_all" || part.contains('*');
+            let fits = |id: &str| part.is_empty() || part == "_all" || wildcard::matches(part, id);
+            let mut matching = all().filter(|(id, _)| fits(id)).peekable();
+            if matching.peek().is_none() && (!is_pattern || !allow_no_match) {
+                return Err(missing(part));
+            }
+            found.extend(matching.map(|(id, entry)| (id.clone(), entry.clone())));
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found.dedup_by(|a, b| a.0 == b.0);
+        Ok(found)
+    }
+
+    /// The body of `GET _transform/{ids}`.
+    pub fn get_transforms(
+        &self,
+        ids: &str,
+        allow_no_match: bool,
+        exclude_generated: bool,
+        (from, size): (usize, usize),
+    ) -> Result<Value> {
+        let found = self.transforms_named(ids, allow_no_match)?;
+        let count = found.len();
+        let shown = found.iter().skip(from).take(size).map(|(id, entry)| match exclude_generated {
+            true => entry["config"].clone(),
+            false => self.shown_transform(id, entry),
+        });
+        Ok(json!({ "count": count, "transforms": shown.collect::<Vec<_>>() }))
+    }
+
+    /// `DELETE _transform/{id}`.
+    pub fn delete_transform(&self, id: &str, force: bool, deletes_destination: bool) -> Result<()> {
+        let changing = self.changing.lock();
+        let entry = self.stopped_transform(id, force, "delete")?;
+        self.change_state(|state| {
+            if let Some(transforms) = state.transforms.as_object_mut() {
+                transforms.shift_remove(id);
+            }
+        })?;
+        self.end_run(id);
+        self.transforms.forget(id);
+        drop(changing);
+        match deletes_destination {
+            true => self.delete_destination(&entry),
+            false => Ok(()),
+        }
+    }
+
+    /// A transform that is not started, or may be changed nevertheless (`force`). `verb`: what is to be done with it.
+    fn stopped_transform(&self, id: &str, force: bool, verb: &str) -> Result<Value> {
+        let entry = self.state.load().transforms[id].clone();
+        if entry.is_null() {
+            return Err(missing(id));
+        }
+        if entry["is_started"] == true && !force {
+            let reason =
+                format!("Cannot {verb} transform [{id}] as the task is running. Stop the task first");
+            return Err(conflict(reason));
+        }
+        Ok(entry)
+    }
+
+    /// Deletes the index that a transform writes to, if it is there.
+    fn delete_destination(&self, entry: &Value) -> Result<()> {
+        let Some(index) = entry["config"]["dest"]["index"].as_str() else { return Ok(()) };
+        let options = IndicesOptions { ignore_unavailable: true, ..IndicesOptions::DELETE };
+        self.delete_index(index, options)
+    }
+
+    fn end_run(&self, id: &str) {
+        let cancelled = self.transforms.change(id, |live| live.cancelled.clone());
+        if let Some(cancelled) = cancelled {
+            cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// `POST _transform/{id}/_start`.
+    pub fn start_transform(&self, id: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        let entry = self.state.load().transforms[id].clone();
+        if entry.is_null() {
+            return Err(missing(id));
+        }
+        if entry["is_started"] == true {
+            return Err(conflict(format!("Cannot start transform [{id}] as it is already started.")));
+        }
+        let config = TransformConfig::parse(&entry["config"], false)?;
+        self.check_transform(&config, false)?;
+        self.change_state(|state| state.transforms[id]["is_started"] = true.into())?;
+        self.transforms.change(id, |live| {
+            (live.due_ms, live.failure, live.source) = (0, None, None);
+        });
+        Ok(())
+    }
+
+    /// `POST _transform/{ids}/_stop`. A run that is under way ends after its page.
+    pub fn stop_transforms(&self, ids: &str, allow_no_match: bool) -> Result<()> {
+        for (id, _) in self.transforms_named(ids, allow_no_match)? {
+            let _changing = self.changing.lock();
+            if self.state.load().transforms[&id]["is_started"] == true {
+                self.change_state(|state| state.transforms[&id]["is_started"] = false.into())?;
+            }
+            self.end_run(&id);
+        }
+        Ok(())
+    }
+
+    /// Whether a run of one of these transforms is under way.
+    pub fn is_transforming(&self, ids: &str) -> Result<bool> {
+        let found = self.transforms_named(ids, true)?;
+        Ok(found.iter().any(|(id, _)| self.transforms.live(id).cancelled.is_some()))
+    }
+
+    /// `POST _transform/{id}/_reset`: as if it never had run.
+    pub fn reset_transform(&self, id: &str, force: bool) -> Result<()> {
+        let changing = self.changing.lock();
+        let entry = self.stopped_transform(id, force, "reset")?;
+        self.change_state(|state| {
+            let entry = &mut state.transforms[id];
+            (entry["checkpoint"], entry["checkpoint_ms"], entry["is_started"]) =
+                (0.into(), 0.into(), false.into());
+        })?;
+        self.end_run(id);
+        self.transforms.forget(id);
+        drop(changing);
+        self.delete_destination(&entry)
+    }
+
+    /// `POST _transform/{id}/_schedule_now`.
+    pub fn schedule_transform(&self, id: &str) -> Result<()> {
+        match &self.state.load().transforms[id] {
+            Value::Null => Err(missing(id)),
+            _ => {
+                self.transforms.change(id, |live| live.due_ms = 0);
+                Ok(())
+            }
+        }
+    }
+
+    /// The body of `GET _transform/{ids}/_stats`.
+    pub fn transform_stats(
+        &self,
+        ids: &str,
+        allow_no_match: bool,
+        (from, size): (usize, usize),
+    ) -> Result<Value> {
+        let found = self.transforms_named(ids, allow_no_match)?;
+        let count = found.len();
+        let shown = found.iter().skip(from).take(size).map(|(id, entry)| self.stats_of(id, entry));
+        Ok(json!({ "count": count, "transforms": shown.collect::<Vec<_>>() }))
+    }
+
+    fn stats_of(&self, id: &str, entry: &Value) -> Value {
+        let live = self.transforms.live(id);
+        let state = match (&live.failure, entry["is_started"] == true, live.cancelled.is_some()) {
+            (Some(_), ..) => "failed",
+            (None, true, true) => "indexing",
+            (None, true, false) => "started",
+            (None, false, true) => "stopping",
+            (None, false, false) => "stopped",
+        };
+        let stats = &live.stats;
+        let mut shown = json!({
+            "id": id,
+            "state": state,
+            "stats": {
+                "pages_processed": stats.pages,
+                "documents_processed": stats.documents_read,
+                "documents_indexed": stats.documents_written,
+                "documents_deleted": stats.documents_deleted,
+                "trigger_count": stats.triggers,
+                "index_time_in_ms": stats.index_ms,
+                "index_total": stats.indexing,
+                "index_failures": stats.index_failures,
+                "search_time_in_ms": stats.search_ms,
+                "search_total": stats.searches,
+                "search_failures": stats.search_failures,
+                "processing_time_in_ms": 0,
+                "processing_total": stats.pages,
+                "delete_time_in_ms": stats.delete_ms,
+                "exponential_avg_checkpoint_duration_ms": 0.0,
+                "exponential_avg_documents_indexed": 0.0,
+                "exponential_avg_documents_processed": 0.0,
+            },
+            "checkpointing": {"last": {"checkpoint": entry["checkpoint"]}},
+            "health": {"status": if live.failure.is_some() { "red" } else { "green" }},
+        });
+        if entry["checkpoint_ms"].as_u64().is_some_and(|at| at > 0) {
+            shown["checkpointing"]["last"]["timestamp_millis"] = entry["checkpoint_ms"].clone();
+        }
+        if let Some((_, seen_ms)) = live.source {
+            shown["checkpointing"]["changes_last_detected_at"] = seen_ms.into();
+        }
+        if let Some(failure) = live.failure {
+            shown["reason"] = failure.into();
+        }
+        shown
+    }
+}

@@ -1,0 +1,62 @@
+//! "What do the aliases of an expression let through of each index?"
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_search::request::AliasFilter;
+use limber_text::wildcard;
+use limber_work as work;
+use serde_json::Value;
+
+use crate::catalog::{Catalog, IndexMetadata};
+
+/// The filters of a search, each with the indices that it is for.
+pub(in crate::node) fn alias_filters(
+    catalog: &Catalog,
+    expression: &str,
+    indices: &[Arc<IndexMetadata>],
+) -> Result<Arc<[AliasFilter]>, RequestError> {
+    let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
+    let mut found: BTreeMap<String, AliasFilter> = BTreeMap::new();
+    for index in indices {
+        work::check()?;
+        let Some(filter) = alias_filter(catalog, &parts, index) else { continue };
+        let text = filter.to_string();
+        work::claim((text.len() + index.name.len()) as u64)?;
+        let entry = found.entry(text).or_insert_with(|| AliasFilter { filter, indices: BTreeSet::new() });
+        entry.indices.insert(index.name.to_string());
+    }
+    Ok(found.into_values().collect())
+}
+
+/// The filter that applies when an expression reaches an index through aliases. `None` means that all of its
+/// documents are searched.
+///
+/// Source: `IndexNameExpressionResolver#filteringAliases`.
+pub(in crate::node) fn alias_filter(
+    catalog: &Catalog,
+    parts: &[&str],
+    index: &IndexMetadata,
+) -> Option<Value> {
+    let filters: Vec<Option<&Value>> = parts
+        .iter()
+        .filter_map(|part| catalog.alias_of(index, part))
+        .map(|alias| alias.filter.as_ref())
+        .collect();
+    // Named itself, or reached through an alias without a filter: all of it.
+    let is_named = parts.iter().any(|part| {
+        catalog.alias_of(index, part).is_none()
+            && (part.is_empty()
+                || *part == "_all"
+                || wildcard::matches(part, &index.name)
+                || catalog.is_of_stream(index, part))
+    });
+    match filters.as_slice() {
+        _ if is_named => None,
+        [] => None,
+        [one] => one.cloned(),
+        many if many.iter().any(|filter| filter.is_none()) => None,
+        many => Some(serde_json::json!({"bool": {"should": many}})),
+    }
+}

@@ -1,0 +1,221 @@
+//! Scrolls and points in time: searches that outlive their request.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use limber_mapping::RequestError;
+use limber_search::query::Query;
+use limber_search::request::PointInTime;
+use limber_search::{SearchContext, SearchRequest, SearchResponse, ShardsSummary};
+
+use super::placement::Placement;
+use super::search::Pinned;
+use crate::api::*;
+use crate::contexts::{self, Context, Scroll};
+use crate::node::Node;
+
+/// How a point in time is opened.
+#[derive(Debug, Clone)]
+pub struct OpenPointInTime<'r> {
+    /// Names and patterns of the indices.
+    pub expression: &'r str,
+    /// How the expression is resolved.
+    pub options: IndicesOptions,
+    /// Routing and preference.
+    pub placement: Placement<'r>,
+    /// Shards of which it is known that nothing in them matches are left out.
+    pub index_filter: Option<Query>,
+    /// Opens it although some shards do not answer.
+    pub allow_partial: bool,
+    /// How long it stays open without being used.
+    pub keep_alive_ms: u64,
+}
+
+impl Node {
+    pub(in crate::node) fn first_page(
+        &self,
+        pinned: &Pinned,
+        request: &SearchRequest,
+        keep_alive_ms: u64,
+        context: &SearchContext,
+    ) -> limber_search::Result<(SearchResponse, Option<String>)> {
+        let limit = self.context_limit();
+        self.check_keep_alive(keep_alive_ms)?;
+        self.contexts.check_room(limit)?;
+        let mut response = limber_search::execute_page(&pinned.snapshots, request, None, context)?;
+        let cursor = response.cursor.take();
+        let context = Context::new(
+            self.environment.clock.clone(),
+            pinned.snapshots.clone(),
+            pinned.shards.clone(),
+            Scroll { request: request.clone(), cursor: limber_store::sync::Mutex::new(cursor) },
+            request.held_bytes,
+            &self.ledger.request,
+        )?;
+        let id = self.contexts.add(context, keep_alive_ms, limit)?;
+        Ok((response, Some(id)))
+    }
+
+    /// The next page of a scroll, which stays under the same id.
+    pub fn scroll(
+        &self,
+        id: &str,
+        keep_alive_ms: Option<u64>,
+        cancelled: Arc<AtomicBool>,
+    ) -> limber_search::Result<SearchResponse> {
+        if let Some(keep_alive_ms) = keep_alive_ms {
+            self.check_keep_alive(keep_alive_ms)?;
+        }
+        let _task = self.tasks.register_cancellable("indices:data/read/scroll", "scroll", cancelled.clone());
+        let scroll = self.contexts.get::<Scroll>(id, keep_alive_ms)?;
+        let context = self.search_context(cancelled);
+        // One page at a time: two callers of one id get pages one after the other.
+        let mut cursor = scroll.kind.cursor.lock();
+        let mut request = scroll.kind.request.clone();
+        let response = match &*cursor {
+            Some(from) => limber_search::execute_page(&scroll.shards, &request, Some(from), &context),
+            None => {
+                request.size = Some(0);
+                request.aggregations = None;
+                limber_search::execute(&scroll.shards, &request, &context)
+            }
+        };
+        let mut response = response?;
+        *cursor = response.cursor.take();
+        Ok(response)
+    }
+
+    /// Frees scrolls by their ids; `_all` frees every one. Returns how many were freed, with one for each
+    /// shard of those that were named.
+    pub fn clear_scroll(&self, ids: &[&str]) -> usize {
+        match ids {
+            ["_all"] => self.contexts.clear::<Scroll>(),
+            ids => ids.iter().filter_map(|id| self.contexts.remove::<Scroll>(id)).sum(),
+        }
+    }
+
+    /// Open scrolls and points in time.
+    pub fn open_context_count(&self) -> usize {
+        self.contexts.len()
+    }
+
+    /// Keeps the indices as they are now, for any number of searches. The id, and what became of the shards.
+    ///
+    /// Errors: those of the expression; with `Unavailable` where a shard does not answer and none may be missing.
+    pub fn open_point_in_time(
+        &self,
+        open: &OpenPointInTime<'_>,
+    ) -> limber_search::Result<(String, ShardsSummary)> {
+        let _task = self.tasks.register("indices:data/read/open_point_in_time", open.expression, false);
+        let limit = self.context_limit();
+        self.check_keep_alive(open.keep_alive_ms)?;
+        self.contexts.check_room(limit)?;
+        let mut pinned = self.pin(open.expression, open.options, open.placement)?;
+        if !pinned.failures.is_empty() && (!open.allow_partial || pinned.snapshots.is_empty()) {
+            let failures = pinned.failures;
+            return Err(limber_search::Error::AllShardsFailed { phase: "open_search_context", failures });
+        }
+        let mut shards = ShardsSummary {
+            total: (pinned.snapshots.len() + pinned.failures.len()) as u32,
+            successful: pinned.snapshots.len() as u32,
+            skipped: 0,
+            failures: std::mem::take(&mut pinned.failures),
+        };
+        if let Some(filter) = &open.index_filter {
+            let now_millis = self.now_millis() as i64;
+            let mut number = 0;
+            let can_match: Vec<bool> = pinned
+                .snapshots
+                .iter()
+                .map(|snapshot| limber_search::can_match(filter, snapshot, now_millis))
+                .collect();
+            pinned.snapshots.retain(|_| {
+                number += 1;
+                can_match[number - 1]
+            });
+            number = 0;
+            pinned.shards.retain(|_| {
+                number += 1;
+                can_match[number - 1]
+            });
+            shards.skipped = shards.successful - pinned.snapshots.len() as u32;
+        }
+        let context = Context::new(
+            self.environment.clock.clone(),
+            pinned.snapshots,
+            pinned.shards,
+            contexts::PointInTime { filters: pinned.filters },
+            0,
+            &self.ledger.request,
+        )?;
+        Ok((self.contexts.add(context, open.keep_alive_ms, limit)?, shards))
+    }
+
+    /// Frees a point in time: of how many shards it was. `BadRequest` for what is no id.
+    pub fn close_point_in_time(&self, id: &str) -> Result<usize> {
+        check_point_in_time_id(id)?;
+        Ok(self.contexts.remove::<contexts::PointInTime>(id).unwrap_or(0))
+    }
+
+    /// The shards as a point in time keeps them. Those of indices that are gone have failed.
+    pub(in crate::node) fn pinned_then(&self, point: &PointInTime) -> Result<Pinned> {
+        if let Some(keep_alive_ms) = point.keep_alive_millis {
+            self.check_keep_alive(keep_alive_ms)?;
+        }
+        check_point_in_time_id(&point.id)?;
+        let context = self.contexts.get::<contexts::PointInTime>(&point.id, point.keep_alive_millis)?;
+        let mut pinned = Pinned {
+            snapshots: Vec::new(),
+            shards: Vec::new(),
+            failures: Vec::new(),
+            filters: context.kind.filters.clone(),
+        };
+        let live = self.live.load();
+        for (snapshot, shard) in context.shards.iter().zip(&context.counted) {
+            if live.contains_key(&*shard.index.uuid) {
+                pinned.snapshots.push(snapshot.for_request());
+                pinned.shards.push(shard.clone());
+            } else {
+                let gone =
+                    RequestError::unavailable("no_shard_available_action_exception", "the index is gone");
+                pinned.failures.push(self.failed_shard(shard, gone));
+            }
+        }
+        if pinned.snapshots.is_empty() && !pinned.failures.is_empty() {
+            return Err(contexts::missing(&point.id));
+        }
+        Ok(pinned)
+    }
+
+    fn context_limit(&self) -> usize {
+        self.settings.load().integer("search.max_open_scroll_context").max(0) as usize
+    }
+
+    fn check_keep_alive(&self, keep_alive_ms: u64) -> Result<()> {
+        let max_ms = self.settings.load().time_ms("search.max_keep_alive").unwrap_or(u64::MAX);
+        if keep_alive_ms <= max_ms {
+            return Ok(());
+        }
+        let shown = |ms: u64| match ms {
+            ms if ms % 86_400_000 == 0 => format!("{}d", ms / 86_400_000),
+            ms if ms % 3_600_000 == 0 => format!("{}h", ms / 3_600_000),
+            ms if ms % 60_000 == 0 => format!("{}m", ms / 60_000),
+            ms if ms % 1000 == 0 => format!("{}s", ms / 1000),
+            ms => format!("{ms}ms"),
+        };
+        Err(RequestError::illegal_argument(format!(
+            "Keep alive for request ({}) is too large. It must be less than ({}). This limit can be set by changing the \
+             [search.max_keep_alive] cluster level setting.",
+            shown(keep_alive_ms),
+            shown(max_ms)
+        )))
+    }
+}
+
+fn check_point_in_time_id(id: &str) -> Result<()> {
+    if contexts::is_id(id) {
+        return Ok(());
+    }
+    let shown: String = id.chars().take(64).collect();
+    Err(RequestError::illegal_argument(format!("[{shown}] is no id of a point in time")))
+}

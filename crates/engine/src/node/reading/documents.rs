@@ -1,0 +1,61 @@
+//! Reading single documents.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+
+use crate::api::*;
+use crate::catalog::IndexMetadata;
+use crate::node::Node;
+use crate::shard::{Reading, Shard, routing};
+
+impl Node {
+    /// The document, realtime unless the request says otherwise.
+    pub fn get(&self, request: &GetRequest<'_>) -> Result<GetResponse> {
+        loop {
+            let (metadata, alias_routing) = self.catalog.load().single(request.index)?;
+            match self.get_from(request, &metadata, alias_routing) {
+                // The alias went to another index, or the name to a new one, since it was looked up.
+                Err(_) if self.is_outdated(&metadata) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn get_from(
+        &self,
+        request: &GetRequest<'_>,
+        metadata: &Arc<IndexMetadata>,
+        alias_routing: Option<String>,
+    ) -> Result<GetResponse> {
+        self.check_read_block(metadata)?;
+        let live = self.live(metadata)?;
+        let routing = request.routing.or(alias_routing.as_deref());
+        if routing.is_none() && live.core.mapping.load().routing_required() {
+            let why = format!("routing is required for [{}]/[{}]", metadata.name, request.id);
+            return Err(RequestError::bad_request("routing_missing_exception", why)
+                .with("index_uuid", &*metadata.uuid)
+                .with("index", &*metadata.name));
+        }
+        let number = routing::shard_of(&live.core.settings.load(), request.id, routing);
+        let shard = live.shard(number)?;
+        if request.refresh {
+            shard.refresh()?;
+        }
+        let reading = if request.realtime { Reading::Newest } else { Reading::Published };
+        let found = shard.get(request.id, reading)?;
+        if let (Some(found), Some(version)) = (&found, request.version) {
+            check_version(shard, request.id, found.identity.version, version)?;
+        }
+        Ok(GetResponse { index: metadata.name.clone(), id: request.id.into(), found })
+    }
+}
+
+/// Reads take every version type alike (`VersionType#isVersionConflictForReads`).
+fn check_version(shard: &Arc<Shard>, id: &str, current: u64, wanted: u64) -> Result<()> {
+    if current == wanted {
+        return Ok(());
+    }
+    Err(shard
+        .conflict(id, format!("current version [{current}] is different than the one provided [{wanted}]")))
+}

@@ -1,0 +1,38 @@
+//! The documents of the node, for queries that name one.
+
+use std::sync::Weak;
+
+use limber_mapping::RequestError;
+use limber_search::{DocumentName, NamedDocument, NamedDocuments, RuledDocuments};
+use serde_json::{Map, Value};
+
+use crate::api::*;
+use crate::node::Node;
+
+/// Those of a node that may be gone by now.
+pub(in crate::node) struct DocumentsOf(pub Weak<Node>);
+
+impl NamedDocuments for DocumentsOf {
+    fn read(&self, name: &DocumentName) -> Result<Option<NamedDocument>> {
+        let Some(node) = self.0.upgrade() else {
+            return Err(RequestError::unavailable("node_closed_exception", "node closed"));
+        };
+        let request = GetRequest {
+            routing: name.routing.as_deref(),
+            version: name.version,
+            ..GetRequest::new(&name.index, &name.id)
+        };
+        let response = node.get(&request)?;
+        let Some(document) = response.found else { return Ok(None) };
+        let (metadata, _) = node.catalog.load().single(&name.index)?;
+        let mapping = node.live(&metadata)?.core.mapping.load_full();
+        Ok(Some(NamedDocument { source: document.source, mapping }))
+    }
+
+    fn ruled(&self, sets: &[String], said: &Map<String, Value>) -> Result<RuledDocuments> {
+        match self.0.upgrade() {
+            Some(node) => node.ruled(sets, said),
+            None => Err(RequestError::unavailable("node_closed_exception", "node closed")),
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! Searches: expression to pinned snapshots, then `limber_search`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use limber_mapping::RequestError;
+use limber_search::request::{AliasFilter, within_aliases};
+use limber_search::{
+    CountRequest, CountResponse, DocumentName, SearchContext, SearchRequest, SearchResponse, ShardFailure,
+    ShardSnapshot, TermsEnumRequest, TermsEnumResponse,
+};
+use limber_text::wildcard;
+use serde_json::Value;
+
+use super::alias_filters::{alias_filter, alias_filters};
+use super::placement::{Placement, Preference};
+use crate::api::*;
+use crate::catalog::{Catalog, IndexMetadata};
+use crate::node::Node;
+use crate::shard::{Searched, Shard, tell_search};
+
+const SEARCH_ACTION: &str = "indices:data/read/search";
+
+/// What a search runs on.
+pub(in crate::node) struct Pinned {
+    pub(in crate::node) snapshots: Vec<ShardSnapshot>,
+    pub(in crate::node) shards: Vec<Arc<Shard>>,
+    /// Shards that do not answer.
+    pub(in crate::node) failures: Vec<ShardFailure>,
+    /// What the aliases in the expression let through.
+    pub(in crate::node) filters: Arc<[AliasFilter]>,
+}
+
+/// What a search would run on in one index. See [`Node::search_targets`].
+#[derive(Debug)]
+pub struct SearchTarget {
+    /// The index's name.
+    pub index: Arc<str>,
+    /// The index's id.
+    pub uuid: Arc<str>,
+    /// Shards that routing and preference leave.
+    pub shards: Vec<u32>,
+    /// Aliases by which the index is reached.
+    pub aliases: Vec<String>,
+    /// What they let through; `None`: everything.
+    pub filter: Option<Value>,
+}
+
+/// A query on one index. See [`Node::describe_query`].
+#[derive(Debug)]
+pub struct DescribedQuery {
+    /// The index's name.
+    pub index: String,
+    /// The index's id.
+    pub uuid: String,
+    /// The query as Lucene would write it, or why it is not valid.
+    pub outcome: Result<String>,
+}
+
+impl Node {
+    /// Runs a search on the shards that `placement` leaves. With `scroll_keep_alive_ms` the answer is the
+    /// first page of a scroll, and the second result its id. A request with a point in time runs on that
+    /// alone.
+    ///
+    /// Errors: as [`limber_search::Error`]; those of the expression come as its `Request`.
+    pub fn search(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        placement: Placement<'_>,
+        request: &SearchRequest,
+        scroll_keep_alive_ms: Option<u64>,
+        cancelled: Arc<AtomicBool>,
+    ) -> limber_search::Result<(SearchResponse, Option<String>)> {
+        let _task = self.tasks.register_cancellable(
+            SEARCH_ACTION,
+            format!("indices[{expression}]"),
+            cancelled.clone(),
+        );
+        let pinned = match &request.pit {
+            Some(point) => self.pinned_then(point)?,
+            None => self.pin(expression, options, placement)?,
+        };
+        self.check_shard_count(&pinned)?;
+        let mut piped = self.piped(request, &pinned)?;
+        let request = &self.prepared(piped.request(request), &pinned, options)?;
+        let context = self.search_context(cancelled);
+        if !request.allows_partial.unwrap_or(context.allows_partial) {
+            check_no_shard_missing(&pinned.failures)?;
+        }
+        let meters = Meters::start(self, &pinned.shards);
+        let outcome = match scroll_keep_alive_ms {
+            None => {
+                limber_search::execute(&pinned.snapshots, request, &context).map(|response| (response, None))
+            }
+            Some(keep_alive_ms) => self.first_page(&pinned, request, keep_alive_ms, &context),
+        };
+        let took = meters.finish(outcome.is_ok(), &request.stats_groups, request.suggest.is_some());
+        let (mut response, scroll_id) = outcome?;
+        piped.finish(&mut response)?;
+        tell_search(
+            &pinned.shards,
+            &Searched {
+                query_time: took.saturating_sub(response.fetch_time),
+                fetch_time: response.fetch_time,
+                total_hits: response.total.as_ref().map(|total| total.value),
+                shard_count: response.shards.total,
+                source: request.text.as_deref().unwrap_or("{}"),
+            },
+        );
+        add_failures(&mut response, pinned.failures)?;
+        Ok((response, scroll_id))
+    }
+
+    /// Which shards a search of `expression` asks, in the order of their indices.
+    pub fn search_targets(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        placement: Placement<'_>,
+    ) -> Result<Vec<SearchTarget>> {
+        let catalog = self.catalog.load_full();
+        let dated = catalog.dated_list(expression)?;
+        let expression = &*dated;
+        let parts: Vec<&str> = expression.split(',').map(str::trim).collect();
+        let mut targets = Vec::new();
+        let indices = catalog.resolve(expression, options)?;
+        let preference = Preference::parse(placement.preference)?;
+        for metadata in &indices {
+            let alias_routing = search_routing(&catalog, expression, metadata);
+            let settings = self.live(metadata)?.core.settings.load_full();
+            let is_reached = |alias: &str| parts.iter().any(|part| wildcard::matches(part, alias));
+            let routing = placement.routing.or(alias_routing.as_deref());
+            targets.push(SearchTarget {
+                index: metadata.name.clone(),
+                uuid: metadata.uuid.clone(),
+                shards: self.placed(&metadata.name, &settings, routing, &preference)?,
+                aliases: catalog.alias_names(metadata).filter(|alias| is_reached(alias)).cloned().collect(),
+                filter: alias_filter(&catalog, &parts, metadata),
+            });
+        }
+        Ok(targets)
+    }
+
+    /// The indices with a shard in which something may match.
+    pub fn indices_that_can_match(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        filter: &limber_search::query::Query,
+    ) -> Result<BTreeSet<String>> {
+        let pinned = self.pin(expression, options, Placement::default())?;
+        let now = self.now_millis() as i64;
+        let left = pinned.snapshots.iter().filter(|shard| limber_search::can_match(filter, shard, now));
+        Ok(left.map(|shard| shard.index.name.clone()).collect())
+    }
+
+    /// How a query reads on one shard of each index, as Lucene prints it, or why it cannot be bound there.
+    pub fn describe_query(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        query: Option<&limber_search::query::Query>,
+    ) -> Result<Vec<DescribedQuery>> {
+        let pinned = self.pin(expression, options, Placement::default())?;
+        let now = self.now_millis() as i64;
+        let mut described: Vec<DescribedQuery> = Vec::new();
+        for snapshot in &pinned.snapshots {
+            if !described.iter().any(|seen| seen.index == snapshot.index.name) {
+                let outcome = match limber_search::describe(query, snapshot, now) {
+                    // The request's fault, whatever the index.
+                    Err(limber_search::Error::Lookup(error)) => return Err(error),
+                    outcome => outcome.map_err(|error| error.to_request_error()),
+                };
+                let (index, uuid) = (snapshot.index.name.clone(), snapshot.index.uuid.clone());
+                described.push(DescribedQuery { index, uuid, outcome });
+            }
+        }
+        Ok(described)
+    }
+
+    /// Counts matching documents.
+    pub fn count(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        placement: Placement<'_>,
+        request: &CountRequest,
+        cancelled: Arc<AtomicBool>,
+    ) -> limber_search::Result<CountResponse> {
+        let _task = self.tasks.register_cancellable(
+            SEARCH_ACTION,
+            format!("indices[{expression}]"),
+            cancelled.clone(),
+        );
+        let pinned = self.pin(expression, options, placement)?;
+        let mut request = self.counted(request, &pinned)?;
+        request.query = within_aliases(request.query, &pinned.filters)?;
+        let context = self.search_context(cancelled);
+        if !context.allows_partial {
+            check_no_shard_missing(&pinned.failures)?;
+        }
+        let meters = Meters::start(self, &pinned.shards);
+        let outcome = limber_search::count(&pinned.snapshots, &request, &context);
+        meters.finish(outcome.is_ok(), &[], false);
+        let mut response = outcome?;
+        response.shards.total += pinned.failures.len() as u32;
+        response.shards.failures.extend(pinned.failures);
+        Ok(response)
+    }
+
+    /// Terms of a field, with how many shards were asked and could not answer.
+    pub fn terms_enum(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        request: &TermsEnumRequest,
+        timeout_ms: u64,
+        cancelled: Arc<AtomicBool>,
+    ) -> limber_search::Result<(TermsEnumResponse, BroadcastResponse)> {
+        let _task = self.tasks.register_cancellable(
+            "indices:data/read/xpack/termsenum/list",
+            format!("indices[{expression}]"),
+            cancelled.clone(),
+        );
+        let mut pinned = self.pin(expression, options, Placement::default())?;
+        // The dictionary tells terms of documents that may not be seen.
+        let hides_documents = |shard: &Arc<Shard>| match shard.limits() {
+            Ok(limits) => limits.is_some_and(|limits| !limits.documents.is_empty()),
+            Err(_) => true,
+        };
+        let shown: Vec<bool> = pinned.shards.iter().map(|shard| !hides_documents(shard)).collect();
+        let mut shown = shown.into_iter();
+        pinned.snapshots.retain(|_| shown.next().unwrap_or(false));
+        if let Some(filter) = &request.index_filter {
+            let now_millis = self.now_millis() as i64;
+            pinned.snapshots.retain(|shard| limber_search::can_match(filter, shard, now_millis));
+        }
+        let mut context = self.search_context(cancelled);
+        context.deadline = Instant::now().checked_add(Duration::from_millis(timeout_ms));
+        let found = limber_search::terms_enum(&pinned.snapshots, request, &context)?;
+        let mut shards = BroadcastResponse {
+            total: (pinned.snapshots.len() + pinned.failures.len()) as u32,
+            successful: pinned.snapshots.len() as u32,
+            failed: pinned.failures.len() as u32,
+            failures: Vec::new(),
+        };
+        shards.failures.extend(pinned.failures.into_iter().map(|failure| crate::api::ShardFailure {
+            index: failure.index.into(),
+            shard: failure.shard,
+            error: failure.reason,
+        }));
+        Ok((found, shards))
+    }
+
+    /// Source: `TransportSearchAction#failIfOverShardCountLimit`.
+    fn check_shard_count(&self, pinned: &Pinned) -> Result<()> {
+        let limit = self.settings.load().integer("action.search.shard_count.limit").max(0) as usize;
+        let count = pinned.snapshots.len() + pinned.failures.len();
+        if count <= limit {
+            return Ok(());
+        }
+        Err(RequestError::illegal_argument(format!(
+            "Trying to query {count} shards, which is over the limit of {limit}. This limit exists because querying many shards at the same \
+             time can make the job of the coordinating node very CPU and/or memory intensive. It is usually a better idea to have a smaller \
+             number of larger shards. Update [action.search.shard_count.limit] to a greater value if you really want to query that many \
+             shards at the same time."
+        )))
+    }
+
+    pub(in crate::node) fn search_context(&self, cancelled: Arc<AtomicBool>) -> SearchContext {
+        let settings = self.settings.load();
+        let mut context = SearchContext::new(self.ledger.clone(), self.now_millis() as i64);
+        context.cancelled = cancelled;
+        context.max_buckets = settings.integer("search.max_buckets").clamp(0, u32::MAX.into()) as u32;
+        context.allow_expensive_queries = settings.boolean("search.allow_expensive_queries");
+        context.allows_partial = settings.boolean("search.default_allow_partial_results");
+        context.deadline = settings
+            .time_ms("search.default_search_timeout")
+            .filter(|ms| *ms > 0)
+            .map(|ms| Instant::now() + Duration::from_millis(ms));
+        context.node_id = self.node_id_shared();
+        context.workers = self.workers.clone();
+        context
+    }
+
+    /// The shards of a search as they are now: of one catalog, whatever changes meanwhile.
+    pub(in crate::node) fn pin(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        placement: Placement<'_>,
+    ) -> Result<Pinned> {
+        loop {
+            if let Some(pinned) = self.pin_once(expression, options, placement)? {
+                return Ok(pinned);
+            }
+        }
+    }
+
+    /// `None`: an index was deleted, closed or replaced since its name was looked up.
+    fn pin_once(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        placement: Placement<'_>,
+    ) -> Result<Option<Pinned>> {
+        let catalog = self.catalog.load();
+        let dated = catalog.dated_list(expression)?;
+        let expression = &*dated;
+        let indices = catalog.resolve(expression, options)?;
+        let preference = Preference::parse(placement.preference)?;
+        let filters = alias_filters(&catalog, expression, &indices)?;
+        let mut shards: Vec<Arc<Shard>> = Vec::new();
+        let mut failures = Vec::new();
+        for metadata in &indices {
+            self.check_read_block(metadata)?;
+            let live = match self.live(metadata) {
+                Ok(live) => live,
+                Err(_) if self.is_outdated(metadata) => return Ok(None),
+                Err(_) if !metadata.open => continue,
+                Err(error) => {
+                    failures.extend(self.failed_index(metadata, &error));
+                    continue;
+                }
+            };
+            let alias_routing = search_routing(&catalog, expression, metadata);
+            let routing = placement.routing.or(alias_routing.as_deref());
+            let settings = live.core.settings.load();
+            for number in self.placed(&metadata.name, &settings, routing, &preference)? {
+                shards.push(live.shard(number)?.clone());
+            }
+        }
+        // Elasticsearch's order, in which ties are shown and slices dealt out (`ShardId#compareTo`).
+        shards.sort_by(|left, right| {
+            left.number.cmp(&right.number).then_with(|| left.index.name.cmp(&right.index.name))
+        });
+        let mut pinned = Pinned { snapshots: Vec::new(), shards: Vec::new(), failures, filters };
+        for shard in shards {
+            match shard.snapshot() {
+                Ok(snapshot) => {
+                    pinned.snapshots.push(snapshot);
+                    pinned.shards.push(shard);
+                }
+                Err(error) => pinned.failures.push(self.failed_shard(&shard, error)),
+            }
+        }
+        let is_outdated = !pinned.failures.is_empty() && indices.iter().any(|index| self.is_outdated(index));
+        Ok((!is_outdated).then_some(pinned))
+    }
+
+    /// The shards of an index that is open and has none: its metadata cannot be read, or its mapping not
+    /// compiled.
+    fn failed_index(&self, metadata: &IndexMetadata, reason: &RequestError) -> Vec<ShardFailure> {
+        let failed = |shard| ShardFailure {
+            index: metadata.name.to_string(),
+            shard,
+            node: self.node_id().to_owned(),
+            reason: reason.clone(),
+        };
+        (0..metadata.typed.number_of_shards).map(failed).collect()
+    }
+
+    pub(in crate::node) fn failed_shard(&self, shard: &Shard, reason: RequestError) -> ShardFailure {
+        ShardFailure {
+            index: shard.index.name.to_string(),
+            shard: shard.number,
+            node: self.node_id().to_owned(),
+            reason,
+        }
+    }
+
+    pub(in crate::node) fn prepared(
+        &self,
+        request: &SearchRequest,
+        pinned: &Pinned,
+        options: IndicesOptions,
+    ) -> Result<SearchRequest> {
+        let mut request = request.clone();
+        request.query = within_aliases(request.query, &pinned.filters)?;
+        for filter in pinned.filters.iter() {
+            request.narrow_cache_key(filter);
+        }
+        request.key_documents(|name| self.state_of(name).ok());
+        for (expression, boost) in std::mem::take(&mut request.indices_boost) {
+            for index in self.catalog.load().resolve(&expression, options)? {
+                request.index_boosts.entry(index.uuid.to_string()).or_insert(boost);
+            }
+        }
+        Ok(request)
+    }
+
+    /// What no other state of any document is told by, in whichever index of its name.
+    fn state_of(&self, name: &DocumentName) -> Result<String> {
+        let (metadata, _) = self.catalog.load().single(&name.index)?;
+        let request =
+            GetRequest { routing: name.routing.as_deref(), ..GetRequest::new(&name.index, &name.id) };
+        let found = self.get(&request)?.found;
+        let place = found.map(|found| (found.identity.primary_term, found.identity.seq_no));
+        Ok(format!("{} {} {:?} {place:?}", metadata.uuid, name.id, name.routing))
+    }
+}
+
+/// `search_routing` of the alias by which an index is reached, when it is named by that alone.
+fn search_routing(catalog: &Catalog, expression: &str, index: &IndexMetadata) -> Option<String> {
+    let mut found = None;
+    for part in expression.split(',').map(str::trim) {
+        match catalog.alias_of(index, part) {
+            Some(alias) => found = Some(alias.search_routing.clone()?),
+            None if wildcard::matches(part, &index.name) || catalog.is_of_stream(index, part) => {
+                return None;
+            }
+            None => {}
+        }
+    }
+    found
+}
+
+/// A search that wants all of an answer or none is not begun without a shard. Source:
+/// `SearchPhase#doCheckNoMissingShards`.
+fn check_no_shard_missing(failures: &[ShardFailure]) -> Result<()> {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let missing: Vec<String> =
+        failures.iter().map(|failure| format!("[{}][{}]", failure.index, failure.shard)).collect();
+    let reason = format!(
+        "Search rejected due to missing shards [{}]. Consider using `allow_partial_search_results` setting to bypass this error.",
+        missing.join(", ")
+    );
+    let refused = |reason: String| {
+        RequestError::unavailable("search_phase_execution_exception", reason)
+            .with("phase", "query")
+            .with("grouped", true)
+            .with("failed_shards", Value::Array(Vec::new()))
+    };
+    Err(refused(String::new()).caused_by(refused(reason)))
+}
+
+fn add_failures(response: &mut SearchResponse, failures: Vec<ShardFailure>) -> limber_search::Result<()> {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    if response.shards.successful == 0 {
+        return Err(limber_search::Error::AllShardsFailed { phase: "query", failures });
+    }
+    response.shards.total += failures.len() as u32;
+    response.shards.failures.extend(failures);
+    Ok(())
+}
+
+/// Search counters of the shards that take part.
+struct Meters<'a> {
+    node: &'a Node,
+    shards: &'a [Arc<Shard>],
+    start_nanos: u64,
+}
+
+impl<'a> Meters<'a> {
+    fn start(node: &'a Node, shards: &'a [Arc<Shard>]) -> Meters<'a> {
+        for shard in shards {
+            shard.counters.query.current.fetch_add(1, Ordering::Relaxed);
+        }
+        Meters { node, shards, start_nanos: node.environment.clock.monotonic_nanos() }
+    }
+
+    /// How long it took. Time is shared out evenly: shards are searched one after the other or side by side
+    /// within it.
+    fn finish(&self, succeeded: bool, groups: &[String], suggests: bool) -> Duration {
+        let nanos = self.node.environment.clock.monotonic_nanos().saturating_sub(self.start_nanos);
+        let share = nanos / self.shards.len().max(1) as u64;
+        for shard in self.shards {
+            let counters = &shard.counters;
+            counters.query.current.fetch_sub(1, Ordering::Relaxed);
+            counters.query.add(1, share);
+            counters.search_groups.add(groups, share, succeeded, suggests);
+            if suggests {
+                counters.suggest.add(1, 0);
+            }
+            if succeeded {
+                counters.fetch.add(1, 0);
+            } else {
+                counters.query.failed.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Duration::from_nanos(nanos)
+    }
+}

@@ -1,0 +1,132 @@
+//! Search pipelines: put, get, delete, kept over restarts; and what they do to a search.
+
+use limber_mapping::RequestError;
+use limber_search::{CountRequest, SearchRequest, SearchResponse};
+use limber_text::wildcard;
+use serde_json::{Map, Value};
+
+use super::search::Pinned;
+use crate::api::Result;
+use crate::node::Node;
+use crate::search_pipeline::{PipelineRun, SearchPipeline};
+
+/// The name that stands for no pipeline.
+const NONE: &str = "_none";
+/// Pipelines of a node: all of them are in one file.
+const PIPELINES_MAX: usize = 1_000;
+
+/// A search's pipeline at work, and the search that it made of the one that came.
+pub(in crate::node) struct Piped(Option<(SearchPipeline, PipelineRun, SearchRequest)>);
+
+impl Piped {
+    /// The search to run.
+    pub(in crate::node) fn request<'r>(&'r self, given: &'r SearchRequest) -> &'r SearchRequest {
+        self.0.as_ref().map_or(given, |(_, _, changed)| changed)
+    }
+
+    /// Takes the answer through the pipeline.
+    pub(in crate::node) fn finish(&mut self, response: &mut SearchResponse) -> Result<()> {
+        match self.0.take() {
+            Some((pipeline, run, _)) => pipeline.change_response(response, run),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Node {
+    /// `PUT _search/pipeline/{id}`: checks and keeps a pipeline, replacing the one of this id.
+    pub fn put_search_pipeline(&self, id: &str, body: &Value) -> Result<()> {
+        SearchPipeline::parse(id, body, &self.scripts)?;
+        let _changing = self.changing.lock();
+        let state = self.state.load_full();
+        let count = state.search_pipelines.as_object().map_or(0, Map::len);
+        if count >= PIPELINES_MAX && state.search_pipelines.get(id).is_none() {
+            let reason = format!("there are [{PIPELINES_MAX}] search pipelines already");
+            return Err(RequestError::illegal_argument(reason));
+        }
+        self.change_state(|state| state.search_pipelines[id] = body.clone())
+    }
+
+    /// `{id: body}` of the pipelines that one of these names and patterns, with commas, means.
+    pub fn get_search_pipelines(&self, ids: &str) -> Map<String, Value> {
+        let state = self.state.load();
+        let is_wanted = |id: &str| ids.split(',').any(|pattern| wildcard::matches(pattern, id));
+        let all = state.search_pipelines.as_object().into_iter().flatten();
+        all.filter(|(id, _)| is_wanted(id)).map(|(id, body)| (id.clone(), body.clone())).collect()
+    }
+
+    /// `DELETE _search/pipeline/{id}`: a name or pattern. One that nothing fits deletes nothing, as in OpenSearch.
+    pub fn delete_search_pipeline(&self, pattern: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        let state = self.state.load_full();
+        let mut left = state.search_pipelines.as_object().cloned().unwrap_or_default();
+        let count = left.len();
+        left.retain(|id, _| !wildcard::matches(pattern, id));
+        match left.len() < count {
+            true => self.change_state(|state| state.search_pipelines = Value::Object(left)),
+            false => Ok(()),
+        }
+    }
+
+    /// The pipeline of a search: its own, or else the one that its indices have as their default.
+    fn search_pipeline(&self, given: Option<&Value>, pinned: &Pinned) -> Result<Option<SearchPipeline>> {
+        let id = match given {
+            Some(body @ Value::Object(_)) => {
+                return SearchPipeline::parse("_ad_hoc_pipeline", body, &self.scripts).map(Some);
+            }
+            Some(id) => id.as_str().map(str::to_owned),
+            None => default_pipeline(pinned),
+        };
+        let Some(id) = id.filter(|id| id != NONE) else { return Ok(None) };
+        let state = self.state.load_full();
+        let undefined = || RequestError::illegal_argument(format!("Pipeline {id} is not defined"));
+        let body = state.search_pipelines.get(&id).ok_or_else(undefined)?;
+        SearchPipeline::parse(&id, body, &self.scripts).map(Some)
+    }
+
+    /// Takes a search through its pipeline. A point in time has no default one, as in OpenSearch.
+    pub(in crate::node) fn piped(&self, request: &SearchRequest, pinned: &Pinned) -> Result<Piped> {
+        if request.pipeline.is_none() && request.pit.is_some() {
+            return Ok(Piped(None));
+        }
+        let Some(pipeline) = self.search_pipeline(request.pipeline.as_ref(), pinned)? else {
+            return Ok(Piped(None));
+        };
+        let charge = self.ledger.request.charge(0, "<search pipeline>");
+        let mut run = PipelineRun::new(charge.map_err(|error| crate::shard::store_error(&error))?);
+        let mut changed = request.clone();
+        pipeline.change_request(&mut changed, &mut run)?;
+        Ok(Piped(Some((pipeline, run, changed))))
+    }
+
+    /// A count as the default pipeline of its indices makes it: a search that shows no hits.
+    pub(in crate::node) fn counted(&self, request: &CountRequest, pinned: &Pinned) -> Result<CountRequest> {
+        let search = SearchRequest {
+            query: request.query.clone(),
+            min_score: request.min_score,
+            terminate_after: request.terminate_after,
+            size: Some(0),
+            ..SearchRequest::default()
+        };
+        let piped = self.piped(&search, pinned)?;
+        let search = piped.request(&search);
+        Ok(CountRequest {
+            query: search.query.clone(),
+            min_score: search.min_score,
+            terminate_after: search.terminate_after,
+        })
+    }
+}
+
+/// The one default pipeline of all indices that have one; indices with different ones have none together.
+fn default_pipeline(pinned: &Pinned) -> Option<String> {
+    let mut found: Option<String> = None;
+    for shard in &pinned.shards {
+        match (&found, &shard.index.settings.load().search_pipeline) {
+            (None, Some(own)) => found = Some(own.clone()),
+            (Some(other), Some(own)) if other != own => return None,
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,66 @@
+//! `_termvectors`: a document and the shard whose terms its own are counted in.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use limber_mapping::RequestError;
+use limber_search::TermVectorsRequest;
+use serde_json::{Map, Value};
+
+use crate::api::*;
+use crate::node::Node;
+use crate::shard::routing;
+
+/// One document's terms.
+#[derive(Debug)]
+pub struct TermVectorsResponse {
+    /// The document's index.
+    pub index: Arc<str>,
+    /// 0 where there is no such document, and of one that is in no index.
+    pub version: u64,
+    /// `None`: `"found": false`.
+    pub vectors: Option<Map<String, Value>>,
+}
+
+impl Node {
+    /// The terms of a document of the index, or of one that comes with the request.
+    pub fn term_vectors(
+        &self,
+        index: &str,
+        request: &TermVectorsRequest,
+        realtime: bool,
+        cancelled: Arc<AtomicBool>,
+    ) -> Result<TermVectorsResponse> {
+        let (metadata, alias_routing) = self.catalog.load().single(index)?;
+        self.check_read_block(&metadata)?;
+        let live = self.live(&metadata)?;
+        let routing = request.routing.as_deref().or(alias_routing.as_deref());
+        let id = request.id.as_deref().unwrap_or_default();
+        let number = routing::shard_of(&live.core.settings.load(), id, routing);
+        let shard = live.shard(number)?;
+        let mut answer = TermVectorsResponse { index: metadata.name.clone(), version: 0, vectors: None };
+        let source: Value = match &request.document {
+            Some(document @ Value::Object(_)) => document.clone(),
+            Some(_) => {
+                return Err(RequestError::bad_request(
+                    "document_parsing_exception",
+                    "Malformed content, must start with an object",
+                ));
+            }
+            None => {
+                let mut get = GetRequest::new(index, id);
+                (get.routing, get.realtime, get.version) =
+                    (request.routing.as_deref(), realtime, request.version);
+                let Some(found) = self.get(&get)?.found else { return Ok(answer) };
+                answer.version = found.identity.version;
+                serde_json::from_slice(&found.source).unwrap_or_default()
+            }
+        };
+        let snapshot = shard.snapshot()?;
+        let context = self.search_context(cancelled);
+        let is_artificial = request.document.is_some();
+        let vectors = limber_search::term_vectors(&snapshot, &source, is_artificial, request, &context);
+        answer.vectors = Some(vectors.map_err(|error| error.to_request_error())?);
+        Ok(answer)
+    }
+}

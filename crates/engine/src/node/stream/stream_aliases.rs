@@ -1,0 +1,131 @@
+//! Aliases of data streams: which streams an action means, and what their aliases may be.
+//!
+//! Source: Elasticsearch's `TransportIndicesAliasesAction`, `DataStreamAlias`.
+
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_text::wildcard;
+
+use super::data_streams::check_stream_alias;
+use crate::api::*;
+use crate::catalog::{Alias, Catalog, DataStream};
+use crate::node::index::aliases::matches_name;
+
+/// The data streams that the names and patterns of an action mean, and those that mean indices.
+///
+/// # Errors
+/// The name of an index of a data stream: it has no aliases of its own.
+pub(in crate::node) fn split_streams(
+    catalog: &Catalog,
+    names: &[String],
+) -> Result<(Vec<Arc<str>>, Vec<String>)> {
+    let (mut streams, mut indices) = (Vec::new(), Vec::new());
+    for name in names.iter().map(|name| name.trim()) {
+        if let Some((stream, _)) = catalog.data_streams.get_key_value(name) {
+            catalog.check_may_touch(name)?;
+            streams.push(stream.clone());
+            continue;
+        }
+        if let Some(stream) = catalog.backing.get(name) {
+            return Err(RequestError::illegal_argument(format!(
+                "The provided expressions [{name}] match a backing index belonging to data stream [{stream}]. Data stream backing \
+                 indices don't support aliases."
+            )));
+        }
+        let is_pattern = wildcard::is_pattern(name) || name == "_all";
+        let matching = |stream: &&Arc<DataStream>| {
+            is_pattern
+                && !stream.hidden
+                && matches_name(name, &stream.name)
+                && catalog.may_be_touched(&stream.name)
+        };
+        let before = streams.len();
+        streams.extend(catalog.data_streams.values().filter(matching).map(|stream| stream.name.clone()));
+        let is_of_index =
+            catalog.indices.values().any(|index| !index.hidden() && wildcard::matches(name, &index.name));
+        if streams.len() == before || is_of_index {
+            indices.push(name.to_owned());
+        }
+    }
+    Ok((streams, indices))
+}
+
+/// Adds aliases to data streams; of several streams of an alias the last one that says so is written to.
+pub(in crate::node) fn add_to_streams(
+    catalog: &mut Catalog,
+    streams: &[Arc<str>],
+    aliases: &[String],
+    alias: &Alias,
+) -> Result<()> {
+    if streams.is_empty() {
+        return Ok(());
+    }
+    if alias.index_routing.is_some() || alias.search_routing.is_some() {
+        return Err(RequestError::illegal_argument(
+            "aliases that point to data streams don't support routing",
+        ));
+    }
+    if alias.is_hidden.is_some() {
+        return Err(RequestError::illegal_argument(
+            "aliases that point to data streams don't support is_hidden",
+        ));
+    }
+    for name in aliases {
+        check_stream_alias(catalog, name)?;
+        if alias.is_write_index == Some(true) {
+            edit_all(catalog, |stream| {
+                if let Some(other) = stream.aliases.get_mut(name) {
+                    other.is_write_index = None;
+                }
+            });
+        }
+    }
+    edit_all(catalog, |stream| {
+        if streams.contains(&stream.name) {
+            stream.aliases.extend(aliases.iter().map(|name| (name.clone(), alias.clone())));
+        }
+    });
+    Ok(())
+}
+
+/// Removes what fits the names and patterns; whether anything did.
+pub(in crate::node) fn remove_from_streams(
+    catalog: &mut Catalog,
+    streams: &[Arc<str>],
+    aliases: &[String],
+) -> bool {
+    let mut removed = false;
+    edit_all(catalog, |stream| {
+        if streams.contains(&stream.name) {
+            let before = stream.aliases.len();
+            stream.aliases.retain(|name, _| !aliases.iter().any(|alias| matches_name(alias, name)));
+            removed |= stream.aliases.len() < before;
+        }
+    });
+    removed
+}
+
+fn edit_all(catalog: &mut Catalog, mut change: impl FnMut(&mut DataStream)) {
+    for stream in catalog.data_streams.values_mut() {
+        let mut edited = (**stream).clone();
+        change(&mut edited);
+        if edited != **stream {
+            *stream = Arc::new(edited);
+        }
+    }
+}
+
+/// An alias belongs to indices or to data streams, never to both.
+pub(in crate::node) fn check_are_free_of_streams(
+    catalog: &Catalog,
+    indices: &[String],
+    aliases: &[String],
+) -> Result<()> {
+    match aliases.iter().find(|alias| catalog.streams_with_alias(alias).next().is_some()) {
+        None => Ok(()),
+        Some(alias) => Err(RequestError::illegal_argument(format!(
+            "expressions {indices:?} that match with indices cannot be added to the alias [{alias}] of data streams"
+        ))),
+    }
+}

@@ -1,0 +1,307 @@
+//! Lifecycles of data streams: put, show, delete, explain, and what they do to the streams.
+//!
+//! Source: Elasticsearch's `DataStreamLifecycleService`, `ExplainIndexDataStreamLifecycle`.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::{Map, Value, json};
+
+use crate::api::*;
+use crate::catalog::{Catalog, DataStream, IndexMetadata};
+use crate::lifecycle::StreamLifecycle;
+use crate::node::Node;
+use crate::node::policy::lifecycle::human_time;
+
+/// What rolls an index over, and takes it away.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::node) enum ManagedBy {
+    Policy,
+    Stream,
+    Nothing,
+}
+
+impl ManagedBy {
+    /// A policy goes before the stream's lifecycle, unless `index.lifecycle.prefer_ilm` says otherwise.
+    pub(in crate::node) fn of(
+        policy: Option<&str>,
+        prefers_policy: bool,
+        lifecycle: Option<&StreamLifecycle>,
+    ) -> ManagedBy {
+        let has_lifecycle = lifecycle.is_some_and(|lifecycle| lifecycle.enabled);
+        match (policy.is_some(), has_lifecycle) {
+            (true, true) if !prefers_policy => ManagedBy::Stream,
+            (true, _) => ManagedBy::Policy,
+            (false, true) => ManagedBy::Stream,
+            (false, false) => ManagedBy::Nothing,
+        }
+    }
+
+    pub(in crate::node) fn name(self) -> &'static str {
+        match self {
+            ManagedBy::Policy => "Index Lifecycle Management",
+            ManagedBy::Stream => "Data stream lifecycle",
+            ManagedBy::Nothing => "Unmanaged",
+        }
+    }
+}
+
+impl Catalog {
+    /// The policy that an index follows: none where the lifecycle of its data stream goes before.
+    pub(in crate::node) fn policy_of<'a>(&self, index: &'a IndexMetadata) -> Option<&'a str> {
+        let is_of_stream = |stream: &Arc<DataStream>| index.managed_by(stream) == ManagedBy::Stream;
+        match self.stream_of(&index.name).is_some_and(is_of_stream) {
+            true => None,
+            false => index.typed.lifecycle.name.as_deref(),
+        }
+    }
+}
+
+impl IndexMetadata {
+    /// What manages an index of a data stream.
+    pub(in crate::node) fn managed_by(&self, stream: &DataStream) -> ManagedBy {
+        let settings = &self.typed.lifecycle;
+        ManagedBy::of(settings.name.as_deref(), settings.prefer_ilm, stream.lifecycle.as_ref())
+    }
+
+    /// When a data stream's index ceased to be written to; `None` as long as it is.
+    fn rolled_over_ms(&self, catalog: &Catalog) -> Option<u64> {
+        let stream = catalog.stream_of(&self.name)?;
+        let next = stream.indices.iter().skip_while(|name| **name != self.name).nth(1)?;
+        let noted = self.rollover_info.get(&*stream.name).and_then(|info| info["time"].as_u64());
+        noted.or_else(|| Some(catalog.indices.get(next)?.creation_date_ms))
+    }
+}
+
+impl Node {
+    /// `PUT /_data_stream/{name}/_lifecycle`.
+    pub fn put_stream_lifecycle(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        body: &Value,
+    ) -> Result<()> {
+        let lifecycle = StreamLifecycle::parse(body)?;
+        self.change_stream_lifecycles(expression, options, Some(&lifecycle))
+    }
+
+    /// `DELETE /_data_stream/{name}/_lifecycle`.
+    pub fn delete_stream_lifecycle(&self, expression: &str, options: IndicesOptions) -> Result<()> {
+        self.change_stream_lifecycles(expression, options, None)
+    }
+
+    fn change_stream_lifecycles(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        lifecycle: Option<&StreamLifecycle>,
+    ) -> Result<()> {
+        self.check_metadata_write_block()?;
+        self.change_catalog(|catalog| {
+            let mut next = catalog.clone();
+            for stream in catalog.resolve_data_streams(expression, options)? {
+                let changed = DataStream { lifecycle: lifecycle.cloned(), ..(*stream).clone() };
+                next.data_streams.insert(stream.name.clone(), Arc::new(changed));
+            }
+            Ok((next, ()))
+        })
+    }
+
+    /// The body of `GET /_data_stream/{name}/_lifecycle`; with the conditions of rollovers where `with_rollover` asks for them.
+    pub fn get_stream_lifecycles(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        with_rollover: bool,
+    ) -> Result<Value> {
+        let mut shown = Vec::new();
+        for stream in self.catalog.load().resolve_data_streams(expression, options)? {
+            let mut entry = json!({"name": &*stream.name});
+            if let Some(lifecycle) = &stream.lifecycle {
+                entry["lifecycle"] = self.show_lifecycle(lifecycle, with_rollover)?;
+            }
+            shown.push(entry);
+        }
+        Ok(json!({"data_streams": shown}))
+    }
+
+    pub(in crate::node) fn show_lifecycle(
+        &self,
+        lifecycle: &StreamLifecycle,
+        with_rollover: bool,
+    ) -> Result<Value> {
+        let mut body = lifecycle.to_json();
+        if with_rollover {
+            let settings = self.settings.load();
+            body["rollover"] =
+                lifecycle.rollover(settings.text("cluster.lifecycle.default.rollover"))?.to_json();
+        }
+        Ok(body)
+    }
+
+    /// The body of `GET /{index}/_lifecycle/explain`.
+    pub fn explain_stream_lifecycles(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        with_rollover: bool,
+    ) -> Result<Value> {
+        let catalog = self.catalog.load();
+        let mut shown = Map::new();
+        for index in catalog.resolve(expression, options)? {
+            let managing = catalog.stream_of(&index.name).and_then(|stream| {
+                let lifecycle = stream.lifecycle.as_ref()?;
+                (index.managed_by(stream) == ManagedBy::Stream).then_some(lifecycle)
+            });
+            let mut body = json!({"index": &*index.name, "managed_by_lifecycle": managing.is_some()});
+            if let Some(lifecycle) = managing {
+                let age = |since_ms: u64| human_time(self.now_millis().saturating_sub(since_ms));
+                body["index_creation_date_millis"] = index.creation_date_ms.into();
+                body["time_since_index_creation"] = age(index.creation_date_ms).into();
+                if let Some(rolled_ms) = index.rolled_over_ms(&catalog) {
+                    body["rollover_date_millis"] = rolled_ms.into();
+                    body["time_since_rollover"] = age(rolled_ms).into();
+                    body["generation_time"] = age(rolled_ms).into();
+                }
+                body["lifecycle"] = self.show_lifecycle(lifecycle, with_rollover)?;
+            }
+            shown.insert(index.name.to_string(), body);
+        }
+        Ok(json!({"indices": shown}))
+    }
+
+    /// Looks at the streams once `data_streams.lifecycle.poll_interval` is over.
+    pub(in crate::node) fn stream_lifecycle_tick(&self) {
+        let interval_ms =
+            self.settings.load().time_ms("data_streams.lifecycle.poll_interval").unwrap_or(300_000);
+        if self.lifecycles.last_stream_round.is_due(&*self.environment.clock, interval_ms) {
+            self.stream_lifecycle_round();
+        }
+    }
+
+    /// Rolls over, merges and deletes what the lifecycles of data streams ask for. For tests without threads, too.
+    pub fn stream_lifecycle_round(&self) {
+        self.lifecycles.last_stream_round.note(&*self.environment.clock);
+        let started_ms = self.environment.clock.monotonic_millis();
+        let mut failed = HashSet::new();
+        let catalog = self.catalog.load_full();
+        let is_there = |uuid: &Arc<str>| catalog.indices.values().any(|index| index.uuid == *uuid);
+        self.lifecycles.merged.lock().retain(is_there);
+        for stream in catalog.data_streams.values() {
+            if self.closed.load(Ordering::Acquire) {
+                return;
+            }
+            let Some(lifecycle) = stream.lifecycle.as_ref().filter(|lifecycle| lifecycle.enabled) else {
+                continue;
+            };
+            if let Err(error) = self.run_stream_lifecycle(stream, lifecycle) {
+                tracing::warn!(stream = %stream.name, %error, "the lifecycle of a data stream does not go on");
+                failed.insert(stream.name.clone());
+            }
+        }
+        let mut rounds = self.lifecycles.stream_rounds.lock();
+        rounds.between_ms = rounds.started_ms.map(|before_ms| started_ms.saturating_sub(before_ms));
+        rounds.took_ms = Some(self.environment.clock.monotonic_millis().saturating_sub(started_ms));
+        rounds.started_ms = Some(started_ms);
+        rounds.failed = failed;
+    }
+
+    /// The body of `GET _lifecycle/stats`; times only after a round that took some.
+    pub fn stream_lifecycle_stats(&self, is_human: bool) -> Value {
+        let catalog = self.catalog.load_full();
+        let rounds = self.lifecycles.stream_rounds.lock();
+        let streams = catalog.data_streams.values().filter_map(|stream| {
+            let own = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
+            let managed = own.filter(|index| index.managed_by(stream) == ManagedBy::Stream).count();
+            (managed > 0).then(|| {
+                // What fails is told of the whole stream: the index that it writes to is the one that stands still.
+                json!({
+                    "name": &*stream.name,
+                    "backing_indices_in_total": managed,
+                    "backing_indices_in_error": u32::from(rounds.failed.contains(&stream.name)),
+                })
+            })
+        });
+        let streams: Vec<Value> = streams.collect();
+        let mut body = json!({});
+        let times = [("last_run_duration", rounds.took_ms), ("time_between_starts", rounds.between_ms)];
+        for (name, time_ms) in times {
+            let Some(time_ms) = time_ms else { continue };
+            body[format!("{name}_in_millis")] = time_ms.into();
+            if is_human {
+                body[name] = human_time(time_ms).into();
+            }
+        }
+        body["data_stream_count"] = streams.len().into();
+        body["data_streams"] = streams.into();
+        body
+    }
+
+    fn run_stream_lifecycle(&self, stream: &DataStream, lifecycle: &StreamLifecycle) -> Result<()> {
+        let catalog = self.catalog.load_full();
+        let own = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
+        let own: Vec<&Arc<IndexMetadata>> =
+            own.filter(|index| index.managed_by(stream) == ManagedBy::Stream).collect();
+        for index in own {
+            match index.rolled_over_ms(&catalog) {
+                None => self.roll_if_ready(stream, lifecycle, index)?,
+                Some(rolled_ms) => {
+                    let age_ms = self.now_millis().saturating_sub(rolled_ms);
+                    match lifecycle.retention_ms() {
+                        Some(retention_ms) if age_ms >= retention_ms => {
+                            self.delete_retained(stream, index)?;
+                        }
+                        _ => self.merge_tail(index)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes an index whose time is over, unless it or the lifecycle of its stream has changed since they were read.
+    fn delete_retained(&self, stream: &DataStream, index: &IndexMetadata) -> Result<()> {
+        self.change_catalog(|catalog| {
+            let is_as_seen = catalog.indices.get(&index.name).is_some_and(|now| now.uuid == index.uuid)
+                && catalog.stream_of(&index.name).is_some_and(|now| {
+                    now.name == stream.name
+                        && now.lifecycle == stream.lifecycle
+                        && *now.write_index() != index.name
+                });
+            if !is_as_seen {
+                return Ok((catalog.clone(), ()));
+            }
+            self.check_delete_block(index)?;
+            Ok((catalog.without_index(&index.name), ()))
+        })
+    }
+
+    fn roll_if_ready(
+        &self,
+        stream: &DataStream,
+        lifecycle: &StreamLifecycle,
+        index: &IndexMetadata,
+    ) -> Result<()> {
+        let conditions =
+            lifecycle.rollover(self.settings.load().text("cluster.lifecycle.default.rollover"))?;
+        if self.is_ready_to_roll(index, &conditions, false) {
+            self.rollover_from(&stream.name, index)?;
+        }
+        Ok(())
+    }
+
+    /// Merges an index that is no longer written to as the merge policy would, once.
+    fn merge_tail(&self, index: &IndexMetadata) -> Result<()> {
+        if self.lifecycles.merged.lock().contains(&index.uuid) {
+            return Ok(());
+        }
+        let merged =
+            self.force_merge(&index.name, IndicesOptions::BROADCAST, &ForceMergeRequest::default())?;
+        if let Some(failure) = merged.failures.into_iter().next() {
+            return Err(failure.error);
+        }
+        self.lifecycles.merged.lock().insert(index.uuid.clone());
+        Ok(())
+    }
+}

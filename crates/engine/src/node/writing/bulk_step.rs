@@ -1,0 +1,332 @@
+//! One operation of a bulk on its way: where it goes, what it is called, and what can be said of it beforehand.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use limber_mapping::RequestError;
+use limber_segment::WriteIdentity;
+
+use crate::api::*;
+use crate::catalog::{DataStream, IndexMetadata};
+use crate::ingest::ChangedMetadata;
+use crate::node::index::live::LiveIndex;
+use crate::settings::IndexSettings;
+use crate::shard::{Condition, GeneratedIds, Shard, Unsynced, Write, Written};
+use crate::translog::{Operation, OperationType};
+
+/// Longest `_id` in bytes.
+pub(in crate::node) const ID_BYTES_MAX: usize = 512;
+
+/// Where the writes of one name go.
+pub(in crate::node) struct Target {
+    pub(in crate::node) name: Box<str>,
+    pub(in crate::node) require_alias: bool,
+    pub(in crate::node) require_data_stream: bool,
+    pub(in crate::node) outcome: Result<Destination>,
+}
+
+/// An index as the bulk finds it: settings and mapping are looked at once, not for every operation.
+pub(in crate::node) struct Destination {
+    pub(in crate::node) metadata: Arc<IndexMetadata>,
+    pub(in crate::node) live: Arc<LiveIndex>,
+    pub(in crate::node) settings: Arc<IndexSettings>,
+    pub(in crate::node) routing_required: bool,
+    pub(in crate::node) alias_routing: Option<String>,
+    pub(in crate::node) reach: Reach,
+}
+
+/// How an operation names a part of a data stream; it decides which operations there may be.
+pub(in crate::node) enum Reach {
+    /// No data stream.
+    Index,
+    /// By the stream's name, or an alias of it.
+    Stream(Arc<DataStream>),
+    /// By the name of the index.
+    Backing(Arc<DataStream>),
+}
+
+impl Destination {
+    pub(in crate::node) fn new(
+        metadata: Arc<IndexMetadata>,
+        live: Arc<LiveIndex>,
+        alias_routing: Option<String>,
+        reach: Reach,
+    ) -> Destination {
+        let settings = live.core.settings.load_full();
+        let routing_required = live.core.mapping.load().routing_required();
+        Destination { metadata, live, settings, routing_required, alias_routing, reach }
+    }
+
+    /// The primary was written, out of `1 + replicas` copies.
+    pub(in crate::node) fn counted(&self, outcome: WriteOutcome) -> WriteOutcome {
+        WriteOutcome { shards_total: 1 + self.settings.number_of_replicas, shards_successful: 1, ..outcome }
+    }
+}
+
+/// One operation on its way.
+pub(in crate::node) struct Step<'r> {
+    pub(in crate::node) operation: &'r BulkOperation<'r>,
+    /// Where the document came out of pipelines: its range in the bulk's arena.
+    pub(in crate::node) ingested: Option<std::ops::Range<usize>>,
+    pub(in crate::node) changed: Option<Box<ChangedMetadata>>,
+    /// Number of a generated id.
+    pub(in crate::node) generated: Option<u32>,
+    /// Place among the bulk's targets; [`NO_TARGET`] when it goes nowhere.
+    pub(in crate::node) target: u32,
+    pub(in crate::node) outcome: Option<Result<WriteOutcome>>,
+}
+
+pub(in crate::node) const NO_TARGET: u32 = u32::MAX;
+
+impl<'r> Step<'r> {
+    pub(in crate::node) fn of(operation: &'r BulkOperation<'r>) -> Step<'r> {
+        Step { operation, ingested: None, changed: None, generated: None, target: NO_TARGET, outcome: None }
+    }
+
+    pub(in crate::node) fn index(&self) -> &str {
+        match self.changed.as_ref().and_then(|changed| changed.index.as_deref()) {
+            Some(index) => index,
+            None => &self.operation.index,
+        }
+    }
+
+    pub(in crate::node) fn routing(&self) -> Option<&str> {
+        match &self.changed {
+            Some(changed) => changed.routing.as_deref(),
+            None => self.operation.routing.as_deref(),
+        }
+    }
+
+    pub(in crate::node) fn given_id(&self) -> Option<&str> {
+        match &self.changed {
+            Some(changed) => changed.id.as_deref(),
+            None => self.operation.id.as_deref(),
+        }
+    }
+}
+
+/// Steps of one shard, in the order of the request.
+pub(in crate::node) struct Group {
+    pub(in crate::node) target: u32,
+    pub(in crate::node) shard: Arc<Shard>,
+    pub(in crate::node) steps: Vec<usize>,
+    /// Place among the operations in the order of the request.
+    pub(in crate::node) source_bytes: u64,
+    /// What must be durable before the steps are acknowledged; several when the shard was opened anew in between.
+    pub(in crate::node) unsynced: Vec<Unsynced>,
+}
+
+pub(in crate::node) fn id_of<'a>(step: &'a Step<'_>, ids: &'a GeneratedIds) -> &'a str {
+    match step.generated {
+        Some(number) => ids.get(number),
+        None => step.given_id().unwrap_or(""),
+    }
+}
+
+pub(in crate::node) fn routing_of<'a>(step: &'a Step<'_>, destination: &'a Destination) -> Option<&'a str> {
+    step.routing().or(destination.alias_routing.as_deref())
+}
+
+pub(in crate::node) fn invalid(why: impl std::fmt::Display) -> RequestError {
+    RequestError::validation([why])
+}
+
+/// What can be said of one operation without looking at the shard.
+pub(in crate::node) fn check(step: &Step<'_>, destination: &Destination) -> Result<()> {
+    let operation = step.operation;
+    match step.given_id() {
+        Some("") => {
+            return Err(RequestError::illegal_argument("if _id is specified it must not be empty"));
+        }
+        Some(id) if id.len() > ID_BYTES_MAX => {
+            let message = format!(
+                "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
+                id.len()
+            );
+            return Err(RequestError::illegal_argument(message));
+        }
+        None if step.generated.is_none() => {
+            return Err(invalid("id is missing"));
+        }
+        _ => {}
+    }
+    if operation.if_seq_no.is_some() != operation.if_primary_term.is_some() {
+        return Err(invalid(match operation.if_seq_no {
+            Some(_) => "ifSeqNo is set, but primary term is [0]",
+            None => "ifSeqNo is unassigned, but primary term is set",
+        }));
+    }
+    match operation.version_type {
+        VersionType::Internal if operation.version.is_some() => {
+            return Err(invalid(
+                "internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and \
+                 `if_primary_term` instead",
+            ));
+        }
+        VersionType::Internal => {}
+        _ if operation.if_seq_no.is_some() => {
+            return Err(invalid("compare and write operations can not use versioning"));
+        }
+        _ if operation.version.is_none() => {
+            return Err(invalid("version must be set for version type [external]"));
+        }
+        _ if operation.kind == OperationKind::Create => {
+            return Err(invalid("create operations only support internal versioning. use index instead"));
+        }
+        _ => {}
+    }
+    if operation.kind == OperationKind::Create && operation.if_seq_no.is_some() {
+        return Err(invalid("create operations do not support compare and set. use index instead"));
+    }
+    if destination.routing_required && routing_of(step, destination).is_none() {
+        let (index, id) = (&destination.metadata.name, step.given_id().unwrap_or("null"));
+        return Err(RequestError::bad_request(
+            "routing_missing_exception",
+            format!("routing is required for [{index}]/[{id}]"),
+        )
+        .with("index_uuid", &*destination.metadata.uuid)
+        .with("index", &**index));
+    }
+    Ok(())
+}
+
+/// Whether a data stream takes an operation: new documents by its name alone, changes of old ones by the index that has them.
+///
+/// Source: Elasticsearch's `TransportBulkAction#prohibitCustomRoutingOnDataStream`, `#prohibitAppendWritesInBackingIndices`.
+pub(in crate::node) fn check_reach(step: &Step<'_>, reach: &Reach) -> Result<()> {
+    let kind = step.operation.kind;
+    match reach {
+        Reach::Index => Ok(()),
+        Reach::Stream(_) if kind != OperationKind::Create => Err(RequestError::illegal_argument(
+            "only write ops with an op_type of create are allowed in data streams",
+        )),
+        Reach::Stream(stream) if step.routing().is_some() && !stream.allow_custom_routing => {
+            Err(RequestError::illegal_argument(format!(
+                "index request targeting data stream [{}] specifies a custom routing but the [allow_custom_routing] setting was not \
+                 enabled in the data stream's template.",
+                stream.name
+            )))
+        }
+        Reach::Stream(_) => Ok(()),
+        Reach::Backing(stream) => {
+            let which = match kind {
+                OperationKind::Create => "op_type=create",
+                OperationKind::Index if matches!(condition_of(step), Condition::SeqNo { .. }) => {
+                    return Ok(());
+                }
+                OperationKind::Index => "op_type=index and no if_primary_term and if_seq_no set",
+                OperationKind::Update | OperationKind::Delete => return Ok(()),
+            };
+            Err(RequestError::illegal_argument(format!(
+                "index request with {which} targeting backing indices is disallowed, target corresponding data stream [{}] instead",
+                stream.name
+            )))
+        }
+    }
+}
+
+/// The version that a pipeline asks for, and how it is compared; `None`: any.
+///
+/// # Errors
+/// An unknown type; a version of the internal type, which no request can ask for.
+pub(in crate::node) fn version_of(changed: &ChangedMetadata) -> Result<(VersionType, Option<u64>)> {
+    let version = changed.version.and_then(|version| u64::try_from(version).ok());
+    let version_type =
+        changed.version_type.as_deref().map_or(Ok(VersionType::Internal), VersionType::parse)?;
+    if version_type == VersionType::Internal && version.is_some() {
+        return Err(RequestError::unsupported("[_version] from a pipeline with the version type [internal]"));
+    }
+    Ok((version_type, version))
+}
+
+pub(in crate::node) fn condition_of(step: &Step<'_>) -> Condition {
+    let operation = step.operation;
+    let (seq_no, term) = match &step.changed {
+        Some(changed) => (changed.if_seq_no.map(|n| n as u64), changed.if_primary_term.map(|n| n as u64)),
+        None => (operation.if_seq_no, operation.if_primary_term),
+    };
+    let (version_type, version) = match step.changed.as_deref().map(version_of) {
+        Some(Ok(given)) => given,
+        Some(Err(_)) | None => (operation.version_type, operation.version),
+    };
+    match (seq_no, term, version_type, version) {
+        (Some(seq_no), Some(primary_term), ..) => Condition::SeqNo { seq_no, primary_term },
+        (_, _, VersionType::External, Some(version)) => Condition::External(version),
+        (_, _, VersionType::ExternalGte, Some(version)) => Condition::ExternalGte(version),
+        _ => Condition::None,
+    }
+}
+
+/// What the shard of an operation other than an update is to carry out.
+pub(in crate::node) fn write_of<'a>(
+    step: &'a Step<'_>,
+    destination: &'a Destination,
+    ids: &'a GeneratedIds,
+    arena: &'a [u8],
+) -> Write<'a> {
+    let kind = match step.operation.kind {
+        OperationKind::Delete => OperationType::Delete,
+        OperationKind::Index | OperationKind::Create | OperationKind::Update => OperationType::Index,
+    };
+    let source = match &step.ingested {
+        Some(range) => &arena[range.clone()],
+        None => step.operation.source,
+    };
+    let operation = Operation { kind, id: id_of(step, ids), routing: routing_of(step, destination), source };
+    Write {
+        operation,
+        condition: condition_of(step),
+        must_create: step.operation.kind == OperationKind::Create,
+        is_generated: step.generated.is_some(),
+    }
+}
+
+pub(in crate::node) fn outcome_of(written: Written) -> WriteOutcome {
+    WriteOutcome::new(written.result, written.identity)
+}
+
+/// What a document answers that a pipeline dropped.
+pub(in crate::node) fn dropped() -> WriteOutcome {
+    WriteOutcome::new(WriteResult::Noop, WriteIdentity::default())
+}
+
+/// The answers, with the names of the indices they speak of.
+pub(in crate::node) fn into_items<'r>(
+    steps: Vec<Step<'r>>,
+    targets: Vec<Target>,
+    ids: &GeneratedIds,
+) -> (Vec<Arc<str>>, Vec<BulkItem<'r>>) {
+    let mut indices: Vec<Arc<str>> = targets
+        .into_iter()
+        .map(|target| match target.outcome {
+            Ok(destination) => destination.metadata.name.clone(),
+            Err(_) => target.name.into(),
+        })
+        .collect();
+    let items = steps
+        .into_iter()
+        .map(|step| {
+            let index = match step.target {
+                NO_TARGET => {
+                    indices.push(step.index().into());
+                    indices.len() - 1
+                }
+                target => target as usize,
+            };
+            into_item(step, index, ids)
+        })
+        .collect();
+    (indices, items)
+}
+
+fn into_item<'r>(step: Step<'r>, index: usize, ids: &GeneratedIds) -> BulkItem<'r> {
+    let id = match (step.generated, step.changed) {
+        (Some(number), _) => ItemId::Generated(ids.bytes(number)),
+        (None, Some(changed)) => ItemId::Given(Cow::Owned(changed.id.unwrap_or_default())),
+        (None, None) => ItemId::Given(Cow::Borrowed(step.operation.id.as_deref().unwrap_or(""))),
+    };
+    let outcome = step.outcome.unwrap_or_else(|| {
+        Err(RequestError::internal("illegal_state_exception", "the operation was not carried out"))
+    });
+    BulkItem { kind: step.operation.kind, index, id, outcome }
+}

@@ -1,0 +1,152 @@
+//! Where the documents of a bulk go: names to indices, and what is made or rolled over on the way.
+
+use limber_access::Access;
+use limber_mapping::RequestError;
+
+use super::bulk_step::{Destination, NO_TARGET, Reach, Step, Target};
+use crate::api::*;
+use crate::catalog::WriteTarget;
+use crate::node::Node;
+
+impl Node {
+    /// Resolves the names, each once; creates what is missing.
+    pub(in crate::node) fn find_targets(&self, steps: &mut [Step<'_>]) -> Vec<Target> {
+        let mut targets: Vec<Target> = Vec::new();
+        let access = limber_access::current();
+        // What was allowed last: a bulk mostly does the same to one index.
+        let mut allowed: Option<(String, OperationKind)> = None;
+        for step in steps.iter_mut() {
+            if let Some(access) = &access
+                && !allowed
+                    .as_ref()
+                    .is_some_and(|(name, kind)| *kind == step.operation.kind && name.as_str() == step.index())
+            {
+                if let Err(error) = self.check_write(access, step) {
+                    (step.outcome, step.target) = (Some(Err(error)), NO_TARGET);
+                    continue;
+                }
+                allowed = Some((step.index().to_owned(), step.operation.kind));
+            }
+            let &BulkOperation { require_alias, require_data_stream, .. } = step.operation;
+            let is_same = |target: &Target| {
+                &*target.name == step.index()
+                    && target.require_alias == require_alias
+                    && target.require_data_stream == require_data_stream
+            };
+            // The last one first: a bulk mostly writes to one index.
+            if let Some(at) = targets.iter().rposition(is_same) {
+                step.target = at as u32;
+                continue;
+            }
+            let name = step.index();
+            let creates = match step.operation.kind {
+                OperationKind::Delete => step.operation.version_type != VersionType::Internal,
+                _ => true,
+            };
+            // Where nothing will be written, nothing is created.
+            let asked = Asked {
+                creates: creates && step.outcome.is_none(),
+                adds: step.operation.kind == OperationKind::Create && step.outcome.is_none(),
+                require_alias,
+                require_data_stream,
+            };
+            let outcome = self.destination(name, asked);
+            // A delete must not decide for the writes that follow.
+            let target = Target { name: name.into(), require_alias, require_data_stream, outcome };
+            match target.outcome {
+                Err(error) if !creates || step.outcome.is_some() => {
+                    step.outcome.get_or_insert(Err(error));
+                    step.target = NO_TARGET;
+                }
+                _ => {
+                    step.target = targets.len() as u32;
+                    targets.push(target);
+                }
+            }
+        }
+        targets
+    }
+
+    /// Each operation of a bulk is allowed or not by itself.
+    fn check_write(&self, access: &Access, step: &Step<'_>) -> Result<()> {
+        let catalog = self.catalog.load();
+        let name = &*catalog.dated(step.index())?;
+        catalog.check_may_touch(name)?;
+        let (action, is_update) = match step.operation.kind {
+            OperationKind::Index => ("indices:data/write/index:op_type/index", false),
+            OperationKind::Create => ("indices:data/write/index:op_type/create", false),
+            OperationKind::Update => ("indices:data/write/update", true),
+            OperationKind::Delete => ("indices:data/write/delete", false),
+        };
+        let stream = catalog.backing.get(name).map(|stream| &**stream);
+        if stream.is_none_or(|stream| access.check_action(action, [stream]).is_err()) {
+            access.check_action(action, [name])?;
+        }
+        if is_update && let Ok(WriteTarget::Index { index, .. }) = catalog.write_target(name, false) {
+            access.check_unlimited(&index.name, stream, NO_UPDATES)?;
+        }
+        Ok(())
+    }
+
+    fn destination(&self, name: &str, asked: Asked) -> Result<Destination> {
+        let dated = self.catalog.load().dated(name)?.into_owned();
+        let name = dated.as_str();
+        for _ in 0..3 {
+            let catalog = self.catalog.load_full();
+            match catalog.write_target(name, asked.require_alias)? {
+                WriteTarget::Index { stream: None, .. } if asked.require_data_stream => {
+                    return Err(not_required_data_stream(name));
+                }
+                WriteTarget::Index { stream: Some(stream), .. } if stream.rolls_on_write && asked.adds => {
+                    self.roll_lazily(&stream.name)?;
+                }
+                WriteTarget::Index { index, alias_routing, stream } => {
+                    let reach = match (stream, catalog.stream_of(&index.name)) {
+                        (Some(stream), _) => Reach::Stream(stream),
+                        (None, Some(stream)) => Reach::Backing(stream.clone()),
+                        (None, None) => Reach::Index,
+                    };
+                    self.check_write_block(&index, &index.typed.blocks)?;
+                    self.check_is_not_in_doubt(&index)?;
+                    match self.live(&index) {
+                        Ok(live) => return Ok(Destination::new(index, live, alias_routing, reach)),
+                        // Deleted, or another one has the alias, since the name was looked up: once more.
+                        Err(_) if self.is_outdated(&index) => continue,
+                        Err(error) => return Err(error),
+                    }
+                }
+                WriteTarget::Missing
+                    if asked.require_data_stream && catalog.templates.makes_data_streams(name).is_none() =>
+                {
+                    return Err(not_required_data_stream(name));
+                }
+                WriteTarget::Missing if asked.creates => self.auto_create(name)?,
+                WriteTarget::Missing => break,
+            }
+        }
+        Err(crate::catalog::names::index_not_found(name))
+    }
+}
+
+/// Source: `UpdateRequestInterceptor`.
+const NO_UPDATES: &str = "Can't execute an update request if field or document level security is enabled";
+
+/// What a bulk asks of the name that it writes to.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// A missing one may be created.
+    creates: bool,
+    /// New documents come: a data stream that waits for one rolls over.
+    adds: bool,
+    require_alias: bool,
+    require_data_stream: bool,
+}
+
+fn not_required_data_stream(name: &str) -> RequestError {
+    crate::catalog::names::index_not_found_because(
+        name,
+        format!(
+            "no such index [{name}] and [require_data_stream] request flag is [true] and [{name}] is not a data stream"
+        ),
+    )
+}

@@ -1,0 +1,92 @@
+//! Pipelines: put, get, delete, simulate; kept over restarts.
+
+use limber_mapping::RequestError;
+use limber_text::wildcard;
+use limber_work as work;
+use serde_json::{Map, Value, json};
+
+use crate::api::Result;
+use crate::ingest;
+use crate::node::Node;
+
+impl Node {
+    /// `PUT _ingest/pipeline/{id}`: compiles and keeps a pipeline, replacing the one of this id.
+    pub fn put_pipeline(&self, id: &str, body: &Value) -> Result<()> {
+        let _changing = self.changing.lock();
+        // Refused before anything is stored; known only once it is.
+        let pipeline = self.pipelines.snapshot().compile(id, body)?;
+        self.change_state(|state| state.pipelines[id] = body.clone())?;
+        self.pipelines.keep(pipeline);
+        Ok(())
+    }
+
+    /// The body of `GET _ingest/geoip/stats`: nothing is downloaded, and the databases are the files of the user.
+    pub fn geoip_stats(&self) -> Value {
+        let names = self.pipelines.database_names();
+        let mut nodes = Map::new();
+        if !names.is_empty() {
+            let own = json!({"databases": [], "files_in_temp": [], "config_databases": names});
+            nodes.insert(self.node_id().to_owned(), own);
+        }
+        json!({
+            "stats": {
+                "successful_downloads": 0,
+                "failed_downloads": 0,
+                "total_download_time": 0,
+                "databases_count": 0,
+                "skipped_updates": 0,
+                "expired_databases": 0,
+            },
+            "nodes": nodes,
+        })
+    }
+
+    /// `{id: body}` of the pipelines that match; empty: the edge answers not found when ids were named.
+    pub fn get_pipelines(&self, ids: &str) -> Result<Map<String, Value>> {
+        match self.pipelines.snapshot().to_json(ids, false) {
+            Value::Object(bodies) => Ok(bodies),
+            _ => Ok(Map::new()),
+        }
+    }
+
+    /// `DELETE _ingest/pipeline/{ids}`: a name or pattern. A pipeline that an index names as default or final
+    /// is not deleted; a name without a pipeline is `NotFound`.
+    pub fn delete_pipeline(&self, ids: &str) -> Result<()> {
+        let _changing = self.changing.lock();
+        for index in self.catalog.load().indices.values() {
+            let used = [("default", &index.typed.default_pipeline), ("final", &index.typed.final_pipeline)];
+            for (kind, pipeline) in used {
+                if let Some(pipeline) = pipeline.as_ref().filter(|pipeline| wildcard::matches(ids, pipeline))
+                {
+                    return Err(RequestError::illegal_argument(format!(
+                        "pipeline [{pipeline}] cannot be deleted because it is the {kind} pipeline for 1 index(es) including [{}]",
+                        index.name
+                    )));
+                }
+            }
+        }
+        if let Value::Object(mut left) = self.pipelines.to_json() {
+            let count = left.len();
+            left.retain(|id, _| !wildcard::matches(ids, id));
+            if left.len() < count {
+                self.change_state(|state| state.pipelines = Value::Object(left))?;
+            }
+        }
+        self.pipelines.delete(ids)
+    }
+
+    /// `POST _ingest/pipeline[/{id}]/_simulate`: runs a kept pipeline, or the one in the body, on the
+    /// documents of the body.
+    pub fn simulate_pipeline(&self, id: Option<&str>, body: &Value, verbose: bool) -> Result<Value> {
+        let timestamp = ingest::timestamp(i128::from(self.now_millis()) * 1_000_000);
+        let flag = work::cancelled().unwrap_or_default();
+        let action = "cluster:admin/ingest/pipeline/simulate";
+        let _task = self.tasks.register_cancellable(action, "", flag);
+        ingest::simulate(&self.pipelines.snapshot(), id, body, verbose, &timestamp)
+    }
+
+    /// The section `ingest` of `_nodes/stats`.
+    pub fn ingest_stats(&self) -> Value {
+        self.pipelines.snapshot().stats()
+    }
+}

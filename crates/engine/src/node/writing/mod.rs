@@ -1,0 +1,9 @@
+//! Writes: "into which shard of which index does this document go, and what becomes of it?"
+
+pub(super) mod bulk;
+pub(super) mod bulk_step;
+pub(super) mod bulk_target;
+pub(super) mod ingest;
+pub(super) mod reroute;
+pub(super) mod simulate_ingest;
+pub(super) mod update;

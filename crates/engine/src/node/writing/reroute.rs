@@ -1,0 +1,115 @@
+//! Documents that a pipeline sends to another index: "which pipelines run next, and where does it end?"
+//!
+//! Source: Elasticsearch's `IngestService#executePipelines`: the pipelines of each index in turn, none of them twice, and none behind a
+//! final pipeline.
+
+use limber_mapping::RequestError;
+
+use super::bulk::runner_over;
+use super::bulk_step::Step;
+use crate::catalog::date_math;
+use crate::ingest::{ChangedMetadata, Metadata, Outcome, Pipelines};
+use crate::node::Node;
+
+/// A document on its way.
+pub(in crate::node) struct Rerouted {
+    pub changed: Box<ChangedMetadata>,
+    pub source: Vec<u8>,
+    /// The pipeline that sent it, and whether that is the final one of its index.
+    pub by: String,
+    pub is_by_last: bool,
+}
+
+impl Node {
+    /// Runs the pipelines of index after index, until none sends the document on.
+    ///
+    /// # Errors
+    /// `illegal_state_exception` for a final pipeline that changes the index, or a way that leads back; those of the pipelines.
+    pub(in crate::node) fn follow(
+        &self,
+        step: &Step<'_>,
+        mut document: Rerouted,
+        pipelines: &Pipelines,
+        timestamp: &str,
+    ) -> Arrival {
+        let mut way = vec![step.operation.index.to_string()];
+        loop {
+            if let Err(error) = self.next_index(&mut document, &mut way) {
+                return Arrival::Failed(error);
+            }
+            let of_index = self.pipelines_of(&way[way.len() - 1]);
+            let has_last = of_index.last.is_some();
+            let ids: Vec<String> = of_index.default.into_iter().chain(of_index.last).collect();
+            if ids.is_empty() {
+                return Arrival::Written(document);
+            }
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let metadata = metadata_of(&document.changed, step.operation.kind.as_str());
+            let mut source = Vec::new();
+            let outcome =
+                runner_over(pipelines, timestamp).run(&ids, metadata, &document.source, &mut source);
+            match outcome {
+                Outcome::Changed(changed) => {
+                    let changed = changed.unwrap_or(document.changed);
+                    return Arrival::Written(Rerouted { changed, source, ..document });
+                }
+                Outcome::Dropped => return Arrival::Dropped,
+                Outcome::Failed(error) => return Arrival::Failed(*error),
+                Outcome::Rerouted { by, changed } => {
+                    let is_by_last = has_last && by + 1 == ids.len();
+                    document = Rerouted { changed, source, by: ids[by].to_owned(), is_by_last };
+                }
+            }
+        }
+    }
+
+    /// Adds the index that the document was sent to.
+    pub(in crate::node) fn next_index(
+        &self,
+        document: &mut Rerouted,
+        way: &mut Vec<String>,
+    ) -> Result<(), RequestError> {
+        let from = way[way.len() - 1].clone();
+        let to = document.changed.index.clone().unwrap_or_else(|| from.clone());
+        let to = date_math::resolve(&to, self.now_millis() as i64)?;
+        let id = document.changed.id.as_deref().unwrap_or("null");
+        let refused = |reason| Err(RequestError::internal("illegal_state_exception", reason));
+        if document.is_by_last {
+            return refused(format!(
+                "final pipeline [{}] can't change the target index (from [{from}] to [{to}]) for document [{id}]",
+                document.by
+            ));
+        }
+        let is_known = way.contains(&to);
+        way.push(to.clone());
+        if is_known {
+            return refused(format!(
+                "index cycle detected while processing pipeline [{}] for document [{id}]: [{}]",
+                document.by,
+                way.join(", ")
+            ));
+        }
+        document.changed.index = Some(to);
+        Ok(())
+    }
+}
+
+/// What became of a document that was sent on.
+pub(in crate::node) enum Arrival {
+    Written(Rerouted),
+    Dropped,
+    Failed(RequestError),
+}
+
+fn metadata_of<'m>(changed: &'m ChangedMetadata, op_type: &'static str) -> Metadata<'m> {
+    Metadata {
+        index: changed.index.as_deref().unwrap_or_default(),
+        id: changed.id.as_deref(),
+        routing: changed.routing.as_deref(),
+        version: changed.version,
+        version_type: changed.version_type.as_deref(),
+        if_seq_no: changed.if_seq_no,
+        if_primary_term: changed.if_primary_term,
+        op_type: Some(op_type),
+    }
+}

@@ -1,0 +1,284 @@
+//! `_ingest/_simulate`: "what would a bulk make of these documents, with pipelines and templates that are not there yet?"
+//!
+//! Source: Elasticsearch's `RestSimulateIngestAction`, `TransportSimulateBulkAction`. Nothing is written.
+
+use std::sync::Arc;
+
+use limber_mapping::document::{self, Parsed, Scratch};
+use limber_mapping::{Field, FieldSink, Mapping, Nested, RequestError, SpaceId};
+use limber_work as work;
+use serde_json::{Value, json};
+
+use super::bulk::{ANY_VERSION, IndexPipelines, pipelines_in, runner_over};
+use super::reroute::Rerouted;
+use crate::api::Result;
+use crate::catalog::{Catalog, WriteTarget};
+use crate::ingest::{
+    ChangedMetadata, Given, Metadata, Options, Outcome, Pipelines, ends_request, given_documents, tree_of,
+};
+use crate::node::Node;
+use crate::settings::IndexSettings;
+
+/// A document may ask for mapping updates this often.
+const MAPPING_UPDATES_MAX: usize = 100;
+
+/// The request.
+struct Simulation {
+    documents: Vec<Given>,
+    /// Those of the node, with the substitutes.
+    pipelines: Pipelines,
+    /// That of the node, with the substitutes among its templates.
+    catalog: Catalog,
+    /// There are substitutes for templates: what an index has of its own does not count.
+    ignores_indices: bool,
+    /// Laid over the mapping of each index.
+    mapping_addition: Value,
+}
+
+/// A document after the pipelines of its indices have run.
+struct Ingested {
+    index: String,
+    id: Option<String>,
+    source: Vec<u8>,
+    /// Pipelines that ran, in their order.
+    executed: Vec<String>,
+}
+
+impl Node {
+    /// The answer. `index` and `pipeline` stand for documents that name none.
+    ///
+    /// # Errors
+    /// The body is malformed, a substitute is not valid, or the request is cancelled. What is wrong with one document is part of the answer.
+    pub fn simulate_ingest(
+        &self,
+        index: Option<&str>,
+        pipeline: Option<&str>,
+        body: &Value,
+    ) -> Result<Value> {
+        let flag = work::cancelled().unwrap_or_default();
+        let _task = self.tasks.register_cancellable("indices:admin/simulate/bulk", "", flag);
+        let simulation = self.simulation(index, body)?;
+        let timestamp = crate::ingest::timestamp(i128::from(self.now_millis()) * 1_000_000);
+        let mut shown = Vec::with_capacity(simulation.documents.len());
+        for given in &simulation.documents {
+            work::check()?;
+            let document = match self.run_pipelines(&simulation, given, pipeline, &timestamp) {
+                Ok(Some(ingested)) => self.validated(&simulation, &ingested)?,
+                Ok(None) => json!({
+                    "_index": given.index,
+                    "_id": given.id,
+                    "_version": -3,
+                    "result": "noop",
+                    "_shards": {"total": 0, "successful": 0, "failed": 0},
+                    "_seq_no": -2,
+                    "_primary_term": 0,
+                }),
+                Err(error) if ends_request(&error) => return Err(error),
+                Err(error) => json!({"_id": given.id, "_index": given.index, "error": error.to_json()}),
+            };
+            shown.push(json!({"doc": document}));
+        }
+        Ok(json!({"docs": shown}))
+    }
+
+    fn simulation(&self, index: Option<&str>, body: &Value) -> Result<Simulation> {
+        let Value::Object(body) = body else {
+            return Err(RequestError::bad_request("parse_exception", "the request body must be an object"));
+        };
+        let mut options = Options::new(body.clone(), "");
+        let mut substitutes = |key: &str| options.optional_map(key).map(Option::unwrap_or_default);
+        let mut pipelines = (*self.pipelines.snapshot()).clone();
+        // A pipeline may call another one that stands further down.
+        for (id, body) in substitutes("pipeline_substitutions")? {
+            pipelines = pipelines.with(pipelines.compile(&id, &body)?);
+        }
+        let mut catalog = (*self.catalog.load_full()).clone();
+        let components = substitutes("component_template_substitutions")?;
+        let composable = substitutes("index_template_substitutions")?;
+        let ignores_indices = !components.is_empty() || !composable.is_empty();
+        for (name, body) in components {
+            catalog.templates.put_component(&name, &body, false)?;
+        }
+        for (name, body) in composable {
+            catalog.templates.put_composable(&name, &body, false)?;
+        }
+        let mapping_addition = Value::Object(substitutes("mapping_addition")?);
+        let mut documents = given_documents(&mut options)?;
+        for document in &mut documents {
+            if document.index.is_none() {
+                let index = index.ok_or_else(|| RequestError::validation(["index is missing"]))?;
+                document.index = Some(index.to_owned());
+            }
+        }
+        Ok(Simulation { documents, pipelines, catalog, ignores_indices, mapping_addition })
+    }
+
+    /// `None`: a pipeline dropped the document.
+    fn run_pipelines(
+        &self,
+        simulation: &Simulation,
+        given: &Given,
+        pipeline: Option<&str>,
+        timestamp: &str,
+    ) -> Result<Option<Ingested>> {
+        let index = given.index.clone().unwrap_or_default();
+        let mut way = vec![index.clone()];
+        let mut document =
+            Ingested { index, id: given.id.clone(), source: given.source.clone(), executed: Vec::new() };
+        let mut routing = given.routing.clone();
+        let mut asked = pipeline;
+        loop {
+            simulation.catalog.check_may_touch(&document.index)?;
+            let of_index = simulation.pipelines_of(&document.index);
+            let first = match asked.take() {
+                Some("_none") => None,
+                Some(name) => Some(name.to_owned()),
+                None => of_index.default,
+            };
+            let has_last = of_index.last.is_some();
+            let ids: Vec<String> = first.into_iter().chain(of_index.last).collect();
+            if ids.is_empty() {
+                return Ok(Some(document));
+            }
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let metadata = Metadata {
+                index: &document.index,
+                id: document.id.as_deref(),
+                routing: routing.as_deref(),
+                version: Some(ANY_VERSION),
+                version_type: Some("internal"),
+                op_type: Some("index"),
+                ..Metadata::default()
+            };
+            let mut source = Vec::new();
+            let mut runner = runner_over(&simulation.pipelines, timestamp);
+            let outcome = runner.run(&ids, metadata, &document.source, &mut source);
+            // What was only tried is not counted.
+            runner.forget();
+            drop(runner);
+            let (changed, ran, is_rerouted) = match outcome {
+                Outcome::Changed(changed) => (changed, ids.len(), false),
+                Outcome::Rerouted { by, changed } => {
+                    let is_by_last = has_last && by + 1 == ids.len();
+                    let mut rerouted = Rerouted { changed, source, by: ids[by].to_owned(), is_by_last };
+                    self.next_index(&mut rerouted, &mut way)?;
+                    source = rerouted.source;
+                    (Some(rerouted.changed), by + 1, true)
+                }
+                Outcome::Dropped => return Ok(None),
+                Outcome::Failed(error) => return Err(*error),
+            };
+            let executed: Vec<String> = ids[..ran].iter().map(|id| (*id).to_owned()).collect();
+            document.executed.extend(executed);
+            document.source = source;
+            if let Some(changed) = changed {
+                let ChangedMetadata { index, id, routing: changed_routing, .. } = *changed;
+                document.index = index.unwrap_or(document.index);
+                (document.id, routing) = (id, changed_routing);
+            }
+            if !is_rerouted {
+                return Ok(Some(document));
+            }
+        }
+    }
+
+    /// The document with what its index would say of it.
+    fn validated(&self, simulation: &Simulation, document: &Ingested) -> Result<Value> {
+        let mut shown = json!({
+            "_id": document.id.as_deref().unwrap_or("<n/a>"),
+            "_index": document.index,
+            "_version": -3,
+            "_source": tree_of(&document.source)?,
+            "executed_pipelines": document.executed,
+        });
+        match self.ignored_fields(simulation, document) {
+            Ok(ignored) if ignored.is_empty() => {}
+            Ok(ignored) => {
+                let fields = ignored.into_iter().map(|field| json!({"field": field}));
+                shown["ignored_fields"] = fields.collect();
+            }
+            Err(error) if work::check().is_err() => return Err(error),
+            Err(error) => shown["error"] = error.to_json(),
+        }
+        Ok(shown)
+    }
+
+    /// Indexes the document into nothing: the names of the fields that are left out.
+    fn ignored_fields(&self, simulation: &Simulation, document: &Ingested) -> Result<Vec<String>> {
+        let mut mapping = self.mapping_of(simulation, &document.index)?;
+        let id = document.id.as_deref().unwrap_or("<n/a>");
+        for _ in 0..MAPPING_UPDATES_MAX {
+            let mut ignored = Ignored::default();
+            let mut scratch = Scratch::new();
+            scratch.for_document(id);
+            match document::parse(&mapping, &document.source, &mut scratch, &mut ignored)? {
+                Parsed::Done => return Ok(ignored.0),
+                Parsed::NeedsMapping => {
+                    let inferred = document::infer(&mapping, &document.source)?;
+                    mapping = Arc::new(mapping.merge(&inferred)?);
+                }
+            }
+        }
+        let reason = "the document's mapping update did not take effect";
+        Err(RequestError::internal("illegal_state_exception", reason))
+    }
+
+    /// That of the index, or the one that it would be created with.
+    fn mapping_of(&self, simulation: &Simulation, index: &str) -> Result<Arc<Mapping>> {
+        let there = match simulation.ignores_indices {
+            true => None,
+            false => match simulation.catalog.write_target(index, false)? {
+                WriteTarget::Index { index, .. } => Some(self.live(&index)?),
+                WriteTarget::Missing => None,
+            },
+        };
+        let mapping = match there {
+            Some(live) => live.core.mapping.load_full(),
+            None => {
+                let resolved = simulation.catalog.templates.resolve(index);
+                let mut settings = resolved.settings;
+                settings.retain(|_, value| !value.is_null());
+                let typed = IndexSettings::from_flat(&settings)?;
+                let settings = typed.mapping_settings(&settings, &self.analysis())?;
+                Arc::new(Mapping::parse(&Value::Object(resolved.mappings), &settings)?)
+            }
+        };
+        match &simulation.mapping_addition {
+            Value::Object(addition) if addition.is_empty() => Ok(mapping),
+            addition => Ok(Arc::new(mapping.merge(addition)?)),
+        }
+    }
+}
+
+impl Simulation {
+    fn pipelines_of(&self, index: &str) -> IndexPipelines {
+        pipelines_in(&self.catalog, index, self.ignores_indices)
+    }
+}
+
+/// Takes values to nowhere and notes the fields of which some were left out.
+#[derive(Default)]
+struct Ignored(Vec<String>);
+
+impl FieldSink for Ignored {
+    fn term(&mut self, field: &Field, value: &[u8]) {
+        if &*field.path == "_ignored" {
+            let name = String::from_utf8_lossy(value).into_owned();
+            if !self.0.contains(&name) {
+                self.0.push(name);
+            }
+        }
+    }
+
+    fn number(&mut self, _: &Field, _: i64) {}
+
+    fn text(&mut self, _: &Field, _: &str) {}
+
+    fn shape(&mut self, _: &Field, _: &[i64], _: &[u8]) {}
+
+    fn begin_nested(&mut self, _: &Nested) {}
+
+    fn end_nested(&mut self, _: &Nested) {}
+
+    fn turn_to(&mut self, _: SpaceId) {}
+}

@@ -1,0 +1,390 @@
+//! Update: a part of a document laid over what is there, or a script run over it.
+//!
+//! Source: `UpdateHelper`, `XContentHelper#update`.
+
+use limber_mapping::{ErrorClass, RequestError};
+use limber_script::{Script, ScriptContext, Scripts, run_on_context};
+use limber_store::Charge;
+use limber_work as work;
+use serde_json::{Map, Value, json};
+
+use super::bulk_step::outcome_of;
+use crate::api::*;
+use crate::node::Node;
+use crate::shard::{Condition, Reading, Shard, Unsynced, Write, store_error};
+use crate::translog::{Operation, OperationType};
+
+/// Nesting of an update's documents.
+const DEPTH_MAX: usize = 1000;
+
+/// The body of an update.
+#[derive(Debug)]
+struct UpdateBody {
+    doc: Option<Map<String, Value>>,
+    upsert: Option<Map<String, Value>>,
+    doc_as_upsert: bool,
+    detect_noop: bool,
+    wants_source: bool,
+    script: Option<Script>,
+    /// The script makes the new document too, from `upsert`.
+    scripted_upsert: bool,
+    if_seq_no: Option<u64>,
+    if_primary_term: Option<u64>,
+}
+
+impl UpdateBody {
+    fn parse(body: &[u8]) -> Result<UpdateBody> {
+        let broken = |why: String| {
+            RequestError::bad_request("x_content_parse_exception", format!("[UpdateRequest] {why}"))
+        };
+        let Value::Object(members) =
+            serde_json::from_slice(body).map_err(|error| broken(error.to_string()))?
+        else {
+            return Err(broken("Expected START_OBJECT".into()));
+        };
+        let mut parsed = UpdateBody {
+            doc: None,
+            upsert: None,
+            doc_as_upsert: false,
+            detect_noop: true,
+            wants_source: false,
+            script: None,
+            scripted_upsert: false,
+            if_seq_no: None,
+            if_primary_term: None,
+        };
+        for (key, value) in members {
+            let flag =
+                |value: &Value| value.as_bool().ok_or_else(|| broken(format!("[{key}] is true or false")));
+            let number = |value: &Value| value.as_u64().ok_or_else(|| broken(format!("[{key}] is a number")));
+            let document = |value: Value| match value {
+                Value::Object(document) => Ok(document),
+                _ => Err(broken(format!("[{key}] doesn't support values that are no objects"))),
+            };
+            match key.as_str() {
+                "doc" => parsed.doc = Some(document(value)?),
+                "upsert" => parsed.upsert = Some(document(value)?),
+                "doc_as_upsert" => parsed.doc_as_upsert = flag(&value)?,
+                "detect_noop" => parsed.detect_noop = flag(&value)?,
+                "if_seq_no" => parsed.if_seq_no = Some(number(&value)?),
+                "if_primary_term" => parsed.if_primary_term = Some(number(&value)?),
+                // Which parts are shown is the renderer's.
+                "_source" => parsed.wants_source = value != Value::Bool(false),
+                "script" => parsed.script = Some(Script::parse(&value)?),
+                "scripted_upsert" => parsed.scripted_upsert = flag(&value)?,
+                other => return Err(broken(unknown_field(other))),
+            }
+        }
+        if parsed.doc.is_none() && parsed.script.is_some() && !parsed.doc_as_upsert {
+            return Ok(parsed);
+        }
+        if parsed.doc.is_none() || parsed.script.is_some() {
+            let why = match parsed.doc_as_upsert {
+                _ if parsed.doc.is_some() => "can't provide both script and doc",
+                true => "doc must be specified if doc_as_upsert is enabled",
+                false => "script or doc is missing",
+            };
+            return Err(RequestError::validation([why]));
+        }
+        Ok(parsed)
+    }
+}
+
+/// Elasticsearch's words, with its guess at what was meant.
+fn unknown_field(name: &str) -> String {
+    const KNOWN: [&str; 9] = [
+        "script",
+        "scripted_upsert",
+        "upsert",
+        "doc",
+        "doc_as_upsert",
+        "detect_noop",
+        "_source",
+        "if_seq_no",
+        "if_primary_term",
+    ];
+    match limber_text::likeness::nearest(name, KNOWN.into_iter(), 0.5).first() {
+        Some(known) => format!("unknown field [{name}] did you mean [{known}]?"),
+        None => format!("unknown field [{name}]"),
+    }
+}
+
+/// The body of an update and the name of the member that would become a new document; `None` when there is none (a malformed body is
+/// refused by the update itself).
+pub(in crate::node) fn upserted_member(body: &[u8]) -> Option<(Value, &'static str)> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let as_upsert = body.get("doc_as_upsert").and_then(Value::as_bool).unwrap_or(false);
+    let member = if as_upsert { "doc" } else { "upsert" };
+    body.get(member)?.is_object().then_some((body, member))
+}
+
+/// What an update comes to.
+enum Plan {
+    Index { source: Vec<u8>, condition: Condition },
+    Create { source: Vec<u8> },
+    Delete { condition: Condition },
+    Noop,
+}
+
+/// Who holds the memory of an update.
+const LABEL: &str = "<update>";
+/// A new document is there as it is written, and as the log frames it.
+const COPIES_WRITTEN: u64 = 2;
+
+/// What the tree of a JSON text takes at most: a text of `[[],[],...]` takes fifty times its size.
+fn tree_bytes(json: &[u8]) -> u64 {
+    const BYTES_A_VALUE: u64 = 2 * size_of::<Value>() as u64;
+    json.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() as u64 * BYTES_A_VALUE
+}
+
+impl Node {
+    fn charge_update(&self, bytes: u64) -> Result<Charge> {
+        self.ledger().request.charge(bytes, LABEL).map_err(|error| store_error(&error))
+    }
+
+    pub(in crate::node) fn update(
+        &self,
+        shard: &Shard,
+        operation: &BulkOperation<'_>,
+        body: &[u8],
+        id: &str,
+        routing: Option<&str>,
+    ) -> Result<(WriteOutcome, Option<Unsynced>)> {
+        let _body_charge = self.charge_update(tree_bytes(body))?;
+        let body_bytes = body.len();
+        let body = UpdateBody::parse(body)?;
+        let mut retries_left = operation.retry_on_conflict;
+        loop {
+            let found = shard.get(id, Reading::ForWrite)?;
+            let stored = found.as_ref().map_or(&[][..], |found| &found.source);
+            // The new document is seldom longer than both; what is longer is charged when its length is known.
+            let foreseen_bytes = (stored.len() + body_bytes) as u64;
+            let held_bytes = stored.len() as u64 + tree_bytes(stored);
+            let mut charge = self.charge_update(held_bytes + COPIES_WRITTEN * foreseen_bytes)?;
+            let plan = plan(&self.scripts, shard, operation, id, &body, found.as_ref())?;
+            let (kind, source, condition, must_create) = match plan {
+                Plan::Noop => {
+                    use std::sync::atomic::Ordering;
+                    shard.counters.noop_updates.fetch_add(1, Ordering::Relaxed);
+                    return Ok((noop(found, body.wants_source || operation.wants_source), None));
+                }
+                Plan::Index { source, condition } => (OperationType::Index, source, condition, false),
+                Plan::Create { source } => (OperationType::Index, source, Condition::None, true),
+                Plan::Delete { condition } => (OperationType::Delete, Vec::new(), condition, false),
+            };
+            let more_bytes = COPIES_WRITTEN * (source.len() as u64).saturating_sub(foreseen_bytes);
+            charge.grow(more_bytes, LABEL).map_err(|error| store_error(&error))?;
+            let routing = routing.or(found.as_ref().and_then(|found| found.routing.as_deref()));
+            let write = Write {
+                operation: Operation { kind, id, routing, source: &source },
+                condition,
+                must_create,
+                is_generated: false,
+            };
+            let mut results = Vec::with_capacity(1);
+            // Buffers and the translog are charged where they grow.
+            let unsynced = work::aside(|| shard.write(&[write], &mut results))?;
+            match results.pop() {
+                Some(Ok(written)) => {
+                    let mut outcome = outcome_of(written);
+                    if body.wants_source || operation.wants_source {
+                        outcome.source = Some(source.into());
+                    }
+                    return Ok((outcome, unsynced));
+                }
+                Some(Err(error)) if error.class == ErrorClass::Conflict && retries_left > 0 => {
+                    retries_left -= 1
+                }
+                Some(Err(error)) => return Err(error),
+                None => {
+                    return Err(RequestError::internal(
+                        "illegal_state_exception",
+                        "a write of one operation answers once",
+                    ));
+                }
+            }
+        }
+    }
+}
+
+fn plan(
+    scripts: &Scripts,
+    shard: &Shard,
+    operation: &BulkOperation<'_>,
+    id: &str,
+    body: &UpdateBody,
+    found: Option<&FoundDocument>,
+) -> Result<Plan> {
+    let expected =
+        match (operation.if_seq_no.or(body.if_seq_no), operation.if_primary_term.or(body.if_primary_term)) {
+            (Some(seq_no), Some(primary_term)) => Some((seq_no, primary_term)),
+            _ => None,
+        };
+    let doc = body.doc.as_ref();
+    let Some(found) = found else {
+        let upsert = match (&body.upsert, body.doc_as_upsert) {
+            (_, true) => doc,
+            (upsert, false) => upsert.as_ref(),
+        };
+        if let (Some((seq_no, primary_term)), Some(_)) = (expected, upsert) {
+            let why = format!(
+                "required seqNo [{seq_no}], primary term [{primary_term}]. but no document was found"
+            );
+            return Err(shard.conflict(id, why));
+        }
+        if let (Some(script), Some(upsert), true) = (&body.script, &body.upsert, body.scripted_upsert) {
+            let document = Metadata { shard, id, found: None };
+            let (op, source) = scripted(scripts, script, &document, upsert.clone(), "create")?;
+            return Ok(match op.as_str() {
+                "create" => Plan::Create { source: to_bytes(&source)? },
+                _ => Plan::Noop,
+            });
+        }
+        return match upsert {
+            Some(upsert) => Ok(Plan::Create { source: to_bytes(upsert)? }),
+            None => Err(shard.located(RequestError::not_found(
+                "document_missing_exception",
+                format!("[{id}]: document missing"),
+            ))),
+        };
+    };
+    if let Some((seq_no, primary_term)) =
+        expected.filter(|expected| *expected != (found.identity.seq_no, found.identity.primary_term))
+    {
+        let why = format!(
+            "required seqNo [{seq_no}], primary term [{primary_term}]. current document has seqNo [{}] and primary term [{}]",
+            found.identity.seq_no, found.identity.primary_term
+        );
+        return Err(shard.conflict(id, why));
+    }
+    if found.source.is_empty() {
+        let reason = format!("[{id}]: document source missing");
+        return Err(shard.located(RequestError::bad_request("document_source_missing_exception", reason)));
+    }
+    let mut source = match serde_json::from_slice(&found.source) {
+        Ok(Value::Object(source)) => source,
+        _ => {
+            return Err(RequestError::internal(
+                "illegal_state_exception",
+                "the stored document is not an object",
+            ));
+        }
+    };
+    if let Some(script) = &body.script {
+        let document = Metadata { shard, id, found: Some(found) };
+        let (op, source) = scripted(scripts, script, &document, source, "index")?;
+        let condition = Condition::unchanged_since(found.identity);
+        return Ok(match op.as_str() {
+            "index" | "update" => Plan::Index { source: to_bytes(&source)?, condition },
+            "delete" => Plan::Delete { condition },
+            _ => Plan::Noop,
+        });
+    }
+    let changed = match doc {
+        Some(doc) => merge(&mut source, doc, body.detect_noop, 0)?,
+        None => false,
+    };
+    if !changed && body.detect_noop {
+        return Ok(Plan::Noop);
+    }
+    let condition = Condition::unchanged_since(found.identity);
+    Ok(Plan::Index { source: to_bytes(&source)?, condition })
+}
+
+/// What a script may know of a document beside its source.
+struct Metadata<'a> {
+    shard: &'a Shard,
+    id: &'a str,
+    /// `None`: it is about to be created.
+    found: Option<&'a FoundDocument>,
+}
+
+/// Runs a script over `ctx`: what is to be done (`ctx.op`) and the source that it left.
+fn scripted(
+    scripts: &Scripts,
+    script: &Script,
+    document: &Metadata<'_>,
+    source: Map<String, Value>,
+    op: &str,
+) -> Result<(String, Map<String, Value>)> {
+    let mut ctx = json!({"op": op, "_now": document.shard.now_millis()});
+    if let Some(found) = document.found {
+        ctx["_index"] = document.shard.index.reference.name.as_str().into();
+        ctx["_version"] = found.identity.version.into();
+        ctx["_routing"] = found.routing.as_deref().into();
+    }
+    ctx["_id"] = document.id.into();
+    ctx["_source"] = Value::Object(source);
+    let failed = |cause: RequestError| match cause.kind {
+        "script_exception" => RequestError::illegal_argument("failed to execute script").caused_by(cause),
+        _ => cause,
+    };
+    let mut changed = run_on_context(scripts, script, ScriptContext::Update, &ctx).map_err(failed)?;
+    let op = changed["op"].as_str().unwrap_or("none").to_owned();
+    match changed["_source"].take() {
+        Value::Object(source) => Ok((op, source)),
+        _ => Err(RequestError::illegal_argument("[_source] is no object after the script")),
+    }
+}
+
+fn to_bytes(document: &Map<String, Value>) -> Result<Vec<u8>> {
+    serde_json::to_vec(document).map_err(|error| RequestError::internal("exception", error.to_string()))
+}
+
+/// Lays `changes` over `source`; objects merge, everything else is replaced. Whether anything changed.
+pub(in crate::node) fn merge(
+    source: &mut Map<String, Value>,
+    changes: &Map<String, Value>,
+    compares: bool,
+    depth: usize,
+) -> Result<bool> {
+    if depth > DEPTH_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "the document is nested deeper than [{DEPTH_MAX}] levels"
+        )));
+    }
+    let mut changed = false;
+    for (key, value) in changes {
+        match (source.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(above)) => {
+                changed |= merge(below, above, compares, depth + 1)?
+            }
+            (Some(existing), value) => {
+                changed |= !compares || *existing != *value;
+                *existing = value.clone();
+            }
+            (None, value) => {
+                source.insert(key.clone(), value.clone());
+                changed = true;
+            }
+        }
+    }
+    Ok(changed)
+}
+
+fn noop(found: Option<FoundDocument>, wants_source: bool) -> WriteOutcome {
+    let identity = found.as_ref().map(|found| found.identity).unwrap_or_default();
+    let source = found.filter(|_| wants_source).map(|found| found.source.into());
+    WriteOutcome { source, ..WriteOutcome::new(WriteResult::Noop, identity) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_laid_over_the_document() {
+        let check = |source: Value, changes: Value, expected: Value, changed: bool| {
+            let (Value::Object(mut source), Value::Object(changes)) = (source, changes) else {
+                panic!("objects")
+            };
+            assert_eq!(merge(&mut source, &changes, true, 0).expect("shallow"), changed);
+            assert_eq!(Value::Object(source), expected);
+        };
+        check(json!({"a": 1}), json!({"b": 2}), json!({"a": 1, "b": 2}), true);
+        check(json!({"a": {"b": 1}}), json!({"a": {"c": 2}}), json!({"a": {"b": 1, "c": 2}}), true);
+        check(json!({"a": {"b": 1}}), json!({"a": {"b": 1}}), json!({"a": {"b": 1}}), false);
+        check(json!({"a": [1, 2]}), json!({"a": [3]}), json!({"a": [3]}), true);
+        check(json!({"a": 1}), json!({"a": null}), json!({"a": null}), true);
+    }
+}

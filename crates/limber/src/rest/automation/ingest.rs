@@ -1,0 +1,70 @@
+//! Ingest pipelines: put, get, delete, simulate; the grok patterns, the databases of places.
+
+use limber_engine::Result;
+use serde_json::{Map, Value};
+
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::router::management as route;
+use crate::rest::{App, Route};
+
+const CHANGE: &[&str] = &["timeout", "master_timeout", "if_version"];
+
+const READ: &[Method] = &[Method::Get, Method::Post];
+
+/// The endpoints of this file (`_ingest`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Put], "/_ingest/pipeline/{id}", CHANGE, put),
+    route(&[Method::Get], "/_ingest/pipeline", &["master_timeout", "summary"], get),
+    route(&[Method::Get], "/_ingest/pipeline/{id}", &["master_timeout", "summary"], get),
+    route(&[Method::Delete], "/_ingest/pipeline/{id}", CHANGE, delete),
+    route(READ, "/_ingest/pipeline/_simulate", &["verbose"], simulate),
+    route(READ, "/_ingest/pipeline/{id}/_simulate", &["verbose"], simulate),
+    route(READ, "/_ingest/_simulate", &["pipeline"], simulate_ingest),
+    route(READ, "/_ingest/{index}/_simulate", &["pipeline"], simulate_ingest),
+    route(&[Method::Get], "/_ingest/geoip/stats", &[], geoip_stats),
+    route(&[Method::Get], "/_ingest/processor/grok", &["s", "ecs_compatibility"], grok),
+];
+
+fn put(app: &App, request: &Request) -> Result<Response> {
+    if request.param("if_version").is_some() {
+        return Err(limber_mapping::RequestError::unsupported("parameter [if_version]"));
+    }
+    app.node.put_pipeline(request.path("id"), &request.json_required()?)?;
+    Ok(Response::acknowledged())
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let id = request.param("id").unwrap_or("*");
+    let mut found = app.node.get_pipelines(id)?;
+    let missing = found.is_empty() && id != "*";
+    if request.flag_or("summary", false)? {
+        found.values_mut().for_each(|definition| *definition = Value::Object(Map::new()));
+    }
+    Ok(Response::json(if missing { 404 } else { 200 }, Value::Object(found)))
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    app.node.delete_pipeline(request.path("id"))?;
+    Ok(Response::acknowledged())
+}
+
+fn simulate(app: &App, request: &Request) -> Result<Response> {
+    let verbose = request.flag_or("verbose", false)?;
+    Ok(Response::ok(app.node.simulate_pipeline(request.param("id"), &request.json_required()?, verbose)?))
+}
+
+fn simulate_ingest(app: &App, request: &Request) -> Result<Response> {
+    let (index, pipeline) = (request.param("index"), request.param("pipeline"));
+    Ok(Response::ok(app.node.simulate_ingest(index, pipeline, &request.json_required()?)?))
+}
+
+fn geoip_stats(app: &App, _: &Request) -> Result<Response> {
+    Ok(Response::ok(app.node.geoip_stats()))
+}
+
+fn grok(_app: &App, request: &Request) -> Result<Response> {
+    request.flag("s")?;
+    let ecs = request.param("ecs_compatibility").is_some_and(|mode| mode == "v1");
+    Ok(Response::ok(serde_json::json!({"patterns": limber_engine::ingest::grok_patterns(ecs)})))
+}

@@ -1,0 +1,141 @@
+//! `_transform`: pivots and newest documents of keys, kept as an index.
+
+use std::time::{Duration, Instant};
+
+use limber_engine::Result;
+use limber_mapping::{ErrorClass, RequestError};
+
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::router::{generic as slow, management as route};
+use crate::rest::{App, Route};
+
+const GET: &[&str] = &["allow_no_match", "exclude_generated", "from", "size"];
+const STATS: &[&str] = &["allow_no_match", "from", "size", "timeout", "basic"];
+const STOP: &[&str] = &["allow_no_match", "force", "timeout", "wait_for_checkpoint", "wait_for_completion"];
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+/// The endpoints of this file (`_transform`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Get], "/_transform", GET, get),
+    route(&[Method::Get], "/_transform/{id}", GET, get),
+    route(&[Method::Put], "/_transform/{id}", &["defer_validation", "timeout"], put),
+    slow(&[Method::Delete], "/_transform/{id}", &["force", "delete_dest_index", "timeout"], delete),
+    Route {
+        methods: BOTH,
+        path: "/_transform/_preview",
+        parameters: &["timeout"],
+        pool: PoolName::Search,
+        handler: preview,
+    },
+    Route {
+        methods: BOTH,
+        path: "/_transform/{id}/_preview",
+        parameters: &["timeout"],
+        pool: PoolName::Search,
+        handler: preview,
+    },
+    route(&[Method::Post], "/_transform/{id}/_start", &["from", "timeout"], start),
+    slow(&[Method::Post], "/_transform/{id}/_stop", STOP, stop),
+    slow(&[Method::Post], "/_transform/{id}/_reset", &["force", "timeout"], reset),
+    route(&[Method::Post], "/_transform/{id}/_schedule_now", &["timeout"], schedule),
+    route(&[Method::Post], "/_transform/{id}/_update", &["defer_validation", "timeout"], update),
+    route(&[Method::Get], "/_transform/_stats", STATS, stats),
+    route(&[Method::Get], "/_transform/{id}/_stats", STATS, stats),
+];
+
+/// Transforms that an answer has, unless asked for more.
+const SIZE: usize = 100;
+/// How often somebody who waits for the end of a run looks.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Which part of a list is asked for: the first one's number and how many.
+pub(in crate::rest) fn page(request: &Request) -> Result<(usize, usize)> {
+    let size = request.number("size")?.unwrap_or(SIZE);
+    if size > 1_000 {
+        return Err(RequestError::illegal_argument("Param [size] must be between 0 and 1000"));
+    }
+    Ok((request.number("from")?.unwrap_or(0), size))
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let ids = request.param("id").unwrap_or("");
+    let allow_no_match = request.flag_or("allow_no_match", true)?;
+    let exclude_generated = request.flag_or("exclude_generated", false)?;
+    Ok(Response::ok(app.node.get_transforms(ids, allow_no_match, exclude_generated, page(request)?)?))
+}
+
+fn put(app: &App, request: &Request) -> Result<Response> {
+    let defers = request.flag_or("defer_validation", false)?;
+    app.node.put_transform(request.path("id"), &request.json_required()?, defers)?;
+    Ok(Response::acknowledged())
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    let force = request.flag_or("force", false)?;
+    app.node.delete_transform(request.path("id"), force, request.flag_or("delete_dest_index", false)?)?;
+    Ok(Response::acknowledged())
+}
+
+fn preview(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?;
+    Ok(Response::ok(app.node.preview_transform(request.param("id"), body.as_ref())?))
+}
+
+fn start(app: &App, request: &Request) -> Result<Response> {
+    if request.param("from").is_some() {
+        return Err(RequestError::unsupported("parameter [from] of the start of a transform"));
+    }
+    app.node.start_transform(request.path("id"))?;
+    Ok(Response::acknowledged())
+}
+
+fn stop(app: &App, request: &Request) -> Result<Response> {
+    let ids = request.path("id");
+    request.flag_or("force", false)?;
+    if request.flag_or("wait_for_checkpoint", false)? {
+        return Err(RequestError::unsupported("parameter [wait_for_checkpoint] of the end of a transform"));
+    }
+    app.node.stop_transforms(ids, request.flag_or("allow_no_match", true)?)?;
+    if request.flag_or("wait_for_completion", false)? {
+        let timeout = Duration::from_millis(request.time_ms("timeout")?.unwrap_or(30_000).min(3_600_000));
+        let begun = Instant::now();
+        while app.node.is_transforming(ids)? {
+            if begun.elapsed() > timeout {
+                let reason = format!(
+                    "Timed out after [{}ms] while waiting for the transform to stop",
+                    timeout.as_millis()
+                );
+                return Err(RequestError::new(ErrorClass::RequestTimeout, "status_exception", reason));
+            }
+            limber_work::check()?;
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+    Ok(Response::acknowledged())
+}
+
+fn reset(app: &App, request: &Request) -> Result<Response> {
+    app.node.reset_transform(request.path("id"), request.flag_or("force", false)?)?;
+    Ok(Response::acknowledged())
+}
+
+fn schedule(app: &App, request: &Request) -> Result<Response> {
+    app.node.schedule_transform(request.path("id"))?;
+    Ok(Response::acknowledged())
+}
+
+fn update(app: &App, request: &Request) -> Result<Response> {
+    request.flag_or("defer_validation", false)?;
+    Ok(Response::ok(app.node.update_transform(request.path("id"), &request.json_required()?)?))
+}
+
+fn stats(app: &App, request: &Request) -> Result<Response> {
+    let allow_no_match = request.flag_or("allow_no_match", true)?;
+    Ok(Response::ok(app.node.transform_stats(
+        request.param("id").unwrap_or(""),
+        allow_no_match,
+        page(request)?,
+    )?))
+}

@@ -1,0 +1,361 @@
+//! Single documents: index, create, get, exists, source, update, delete.
+
+use std::borrow::Cow;
+
+use limber_engine::{
+    BulkOperation, GetRequest, GetResponse, OperationKind, Result, VersionType, WriteResponse,
+};
+use limber_mapping::RequestError;
+use serde_json::json;
+
+use super::bulk::{push_json_string, push_outcome, push_update_get, source_member};
+use super::source_filter;
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::http::status;
+use crate::rest::options::{refresh_policy, version_type};
+use crate::rest::searches::search::placement;
+use crate::rest::{App, Route};
+use limber_search::SourceFilter;
+
+const WRITE: &[&str] = &[
+    "routing",
+    "refresh",
+    "timeout",
+    "version",
+    "version_type",
+    "if_seq_no",
+    "if_primary_term",
+    "op_type",
+    "pipeline",
+    "wait_for_active_shards",
+    "require_alias",
+    "require_data_stream",
+];
+const UPDATE: &[&str] = &[
+    "routing",
+    "refresh",
+    "timeout",
+    "if_seq_no",
+    "if_primary_term",
+    "retry_on_conflict",
+    "wait_for_active_shards",
+    "require_alias",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "doc_as_upsert",
+    "detect_noop",
+];
+const GET: &[&str] = &[
+    "routing",
+    "refresh",
+    "realtime",
+    "preference",
+    "version",
+    "version_type",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "stored_fields",
+];
+
+const fn route(
+    methods: &'static [Method],
+    path: &'static str,
+    parameters: &'static [&'static str],
+    pool: PoolName,
+    handler: crate::rest::router::Handler,
+) -> Route {
+    Route { methods, path, parameters, pool, handler }
+}
+
+/// The endpoints of this file (`_doc`, `_create`, `_update`, `_source`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Put, Method::Post], "/{index}/_doc/{id}", WRITE, PoolName::Write, index),
+    route(&[Method::Post], "/{index}/_doc", WRITE, PoolName::Write, index),
+    route(&[Method::Put, Method::Post], "/{index}/_create/{id}", WRITE, PoolName::Write, create),
+    route(&[Method::Post], "/{index}/_update/{id}", UPDATE, PoolName::Write, update),
+    route(&[Method::Delete], "/{index}/_doc/{id}", WRITE, PoolName::Write, delete),
+    route(&[Method::Get, Method::Head], "/{index}/_doc/{id}", GET, PoolName::Get, get),
+    route(&[Method::Get, Method::Head], "/{index}/_source/{id}", GET, PoolName::Get, source),
+];
+
+/// Only the primary exists here, so more than one active copy can never be had.
+pub fn check_wait_for_active_shards(request: &Request) -> Result<()> {
+    match request.param("wait_for_active_shards") {
+        None | Some("0" | "1" | "all") => Ok(()),
+        Some(text) => match text.parse::<u32>() {
+            Ok(_) => Err(RequestError::unavailable(
+                "unavailable_shards_exception",
+                format!("Not enough active copies to meet shard count of [{text}] (have 1, needed {text})"),
+            )),
+            Err(_) => Err(RequestError::illegal_argument(format!("cannot parse ActiveShardCount[{text}]"))),
+        },
+    }
+}
+
+fn operation<'a>(request: &'a Request, kind: OperationKind, source: &'a [u8]) -> Result<BulkOperation<'a>> {
+    check_wait_for_active_shards(request)?;
+    let mut operation = BulkOperation::new(kind, request.path("index"), source);
+    operation.id = request.param("id").map(Cow::Borrowed);
+    operation.routing = request.param("routing").map(Cow::Borrowed);
+    operation.version = request.number("version")?;
+    operation.version_type = version_type(request)?;
+    operation.if_seq_no = request.number("if_seq_no")?;
+    operation.if_primary_term = request.number("if_primary_term")?;
+    operation.require_alias = request.flag_or("require_alias", false)?;
+    operation.require_data_stream = request.flag_or("require_data_stream", false)?;
+    Ok(operation)
+}
+
+fn require_body(request: &Request) -> Result<&[u8]> {
+    if !request.has_body() {
+        return Err(RequestError::bad_request("parse_exception", "request body is required"));
+    }
+    Ok(&request.body)
+}
+
+fn index(app: &App, request: &Request) -> Result<Response> {
+    let kind = match request.param("op_type") {
+        // Nothing can be there under an id that is still to be made.
+        None if request.param("id").is_none() => OperationKind::Create,
+        None | Some("index") => OperationKind::Index,
+        Some("create") => OperationKind::Create,
+        Some(other) => {
+            return Err(RequestError::illegal_argument(format!(
+                "opType must be 'create' or 'index', found: [{other}]"
+            )));
+        }
+    };
+    write_document(app, request, kind)
+}
+
+fn create(app: &App, request: &Request) -> Result<Response> {
+    match request.param("op_type") {
+        None | Some("create") => write_document(app, request, OperationKind::Create),
+        Some(other) => {
+            Err(RequestError::illegal_argument(format!("opType must be 'create', found: [{other}]")))
+        }
+    }
+}
+
+fn write_document(app: &App, request: &Request, kind: OperationKind) -> Result<Response> {
+    let operation = operation(request, kind, require_body(request)?)?;
+    let response = app.node.write(operation, refresh_policy(request)?, request.param("pipeline"))?;
+    let location = format!("/{}/_doc/{}", encode(&response.index), encode(&response.id));
+    Ok(written(&response).with_header("Location", location))
+}
+
+fn encode(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
+        .to_string()
+        .replace("%2D", "-")
+        .replace("%5F", "_")
+        .replace("%2E", ".")
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    let operation = operation(request, OperationKind::Delete, &[])?;
+    Ok(written(&app.node.write(operation, refresh_policy(request)?, None)?))
+}
+
+fn update(app: &App, request: &Request) -> Result<Response> {
+    let filter = source_filter::from_request(request);
+    let body = require_body(request)?;
+    // URL forms of two body members, as Elasticsearch's clients send them.
+    let mut rewritten = None;
+    for name in ["doc_as_upsert", "detect_noop"] {
+        if let Some(value) = request.flag(name)? {
+            let document = rewritten.take().map_or_else(|| request.json_required(), Ok)?;
+            let mut document: serde_json::Value = document;
+            if let Some(object) = document.as_object_mut() {
+                object.insert(name.to_owned(), value.into());
+            }
+            rewritten = Some(document);
+        }
+    }
+    let body =
+        rewritten.map_or(Cow::Borrowed(body), |value| Cow::Owned(crate::http::json::to_bytes(&value, false)));
+    let mut operation = operation(request, OperationKind::Update, &body)?;
+    operation.retry_on_conflict = request.number("retry_on_conflict")?.unwrap_or(0);
+    let filter = match filter {
+        Some(filter) => Some(filter),
+        None => source_member(&body)?,
+    };
+    operation.wants_source = filter.as_ref().is_some_and(|filter| filter.fetch);
+    let response = app.node.write(operation, refresh_policy(request)?, None)?;
+    let mut out = start(&response.index, &response.id);
+    push_outcome(&mut out, &response.outcome);
+    if let Some(source) = &response.outcome.source {
+        out.extend_from_slice(b",\"get\":");
+        push_update_get(&mut out, &response.outcome, source, filter.as_ref());
+    }
+    out.push(b'}');
+    Ok(Response::raw(status::of_write(response.outcome.result), out))
+}
+
+fn start(index: &str, id: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    out.extend_from_slice(b"{\"_index\":");
+    push_json_string(&mut out, index);
+    out.extend_from_slice(b",\"_id\":");
+    push_json_string(&mut out, id);
+    out
+}
+
+fn written(response: &WriteResponse) -> Response {
+    let mut out = start(&response.index, &response.id);
+    push_outcome(&mut out, &response.outcome);
+    out.push(b'}');
+    Response::raw(status::of_write(response.outcome.result), out)
+}
+
+/// The version that a read asks for, which must be one that a document may have.
+fn read_version(request: &Request) -> Result<Option<u64>> {
+    let Some(text) = request.param("version") else { return Ok(None) };
+    let version: i64 = text.parse().map_err(|_| {
+        let cause = format!("For input string: \"{text}\"");
+        RequestError::illegal_argument(format!(
+            "Failed to parse long parameter [version] with value [{text}]"
+        ))
+        .caused_by(RequestError::bad_request("number_format_exception", cause))
+    })?;
+    let kind = version_type(request)?;
+    let least = if kind == VersionType::Internal { 1 } else { 0 };
+    match u64::try_from(version).ok().filter(|version| *version >= least) {
+        Some(version) => Ok(Some(version)),
+        None => {
+            let kind = request.param("version_type").unwrap_or("internal").to_uppercase();
+            let fault = format!("illegal version value [{version}] for version type [{kind}]");
+            Err(RequestError::validation([fault]))
+        }
+    }
+}
+
+fn get_request(request: &Request) -> Result<GetRequest<'_>> {
+    placement(request).check_for_document()?;
+    Ok(GetRequest {
+        routing: request.param("routing"),
+        realtime: request.flag_or("realtime", true)?,
+        refresh: request.flag_or("refresh", false)?,
+        version: read_version(request)?,
+        version_type: version_type(request)?,
+        ..GetRequest::new(request.path("index"), request.path("id"))
+    })
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let filter = source_filter::from_request(request);
+    let response = app.node.get(&get_request(request)?)?;
+    let status = if response.found.is_some() { 200 } else { 404 };
+    let names = request.param("stored_fields").map(|_| request.list("stored_fields"));
+    let stored = StoredFields::of(app, &response, names.as_deref())?;
+    let mut out = Vec::with_capacity(256);
+    push_get(&mut out, &response, filter.as_ref(), stored.as_ref());
+    Ok(Response::raw(status, out))
+}
+
+/// What `stored_fields` asks for of one document.
+pub struct StoredFields {
+    fields: serde_json::Map<String, serde_json::Value>,
+    /// `_source` is among the names.
+    with_source: bool,
+}
+
+impl StoredFields {
+    /// `None` when `stored_fields` is not given. Metadata fields are shown anyway, whatever the names.
+    pub fn of(app: &App, response: &GetResponse, names: Option<&[String]>) -> Result<Option<StoredFields>> {
+        let Some(names) = names else { return Ok(None) };
+        let mut stored = StoredFields {
+            fields: serde_json::Map::new(),
+            with_source: names.iter().any(|name| name == "_source"),
+        };
+        if let Some(found) = &response.found
+            && names.iter().any(|name| !name.starts_with('_'))
+            && let Some(kept) = [&found.stored, &found.source].into_iter().find(|kept| !kept.is_empty())
+        {
+            let mapping = app.node.mapping(&response.index)?;
+            let source = crate::http::request::parse_json(kept)?;
+            stored.fields = limber_search::stored_values(&mapping, &source, names)
+                .map_err(|error| error.to_request_error())?;
+        }
+        Ok(Some(stored))
+    }
+}
+
+/// One answer of get and mget.
+pub fn push_get(
+    out: &mut Vec<u8>,
+    response: &GetResponse,
+    filter: Option<&SourceFilter>,
+    stored: Option<&StoredFields>,
+) {
+    out.extend_from_slice(&start(&response.index, &response.id));
+    match &response.found {
+        None => out.extend_from_slice(b",\"found\":false"),
+        Some(found) => {
+            let text = format!(
+                ",\"_version\":{},\"_seq_no\":{},\"_primary_term\":{}",
+                found.identity.version, found.identity.seq_no, found.identity.primary_term
+            );
+            out.extend_from_slice(text.as_bytes());
+            if let Some(routing) = &found.routing {
+                out.extend_from_slice(b",\"_routing\":");
+                push_json_string(out, routing);
+            }
+            out.extend_from_slice(b",\"found\":true");
+            let wants_source = match (filter, stored) {
+                (None, Some(stored)) => stored.with_source,
+                (filter, _) => source_filter::wants_source(filter),
+            };
+            if wants_source && !found.source.is_empty() {
+                out.extend_from_slice(b",\"_source\":");
+                match source_filter::apply(filter, &found.source) {
+                    Some(filtered) => out.extend_from_slice(&filtered),
+                    None => out.extend_from_slice(&found.source),
+                }
+            }
+            if let Some(stored) = stored.filter(|stored| !stored.fields.is_empty()) {
+                out.extend_from_slice(b",\"fields\":");
+                let fields = serde_json::Value::Object(stored.fields.clone());
+                out.extend_from_slice(&crate::http::json::to_bytes(&fields, false));
+            }
+        }
+    }
+    out.push(b'}');
+}
+
+fn source(app: &App, request: &Request) -> Result<Response> {
+    let filter = source_filter::from_request(request);
+    if !source_filter::wants_source(filter.as_ref()) {
+        return Err(RequestError::validation(["fetching source can not be disabled"]));
+    }
+    let response = app.node.get(&get_request(request)?)?;
+    match response.found {
+        Some(found) if found.source.is_empty() => Err(RequestError::not_found(
+            "resource_not_found_exception",
+            format!("Source not found [{}]/[{}]", response.index, response.id),
+        )),
+        Some(found) => {
+            let filtered = source_filter::apply(filter.as_ref(), &found.source);
+            Ok(Response::raw(200, filtered.unwrap_or(found.source)))
+        }
+        None => Err(RequestError::not_found(
+            "resource_not_found_exception",
+            format!("Document not found [{}]/[{}]", response.index, response.id),
+        )),
+    }
+}
+
+/// `{"found": false}` in the shape of get, for mget items that failed.
+pub fn error_item(index: &str, id: &str, error: &RequestError) -> serde_json::Value {
+    let mut body = error.to_json();
+    if let Some(object) = body.as_object_mut() {
+        let mut root = object.clone();
+        root.shift_remove("caused_by");
+        object.shift_insert(0, "root_cause".into(), json!([root]));
+    }
+    json!({"_index": index, "_id": id, "error": body})
+}

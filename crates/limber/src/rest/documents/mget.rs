@@ -1,0 +1,224 @@
+//! `_mget`: many gets in one request.
+
+use limber_engine::{GetRequest, Result, VersionType};
+use limber_mapping::RequestError;
+use limber_search::SourceFilter;
+use limber_work as work;
+use serde_json::Value;
+
+use super::document::{StoredFields, error_item, push_get};
+use super::source_filter;
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::searches::search::placement;
+use crate::rest::{App, Route};
+
+const PARAMETERS: &[&str] = &[
+    "routing",
+    "refresh",
+    "realtime",
+    "preference",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "stored_fields",
+];
+
+/// The endpoints of this file (`_mget`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: &[Method::Get, Method::Post],
+        path: "/_mget",
+        parameters: PARAMETERS,
+        pool: PoolName::Get,
+        handler: mget,
+    },
+    Route {
+        methods: &[Method::Get, Method::Post],
+        path: "/{index}/_mget",
+        parameters: PARAMETERS,
+        pool: PoolName::Get,
+        handler: mget,
+    },
+];
+
+/// More documents than this in one request are refused: each holds its source until the answer is written.
+const DOCUMENTS_MAX: usize = 100_000;
+
+struct Item {
+    index: String,
+    id: String,
+    routing: Option<String>,
+    version: Option<u64>,
+    version_type: VersionType,
+    filter: Option<SourceFilter>,
+    stored_fields: Option<Vec<String>>,
+}
+
+fn mget(app: &App, request: &Request) -> Result<Response> {
+    placement(request).check_for_document()?;
+    let items = parse(request)?;
+    let (realtime, refresh) = (request.flag_or("realtime", true)?, request.flag_or("refresh", false)?);
+    let mut out = Vec::with_capacity(64 + items.len() * 256);
+    out.extend_from_slice(b"{\"docs\":[");
+    for (number, item) in items.iter().enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        let outcome = app.node.get(&GetRequest {
+            routing: item.routing.as_deref(),
+            realtime,
+            refresh,
+            version: item.version,
+            version_type: item.version_type,
+            ..GetRequest::new(&item.index, &item.id)
+        });
+        let source_bytes = outcome.as_ref().ok().and_then(|response| response.found.as_ref());
+        let source_bytes = source_bytes.map_or(0, |found| found.source.len());
+        work::check_growth(out.len(), out.capacity(), source_bytes + ITEM_BYTES)?;
+        let outcome = match outcome {
+            Ok(response) => StoredFields::of(app, &response, item.stored_fields.as_deref())
+                .map(|stored| push_get(&mut out, &response, item.filter.as_ref(), stored.as_ref())),
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(error) => {
+                let body = error_item(&item.index, &item.id, &error);
+                out.extend_from_slice(&crate::http::json::to_bytes(&body, false));
+            }
+        }
+    }
+    out.extend_from_slice(b"]}");
+    Ok(Response::raw(200, out))
+}
+
+/// Of an item, beside its source.
+const ITEM_BYTES: usize = 1 << 10;
+
+fn parse(request: &Request) -> Result<Vec<Item>> {
+    let body = request.json()?.ok_or_else(|| {
+        RequestError::bad_request("parse_exception", "request body or source parameter is required")
+    })?;
+    let default_filter = source_filter::from_request(request);
+    let invalid = |reason: &str| {
+        RequestError::bad_request(
+            "action_request_validation_exception",
+            format!("Validation Failed: {reason}"),
+        )
+    };
+    let Some(object) = body.as_object() else {
+        return Err(RequestError::parsing("unexpected token, expected START_OBJECT"));
+    };
+    let mut items = Vec::new();
+    for (name, value) in object {
+        match (name.as_str(), value) {
+            ("docs", Value::Array(docs)) => {
+                for doc in docs {
+                    items.push(parse_doc(request, doc, &default_filter)?);
+                }
+            }
+            ("ids", Value::Array(ids)) => {
+                for id in ids {
+                    let id = scalar_text(id).ok_or_else(|| {
+                        RequestError::illegal_argument("ids array element should only contain ids")
+                    })?;
+                    items.push(Item {
+                        index: request.param("index").unwrap_or("").to_owned(),
+                        id,
+                        routing: request.param("routing").map(str::to_owned),
+                        version: None,
+                        version_type: VersionType::Internal,
+                        filter: default_filter.clone(),
+                        stored_fields: default_stored_fields(request),
+                    });
+                }
+            }
+            (other, _) => {
+                return Err(RequestError::parsing(format!(
+                    "unexpected token [START_OBJECT], expected [FIELD_NAME] or [START_ARRAY], or unknown key [{other}]"
+                )));
+            }
+        }
+        if items.len() > DOCUMENTS_MAX {
+            return Err(RequestError::illegal_argument(format!(
+                "more than [{DOCUMENTS_MAX}] documents requested"
+            )));
+        }
+    }
+    if items.is_empty() {
+        return Err(invalid("1: no documents to get;"));
+    }
+    let missing: Vec<String> = items
+        .iter()
+        .flat_map(|item| [item.index.is_empty().then_some("index"), item.id.is_empty().then_some("id")])
+        .flatten()
+        .enumerate()
+        .map(|(number, what)| format!("{}: {what} is missing for doc {number};", number + 1))
+        .collect();
+    if !missing.is_empty() {
+        return Err(invalid(&missing.concat()));
+    }
+    Ok(items)
+}
+
+/// `stored_fields` of the URL, for documents that name none.
+fn default_stored_fields(request: &Request) -> Option<Vec<String>> {
+    request.param("stored_fields").map(|_| request.list("stored_fields"))
+}
+
+fn scalar_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn parse_doc(request: &Request, doc: &Value, default_filter: &Option<SourceFilter>) -> Result<Item> {
+    let Some(object) = doc.as_object() else {
+        return Err(RequestError::illegal_argument("docs array element should include an object"));
+    };
+    let mut item = Item {
+        index: request.param("index").unwrap_or("").to_owned(),
+        id: String::new(),
+        routing: request.param("routing").map(str::to_owned),
+        version: None,
+        version_type: VersionType::Internal,
+        filter: default_filter.clone(),
+        stored_fields: default_stored_fields(request),
+    };
+    for (name, value) in object {
+        let text = || {
+            scalar_text(value).ok_or_else(|| {
+                RequestError::illegal_argument(format!(
+                    "[{name}] must be a string or a number in a doc of [_mget]"
+                ))
+            })
+        };
+        match name.as_str() {
+            "_index" => item.index = text()?,
+            "_id" => item.id = text()?,
+            "routing" => item.routing = Some(text()?),
+            "version" => item.version = value.as_u64(),
+            "version_type" => item.version_type = VersionType::parse(&text()?)?,
+            "_source" => {
+                item.filter = Some(SourceFilter::parse(value)?);
+            }
+            "stored_fields" => {
+                item.stored_fields = Some(match value {
+                    Value::Array(items) => items.iter().filter_map(scalar_text).collect(),
+                    _ => vec![text()?],
+                });
+            }
+            other => {
+                return Err(RequestError::bad_request(
+                    "parse_exception",
+                    format!("failed to parse multi get request. unknown field [{other}]"),
+                ));
+            }
+        }
+    }
+    Ok(item)
+}

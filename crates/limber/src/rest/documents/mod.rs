@@ -1,0 +1,9 @@
+//! Single documents, many of them, and those that a query finds: written, read, copied.
+
+pub(super) mod bulk;
+pub(super) mod by_query;
+pub(super) mod document;
+pub(super) mod mget;
+pub(super) mod reindex;
+pub(super) mod source_filter;
+pub(super) mod term_vectors;

@@ -1,0 +1,312 @@
+//! `_analyze`: the tokens of a text under an analyzer, or under a field's.
+
+use std::sync::Arc;
+
+use limber_engine::Result;
+use limber_mapping::analysis::{
+    Analyzed, AnalyzedToken, AnalyzerParts, Analyzers, Normalizer, POSITION_INCREMENT_GAP, take_failure,
+    text_of_request as string,
+};
+use limber_mapping::{Mapping, ObjectParser, RequestError};
+use limber_work as work;
+use serde_json::{Map, Value, json};
+
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::{App, Route};
+
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+/// The endpoints of this file (`_analyze`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    Route { methods: BOTH, path: "/_analyze", parameters: &[], pool: PoolName::Management, handler: analyze },
+    Route {
+        methods: BOTH,
+        path: "/{index}/_analyze",
+        parameters: &[],
+        pool: PoolName::Management,
+        handler: analyze,
+    },
+];
+
+/// `index.analyze.max_token_count`.
+const TOKENS_MAX: usize = 10_000;
+fn analyze(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json_required()?;
+    let Some(object) = body.as_object() else {
+        return Err(RequestError::parsing("expected an object as the body of [_analyze]"));
+    };
+    let mut texts = Vec::new();
+    let (mut analyzer, mut field) = (None, None);
+    let mut custom = Map::new();
+    let (mut explain, mut normalizer, mut attributes) = (false, None, None);
+    for (name, value) in object {
+        match name.as_str() {
+            "text" => texts = texts_of(value)?,
+            "analyzer" => analyzer = Some(string(name, value)?),
+            "field" => field = Some(string(name, value)?),
+            "tokenizer" | "filter" | "char_filter" => {
+                custom.insert(name.clone(), value.clone());
+            }
+            "explain" => explain = value.as_bool().unwrap_or(false),
+            "normalizer" => normalizer = Some(string(name, value)?),
+            "attributes" => attributes = Some(names_of("attributes", value)?),
+            other => return Err(ObjectParser("analyze_request").unknown(other)),
+        }
+    }
+    if texts.is_empty() {
+        return Err(RequestError::validation(["text is missing"]));
+    }
+    if normalizer.is_some() && request.param("index").is_none() {
+        return Err(RequestError::validation(["index is required if normalizer is specified"]));
+    }
+    let mapping = match request.param("index") {
+        Some(index) => Some(app.node.mapping(index)?),
+        None => None,
+    };
+    let tokens_max = tokens_max(app, request)?;
+    if let Some(normalizer) = normalizer_of(normalizer, field.as_deref(), mapping.as_deref())? {
+        let gap = if explain { 0 } else { POSITION_INCREMENT_GAP };
+        let shown = Shown { explains: explain, attributes, gap, tokens_max };
+        return answer_normalizer(&normalizer, mapping.as_deref(), &texts, &shown);
+    }
+    if analyzer.is_some() && !custom.is_empty() {
+        return Err(RequestError::validation(["cannot define extra components on a named analyzer"]));
+    }
+    let built_in = app.node.analyzers();
+    let analyzers = mapping.as_ref().map_or(&built_in, |mapping| &mapping.settings().analyzers);
+    let mut shown = Shown { explains: explain, attributes, gap: POSITION_INCREMENT_GAP, tokens_max };
+    if !custom.is_empty() {
+        // As Elasticsearch, which explains an analyzer of a request's own parts without a gap.
+        if explain {
+            shown.gap = 0;
+        }
+        return answer_parts(&AnalyzerParts::of_request(&custom)?, analyzers, &texts, &shown);
+    }
+    let own_gap = match (&analyzer, &field, &mapping) {
+        (None, Some(field), Some(mapping)) => mapping.field(field).filter(|field| field.analyzer.is_some()),
+        _ => None,
+    }
+    .map(|field| field.position_increment_gap);
+    let analyzer = match (analyzer, field) {
+        (Some(name), _) => analyzers.get(&name).cloned().ok_or_else(|| {
+            RequestError::illegal_argument(format!("failed to find global analyzer [{name}]"))
+        })?,
+        (None, Some(field)) => mapping
+            .as_ref()
+            .and_then(|mapping| mapping.field(&field))
+            .map(|field| field.analyzer.clone().or_else(|| analyzers.get("keyword").cloned()))
+            .unwrap_or_else(|| Some(analyzers.default_index()))
+            .unwrap_or_else(|| analyzers.default_index()),
+        (None, None) => analyzers.default_index(),
+    };
+    // Analyzers that come with the server have no gap where no index asks for them.
+    let named_gap = if mapping.is_some() { analyzer.position_increment_gap } else { 0 };
+    shown.gap = own_gap.unwrap_or(named_gap);
+    match analyzers.parts(&analyzer.name) {
+        Some(parts) if explain => answer_parts(&parts, analyzers, &texts, &shown),
+        _ => {
+            let tokens = shown.tokens(|text| analyzer.analyze(text), &texts)?;
+            Ok(Response::ok(match explain {
+                false => json!({"tokens": tokens}),
+                true => json!({"detail": {
+                    "custom_analyzer": false, "analyzer": {"name": analyzer.name, "tokens": tokens}}}),
+            }))
+        }
+    }
+}
+
+/// The normalizer that is named, or that of the field.
+fn normalizer_of(
+    name: Option<String>,
+    field: Option<&str>,
+    mapping: Option<&Mapping>,
+) -> Result<Option<Arc<Normalizer>>> {
+    let Some(mapping) = mapping else { return Ok(None) };
+    match name {
+        Some(name) => match mapping.settings().analyzers.normalizer(&name) {
+            Some(normalizer) => Ok(Some(normalizer.clone())),
+            None => Err(RequestError::illegal_argument(format!("failed to find normalizer under [{name}]"))),
+        },
+        None => Ok(field.and_then(|path| mapping.field(path)?.normalizer.clone())),
+    }
+}
+
+/// The answer of a normalizer: the one token of each text, or what becomes of the texts part by part.
+fn answer_normalizer(
+    normalizer: &Normalizer,
+    mapping: Option<&Mapping>,
+    texts: &[String],
+    shown: &Shown,
+) -> Result<Response> {
+    let analyzers = mapping.map(|mapping| &mapping.settings().analyzers).filter(|_| shown.explains);
+    let parts =
+        analyzers.and_then(|analyzers| Some((analyzers, analyzers.normalizer_parts(&normalizer.name)?)));
+    if let Some((analyzers, parts)) = parts {
+        return answer_parts(&parts, analyzers, texts, shown);
+    }
+    let tokens = shown.tokens(|text| normalizer.analyze(text), texts)?;
+    Ok(Response::ok(match shown.explains {
+        false => json!({"tokens": tokens}),
+        true => json!({"detail": {
+            "custom_analyzer": false, "analyzer": {"name": normalizer.name, "tokens": tokens}}}),
+    }))
+}
+
+/// The answer of an analyzer that has names for its parts: its tokens, or what becomes of the texts part by
+/// part.
+fn answer_parts(
+    parts: &AnalyzerParts,
+    analyzers: &Analyzers,
+    texts: &[String],
+    shown: &Shown,
+) -> Result<Response> {
+    let with = |char_filters: usize, filters: usize| {
+        analyzers.ad_hoc(&AnalyzerParts {
+            char_filters: parts.char_filters[..char_filters].to_vec(),
+            filters: parts.filters[..filters].to_vec(),
+            ..parts.clone()
+        })
+    };
+    let all = parts.char_filters.len();
+    let tokens = |filters: usize| {
+        let analyzer = with(all, filters)?;
+        shown.tokens(|text| analyzer.analyze(text), texts)
+    };
+    if !shown.explains {
+        return Ok(Response::ok(json!({"tokens": tokens(parts.filters.len())?})));
+    }
+    // Parts that the request defines have no name of their own.
+    let name = |section: &str, name: &str| {
+        let own = parts.declared.get(section).and_then(|section| section.get(name)?["type"].as_str());
+        own.map_or_else(|| name.to_owned(), |kind| format!("__anonymous__{kind}"))
+    };
+    let mut char_filters = Vec::with_capacity(all);
+    for (number, filter) in parts.char_filters.iter().enumerate() {
+        let analyzer = with(number + 1, 0)?;
+        let filtered: Vec<String> = texts.iter().map(|text| analyzer.filtered_text(text)).collect();
+        char_filters.push(json!({"name": name("char_filter", filter), "filtered_text": filtered}));
+    }
+    let mut filters = Vec::with_capacity(parts.filters.len());
+    for (number, filter) in parts.filters.iter().enumerate() {
+        filters.push(json!({"name": name("filter", filter), "tokens": tokens(number + 1)?}));
+    }
+    Ok(Response::ok(json!({"detail": {
+        "custom_analyzer": true,
+        "charfilters": char_filters,
+        "tokenizer": {"name": name("tokenizer", &parts.tokenizer), "tokens": tokens(0)?},
+        "tokenfilters": filters,
+    }})))
+}
+
+/// How tokens are shown.
+struct Shown {
+    explains: bool,
+    /// Attributes that an explanation shows; `None`: all.
+    attributes: Option<Vec<String>>,
+    /// Positions between two texts.
+    gap: u32,
+    /// `index.analyze.max_token_count`.
+    tokens_max: usize,
+}
+
+impl Shown {
+    fn tokens(&self, analyze: impl Fn(&str) -> Analyzed, texts: &[String]) -> Result<Vec<Value>> {
+        let tokens = tokens_of(analyze, texts, self)?;
+        Ok(tokens.iter().map(|token| self.token(token)).collect())
+    }
+
+    fn token(&self, token: &AnalyzedToken) -> Value {
+        let mut shown = json!({"token": token.token, "start_offset": token.start_offset,
+            "end_offset": token.end_offset, "type": token.kind, "position": token.position});
+        if token.position_length > 1 {
+            shown["positionLength"] = token.position_length.into();
+        }
+        if !self.explains {
+            return shown;
+        }
+        let bytes = |bytes: &[u8]| {
+            let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:x}")).collect();
+            json!(format!("[{}]", bytes.join(" ")))
+        };
+        let payload =
+            |payload: &Option<Arc<[u8]>>| payload.as_ref().map_or(Value::Null, |payload| bytes(payload));
+        let more = [
+            ("bytes", Some(bytes(token.token.as_bytes()))),
+            ("positionLength", Some(json!(token.position_length))),
+            ("termFrequency", Some(json!(1))),
+            ("keyword", token.is_keyword.map(Value::Bool)),
+            ("payload", token.payload.as_ref().map(payload)),
+        ];
+        for (name, value) in more {
+            let wanted = |list: &Vec<String>| list.iter().any(|one| one.eq_ignore_ascii_case(name));
+            if let Some(value) = value.filter(|_| self.attributes.as_ref().is_none_or(wanted)) {
+                shown[name] = value;
+            }
+        }
+        shown
+    }
+}
+
+/// The tokens of all texts, one after the other.
+fn tokens_of(
+    analyze: impl Fn(&str) -> Analyzed,
+    texts: &[String],
+    shown: &Shown,
+) -> Result<Vec<AnalyzedToken>> {
+    let mut tokens: Vec<AnalyzedToken> = Vec::new();
+    let (mut position, mut offset) = (0, 0);
+    let tokens_max = shown.tokens_max;
+    for text in texts {
+        drop(take_failure());
+        let Analyzed { tokens: found, trailing } = analyze(text);
+        if let Some(error) = take_failure() {
+            return Err(error);
+        }
+        work::check()?;
+        let last = found.last().map_or(0, |token| token.position + 1);
+        tokens.extend(found.into_iter().map(|token| AnalyzedToken {
+            position: token.position + position,
+            start_offset: token.start_offset + offset,
+            end_offset: token.end_offset + offset,
+            ..token
+        }));
+        if tokens.len() > tokens_max {
+            return Err(RequestError::bad_request(
+                "status_exception",
+                format!(
+                    "The number of tokens produced by calling _analyze has exceeded the allowed maximum of [{tokens_max}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting."
+                ),
+            ));
+        }
+        position += last + trailing + shown.gap;
+        offset += text.encode_utf16().count() as u32 + 1;
+    }
+    Ok(tokens)
+}
+
+/// `index.analyze.max_token_count` of the index, if there is one.
+fn tokens_max(app: &App, request: &Request) -> Result<usize> {
+    match request.param("index") {
+        Some(index) => app.node.tokens_max(index),
+        None => Ok(TOKENS_MAX),
+    }
+}
+
+fn names_of(name: &str, value: &Value) -> Result<Vec<String>> {
+    match value {
+        Value::Array(items) => items.iter().map(|item| string(name, item)).collect(),
+        one => Ok(vec![string(name, one)?]),
+    }
+}
+
+fn texts_of(value: &Value) -> Result<Vec<String>> {
+    match value {
+        Value::Array(items) => items.iter().map(|item| string("text", item)).collect(),
+        other => Ok(vec![match other {
+            Value::Number(number) => number.to_string(),
+            other => string("text", other)?,
+        }]),
+    }
+}

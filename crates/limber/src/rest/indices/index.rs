@@ -1,0 +1,147 @@
+//! Indices as a whole: create, delete, get, exists, open, close, blocks, resolve.
+
+use limber_engine::{CreateIndexResponse, IndexInfo, IndicesOptions, Result};
+use limber_mapping::RequestError;
+use limber_work as work;
+use serde_json::{Map, Value, json};
+
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::router::{generic as slow, management as route};
+use crate::rest::{App, Route};
+
+const GET: &[&str] =
+    with_indices_options!["flat_settings", "include_defaults", "local", "master_timeout", "features"];
+const CHANGE: &[&str] = with_indices_options!["timeout", "master_timeout", "wait_for_active_shards"];
+
+/// What `GET /{index}` may be asked for.
+const FEATURES: [&str; 3] = ["aliases", "mappings", "settings"];
+
+/// The endpoints of this file (`/{index}`, `_open`, `_unfreeze`, `_close`, `_block`, `_resolve`), for
+/// [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    slow(&[Method::Put], "/{index}", &["timeout", "master_timeout", "wait_for_active_shards"], create),
+    slow(&[Method::Delete], "/{index}", CHANGE, delete),
+    route(&[Method::Get], "/{index}", GET, get),
+    route(&[Method::Head], "/{index}", GET, exists),
+    slow(&[Method::Post], "/{index}/_open", CHANGE, open),
+    slow(&[Method::Post], "/_open", CHANGE, open),
+    slow(&[Method::Post], "/{index}/_unfreeze", CHANGE, unfreeze),
+    slow(&[Method::Post], "/{index}/_close", CHANGE, close),
+    slow(&[Method::Post], "/_close", CHANGE, close),
+    route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
+    route(&[Method::Get, Method::Post], "/_resolve/index/{name}", with_indices_options![], resolve),
+];
+
+fn create(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?.unwrap_or_else(|| json!({}));
+    Ok(created(&app.node.create_index(request.path("index"), &body)?))
+}
+
+/// The answer to whoever made an index.
+pub(in crate::rest) fn created(created: &CreateIndexResponse) -> Response {
+    Response::ok(json!({
+        "acknowledged": true,
+        "shards_acknowledged": created.shards_acknowledged,
+        "index": &*created.index,
+    }))
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    app.node.delete_index(request.path("index"), indices_options(request, IndicesOptions::DELETE)?)?;
+    Ok(Response::acknowledged())
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let features = request.list("features");
+    let unknown: Vec<&str> =
+        features.iter().map(String::as_str).filter(|feature| !FEATURES.contains(feature)).collect();
+    if !unknown.is_empty() {
+        let reason = format!("Invalid features specified [{}]", unknown.join(","));
+        return Err(RequestError::illegal_argument(reason));
+    }
+    let wants = |feature: &str| features.is_empty() || features.iter().any(|f| f == feature);
+    let flat = request.flag_or("flat_settings", false)?;
+    let include_defaults = request.flag_or("include_defaults", false)?;
+    let mut answer = Map::new();
+    for info in app.node.get_index(request.path("index"), options)? {
+        // What is not wanted is shown as nothing.
+        let mut body: Map<String, Value> =
+            FEATURES.iter().map(|feature| ((*feature).to_owned(), json!({}))).collect();
+        if wants("aliases") {
+            body.insert("aliases".into(), Value::Object(info.aliases.clone()));
+        }
+        if wants("mappings") {
+            body.insert("mappings".into(), info.mappings.clone());
+        }
+        if wants("settings") {
+            insert_settings(&mut body, &info, flat, include_defaults);
+        }
+        if let Some(stream) = &info.data_stream {
+            body.insert("data_stream".into(), (**stream).into());
+        }
+        answer.insert(info.name.to_string(), Value::Object(body));
+    }
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+/// `settings`, and `defaults` when asked for, nested unless `flat`.
+pub fn insert_settings(body: &mut Map<String, Value>, info: &IndexInfo, flat: bool, include_defaults: bool) {
+    let shape = |settings: &Map<String, Value>| {
+        if flat { Value::Object(settings.clone()) } else { limber_engine::settings::nest(settings) }
+    };
+    body.insert("settings".into(), shape(&info.settings));
+    if include_defaults {
+        body.insert("defaults".into(), shape(&info.defaults));
+    }
+}
+
+fn exists(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
+    let found = app.node.index_exists(request.path("index"), options)?;
+    Ok(Response::empty(if found { 200 } else { 404 }))
+}
+
+fn open(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(
+        request,
+        IndicesOptions { expand_open: false, ..IndicesOptions::METADATA_OPEN_CLOSED },
+    )?;
+    let started = app.node.open_index(request.param("index").unwrap_or("_all"), options)?;
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": started})))
+}
+
+/// There are no frozen indices, so that an index which is there has been unfrozen.
+fn unfreeze(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
+    app.node.check_names(request.path("index"), options)?;
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": true})))
+}
+
+fn close(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    if request.param("wait_for_active_shards") == Some("index-setting") {
+        work::warn(
+            "?wait_for_active_shards=index-setting is now the default behaviour; the 'index-setting' value for this parameter should no \
+             longer be used since it will become unsupported in version 9",
+        );
+    }
+    let closed = app.node.close_index(request.param("index").unwrap_or("_all"), options)?;
+    let indices: Map<String, Value> =
+        closed.iter().map(|name| (name.to_string(), json!({"closed": true}))).collect();
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": true, "indices": indices})))
+}
+
+fn add_block(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let blocked = app.node.add_block(request.path("index"), options, request.path("block"))?;
+    let indices: Vec<Value> = blocked.iter().map(|name| json!({"name": &**name, "blocked": true})).collect();
+    Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": true, "indices": indices})))
+}
+
+fn resolve(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    Ok(Response::ok(app.node.resolve_index(request.path("name"), options)?))
+}

@@ -1,0 +1,88 @@
+//! Mappings: put, get, and the mapping of single fields.
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::router::management as route;
+use crate::rest::{App, Route};
+
+const PUT: &[&str] = with_indices_options!["timeout", "master_timeout", "write_index_only"];
+const GET: &[&str] = with_indices_options!["local", "master_timeout"];
+const FIELD: &[&str] = with_indices_options!["local", "include_defaults"];
+
+/// The endpoints of this file (`_mapping`, `_mappings`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Put, Method::Post], "/{index}/_mapping", PUT, put),
+    route(&[Method::Put, Method::Post], "/{index}/_mappings", PUT, put),
+    route(&[Method::Get], "/_mapping", GET, get),
+    route(&[Method::Get], "/_mappings", GET, get),
+    route(&[Method::Get], "/{index}/_mapping", GET, get),
+    route(&[Method::Get], "/{index}/_mappings", GET, get),
+    route(&[Method::Get], "/_mapping/field/{fields}", FIELD, get_field),
+    route(&[Method::Get], "/{index}/_mapping/field/{fields}", FIELD, get_field),
+];
+
+fn put(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA_OPEN_CLOSED)?;
+    let write_index_only = request.flag_or("write_index_only", false)?;
+    app.node.put_mapping(request.path("index"), options, write_index_only, &request.json_required()?)?;
+    Ok(Response::acknowledged())
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let infos = app.node.get_index(request.param("index").unwrap_or("_all"), options)?;
+    let answer: Map<String, Value> =
+        infos.into_iter().map(|info| (info.name.to_string(), json!({"mappings": info.mappings}))).collect();
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+fn get_field(app: &App, request: &Request) -> Result<Response> {
+    if request.flag_or("include_defaults", false)? {
+        return Err(RequestError::unsupported("parameter [include_defaults] of the get field mapping API"));
+    }
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let patterns = request.list("fields");
+    let mut answer = Map::new();
+    for info in app.node.get_index(request.param("index").unwrap_or("_all"), options)? {
+        let mut found = Map::new();
+        let mut leaves = Vec::new();
+        collect_leaves(&info.mappings, "", &mut leaves);
+        for (path, definition) in leaves {
+            if patterns
+                .iter()
+                .any(|pattern| pattern == "_all" || limber_text::wildcard::matches(pattern, &path))
+            {
+                let name = path.rsplit('.').next().unwrap_or(&path).to_owned();
+                found.insert(path.clone(), json!({"full_name": path, "mapping": {name: definition}}));
+            }
+        }
+        answer.insert(info.name.to_string(), json!({"mappings": found}));
+    }
+    let nothing = answer.values().all(|index| index["mappings"].as_object().is_none_or(Map::is_empty));
+    let status = if answer.is_empty() && nothing && request.param("index").is_some_and(|i| i != "_all") {
+        404
+    } else {
+        200
+    };
+    Ok(Response::json(status, Value::Object(answer)))
+}
+
+/// Every leaf field with its definition, multi-fields included, in mapping order.
+fn collect_leaves(object: &Value, prefix: &str, leaves: &mut Vec<(String, Value)>) {
+    for section in ["properties", "fields"] {
+        let Some(members) = object.get(section).and_then(Value::as_object) else { continue };
+        for (name, definition) in members {
+            let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+            if definition.get("properties").is_none() && definition.get("type").is_some_and(|t| t != "object")
+            {
+                leaves.push((path.clone(), definition.clone()));
+            }
+            collect_leaves(definition, &path, leaves);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Indices, aliases, templates and data streams: made, shown, changed, deleted.
+
+pub(super) mod alias;
+pub(super) mod analyze;
+pub(super) mod dangling;
+pub(super) mod data_stream;
+pub(super) mod data_stream_lifecycle;
+pub(super) mod disk_usage;
+pub(super) mod index;
+pub(super) mod mapping;
+pub(super) mod migration;
+pub(super) mod placement;
+pub(super) mod resize;
+pub(super) mod rollover;
+pub(super) mod settings;
+pub(super) mod stats;
+pub(super) mod synonyms;
+pub(super) mod template;
+pub(super) mod upkeep;

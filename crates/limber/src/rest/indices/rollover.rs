@@ -1,0 +1,31 @@
+//! `_rollover`: a new index in the place of the one that an alias or a data stream is written to.
+
+use limber_engine::{Result, RolloverRequest};
+use limber_mapping::RequestError;
+use serde_json::json;
+
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::router::generic as route;
+use crate::rest::{App, Route};
+
+const PARAMETERS: &[&str] =
+    &["dry_run", "lazy", "timeout", "master_timeout", "wait_for_active_shards", "target_failure_store"];
+
+/// The endpoints of this file (`_rollover`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Post], "/{index}/_rollover", PARAMETERS, rollover),
+    route(&[Method::Post], "/{index}/_rollover/{new_index}", PARAMETERS, rollover),
+];
+
+fn rollover(app: &App, request: &Request) -> Result<Response> {
+    if request.flag_or("target_failure_store", false)? {
+        return Err(RequestError::unsupported("parameter [target_failure_store] of a rollover"));
+    }
+    crate::rest::documents::document::check_wait_for_active_shards(request)?;
+    let mut wanted = RolloverRequest::parse(&request.json()?.unwrap_or_else(|| json!({})))?;
+    wanted.new_index = request.param("new_index").map(str::to_owned);
+    wanted.dry_run = request.flag_or("dry_run", false)?;
+    wanted.lazy = request.flag_or("lazy", false)?;
+    Ok(Response::ok(app.node.rollover(request.path("index"), &wanted)?))
+}

@@ -1,0 +1,90 @@
+//! `_stats`, `_segments`, `_recovery`: what each shard has done and holds.
+
+use limber_engine::{IndicesOptions, Result, STATS_SECTIONS, StatsLevel, StatsRequest};
+use limber_mapping::RequestError;
+
+use crate::http::request::Request;
+use crate::http::response::Response;
+use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::router::get;
+use crate::rest::{App, Route};
+
+const STATS: &[&str] = with_indices_options![
+    "level",
+    "groups",
+    "types",
+    "fields",
+    "completion_fields",
+    "fielddata_fields",
+    "include_segment_file_sizes",
+    "include_unloaded_segments",
+    "forbid_closed_indices",
+];
+
+/// The endpoints of this file (`_stats`, `_segments`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    get("/_stats", STATS, stats),
+    get("/_stats/{metric}", STATS, stats),
+    get("/{index}/_stats", STATS, stats),
+    get("/{index}/_stats/{metric}", STATS, stats),
+    get("/_segments", with_indices_options!["verbose"], segments),
+    get("/{index}/_segments", with_indices_options!["verbose"], segments),
+];
+
+/// Reads the shared parameters of `_stats` and `_nodes/stats/indices`; sections come from the placeholder
+/// `metric`.
+pub fn parse_stats_request(request: &Request, metric: &str) -> Result<StatsRequest> {
+    let sections = request.list(metric);
+    if let Some(unknown) = sections.iter().find(|s| *s != "_all" && !STATS_SECTIONS.contains(&s.as_str())) {
+        let path = request.uri.split('?').next().unwrap_or("");
+        let what = if metric == "metric" { "metric" } else { "index metric" };
+        let meant =
+            STATS_SECTIONS.iter().find(|s| s.starts_with(unknown.as_str()) || unknown.starts_with(*s));
+        let hint = meant.map_or(String::new(), |meant| format!(" -> did you mean [{meant}]?"));
+        return Err(RequestError::illegal_argument(format!(
+            "request [{path}] contains unrecognized {what}: [{unknown}]{hint}"
+        )));
+    }
+    if sections.len() > 1 && sections.iter().any(|s| s == "_all") {
+        let path = request.uri.split('?').next().unwrap_or("");
+        let listed = sections.join(",");
+        return Err(RequestError::illegal_argument(format!(
+            "request [{path}] contains _all and individual metrics [{listed}]"
+        )));
+    }
+    let level = match request.param("level") {
+        None if metric == "index_metric" => StatsLevel::Cluster,
+        None | Some("indices") => StatsLevel::Indices,
+        Some("cluster" | "node") => StatsLevel::Cluster,
+        Some("shards") => StatsLevel::Shards,
+        Some(other) => {
+            return Err(RequestError::illegal_argument(format!(
+                "level parameter must be one of [cluster] or [indices] or [shards] but was [{other}]"
+            )));
+        }
+    };
+    Ok(StatsRequest {
+        sections,
+        level,
+        groups: request.list("groups"),
+        include_segment_file_sizes: request.flag_or("include_segment_file_sizes", false)?,
+        include_unloaded_segments: request.flag_or("include_unloaded_segments", false)?,
+        completion_fields: request
+            .param("completion_fields")
+            .map_or_else(|| request.list("fields"), |_| request.list("completion_fields")),
+    })
+}
+
+fn stats(app: &App, request: &Request) -> Result<Response> {
+    let mut options = indices_options(request, IndicesOptions::BROADCAST)?;
+    if let Some(forbid) = request.flag("forbid_closed_indices")? {
+        options.forbid_closed_indices = forbid;
+    }
+    let wanted = parse_stats_request(request, "metric")?;
+    Ok(Response::ok(app.node.stats(request.param("index").unwrap_or("_all"), options, &wanted)?))
+}
+
+fn segments(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::BROADCAST)?;
+    Ok(Response::ok(app.node.segments(request.param("index").unwrap_or("_all"), options)?))
+}

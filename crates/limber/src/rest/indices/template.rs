@@ -1,0 +1,129 @@
+//! Templates: legacy, composable and component, and their simulation.
+
+use limber_engine::Result;
+use limber_mapping::RequestError;
+use serde_json::Value;
+
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::router::management as route;
+use crate::rest::{App, Route};
+
+const PUT: &[&str] = &["create", "cause", "order", "timeout", "master_timeout"];
+const GET: &[&str] = &["local", "master_timeout", "flat_settings", "include_defaults"];
+const DELETE: &[&str] = &["timeout", "master_timeout"];
+
+const WRITE: &[Method] = &[Method::Put, Method::Post];
+
+/// The endpoints of this file (`_template`, `_index_template`, `_component_template`), for
+/// [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(WRITE, "/_template/{name}", PUT, put_legacy),
+    route(&[Method::Get], "/_template", GET, get_legacy),
+    route(&[Method::Get, Method::Head], "/_template/{name}", GET, get_legacy),
+    route(&[Method::Delete], "/_template/{name}", DELETE, delete_legacy),
+    route(WRITE, "/_index_template/{name}", PUT, put),
+    route(&[Method::Get], "/_index_template", GET, get),
+    route(&[Method::Get, Method::Head], "/_index_template/{name}", GET, get),
+    route(&[Method::Delete], "/_index_template/{name}", DELETE, delete),
+    route(&[Method::Post], "/_index_template/_simulate_index/{name}", PUT, simulate_index),
+    route(&[Method::Post], "/_index_template/_simulate", PUT, simulate),
+    route(&[Method::Post], "/_index_template/_simulate/{name}", PUT, simulate),
+    route(WRITE, "/_component_template/{name}", PUT, put_component),
+    route(&[Method::Get], "/_component_template", GET, get_component),
+    route(&[Method::Get, Method::Head], "/_component_template/{name}", GET, get_component),
+    route(&[Method::Delete], "/_component_template/{name}", DELETE, delete_component),
+];
+
+fn create(request: &Request) -> Result<bool> {
+    request.flag_or("create", false)
+}
+
+fn put_legacy(app: &App, request: &Request) -> Result<Response> {
+    let mut body = request.json_required()?;
+    if let (Some(order), Some(object)) = (request.number::<i64>("order")?, body.as_object_mut()) {
+        object.insert("order".into(), order.into());
+    }
+    app.node.put_template(request.path("name"), &body, create(request)?)?;
+    Ok(Response::acknowledged())
+}
+
+fn get_legacy(app: &App, request: &Request) -> Result<Response> {
+    let name = request.param("name").unwrap_or("");
+    let mut templates = app.node.get_templates(name)?;
+    let missing = templates.is_empty() && !name.is_empty() && !name.contains('*');
+    if request.flag_or("flat_settings", false)? {
+        for template in templates.values_mut() {
+            if let Some(settings) = template.get_mut("settings") {
+                *settings = Value::Object(limber_engine::settings::flatten(settings)?);
+            }
+        }
+    }
+    Ok(Response::json(if missing { 404 } else { 200 }, Value::Object(templates)))
+}
+
+fn delete_legacy(app: &App, request: &Request) -> Result<Response> {
+    app.node.delete_template(request.path("name"))?;
+    Ok(Response::acknowledged())
+}
+
+fn put(app: &App, request: &Request) -> Result<Response> {
+    app.node.put_index_template(request.path("name"), &request.json_required()?, create(request)?)?;
+    Ok(Response::acknowledged())
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let mut found = app.node.get_index_templates(request.param("name").unwrap_or(""))?;
+    shape_settings(request, found["index_templates"].as_array_mut(), "index_template")?;
+    Ok(Response::ok(found))
+}
+
+/// Flattens the settings of the templates where `flat_settings` asks for it; `key` is where each of them stands.
+fn shape_settings(request: &Request, templates: Option<&mut Vec<Value>>, key: &str) -> Result<()> {
+    if !request.flag_or("flat_settings", false)? {
+        return Ok(());
+    }
+    for template in templates.into_iter().flatten() {
+        if let Some(settings) = template[key]["template"].get_mut("settings") {
+            *settings = Value::Object(limber_engine::settings::flatten(settings)?);
+        }
+    }
+    Ok(())
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    app.node.delete_index_template(request.path("name"))?;
+    Ok(Response::acknowledged())
+}
+
+fn simulate_index(app: &App, request: &Request) -> Result<Response> {
+    Ok(Response::ok(app.node.simulate_index_template(request.path("name"), request.json()?.as_ref())?))
+}
+
+fn simulate(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?;
+    if body.is_none() && request.param("name").is_none() {
+        return Err(RequestError::bad_request("parse_exception", "request body is required"));
+    }
+    Ok(Response::ok(app.node.simulate_template(request.param("name"), body.as_ref())?))
+}
+
+fn put_component(app: &App, request: &Request) -> Result<Response> {
+    app.node.put_component_template(request.path("name"), &request.json_required()?, create(request)?)?;
+    Ok(Response::acknowledged())
+}
+
+fn get_component(app: &App, request: &Request) -> Result<Response> {
+    let names = request.param("name").unwrap_or("");
+    let mut found = app.node.get_component_templates(names)?;
+    shape_settings(request, found["component_templates"].as_array_mut(), "component_template")?;
+    // A pattern that fits none is none that was found, unless all were asked for.
+    let is_empty = found["component_templates"].as_array().is_some_and(Vec::is_empty);
+    let is_missing = is_empty && !matches!(names, "" | "*" | "_all");
+    Ok(Response::json(if is_missing { 404 } else { 200 }, found))
+}
+
+fn delete_component(app: &App, request: &Request) -> Result<Response> {
+    app.node.delete_component_template(request.path("name"))?;
+    Ok(Response::acknowledged())
+}

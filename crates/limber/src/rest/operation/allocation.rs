@@ -1,0 +1,462 @@
+//! `_cluster/allocation/explain`, `_cluster/reroute` and `_shard_stores`: why a shard is where it is, on one
+//! node.
+//!
+//! Primaries are on this node or, when they failed, nowhere; replicas have no node to go to. Nothing moves,
+//! and nothing is thrown away by a request: a damaged shard is mended by `limber check --repair`.
+
+use limber_engine::{HealthRequest, HealthStatus, IndexHealth, IndicesOptions, Result, ShardHealth};
+use limber_mapping::date::DateFormat;
+use limber_mapping::{ObjectParser, RequestError};
+use limber_work as work;
+use serde_json::{Map, Value, json};
+
+use super::nodes;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::router::{generic as slow, management as route};
+use crate::rest::{App, Route};
+
+const EXPLAIN: &[&str] = &[
+    "index",
+    "shard",
+    "primary",
+    "current_node",
+    "include_yes_decisions",
+    "include_disk_info",
+    "master_timeout",
+];
+const REROUTE: &[&str] = &["dry_run", "explain", "retry_failed", "metric", "master_timeout", "timeout"];
+const STORES: &[&str] = with_indices_options!["status"];
+
+/// The endpoints of this file (`_cluster`, `_shard_stores`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Get, Method::Post], "/_cluster/allocation/explain", EXPLAIN, explain),
+    slow(&[Method::Post], "/_cluster/reroute", REROUTE, reroute),
+    route(&[Method::Get], "/_shard_stores", STORES, shard_stores),
+    route(&[Method::Get], "/{index}/_shard_stores", STORES, shard_stores),
+];
+
+/// The shard that is asked about.
+struct Asked {
+    index: String,
+    shard: u32,
+    is_primary: bool,
+    current_node: Option<String>,
+}
+
+/// Source: `ClusterAllocationExplainRequest`.
+const PARSER: ObjectParser<'_> = ObjectParser("cluster/allocation/explain");
+
+impl Asked {
+    fn parse(body: &Value) -> Result<Option<Asked>> {
+        let members = PARSER.members(body)?;
+        if members.is_empty() {
+            return Ok(None);
+        }
+        let (mut index, mut shard, mut primary, mut current_node) = (None, None, None, None);
+        for (key, value) in members {
+            match key.as_str() {
+                "index" => index = Some(PARSER.text(key, value)?.to_owned()),
+                "shard" => shard = Some(PARSER.integer(key, value)?),
+                "primary" => primary = Some(PARSER.flag(key, value)?),
+                "current_node" => current_node = Some(PARSER.text(key, value)?.to_owned()),
+                _ => return Err(PARSER.unknown(key)),
+            }
+        }
+        let missing =
+            [("index", index.is_none()), ("shard", shard.is_none()), ("primary", primary.is_none())];
+        let problems: Vec<String> = missing
+            .iter()
+            .filter(|(_, is_missing)| *is_missing)
+            .map(|(name, _)| format!("{name} must be specified"))
+            .collect();
+        match (index, shard, primary) {
+            (Some(index), Some(shard), Some(is_primary)) => Ok(Some(Asked {
+                index,
+                shard: u32::try_from(shard).unwrap_or(u32::MAX),
+                is_primary,
+                current_node,
+            })),
+            _ => Err(RequestError::validation(problems)),
+        }
+    }
+}
+
+/// The shard that the URL asks about.
+fn in_url(request: &Request) -> Result<Value> {
+    let mut body = Map::new();
+    for name in ["index", "current_node"] {
+        body.extend(request.param(name).map(|text| (name.to_owned(), text.into())));
+    }
+    body.extend(request.number::<u32>("shard")?.map(|shard| ("shard".to_owned(), shard.into())));
+    body.extend(request.flag("primary")?.map(|primary| ("primary".to_owned(), primary.into())));
+    Ok(Value::Object(body))
+}
+
+fn explain(app: &App, request: &Request) -> Result<Response> {
+    let body = match request.json()? {
+        Some(body) => body,
+        None => in_url(request)?,
+    };
+    let with_yes = request.flag_or("include_yes_decisions", false)?;
+    let health = app.node.cluster_health(&HealthRequest::default())?;
+    let (index, shard, is_primary, was_named) = match Asked::parse(&body)? {
+        Some(asked) => {
+            let index = health.indices.iter().find(|index| *index.name == *asked.index);
+            let index = index.ok_or_else(|| no_such_index(&asked.index))?;
+            let shard = index.shards.iter().find(|shard| shard.shard == asked.shard).ok_or_else(|| {
+                RequestError::not_found("shard_not_found_exception", "no such shard")
+                    .with("shard", asked.shard.to_string())
+                    .with("index", asked.index.as_str())
+            })?;
+            if let Some(node) = asked.current_node.as_deref().filter(|node| !nodes::selects(app, node)) {
+                let reason = format!("failed to resolve [{node}], no matching nodes");
+                return Err(RequestError::illegal_argument(reason));
+            }
+            if !asked.is_primary && index.number_of_replicas == 0 {
+                return Err(RequestError::illegal_argument(format!(
+                    "unable to find any shards to explain [ClusterAllocationExplainRequest[index={},shard={},primary?=false,\
+                     includeYesDecisions?={with_yes}] in the routing table",
+                    asked.index, asked.shard
+                )));
+            }
+            (index, shard, asked.is_primary, true)
+        }
+        None => {
+            let (index, shard, is_primary) = unassigned(&health.indices).ok_or_else(none_is_unassigned)?;
+            (index, shard, is_primary, false)
+        }
+    };
+    let mut answer = Map::new();
+    if !was_named {
+        let note = "No shard was specified in the explain API request, so this response explains a randomly chosen unassigned \
+                    shard. There may be other unassigned shards in this cluster which cannot be assigned for different reasons.";
+        answer.insert("note".into(), note.into());
+    }
+    answer.insert("index".into(), index.name.to_string().into());
+    answer.insert("shard".into(), shard.shard.into());
+    answer.insert("primary".into(), is_primary.into());
+    let more = match is_primary && shard.primary_active {
+        true => {
+            let with_disk = request.flag_or("include_disk_info", false)?;
+            explain_started(app, with_disk, unassigned(&health.indices).is_none())
+        }
+        false => explain_unassigned(app, index, shard, is_primary)?,
+    };
+    answer.extend(more);
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+fn no_such_index(name: &str) -> RequestError {
+    RequestError::not_found("index_not_found_exception", format!("no such index [{name}]"))
+        .with("index_uuid", "_na_")
+        .with("index", name)
+}
+
+fn none_is_unassigned() -> RequestError {
+    RequestError::illegal_argument(
+        "No shard was specified in the request which means the response should explain a randomly-chosen unassigned shard, but there are \
+         no unassigned shards in this cluster. To explain the allocation of an assigned shard you must specify the target shard in the request. See \
+         https://www.elastic.co/guide/en/elasticsearch/reference/8.19/cluster-allocation-explain.html for more information.",
+    )
+}
+
+/// A primary that failed, else a replica.
+fn unassigned(indices: &[IndexHealth]) -> Option<(&IndexHealth, &ShardHealth, bool)> {
+    let all = || indices.iter().flat_map(|index| index.shards.iter().map(move |shard| (index, shard)));
+    let primary = all().find(|(_, shard)| !shard.primary_active);
+    let replica = || all().find(|(index, _)| index.number_of_replicas > 0);
+    primary
+        .map(|(index, shard)| (index, shard, true))
+        .or_else(|| replica().map(|(index, shard)| (index, shard, false)))
+}
+
+/// `all_active`: no shard waits for a node, so that the cluster might be balanced.
+fn explain_started(app: &App, with_disk: bool, all_active: bool) -> Map<String, Value> {
+    let node = json!({
+        "id": app.node.node_id(),
+        "name": app.node.config().node_name,
+        "transport_address": app.config.http_address,
+        "attributes": nodes::attributes(app),
+        "roles": nodes::ROLES,
+        "weight_ranking": 1,
+    });
+    let explanation = "This shard is in a well-balanced location and satisfies all allocation rules so it will remain on this node. \
+                       There is no other node that it could be moved to.";
+    let mut shown = Map::new();
+    shown.insert("current_state".into(), "started".into());
+    shown.insert("current_node".into(), node);
+    if with_disk {
+        shown.insert("cluster_info".into(), disk_info(app));
+    }
+    shown.insert("can_remain_on_current_node".into(), "yes".into());
+    shown.insert("can_rebalance_cluster".into(), if all_active { "yes" } else { "no" }.into());
+    if !all_active {
+        let decisions = json!([{
+            "decider": "cluster_rebalance",
+            "decision": "NO",
+            "explanation": "the cluster has unassigned shards and cluster setting [cluster.routing.allocation.allow_rebalance] is set to \
+                            [indices_all_active]",
+        }]);
+        shown.insert("can_rebalance_cluster_decisions".into(), decisions);
+    }
+    shown.extend(object(json!({
+        "can_rebalance_to_other_node": "no",
+        "rebalance_explanation": explanation,
+    })));
+    shown
+}
+
+/// What `include_disk_info` asks for. Source: `ClusterInfo#toXContent`.
+fn disk_info(app: &App) -> Value {
+    let fs = app.node.fs_stats();
+    let (total, free) = (&fs["total"]["total_in_bytes"], &fs["total"]["available_in_bytes"]);
+    let (total, free) = (total.as_u64().unwrap_or(0), free.as_u64().unwrap_or(0));
+    let used = total.saturating_sub(free);
+    let percent = |part: u64| (part * 1000).checked_div(total).unwrap_or(0) as f64 / 10.0;
+    let space = json!({
+        "path": fs["data"][0]["path"],
+        "total_bytes": total,
+        "used_bytes": used,
+        "free_bytes": free,
+        "free_disk_percent": percent(free),
+        "used_disk_percent": percent(used),
+    });
+    let node = json!({
+        "node_name": app.node.config().node_name,
+        "least_available": space,
+        "most_available": space,
+    });
+    json!({
+        "nodes": {app.node.node_id(): node},
+        "shard_sizes": {},
+        "shard_data_set_sizes": {},
+        "shard_paths": {},
+        "reserved_sizes": [],
+    })
+}
+
+fn explain_unassigned(
+    app: &App,
+    index: &IndexHealth,
+    shard: &ShardHealth,
+    is_primary: bool,
+) -> Result<Map<String, Value>> {
+    let created = app
+        .node
+        .get_index(&index.name, IndicesOptions::METADATA_OPEN_CLOSED)?
+        .first()
+        .and_then(|info| info.settings.get("index.creation_date")?.as_str()?.parse::<i64>().ok())
+        .unwrap_or(0);
+    let at = DateFormat::parse_list("strict_date_time")?.format_millis(created);
+    let (reason, status, decider, explanation) = match is_primary {
+        true => (
+            "ALLOCATION_FAILED",
+            "no_valid_shard_copy",
+            "max_retry",
+            shard.reason.as_deref().unwrap_or("the shard failed; it is opened again by itself").to_owned(),
+        ),
+        false => (
+            "INDEX_CREATED",
+            "no_attempt",
+            "same_shard",
+            format!(
+                "a copy of this shard is already allocated to this node [[{}][{}], node[{}], [P], s[STARTED]]",
+                index.name,
+                shard.shard,
+                app.node.node_id()
+            ),
+        ),
+    };
+    let mut info = json!({"reason": reason, "at": at, "last_allocation_status": status});
+    if is_primary {
+        info["details"] = explanation.clone().into();
+    }
+    let can_allocate = if is_primary { "no_valid_shard_copy" } else { "no" };
+    let summary = match is_primary {
+        true => {
+            "The primary could not be opened from the data folder of this node; see the details, and `limber check`."
+        }
+        false => {
+            "Elasticsearch isn't allowed to allocate this shard to any of the nodes in the cluster: a replica needs a second node, and this cluster has one."
+        }
+    };
+    Ok(object(json!({
+        "current_state": "unassigned",
+        "unassigned_info": info,
+        "can_allocate": can_allocate,
+        "allocate_explanation": summary,
+        "node_allocation_decisions": [{
+            "node_id": app.node.node_id(),
+            "node_name": app.node.config().node_name,
+            "transport_address": app.config.http_address,
+            "node_attributes": nodes::attributes(app),
+            "roles": nodes::ROLES,
+            "node_decision": "no",
+            "weight_ranking": 1,
+            "deciders": [{"decider": decider, "decision": "NO", "explanation": explanation}],
+        }],
+    })))
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+/// Commands that Elasticsearch knows, and the members of each beside `index` and `shard`.
+const COMMANDS: &[(&str, &[&str])] = &[
+    ("move", &["from_node", "to_node"]),
+    ("cancel", &["node", "allow_primary"]),
+    ("allocate_replica", &["node"]),
+    ("allocate_stale_primary", &["node", "accept_data_loss"]),
+    ("allocate_empty_primary", &["node", "accept_data_loss"]),
+];
+
+fn reroute(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?.unwrap_or_else(|| json!({}));
+    let commands = match body.get("commands") {
+        None => &[][..],
+        Some(Value::Array(commands)) => commands.as_slice(),
+        Some(_) => return Err(RequestError::parsing("[cluster_reroute] [commands] must be an array")),
+    };
+    let is_explained = request.flag_or("explain", false)?;
+    let explanations = commands.iter().map(explained).collect::<Result<Vec<Value>>>()?;
+    if let Some(refused) = explanations.first().filter(|_| !is_explained) {
+        let reason = refused["decisions"][0]["explanation"].as_str().unwrap_or_default();
+        return Err(RequestError::illegal_argument(format!(
+            "[{}] {reason}",
+            refused["command"].as_str().unwrap_or("")
+        )));
+    }
+    if request.flag_or("retry_failed", false)? && !request.flag_or("dry_run", false)? {
+        app.node.retry_failed_shards();
+    }
+    let mut answer = json!({"acknowledged": true});
+    let metrics = request.param("metric").unwrap_or("blocks,master_node,nodes,routing_table,version");
+    if metrics != "none" {
+        work::warn(
+            "The [state] field in the response to the reroute API is deprecated and will be removed in a future version. Specify \
+             ?metric=none to adopt the future behaviour.",
+        );
+        answer["state"] = app.node.cluster_state(metrics, "_all", IndicesOptions::LENIENT)?;
+    }
+    if is_explained {
+        answer["explanations"] = explanations.into();
+    }
+    Ok(Response::ok(answer))
+}
+
+/// What becomes of a command: it is refused, with the reason.
+fn explained(command: &Value) -> Result<Value> {
+    let (name, arguments) = match command
+        .as_object()
+        .filter(|object| object.len() == 1)
+        .and_then(|object| object.iter().next())
+    {
+        Some((name, Value::Object(arguments))) => (name.as_str(), arguments),
+        _ => return Err(RequestError::parsing("allocation command is malformed, done parsing a command")),
+    };
+    let Some((_, members)) = COMMANDS.iter().find(|(known, _)| *known == name) else {
+        return Err(RequestError::parsing(format!("unknown allocation command [{name}]")));
+    };
+    for key in arguments.keys() {
+        if !matches!(key.as_str(), "index" | "shard") && !members.contains(&key.as_str()) {
+            return Err(RequestError::parsing(format!("[{name}] unknown field [{key}]")));
+        }
+    }
+    let missing =
+        |what: &str| RequestError::illegal_argument(format!("[{name}] missing the {what} parameter"));
+    let index = arguments.get("index").and_then(Value::as_str).ok_or_else(|| missing("index"))?;
+    let shard = arguments.get("shard").and_then(Value::as_u64).ok_or_else(|| missing("shard"))?;
+    let mut parameters =
+        Map::from_iter([("index".to_owned(), json!(index)), ("shard".to_owned(), json!(shard))]);
+    for member in *members {
+        let is_flag = matches!(*member, "allow_primary" | "accept_data_loss");
+        let value = arguments.get(*member).cloned();
+        match value {
+            Some(value) => parameters.insert((*member).to_owned(), value),
+            None if is_flag => parameters.insert((*member).to_owned(), false.into()),
+            None => return Err(missing(member)),
+        };
+    }
+    let node = ["node", "to_node"].iter().find_map(|key| arguments.get(*key)?.as_str()).unwrap_or_default();
+    let why = match name {
+        "allocate_stale_primary" | "allocate_empty_primary" => {
+            "a shard that is damaged is never replaced by a request, which would lose what can still be read of it; stop the node and run \
+             `limber check --repair`"
+        }
+        _ => "the cluster has one node, and each primary stays on it",
+    };
+    Ok(json!({
+        "command": name,
+        "parameters": parameters,
+        "decisions": [{
+            "decider": format!("{name}_allocation_command"),
+            "decision": "NO",
+            "explanation": format!("can't {} [{index}][{shard}] on node [{node}]: {why}", name.replace('_', " ")),
+        }],
+    }))
+}
+
+fn shard_stores(app: &App, request: &Request) -> Result<Response> {
+    let mut wanted = request.list("status");
+    if wanted.is_empty() {
+        wanted = vec!["yellow".to_owned(), "red".to_owned()];
+    }
+    for status in &wanted {
+        if !matches!(status.as_str(), "all" | "green" | "yellow" | "red") {
+            return Err(RequestError::illegal_argument(format!("unknown cluster health status [{status}]")));
+        }
+    }
+    let expression = request.param("index").unwrap_or("_all");
+    let options = IndicesOptions { forbid_closed_indices: false, ..IndicesOptions::BROADCAST };
+    let options = indices_options(request, options)?;
+    let names: Vec<_> =
+        app.node.resolve(expression, options)?.into_iter().map(|index| index.name.clone()).collect();
+    let health = app.node.cluster_health(&HealthRequest::default())?;
+    let mut indices = Map::new();
+    for index in health.indices.iter().filter(|index| names.contains(&index.name)) {
+        let mut shards = Map::new();
+        for shard in &index.shards {
+            let status = match shard.status {
+                HealthStatus::Green => "green",
+                HealthStatus::Yellow => "yellow",
+                HealthStatus::Red => "red",
+            };
+            if wanted.iter().any(|wanted| wanted == "all" || wanted == status) {
+                shards.insert(shard.shard.to_string(), json!({"stores": [store(app, index, shard)]}));
+            }
+        }
+        if !shards.is_empty() {
+            indices.insert(index.name.to_string(), json!({"shards": shards}));
+        }
+    }
+    Ok(Response::ok(json!({"indices": indices})))
+}
+
+/// The one copy of a shard.
+fn store(app: &App, index: &IndexHealth, shard: &ShardHealth) -> Value {
+    let attributes: Map<String, Value> =
+        app.config.node_attributes.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+    let mut store = json!({
+        app.node.node_id(): {
+            "name": app.node.config().node_name,
+            "ephemeral_id": app.node.node_id(),
+            "transport_address": app.config.http_address,
+            "external_id": app.node.config().node_name,
+            "attributes": attributes,
+            "roles": nodes::ROLES,
+            "version": app.config.compat_version,
+        },
+        "allocation_id": format!("{}-{}", index.uuid, shard.shard),
+        "allocation": if shard.primary_active { "primary" } else { "unused" },
+    });
+    if let Some(reason) = shard.reason.as_deref().filter(|_| !shard.primary_active) {
+        store["store_exception"] = json!({"type": "corrupt_index_exception", "reason": reason});
+    }
+    store
+}

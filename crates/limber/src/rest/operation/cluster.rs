@@ -1,0 +1,114 @@
+//! The cluster of one: health, state, settings, pending tasks.
+
+use limber_engine::{HealthRequest, HealthStatus, IndicesOptions, Result};
+use limber_mapping::RequestError;
+use serde_json::{Value, json};
+
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::router::management as route;
+use crate::rest::{App, Route};
+
+const HEALTH: &[&str] = with_indices_options![
+    "level",
+    "local",
+    "master_timeout",
+    "timeout",
+    "wait_for_active_shards",
+    "wait_for_events",
+    "wait_for_no_initializing_shards",
+    "wait_for_no_relocating_shards",
+    "wait_for_nodes",
+    "wait_for_status",
+];
+const STATE: &[&str] = with_indices_options![
+    "local",
+    "master_timeout",
+    "flat_settings",
+    "wait_for_metadata_version",
+    "wait_for_timeout",
+];
+
+/// The endpoints of this file (`_cluster`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Get], "/_cluster/health", HEALTH, health),
+    route(&[Method::Get], "/_cluster/health/{index}", HEALTH, health),
+    route(&[Method::Get], "/_cluster/state", STATE, state),
+    route(&[Method::Get], "/_cluster/state/{metrics}", STATE, state),
+    route(&[Method::Get], "/_cluster/state/{metrics}/{index}", STATE, state),
+    route(
+        &[Method::Get],
+        "/_cluster/settings",
+        &["flat_settings", "include_defaults", "local", "master_timeout", "timeout"],
+        settings,
+    ),
+    route(
+        &[Method::Put],
+        "/_cluster/settings",
+        &["flat_settings", "timeout", "master_timeout"],
+        put_settings,
+    ),
+    route(&[Method::Get], "/_cluster/pending_tasks", &["local", "master_timeout"], pending_tasks),
+];
+
+fn health(app: &App, request: &Request) -> Result<Response> {
+    let level = request.param("level").unwrap_or("cluster");
+    if !matches!(level, "cluster" | "indices" | "shards") {
+        return Err(RequestError::illegal_argument(format!(
+            "level parameter must be one of [cluster] or [indices] or [shards] but was [{level}]"
+        )));
+    }
+    let wanted = HealthRequest {
+        index: request.param("index").map(str::to_owned),
+        options: indices_options(request, IndicesOptions::LENIENT)?,
+        wait_for_status: request.param("wait_for_status").map(HealthStatus::parse).transpose()?,
+        wait_for_nodes: request.param("wait_for_nodes").map(str::to_owned),
+        wait_for_active_shards: request.param("wait_for_active_shards").map(str::to_owned),
+        wait_for_no_relocating_shards: request.flag_or("wait_for_no_relocating_shards", false)?,
+        wait_for_no_initializing_shards: request.flag_or("wait_for_no_initializing_shards", false)?,
+        wait_for_events: request.param("wait_for_events").map(str::to_owned),
+        timeout_ms: request.time_ms("timeout")?.unwrap_or(30_000),
+    };
+    let response = app.node.cluster_health(&wanted)?;
+    let is_human = request.flag_or("human", false)?;
+    Ok(Response::json(if response.timed_out { 408 } else { 200 }, response.to_json(level, is_human)))
+}
+
+fn state(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::LENIENT)?;
+    let metrics = request.param("metrics").unwrap_or("_all");
+    Ok(Response::ok(app.node.cluster_state(metrics, request.param("index").unwrap_or("_all"), options)?))
+}
+
+fn settings(app: &App, request: &Request) -> Result<Response> {
+    let answer = app.node.cluster_settings(request.flag_or("include_defaults", false)?)?;
+    shape(answer, request).map(Response::ok)
+}
+
+fn put_settings(app: &App, request: &Request) -> Result<Response> {
+    let mut answer = shape(app.node.put_cluster_settings(&request.json_required()?)?, request)?;
+    crate::log::apply(app.node.loggers());
+    if let Some(object) = answer.as_object_mut() {
+        object.shift_insert(0, "acknowledged".into(), true.into());
+    }
+    Ok(Response::ok(answer))
+}
+
+/// Nests the flat maps of `persistent`, `transient` and `defaults` unless `flat_settings` is set.
+fn shape(mut answer: Value, request: &Request) -> Result<Value> {
+    if !request.flag_or("flat_settings", false)?
+        && let Some(sections) = answer.as_object_mut()
+    {
+        for section in sections.values_mut() {
+            if let Some(flat) = section.as_object() {
+                *section = limber_engine::settings::nest(flat);
+            }
+        }
+    }
+    Ok(answer)
+}
+
+fn pending_tasks(_app: &App, _request: &Request) -> Result<Response> {
+    Ok(Response::ok(json!({"tasks": []})))
+}

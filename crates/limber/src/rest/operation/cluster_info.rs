@@ -1,0 +1,103 @@
+//! `_info`, `_capabilities` and `_resolve/cluster`: what tools ask before they ask for more.
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::router::management as route;
+use crate::rest::{App, Route};
+
+const CAPABILITIES: &[&str] =
+    &["method", "path", "parameters", "capabilities", "local_only", "timeout", "master_timeout"];
+const RESOLVE: &[&str] = with_indices_options!["timeout"];
+
+/// The endpoints of this file (`_info`, `_capabilities`, `_resolve`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Get], "/_info/{target}", &[], info),
+    route(&[Method::Get], "/_capabilities", CAPABILITIES, capabilities),
+    route(&[Method::Get], "/_resolve/cluster", RESOLVE, resolve_cluster),
+    route(&[Method::Get], "/_resolve/cluster/{name}", RESOLVE, resolve_cluster),
+];
+
+/// Sections of all nodes together; of one node they are the node's own.
+const TARGETS: [&str; 4] = ["http", "ingest", "thread_pool", "script"];
+
+fn info(app: &App, request: &Request) -> Result<Response> {
+    let targets = request.list("target");
+    let uri = request.uri.split('?').next().unwrap_or("");
+    if targets.iter().any(|target| target == "_all") && targets.len() > 1 {
+        return Err(RequestError::illegal_argument(format!(
+            "request [{uri}] contains _all and individual target [{}]",
+            targets.join(",")
+        )));
+    }
+    if let Some(unknown) = targets.iter().find(|t| *t != "_all" && !TARGETS.contains(&t.as_str())) {
+        return Err(RequestError::illegal_argument(format!(
+            "request [{uri}] contains unrecognized target: [{unknown}]"
+        )));
+    }
+    let wants = |section: &str| {
+        TARGETS.contains(&section) && targets.iter().any(|target| target == "_all" || target == section)
+    };
+    let node = super::nodes::node_stats(app, &wants, &limber_engine::StatsRequest::default())?;
+    let mut answer = Map::new();
+    answer.insert("cluster_name".into(), app.node.config().cluster_name.clone().into());
+    for target in TARGETS.iter().filter(|target| wants(target)) {
+        answer.insert((*target).to_owned(), node[*target].clone());
+    }
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+/// Whether a method of a path takes these parameters. No endpoint here names further capabilities.
+fn capabilities(app: &App, request: &Request) -> Result<Response> {
+    let name = request.param("method").unwrap_or("GET").to_ascii_uppercase();
+    let path = request.param("path").unwrap_or("/");
+    let method = Method::parse(&name).ok_or_else(|| {
+        RequestError::illegal_argument(format!(
+            "No enum constant org.elasticsearch.rest.RestRequest.Method.{name}"
+        ))
+    })?;
+    let (segments, _) = Request::parse_uri(path)?;
+    let parameters: Vec<(String, String)> =
+        request.list("parameters").into_iter().map(|parameter| (parameter, String::new())).collect();
+    let is_there = match app.routes.resolve(method, &segments, &parameters, path) {
+        Ok(resolved) => !crate::rest::absent::is_refusal(resolved.route),
+        Err(_) => false,
+    };
+    let supported = is_there && request.list("capabilities").is_empty();
+    Ok(Response::ok(json!({
+        "_nodes": {"total": 1, "successful": 1, "failed": 0},
+        "cluster_name": app.node.config().cluster_name,
+        "supported": supported,
+    })))
+}
+
+/// The clusters of an expression: there are no others than this one.
+fn resolve_cluster(app: &App, request: &Request) -> Result<Response> {
+    let Some(expression) = request.param("name") else { return Ok(Response::ok(json!({}))) };
+    if let Some(remote) = expression.split(',').find_map(|part| part.split_once(':')) {
+        return Err(RequestError::not_found(
+            "no_such_remote_cluster_exception",
+            format!("no such remote cluster: [{}]", remote.0),
+        ));
+    }
+    let options =
+        indices_options(request, IndicesOptions { allow_no_indices: true, ..IndicesOptions::SEARCH })?;
+    let mut entry = json!({"connected": true, "skip_unavailable": false});
+    match app.node.resolve(expression, options) {
+        Ok(found) => {
+            entry["matching_indices"] = (!found.is_empty()).into();
+            entry["version"] = json!({
+                "number": app.config.compat_version,
+                "build_flavor": "default",
+                "minimum_wire_compatibility_version": "7.17.0",
+                "minimum_index_compatibility_version": "7.0.0",
+            });
+        }
+        Err(error) => entry["error"] = error.reason.into(),
+    }
+    Ok(Response::ok(json!({ "(local)": entry })))
+}

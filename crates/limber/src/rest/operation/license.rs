@@ -1,0 +1,155 @@
+//! `_license`, `_xpack`, `_features` and `_remote/info`: what clients and dashboards ask before they begin.
+//!
+//! The answers are honest: everything that is there is free, and what is not there is neither available nor
+//! enabled.
+
+use limber_engine::Result;
+use serde_json::{Map, Value, json};
+
+use super::info::build_hash;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::router::management as route;
+use crate::rest::{App, Route};
+
+/// The endpoints of this file (`_license`, `_xpack`, `_features`, `_remote`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Get], "/_license", &["local", "accept_enterprise"], license),
+    route(&[Method::Get], "/_license/basic_status", &["master_timeout", "timeout"], basic_status),
+    route(&[Method::Get], "/_license/trial_status", &["master_timeout"], trial_status),
+    route(
+        &[Method::Post],
+        "/_license/start_basic",
+        &["acknowledge", "master_timeout", "timeout"],
+        start_basic,
+    ),
+    route(&[Method::Post], "/_license/start_trial", &["acknowledge", "type", "master_timeout"], start_trial),
+    route(&[Method::Get], "/_xpack", &["categories", "accept_enterprise"], xpack),
+    route(&[Method::Get], "/_xpack/usage", &["master_timeout"], usage),
+    route(&[Method::Get], "/_features", &["master_timeout"], features),
+    route(&[Method::Post], "/_features/_reset", &["master_timeout"], features),
+    route(&[Method::Get], "/_remote/info", &[], remote_info),
+];
+
+/// Features of Elasticsearch's default distribution by the names of `_xpack`, and whether they are there.
+const FEATURES: &[(&str, bool)] = &[
+    ("aggregate_metric", false),
+    ("analytics", true),
+    ("archive", false),
+    ("ccr", false),
+    ("data_streams", true),
+    ("data_tiers", false),
+    ("enrich", true),
+    ("enterprise_search", false),
+    ("eql", false),
+    ("esql", false),
+    ("frozen_indices", false),
+    ("graph", false),
+    ("ilm", true),
+    ("logsdb", false),
+    ("logstash", false),
+    ("ml", false),
+    ("monitoring", false),
+    ("rollup", false),
+    ("searchable_snapshots", false),
+    ("security", false),
+    ("slm", true),
+    ("spatial", true),
+    ("sql", false),
+    ("transform", true),
+    ("universal_profiling", false),
+    ("voting_only", false),
+    ("watcher", false),
+];
+
+fn license(app: &App, _: &Request) -> Result<Response> {
+    let issued = app.node.started_millis();
+    let format = limber_mapping::date::DateFormat::parse_list("strict_date_time")?;
+    Ok(Response::ok(json!({"license": {
+        "status": "active",
+        "uid": app.node.cluster_uuid(),
+        "type": "basic",
+        "issue_date": format.format_millis(issued as i64),
+        "issue_date_in_millis": issued,
+        "max_nodes": 1000,
+        "max_resource_units": null,
+        "issued_to": app.node.config().cluster_name,
+        "issuer": "limber",
+        "start_date_in_millis": -1,
+    }})))
+}
+
+fn basic_status(_: &App, _: &Request) -> Result<Response> {
+    Ok(Response::ok(json!({"eligible_to_start_basic": false})))
+}
+
+fn trial_status(_: &App, _: &Request) -> Result<Response> {
+    Ok(Response::ok(json!({"eligible_to_start_trial": false})))
+}
+
+/// The licence is that of Elasticsearch's free features, and stays so.
+fn start_basic(_: &App, request: &Request) -> Result<Response> {
+    request.flag_or("acknowledge", false)?;
+    Ok(Response::json(
+        403,
+        json!({
+            "acknowledged": true,
+            "basic_was_started": false,
+            "error_message": "Operation failed: Current license is basic.",
+        }),
+    ))
+}
+
+/// There is nothing to try for a while.
+fn start_trial(_: &App, request: &Request) -> Result<Response> {
+    request.flag_or("acknowledge", false)?;
+    Ok(Response::json(
+        403,
+        json!({
+            "acknowledged": true,
+            "trial_was_started": false,
+            "error_message": "Operation failed: Limber has no features that need a license.",
+        }),
+    ))
+}
+
+fn xpack(app: &App, request: &Request) -> Result<Response> {
+    let categories = request.list("categories");
+    let wants = |category: &str| categories.is_empty() || categories.iter().any(|wanted| wanted == category);
+    let mut answer = Map::new();
+    if wants("build") {
+        answer
+            .insert("build".into(), json!({"hash": build_hash(), "date": "2026-01-01T00:00:00.000000000Z"}));
+    }
+    if wants("license") {
+        let license =
+            json!({"uid": app.node.cluster_uuid(), "type": "basic", "mode": "basic", "status": "active"});
+        answer.insert("license".into(), license);
+    }
+    if wants("features") {
+        answer.insert("features".into(), states());
+    }
+    answer.insert("tagline".into(), "You know, for X".into());
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+fn usage(_: &App, _: &Request) -> Result<Response> {
+    Ok(Response::ok(states()))
+}
+
+fn states() -> Value {
+    let state = |(name, is_there): &(&str, bool)| {
+        ((*name).to_owned(), json!({"available": is_there, "enabled": is_there}))
+    };
+    Value::Object(FEATURES.iter().map(state).collect())
+}
+
+/// Features with indices of their own that a snapshot could hold: there are none.
+fn features(_: &App, _: &Request) -> Result<Response> {
+    Ok(Response::ok(json!({"features": []})))
+}
+
+/// Other clusters that searches reach: there are none.
+fn remote_info(_: &App, _: &Request) -> Result<Response> {
+    Ok(Response::ok(json!({})))
+}

@@ -1,0 +1,100 @@
+//! `_nodes/hot_threads` and `_nodes/reload_secure_settings`.
+
+use std::time::Duration;
+
+use limber_engine::{Result, format_utc_millis};
+use limber_mapping::{ObjectParser, RequestError};
+use serde_json::json;
+
+use super::nodes::{host, selects};
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::machine::{self, ThreadTime};
+use crate::rest::router::{generic as slow, management as route};
+use crate::rest::{App, Route};
+
+const HOT_THREADS: &[&str] =
+    &["threads", "interval", "snapshots", "ignore_idle_threads", "type", "sort", "timeout"];
+/// Longest time that a request may watch the threads.
+const INTERVAL_MS_MAX: u64 = 10_000;
+
+/// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    slow(&[Method::Get], "/_nodes/hot_threads", HOT_THREADS, hot_threads),
+    slow(&[Method::Get], "/_nodes/{node}/hot_threads", HOT_THREADS, hot_threads),
+    route(&[Method::Post], "/_nodes/reload_secure_settings", &["timeout"], reload),
+    route(&[Method::Post], "/_nodes/{node}/reload_secure_settings", &["timeout"], reload),
+];
+
+/// Which threads used the processors while the request watched. There are no stacks: the name of a thread
+/// says what it is for.
+fn hot_threads(app: &App, request: &Request) -> Result<Response> {
+    if let Some(kind) = request.param("type").filter(|kind| *kind != "cpu") {
+        return Err(match kind {
+            "wait" | "block" | "mem" => RequestError::unsupported(format!("[type] [{kind}] of hot threads")),
+            _ => RequestError::illegal_argument(format!("type not supported [{kind}]")),
+        });
+    }
+    let interval_ms = request.time_ms("interval")?.unwrap_or(500);
+    if interval_ms > INTERVAL_MS_MAX {
+        let reason = format!("[interval] is {interval_ms}ms, but at most {INTERVAL_MS_MAX}ms are watched");
+        return Err(RequestError::illegal_argument(reason));
+    }
+    let count = request.number::<usize>("threads")?.unwrap_or(3);
+    let hides_idle = request.flag_or("ignore_idle_threads", true)?;
+    request.number::<u32>("snapshots")?;
+    if !request.param("node").is_none_or(|filter| selects(app, filter)) {
+        return Ok(Response::text(String::new()));
+    }
+    let before = machine::thread_times();
+    std::thread::sleep(Duration::from_millis(interval_ms));
+    let mut used: Vec<(f64, String)> = machine::thread_times()
+        .into_iter()
+        .map(|after| {
+            let earlier =
+                before.iter().find(|thread| thread.id == after.id).map_or(0.0, |thread| thread.cpu_ms);
+            let ThreadTime { id, name, cpu_ms } = after;
+            (cpu_ms - earlier, format!("{name}[{id}]"))
+        })
+        .filter(|(ms, _)| *ms > 0.0 || !hides_idle)
+        .collect();
+    used.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let now = format_utc_millis(now_millis());
+    let mut text = format!(
+        "::: {{{}}}{{{}}}{{{}}}{{{}}}{{{}}}\n   Hot threads at {now}, interval={interval_ms}ms, busiestThreads={count}, ignoreIdleThreads={hides_idle}:\n",
+        app.node.config().node_name,
+        app.node.node_id(),
+        host(app),
+        app.config.http_address,
+        "dimr",
+    );
+    for (ms, name) in used.iter().take(count) {
+        let percent = ms / interval_ms.max(1) as f64 * 100.0;
+        text.push_str(&format!(
+            "   \n   {percent:.1}% [cpu={percent:.1}%, other=0.0%] ({ms:.1}ms out of {interval_ms}ms) cpu usage by thread '{name}'\n"
+        ));
+    }
+    Ok(Response::text(text))
+}
+
+/// Milliseconds since 1970, as people read them.
+fn now_millis() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
+}
+
+/// Secure settings stand in the configuration, which is read at the start alone, so a reload finds the same.
+fn reload(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?.unwrap_or_else(|| json!({}));
+    if let Some(unknown) =
+        body.as_object().and_then(|object| object.keys().find(|key| *key != "secure_settings_password"))
+    {
+        return Err(ObjectParser("reload_secure_settings").unknown(unknown));
+    }
+    if !body["secure_settings_password"].as_str().unwrap_or_default().is_empty() {
+        return Err(RequestError::unsupported("a password of secure settings"));
+    }
+    let is_selected = request.param("node").is_none_or(|filter| selects(app, filter));
+    let node = json!({"name": app.node.config().node_name});
+    Ok(super::nodes::envelope(app, is_selected.then_some(node)))
+}

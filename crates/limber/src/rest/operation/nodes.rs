@@ -1,0 +1,506 @@
+//! `_nodes` and `_nodes/stats`: what this one node is, and what it is doing.
+//!
+//! There is no JVM: the `jvm` section has what clients need to find (`mem`, `gc.collectors`) with honest
+//! zeros and no collectors. Limber's own numbers stand under `limber`.
+
+use limber_engine::{Result, StatsRequest};
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::http::request::Request;
+use crate::http::response::Response;
+use crate::machine;
+use crate::rest::indices::stats::parse_stats_request;
+use crate::rest::router::get;
+use crate::rest::{App, Route};
+
+const INFO: &[&str] = &["flat_settings", "timeout"];
+const STATS: &[&str] = &[
+    "level",
+    "groups",
+    "fields",
+    "completion_fields",
+    "fielddata_fields",
+    "types",
+    "timeout",
+    "include_segment_file_sizes",
+    "include_unloaded_segments",
+];
+
+/// The endpoints of this file (`_nodes`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    get("/_nodes", INFO, info),
+    get("/_nodes/{node_or_metric}", INFO, info),
+    get("/_nodes/{node}/{metric}", INFO, info),
+    get("/_nodes/{node}/info/{metric}", INFO, info),
+    get("/_nodes/stats", STATS, stats),
+    get("/_nodes/stats/{metric}", STATS, stats),
+    get("/_nodes/stats/{metric}/{index_metric}", STATS, stats),
+    get("/_nodes/{node}/stats", STATS, stats),
+    get("/_nodes/{node}/stats/{metric}", STATS, stats),
+    get("/_nodes/{node}/stats/{metric}/{index_metric}", STATS, stats),
+];
+
+const INFO_METRICS: &[&str] = &[
+    "settings",
+    "os",
+    "process",
+    "jvm",
+    "thread_pool",
+    "transport",
+    "http",
+    "plugins",
+    "ingest",
+    "aggregations",
+    "indices",
+];
+const STATS_METRICS: &[&str] = &[
+    "indices",
+    "os",
+    "process",
+    "jvm",
+    "thread_pool",
+    "fs",
+    "transport",
+    "http",
+    "breaker",
+    "ingest",
+    "indexing_pressure",
+    "script",
+    "script_cache",
+    "discovery",
+    "adaptive_selection",
+    "repositories",
+    "allocations",
+    "limber",
+];
+
+/// Roles of a node that does everything.
+pub const ROLES: [&str; 4] = ["data", "ingest", "master", "remote_cluster_client"];
+
+/// `node.attr.*`.
+pub fn attributes(app: &App) -> Map<String, Value> {
+    app.config.node_attributes.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect()
+}
+
+/// Whether the comma list `filter` selects this node.
+pub fn selects(app: &App, filter: &str) -> bool {
+    let config = app.node.config();
+    filter.split(',').any(|word| {
+        matches!(word, "_all" | "_local" | "_master" | "*")
+            || word == app.node.node_id()
+            || limber_text::wildcard::matches(word, &config.node_name)
+            || matches!(word.split_once(':'), Some((role, "true")) if ROLES.contains(&role))
+            || is_address(&app.config.http_address, word)
+    })
+}
+
+/// Whether `word` is the address, its host, or a pattern of one of them.
+fn is_address(address: &str, word: &str) -> bool {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    limber_text::wildcard::matches(word, address) || limber_text::wildcard::matches(word, host)
+}
+
+/// `_nodes`, the cluster's name, and the node if it was asked for.
+pub fn envelope(app: &App, node: Option<Value>) -> Response {
+    let count = u32::from(node.is_some());
+    let nodes: Map<String, Value> =
+        node.map(|node| (app.node.node_id().to_owned(), node)).into_iter().collect();
+    Response::ok(json!({
+        "_nodes": {"total": count, "successful": count, "failed": 0},
+        "cluster_name": app.node.config().cluster_name,
+        "nodes": nodes,
+    }))
+}
+
+/// The host that clients reach the node by.
+pub fn host(app: &App) -> &str {
+    app.config.http_address.rsplit_once(':').map_or("127.0.0.1", |(host, _)| host)
+}
+
+fn info(app: &App, request: &Request) -> Result<Response> {
+    let mut node_filter = request.param("node");
+    let mut metrics = request.list("metric");
+    if let Some(either) = request.param("node_or_metric") {
+        let words: Vec<&str> = either.split(',').collect();
+        if words.iter().all(|word| *word == "_all" || INFO_METRICS.contains(word)) {
+            metrics = words.iter().map(|word| (*word).to_owned()).collect();
+        } else {
+            node_filter = Some(either);
+        }
+    }
+    if !node_filter.is_none_or(|filter| selects(app, filter)) {
+        return Ok(envelope(app, None));
+    }
+    let wants = |metric: &str| metrics.is_empty() || metrics.iter().any(|m| m == "_all" || m == metric);
+    let config = app.node.config();
+    let (pretty_name, kernel) = machine::os_release();
+    let attributes = attributes(app);
+    let mut node = json!({
+        "name": config.node_name,
+        "transport_address": app.config.http_address,
+        "host": host(app),
+        "ip": host(app),
+        "version": app.config.compat_version,
+        // Typed clients of Elasticsearch require these three. There is no transport, and so no version of it but one.
+        "transport_version": 1,
+        "index_version": app.node.index_version().parse::<u64>().unwrap_or(0),
+        "component_versions": {"transform_config_version": 10_000_099},
+        "build_flavor": "default",
+        "build_type": "tar",
+        "build_hash": super::info::build_hash(),
+        "total_indexing_buffer": app.node.ledger().indexing.limit_bytes(),
+        "roles": ROLES,
+        "attributes": attributes,
+    });
+    let mut section = |name: &str, value: Value| {
+        if wants(name) {
+            node[name] = value;
+        }
+    };
+    let mut settings = config.settings.clone();
+    for (name, value) in &app.config.node_attributes {
+        settings.insert(format!("node.attr.{name}"), value.clone().into());
+    }
+    if let Some(repositories) = settings.get_mut("path.repo").filter(|value| value.is_string()) {
+        *repositories = json!([repositories.take()]);
+    }
+    settings.insert("cluster.election.strategy".into(), "supports_voting_only".into());
+    // Typed clients of Elasticsearch require both; its nodes have them without being told.
+    settings.insert("http.type.default".into(), "netty4".into());
+    settings.insert("transport.type.default".into(), "netty4".into());
+    settings.insert("cluster.name".into(), config.cluster_name.clone().into());
+    settings.insert("node.name".into(), config.node_name.clone().into());
+    settings.insert("path.data".into(), config.data_path.display().to_string().into());
+    settings.insert("memory.limit".into(), config.memory_limit_bytes.to_string().into());
+    let flat = request.flag_or("flat_settings", false)?;
+    section(
+        "settings",
+        if flat { Value::Object(settings) } else { limber_engine::settings::nest(&settings) },
+    );
+    section(
+        "os",
+        json!({
+            "refresh_interval_in_millis": 1000,
+            "name": "Linux",
+            "pretty_name": pretty_name,
+            "arch": std::env::consts::ARCH,
+            "version": kernel,
+            "available_processors": app.config.cores,
+            "allocated_processors": app.config.cores,
+        }),
+    );
+    section(
+        "process",
+        json!({"refresh_interval_in_millis": 1000, "id": std::process::id(), "mlockall": false}),
+    );
+    section(
+        "jvm",
+        json!({
+            "pid": std::process::id(),
+            "version": "none",
+            "vm_name": "none: Limber is a native program",
+            "vm_version": env!("CARGO_PKG_VERSION"),
+            "vm_vendor": "Limber",
+            "start_time_in_millis": app.node.started_millis(),
+            "mem": {"heap_init_in_bytes": 0, "heap_max_in_bytes": config.memory_limit_bytes, "non_heap_init_in_bytes": 0, "non_heap_max_in_bytes": 0, "direct_max_in_bytes": 0},
+            "gc_collectors": [],
+            "memory_pools": [],
+            "using_bundled_jdk": false,
+            "using_compressed_ordinary_object_pointers": "false",
+            "input_arguments": [],
+        }),
+    );
+    let pools: Map<String, Value> = app
+        .pools
+        .stats()
+        .iter()
+        .map(|pool| {
+            (
+                pool.name.to_owned(),
+                json!({"type": "fixed", "size": pool.threads, "queue_size": pool.queue_size}),
+            )
+        })
+        .collect();
+    section("thread_pool", Value::Object(pools));
+    let address =
+        json!({"bound_address": [app.config.http_address], "publish_address": app.config.http_address});
+    section(
+        "transport",
+        json!({"bound_address": [app.config.http_address], "publish_address": app.config.http_address, "profiles": {}}),
+    );
+    let mut http = address;
+    http["max_content_length_in_bytes"] = app.config.max_content_bytes.into();
+    section("http", http);
+    section("plugins", json!([]));
+    if wants("plugins") {
+        node["modules"] = json!([]);
+    }
+    let mut section = |name: &str, value: Value| {
+        if wants(name) {
+            node[name] = value;
+        }
+    };
+    let processors: Vec<Value> =
+        limber_engine::ingest::processor_names().iter().map(|name| json!({"type": name})).collect();
+    section("ingest", json!({"processors": processors}));
+    let aggregations: Map<String, Value> = limber_search::aggregation::names()
+        .map(|name| (name.to_owned(), json!({"types": aggregated_types(name)})))
+        .collect();
+    section("aggregations", Value::Object(aggregations));
+    Ok(envelope(app, Some(node)))
+}
+
+/// The kinds of values an aggregation takes, in the words of Elasticsearch's registry.
+fn aggregated_types(name: &str) -> &'static [&'static str] {
+    match name {
+        "filter" | "filters" => &["other"],
+        "cardinality" | "missing" | "terms" | "value_count" => {
+            &["boolean", "date", "ip", "keyword", "numeric"]
+        }
+        "date_histogram" | "date_range" => &["boolean", "date", "numeric"],
+        _ => &["boolean", "date", "numeric"],
+    }
+}
+
+fn stats(app: &App, request: &Request) -> Result<Response> {
+    let metrics = request.list("metric");
+    let unknown: Vec<&String> =
+        metrics.iter().filter(|m| *m != "_all" && !STATS_METRICS.contains(&m.as_str())).collect();
+    if let Some(first) = unknown.first() {
+        let path = request.uri.split('?').next().unwrap_or("");
+        let meant = crate::rest::router::closest(first, STATS_METRICS);
+        let hint = meant.map_or(String::new(), |meant| format!(" -> did you mean [{meant}]?"));
+        return Err(RequestError::illegal_argument(format!(
+            "request [{path}] contains unrecognized metric: [{first}]{hint}"
+        )));
+    }
+    if metrics.iter().any(|m| m == "_all") && metrics.len() > 1 {
+        return Err(RequestError::illegal_argument(format!(
+            "request [{}] contains _all and individual metrics [{}]",
+            request.uri.split('?').next().unwrap_or(""),
+            metrics.join(",")
+        )));
+    }
+    if !request.param("node").is_none_or(|filter| selects(app, filter)) {
+        return Ok(envelope(app, None));
+    }
+    let wants = |metric: &str| metrics.is_empty() || metrics.iter().any(|m| m == "_all" || m == metric);
+    let indices = match wants("indices") {
+        true => parse_stats_request(request, "index_metric")?,
+        false => StatsRequest::default(),
+    };
+    Ok(envelope(app, Some(node_stats(app, &wants, &indices)?)))
+}
+
+/// The sections that are wanted; `indices`: what of the section of that name.
+pub(in crate::rest) fn node_stats(
+    app: &App,
+    wants: &dyn Fn(&str) -> bool,
+    indices: &StatsRequest,
+) -> Result<Value> {
+    let config = app.node.config();
+    let mut node = json!({
+        "timestamp": now_millis(),
+        "name": config.node_name,
+        "transport_address": app.config.http_address,
+        "host": host(app),
+        "ip": app.config.http_address,
+        "roles": ROLES,
+    });
+    if !app.config.node_attributes.is_empty() {
+        node["attributes"] = Value::Object(attributes(app));
+    }
+    if wants("indices") {
+        node["indices"] = app.node.node_indices_stats(indices)?;
+    }
+    if wants("os") {
+        node["os"] = os_section();
+    }
+    if wants("process") {
+        node["process"] = process_section();
+    }
+    if wants("jvm") {
+        node["jvm"] = jvm_section(app);
+    }
+    if wants("thread_pool") {
+        node["thread_pool"] = thread_pool_section(app);
+    }
+    if wants("fs") {
+        let mut fs = app.node.fs_stats();
+        if let Some(data) = fs["data"].as_array_mut() {
+            for entry in data {
+                let (mount, kind) = machine::mount_of(&config.data_path);
+                entry["mount"] = mount.into();
+                entry["type"] = kind.into();
+            }
+        }
+        node["fs"] = fs;
+    }
+    if wants("transport") {
+        node["transport"] = json!({"server_open": 0, "total_outbound_connections": 0, "rx_count": 0, "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0});
+    }
+    if wants("http") {
+        let stats = app.connections.stats();
+        node["http"] = json!({
+            "current_open": stats.current_open,
+            "total_opened": stats.total_opened,
+            "clients": [],
+            "routes": app.usage.routes_json(),
+        });
+    }
+    if wants("breaker") {
+        node["breakers"] = super::node_sections::breakers(app.node.ledger());
+    }
+    if wants("ingest") {
+        node["ingest"] = app.node.ingest_stats();
+    }
+    if wants("indexing_pressure") {
+        node["indexing_pressure"] = pressure_section(app);
+    }
+    for name in super::node_sections::NAMES.into_iter().filter(|name| wants(name)) {
+        node[name] = super::node_sections::section(app, name);
+    }
+    if wants("limber") {
+        node["limber"] = limber_section(app);
+    }
+    Ok(node)
+}
+
+/// The wall clock, milliseconds since 1970.
+pub fn now_millis() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+}
+
+fn os_section() -> Value {
+    let os = machine::os();
+    let used = os.memory_total_bytes.saturating_sub(os.memory_available_bytes);
+    let percent = |part: u64, whole: u64| (part * 100).checked_div(whole).unwrap_or(0);
+    json!({
+        "timestamp": now_millis(),
+        "cpu": {
+            "percent": percent(os.busy_millis, os.busy_millis + os.idle_millis),
+            "load_average": {"1m": os.load_average[0], "5m": os.load_average[1], "15m": os.load_average[2]},
+        },
+        "mem": {
+            "total_in_bytes": os.memory_total_bytes,
+            "adjusted_total_in_bytes": os.memory_total_bytes,
+            "free_in_bytes": os.memory_available_bytes,
+            "used_in_bytes": used,
+            "free_percent": percent(os.memory_available_bytes, os.memory_total_bytes),
+            "used_percent": percent(used, os.memory_total_bytes),
+        },
+        "swap": {
+            "total_in_bytes": os.swap_total_bytes,
+            "free_in_bytes": os.swap_free_bytes,
+            "used_in_bytes": os.swap_total_bytes.saturating_sub(os.swap_free_bytes),
+        },
+    })
+}
+
+fn process_section() -> Value {
+    let process = machine::process();
+    json!({
+        "timestamp": now_millis(),
+        "open_file_descriptors": process.open_file_descriptors,
+        "max_file_descriptors": process.max_file_descriptors,
+        "cpu": {"percent": 0, "total_in_millis": process.cpu_millis},
+        "mem": {
+            "total_virtual_in_bytes": process.virtual_bytes,
+            "resident_in_bytes": process.resident_bytes,
+            "anonymous_in_bytes": process.anonymous_bytes,
+        },
+    })
+}
+
+fn jvm_section(app: &App) -> Value {
+    let process = machine::process();
+    json!({
+        "timestamp": now_millis(),
+        "uptime_in_millis": app.node.uptime_ms(),
+        "mem": {
+            "heap_used_in_bytes": 0, "heap_used_percent": 0, "heap_committed_in_bytes": 0, "heap_max_in_bytes": 0,
+            "non_heap_used_in_bytes": 0, "non_heap_committed_in_bytes": 0, "pools": {},
+        },
+        "threads": {"count": process.thread_count, "peak_count": process.thread_count},
+        "gc": {"collectors": {}},
+        "buffer_pools": {"direct": {"count": 0, "used_in_bytes": 0, "total_capacity_in_bytes": 0}},
+        "classes": {"current_loaded_count": 0, "total_loaded_count": 0, "total_unloaded_count": 0},
+    })
+}
+
+fn thread_pool_section(app: &App) -> Value {
+    let pools = app.pools.stats();
+    Value::Object(
+        pools
+            .iter()
+            .map(|pool| {
+                let body = json!({
+                    "threads": pool.threads, "queue": pool.queue, "active": pool.active, "rejected": pool.rejected,
+                    "largest": pool.largest, "completed": pool.completed,
+                });
+                (pool.name.to_owned(), body)
+            })
+            .collect(),
+    )
+}
+
+/// Limber's own section: each pool of the ledger, what the process really holds, and the counters of the
+/// term-index cache.
+fn pressure_section(app: &App) -> Value {
+    let stats = app.node.indexing_pressure().stats();
+    let bytes = |bytes: u64| {
+        json!({
+            "combined_coordinating_and_primary_in_bytes": bytes, "coordinating_in_bytes": bytes,
+            "primary_in_bytes": 0, "replica_in_bytes": 0, "all_in_bytes": bytes,
+        })
+    };
+    let mut total = bytes(stats.total_bytes);
+    total["coordinating_rejections"] = stats.rejection_count.into();
+    total["primary_rejections"] = 0.into();
+    total["replica_rejections"] = 0.into();
+    json!({"memory": {
+        "current": bytes(stats.current_bytes), "total": total, "limit_in_bytes": stats.limit_bytes,
+    }})
+}
+
+fn limber_section(app: &App) -> Value {
+    let ledger = app.node.ledger();
+    let parent = &ledger.parent;
+    let process = machine::process();
+    let pools: Map<String, Value> = ledger
+        .pools()
+        .iter()
+        .map(|pool| {
+            let body = json!({
+                "used_in_bytes": pool.used_bytes(), "limit_in_bytes": pool.limit_bytes(), "trips": pool.tripped_count(),
+            });
+            (pool.name().to_owned(), body)
+        })
+        .collect();
+    let connections = app.connections.stats();
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "connections": {
+            "open": connections.current_open,
+            "allowed": connections.allowed,
+            "max": app.connections.max(),
+            "refused": connections.refused,
+            "closed_idle": connections.closed_idle,
+            "accept_failures": connections.accept_failures,
+        },
+        "memory": {
+            "limit_in_bytes": ledger.limit_bytes,
+            "resident_in_bytes": process.resident_bytes,
+            "anonymous_in_bytes": process.anonymous_bytes,
+            "explained_in_bytes": parent.used_bytes(),
+            "unexplained_in_bytes": process.anonymous_bytes.saturating_sub(parent.used_bytes()),
+            "pools_limit_in_bytes": parent.limit_bytes(),
+            "trips": parent.tripped_count(),
+            "pools": pools,
+            "term_index_cache": app.node.term_index_stats_json(),
+        },
+        "search_backpressure": {"ended": app.back_pressure.ended_count()},
+        "integrity": app.node.integrity_stats(),
+    })
+}

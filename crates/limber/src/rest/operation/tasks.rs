@@ -1,0 +1,145 @@
+//! `_tasks`: what is running, its end, and its cancellation.
+
+use std::sync::Arc;
+
+use limber_engine::{Result, Task};
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::router::management as route;
+use crate::rest::{App, Route};
+
+const LIST: &[&str] =
+    &["actions", "detailed", "group_by", "nodes", "parent_task_id", "timeout", "wait_for_completion"];
+
+/// The task of a list of tasks.
+const LISTING: &str = "cluster:monitor/tasks/lists";
+
+/// The endpoints of this file (`_tasks`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    route(&[Method::Get], "/_tasks", LIST, list),
+    route(&[Method::Get], "/_tasks/{task}", &["timeout", "wait_for_completion"], get),
+    route(
+        &[Method::Post],
+        "/_tasks/_cancel",
+        &["actions", "nodes", "parent_task_id", "wait_for_completion"],
+        cancel,
+    ),
+    route(
+        &[Method::Post],
+        "/_tasks/{task}/_cancel",
+        &["actions", "nodes", "parent_task_id", "wait_for_completion"],
+        cancel,
+    ),
+];
+
+fn selected(actions: &[String], action: &str) -> bool {
+    actions.is_empty() || actions.iter().any(|pattern| limber_text::wildcard::matches(pattern, action))
+}
+
+/// The tasks that a list shows: of this node, and of the actions that are asked for. The list itself is one of them, as in Elasticsearch.
+/// `wait_for_completion` waits until no other task is left or the time is up.
+pub(in crate::rest) fn listed(app: &App, request: &Request) -> Result<Vec<Arc<Task>>> {
+    let actions = request.list("actions");
+    let is_here =
+        request.param("nodes").is_none_or(|nodes| nodes.is_empty() || super::nodes::selects(app, nodes));
+    // No task here is a part of another one.
+    let has_parent = match request.param("parent_task_id").filter(|parent| !parent.is_empty()) {
+        Some(parent) => parse_task_id(app, parent).map(|_| true)?,
+        None => false,
+    };
+    if !is_here || has_parent {
+        return Ok(Vec::new());
+    }
+    let own = app.node.tasks().register(LISTING, "", false);
+    let chosen = || -> Vec<Arc<Task>> {
+        let all = app.node.tasks().list().into_iter();
+        all.filter(|task| selected(&actions, task.action)).collect()
+    };
+    if request.flag_or("wait_for_completion", false)? {
+        let timeout_ms = request.time_ms("timeout")?.unwrap_or(30_000);
+        app.node.tasks().wait(timeout_ms, || chosen().iter().all(|task| task.id == own.task.id))?;
+    }
+    Ok(chosen())
+}
+
+fn list(app: &App, request: &Request) -> Result<Response> {
+    let tasks = listed(app, request)?.into_iter();
+    let detailed = request.flag_or("detailed", false)?;
+    let node_id = app.node.node_id();
+    let rendered: Vec<(String, Value)> = tasks
+        .map(|task| (format!("{node_id}:{}", task.id), app.node.tasks().show(&task, node_id, detailed)))
+        .collect();
+    answer(app, request.param("group_by").unwrap_or("nodes"), rendered)
+}
+
+pub(in crate::rest) fn answer(app: &App, group_by: &str, tasks: Vec<(String, Value)>) -> Result<Response> {
+    let by_id = || Value::Object(tasks.iter().cloned().collect::<Map<_, _>>());
+    Ok(Response::ok(match group_by {
+        "none" => json!({"tasks": tasks.iter().map(|(_, task)| task).collect::<Vec<_>>()}),
+        "parents" => json!({"tasks": by_id()}),
+        "nodes" => {
+            if tasks.is_empty() {
+                json!({"nodes": {}})
+            } else {
+                let node = json!({
+                    "name": app.node.config().node_name,
+                    "transport_address": app.config.http_address,
+                    "host": app.config.http_address.rsplit_once(':').map_or("", |(host, _)| host),
+                    "ip": app.config.http_address,
+                    "roles": ["data", "ingest", "master", "remote_cluster_client"],
+                    "tasks": by_id(),
+                });
+                json!({"nodes": {app.node.node_id(): node}})
+            }
+        }
+        other => {
+            return Err(RequestError::illegal_argument(format!("unknown group_by [{other}]")));
+        }
+    }))
+}
+
+pub(in crate::rest) fn parse_task_id(app: &App, text: &str) -> Result<Option<u64>> {
+    let Some((node, id)) = text.rsplit_once(':') else {
+        return Err(RequestError::illegal_argument(format!("malformed task id {text}")));
+    };
+    let id: u64 =
+        id.parse().map_err(|_| RequestError::illegal_argument(format!("malformed task id {text}")))?;
+    Ok((node == app.node.node_id()).then_some(id))
+}
+
+pub(in crate::rest) fn missing(text: &str) -> RequestError {
+    RequestError::not_found(
+        "resource_not_found_exception",
+        format!("task [{text}] isn't running and hasn't stored its results"),
+    )
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    let text = request.path("task");
+    let id = parse_task_id(app, text)?.ok_or_else(|| missing(text))?;
+    let timeout_ms = match request.flag_or("wait_for_completion", false)? {
+        true => request.time_ms("timeout")?.unwrap_or(30_000),
+        false => 0,
+    };
+    let body = app.node.tasks().get(id, timeout_ms, app.node.node_id())?.ok_or_else(|| missing(text))?;
+    Ok(Response::ok(body))
+}
+
+fn cancel(app: &App, request: &Request) -> Result<Response> {
+    let actions = request.list("actions");
+    let only = match request.param("task") {
+        Some(text) => Some(parse_task_id(app, text)?.ok_or_else(|| missing(text))?),
+        None => None,
+    };
+    let node_id = app.node.node_id();
+    let mut cancelled = Vec::new();
+    for task in app.node.tasks().list() {
+        if only.is_none_or(|id| id == task.id) && selected(&actions, task.action) && task.cancel() {
+            cancelled.push((format!("{node_id}:{}", task.id), app.node.tasks().show(&task, node_id, true)));
+        }
+    }
+    answer(app, "nodes", cancelled)
+}

@@ -1,0 +1,166 @@
+//! `_async_search`: searches whose answer is fetched later.
+//!
+//! No server at hand has this API (X-Pack); answers follow Elasticsearch's documentation of 8.14.
+
+use limber_engine::{AsyncSearch, IndicesOptions, Result};
+use limber_mapping::RequestError;
+use limber_search::{SearchRequest, UrlParameters};
+use serde_json::{Value, json};
+
+use super::search::{ContextIds, beginning, check_shared_parameters, placement, refused, render};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::{Response, error_body};
+use crate::http::status;
+use crate::rest::options::{indices_options, with_search_options};
+use crate::rest::{App, Route};
+
+const SUBMIT: &[&str] =
+    with_search_options!["keep_alive", "keep_on_completion", "wait_for_completion_timeout",];
+const GET: &[&str] = &["keep_alive", "rest_total_hits_as_int", "typed_keys", "wait_for_completion_timeout"];
+
+const fn submit_route(path: &'static str) -> Route {
+    Route { methods: &[Method::Post], path, parameters: SUBMIT, pool: PoolName::Search, handler: submit }
+}
+
+/// The endpoints of this file (`_async_search`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    submit_route("/_async_search"),
+    submit_route("/{index}/_async_search"),
+    Route {
+        methods: &[Method::Get],
+        path: "/_async_search/status/{id}",
+        parameters: &["keep_alive"],
+        pool: PoolName::Management,
+        handler: status,
+    },
+    Route {
+        methods: &[Method::Get],
+        path: "/_async_search/{id}",
+        parameters: GET,
+        pool: PoolName::Search,
+        handler: get,
+    },
+    Route {
+        methods: &[Method::Delete],
+        path: "/_async_search/{id}",
+        parameters: &[],
+        pool: PoolName::Management,
+        handler: delete,
+    },
+];
+
+/// Source: `SubmitAsyncSearchRequest`.
+const WAIT_MS: u64 = 1_000;
+const KEEP_ALIVE_MS: u64 = 5 * 24 * 3_600_000;
+
+fn submit(app: &App, request: &Request) -> Result<Response> {
+    let body = request.json()?.unwrap_or(Value::Null);
+    let search = SearchRequest {
+        text: Some(beginning(&request.body)),
+        ..SearchRequest::parse(&body, &UrlParameters(request.query.clone()))?
+    };
+    app.search_usage.note(&body);
+    if search.pit.is_some() {
+        return Err(RequestError::unsupported("[pit] in [_async_search]"));
+    }
+    let total_as_int = check_shared_parameters(request, &search)?;
+    let keeps_on_completion = request.flag_or("keep_on_completion", false)?;
+    let found = app.node.submit_async_search(
+        request.param("index").unwrap_or("_all"),
+        indices_options(request, IndicesOptions::SEARCH)?,
+        placement(request),
+        search,
+        request.time_ms("keep_alive")?.unwrap_or(KEEP_ALIVE_MS),
+        request.time_ms("wait_for_completion_timeout")?.unwrap_or(WAIT_MS),
+    )?;
+    let is_kept = keeps_on_completion || found.end().is_none();
+    if !is_kept {
+        app.node.delete_async_search(&found.id)?;
+    }
+    answer(app, &found, is_kept, total_as_int)
+}
+
+fn get(app: &App, request: &Request) -> Result<Response> {
+    request.flag("typed_keys")?;
+    let wait_ms = request.time_ms("wait_for_completion_timeout")?.unwrap_or(0);
+    let found = app.node.async_search(request.path("id"), request.time_ms("keep_alive")?, wait_ms)?;
+    answer(app, &found, true, request.flag_or("rest_total_hits_as_int", false)?)
+}
+
+fn status(app: &App, request: &Request) -> Result<Response> {
+    let found = app.node.async_search(request.path("id"), request.time_ms("keep_alive")?, 0)?;
+    let end = found.end();
+    let outcome = end.as_ref().map(|end| end.outcome.as_ref());
+    let mut shards = pending_shards(&found);
+    if let Some(Ok(response)) = outcome {
+        shards = response.shards.to_json();
+    }
+    let mut body = json!({
+        "id": found.id,
+        "is_running": end.is_none(),
+        "is_partial": !matches!(outcome, Some(Ok(_))),
+        "start_time_in_millis": found.start_millis,
+        "expiration_time_in_millis": found.expires_millis(),
+    });
+    if let Some(end) = &end {
+        body["completion_time_in_millis"] = end.millis.into();
+    }
+    body["_shards"] = shards;
+    match outcome {
+        Some(Ok(_)) => body["completion_status"] = 200.into(),
+        Some(Err(error)) => body["completion_status"] = status::of_error(error.class()).into(),
+        None => {}
+    }
+    Ok(Response::ok(body))
+}
+
+fn delete(app: &App, request: &Request) -> Result<Response> {
+    app.node.delete_async_search(request.path("id"))?;
+    Ok(Response::ok(json!({"acknowledged": true})))
+}
+
+fn pending_shards(search: &AsyncSearch) -> Value {
+    json!({"total": search.shard_count, "successful": 0, "skipped": 0, "failed": 0})
+}
+
+fn answer(app: &App, search: &AsyncSearch, shows_id: bool, total_as_int: bool) -> Result<Response> {
+    let end = search.end();
+    let outcome = end.as_ref().map(|end| end.outcome.as_ref());
+    let mut head = serde_json::Map::new();
+    if shows_id {
+        head.insert("id".to_owned(), search.id.clone().into());
+    }
+    head.insert("is_partial".to_owned(), (!matches!(outcome, Some(Ok(_)))).into());
+    head.insert("is_running".to_owned(), end.is_none().into());
+    head.insert("start_time_in_millis".to_owned(), search.start_millis.into());
+    head.insert("expiration_time_in_millis".to_owned(), search.expires_millis().into());
+    if let Some(end) = &end {
+        head.insert("completion_time_in_millis".to_owned(), end.millis.into());
+    }
+    let (status, name, value) = match outcome {
+        Some(Ok(response)) => (200, "response", render(app, response, ContextIds::default(), total_as_int)?),
+        Some(Err(error)) => {
+            let error = refused(error);
+            let shown = error_body(&error)["error"].take();
+            (status::of_error(error.class), "error", crate::http::json::to_bytes(&shown, false))
+        }
+        None => {
+            let total = if total_as_int { json!(0) } else { json!({"value": 0, "relation": "gte"}) };
+            let response = json!({
+                "took": 0,
+                "timed_out": false,
+                "num_reduce_phases": 0,
+                "_shards": pending_shards(search),
+                "hits": {"total": total, "max_score": null, "hits": []},
+            });
+            (200, "response", crate::http::json::to_bytes(&response, false))
+        }
+    };
+    let mut body = crate::http::json::to_bytes(&Value::Object(head), false);
+    body.pop();
+    body.extend_from_slice(format!(",\"{name}\":").as_bytes());
+    body.extend_from_slice(&value);
+    body.push(b'}');
+    Ok(Response::raw(status, body))
+}

@@ -1,0 +1,98 @@
+//! `_explain`: does this document match, and how does its score come about?
+
+use limber_engine::{GetRequest, IndicesOptions, Result};
+use limber_mapping::RequestError;
+use limber_search::{SearchRequest, UrlParameters};
+use serde_json::{Map, Value, json};
+
+use super::search::{placement, refused};
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request, parse_json};
+use crate::http::response::Response;
+use crate::rest::documents::source_filter;
+use crate::rest::{App, Route};
+
+/// The endpoints of this file (`_explain`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[Route {
+    methods: &[Method::Get, Method::Post],
+    path: "/{index}/_explain/{id}",
+    parameters: &[
+        "_source",
+        "_source_excludes",
+        "_source_includes",
+        "analyze_wildcard",
+        "analyzer",
+        "default_operator",
+        "df",
+        "lenient",
+        "preference",
+        "q",
+        "routing",
+        "stored_fields",
+    ],
+    pool: PoolName::Search,
+    handler: explain,
+}];
+
+/// Parameters of the URL that shape the query, as the search reads them.
+const QUERY_PARAMETERS: [&str; 6] =
+    ["q", "df", "analyzer", "analyze_wildcard", "default_operator", "lenient"];
+
+fn explain(app: &App, request: &Request) -> Result<Response> {
+    if request.param("stored_fields").is_some() {
+        return Err(RequestError::unsupported("parameter [stored_fields] of [_explain]"));
+    }
+    let (index, id) = (request.path("index"), request.path("id"));
+    let body = request.json()?.unwrap_or(Value::Null);
+    let mut search = Map::new();
+    for (name, value) in body.as_object().into_iter().flatten() {
+        if name != "query" {
+            return Err(RequestError::parsing(format!("request does not support [{name}]")));
+        }
+        search.insert(name.clone(), value.clone());
+    }
+    if search.is_empty() && request.param("q").is_none() {
+        return Err(RequestError::validation(["query is missing"]));
+    }
+    search.insert("post_filter".into(), json!({"ids": {"values": [id]}}));
+    search.insert("explain".into(), true.into());
+    search.insert("size".into(), 1.into());
+    search.insert("search_pipeline".into(), "_none".into());
+    let url = request.query.iter().filter(|(name, _)| QUERY_PARAMETERS.contains(&name.as_str())).cloned();
+    let search = SearchRequest::parse(&Value::Object(search), &UrlParameters(url.collect()))?;
+    let (found, _) = app
+        .node
+        .search(index, IndicesOptions::SEARCH, placement(request), &search, None, request.cancelled.clone())
+        .map_err(|error| refused(&error))?;
+    let document = app.node.get(&GetRequest {
+        routing: request.param("routing"),
+        realtime: false,
+        ..GetRequest::new(index, id)
+    })?;
+    let mut answer = Map::new();
+    answer.insert("_index".into(), (&*document.index).into());
+    answer.insert("_id".into(), id.into());
+    let explanation = found.hits.first().and_then(|hit| hit.explanation.as_ref());
+    answer.insert("matched".into(), explanation.is_some().into());
+    let Some(present) = document.found else {
+        return Ok(Response::json(404, Value::Object(answer)));
+    };
+    let explanation = match explanation {
+        Some(explanation) => explanation.to_json(),
+        None => json!({"value": 0.0, "description": "no matching clause", "details": []}),
+    };
+    answer.insert("explanation".into(), explanation);
+    if let Some(filter) = source_filter::from_request(request).filter(|filter| filter.fetch) {
+        let shown = source_filter::apply(Some(&filter), &present.source).unwrap_or(present.source);
+        answer.insert(
+            "get".into(),
+            json!({
+                "_seq_no": present.identity.seq_no,
+                "_primary_term": present.identity.primary_term,
+                "found": true,
+                "_source": parse_json(&shown)?,
+            }),
+        );
+    }
+    Ok(Response::ok(Value::Object(answer)))
+}

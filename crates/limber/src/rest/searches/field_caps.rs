@@ -1,0 +1,292 @@
+//! `_field_caps`: which fields do these indices have, and what can be done with them?
+//!
+//! Source: `TransportFieldCapabilitiesAction`, `FieldCapabilities`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::{Mapping, ObjectParser, RequestError, reserved};
+use limber_search::request::read_query;
+use limber_text::wildcard;
+use serde_json::{Map, Value, json};
+
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::{App, Route};
+
+const PARAMETERS: &[&str] =
+    with_indices_options!["fields", "include_unmapped", "filters", "types", "include_empty_fields"];
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+/// The endpoints of this file (`_field_caps`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: BOTH,
+        path: "/_field_caps",
+        parameters: PARAMETERS,
+        pool: PoolName::Management,
+        handler: field_caps,
+    },
+    Route {
+        methods: BOTH,
+        path: "/{index}/_field_caps",
+        parameters: PARAMETERS,
+        pool: PoolName::Management,
+        handler: field_caps,
+    },
+];
+
+/// Fields of every index: (name, searchable, aggregatable).
+const METADATA_FIELDS: &[(&str, bool, bool)] = &[
+    ("_field_names", true, false),
+    ("_id", true, false),
+    ("_ignored", true, true),
+    ("_index", true, true),
+    ("_routing", true, false),
+    ("_seq_no", true, true),
+    ("_source", false, false),
+    ("_version", false, true),
+];
+
+/// One field under one type, over the indices that map it so.
+#[derive(Default)]
+struct Capability {
+    is_metadata: bool,
+    indices: Vec<String>,
+    not_searchable: Vec<String>,
+    not_aggregatable: Vec<String>,
+    /// Indices in which it is a dimension of time series, and those in which it is not.
+    dimension_of: Vec<String>,
+    /// What it measures, by index; null where it is no metric.
+    metrics: Vec<Value>,
+    not_dimension_of: Vec<String>,
+    meta: BTreeMap<String, BTreeSet<String>>,
+}
+
+type Capabilities = BTreeMap<String, BTreeMap<String, Capability>>;
+
+fn field_caps(app: &App, request: &Request) -> Result<Response> {
+    let mut patterns = request.list("fields");
+    let mut filter = None;
+    for (name, value) in request.json()?.as_ref().and_then(Value::as_object).into_iter().flatten() {
+        match (name.as_str(), value) {
+            ("fields", Value::Array(items)) => {
+                patterns.extend(items.iter().filter_map(Value::as_str).map(str::to_owned));
+            }
+            ("fields", Value::String(one)) => patterns.push(one.clone()),
+            ("index_filter", value) => filter = Some(read_query(value)?),
+            ("runtime_mappings", _) => {
+                return Err(RequestError::unsupported(format!("[{name}] in [_field_caps]")));
+            }
+            _ => {
+                return Err(ObjectParser("field_capabilities_request").unknown(name));
+            }
+        }
+    }
+    let narrowing = Narrowing::of(request)?;
+    if !request.flag_or("include_empty_fields", true)? {
+        return Err(RequestError::unsupported("parameter [include_empty_fields=false] of [_field_caps]"));
+    }
+    if patterns.is_empty() {
+        return Err(RequestError::validation(["no fields specified"]));
+    }
+    let options = indices_options(request, IndicesOptions::SEARCH)?;
+    let expression = request.param("index").unwrap_or("_all");
+    let mut indices = app.node.resolve(expression, options)?;
+    if let Some(filter) = &filter {
+        let left = app.node.indices_that_can_match(expression, options, filter)?;
+        indices.retain(|index| left.contains(&index.name.to_string()));
+    }
+    let mut found = Capabilities::new();
+    for index in indices.iter().filter(|index| index.open) {
+        collect(&mut found, &index.name, &*app.node.mapping(&index.name)?, &patterns, &narrowing);
+    }
+    let names: Vec<&str> = indices.iter().map(|index| &*index.name).collect();
+    if request.flag_or("include_unmapped", false)? {
+        add_unmapped(&mut found, &names);
+    }
+    Ok(Response::ok(json!({"indices": names, "fields": render(&found)})))
+}
+
+/// Which of the fields are wanted, beside their names: `filters` and `types`.
+///
+/// Source: `FieldCapabilitiesFetcher#buildFilter`.
+#[derive(Default)]
+struct Narrowing {
+    types: Vec<String>,
+    metadata_only: bool,
+    without_metadata: bool,
+    without_parents: bool,
+    without_nested: bool,
+    without_multi_fields: bool,
+}
+
+impl Narrowing {
+    fn of(request: &Request) -> Result<Narrowing> {
+        let mut narrowing = Narrowing { types: request.list("types"), ..Narrowing::default() };
+        for filter in request.list("filters") {
+            match filter.trim() {
+                // A plus in a URL is a blank, unless it is escaped.
+                "+metadata" | "metadata" => narrowing.metadata_only = true,
+                "-metadata" => narrowing.without_metadata = true,
+                "-parent" => narrowing.without_parents = true,
+                "-nested" => narrowing.without_nested = true,
+                "-multifield" => narrowing.without_multi_fields = true,
+                other => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "Unknown field caps filter [{other}]"
+                    )));
+                }
+            }
+        }
+        Ok(narrowing)
+    }
+
+    fn has_type(&self, kind: &str) -> bool {
+        self.types.is_empty() || self.types.iter().any(|wanted| wanted == kind)
+    }
+
+    /// Whether a field that is mapped is wanted.
+    fn takes(&self, mapping: &Mapping, path: &str, kind: &str) -> bool {
+        let parents = || path.match_indices('.').map(|(end, _)| &path[..end]);
+        if self.metadata_only || !self.has_type(kind) {
+            return false;
+        }
+        let is_nested = self.without_nested && parents().any(|parent| mapping.nested(parent).is_some());
+        let is_multi = self.without_multi_fields && parents().any(|parent| mapping.object(parent).is_none());
+        !is_nested && !is_multi
+    }
+}
+
+fn collect(
+    found: &mut Capabilities,
+    index: &str,
+    mapping: &Mapping,
+    patterns: &[String],
+    narrowing: &Narrowing,
+) {
+    let wanted = |path: &str| patterns.iter().any(|pattern| wildcard::matches(pattern, path));
+    let mut add = |path: &str, kind: &str, is_metadata: bool, searchable: bool, aggregatable: bool| {
+        let capability = found.entry(path.to_owned()).or_default().entry(kind.to_owned()).or_default();
+        if capability.indices.last().is_some_and(|last| last == index) {
+            return;
+        }
+        capability.is_metadata = is_metadata;
+        capability.indices.push(index.to_owned());
+        if !searchable {
+            capability.not_searchable.push(index.to_owned());
+        }
+        if !aggregatable {
+            capability.not_aggregatable.push(index.to_owned());
+        }
+        capability.metrics.push(mapping.parameter(path, "time_series_metric").unwrap_or_default());
+        match mapping.parameter(path, "time_series_dimension") {
+            Some(Value::Bool(true)) => capability.dimension_of.push(index.to_owned()),
+            _ => capability.not_dimension_of.push(index.to_owned()),
+        }
+        let meta = mapping.parameter(path, "meta");
+        for (name, value) in meta.as_ref().and_then(Value::as_object).into_iter().flatten() {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            capability.meta.entry(name.clone()).or_default().insert(text);
+        }
+    };
+    for (name, searchable, aggregatable) in METADATA_FIELDS {
+        if wanted(name) && !narrowing.without_metadata && narrowing.has_type(name) {
+            add(name, name, true, *searchable, *aggregatable);
+        }
+    }
+    let mapped = mapping.fields()[reserved::COUNT..].iter();
+    let shown = mapped.filter(|field| {
+        mapping.field(&field.path).is_some_and(|shown| std::sync::Arc::ptr_eq(&shown, field))
+    });
+    let named = shown.chain(mapping.runtime_fields()).map(|field| (&field.path, field));
+    for (name, field) in named.chain(mapping.aliases()) {
+        if wanted(name) && narrowing.takes(mapping, name, field.family_name()) {
+            let fielddata = mapping.parameter(&field.path, "fielddata") == Some(Value::Bool(true));
+            let (searchable, aggregatable) = (field.is_searchable(), field.is_aggregatable(fielddata));
+            add(name, field.family_name(), false, searchable, aggregatable);
+        }
+        // The objects on the way.
+        for (end, _) in name.match_indices('.') {
+            let parent = &name[..end];
+            let is_wanted = !narrowing.without_parents && !narrowing.metadata_only && wanted(parent);
+            if mapping.object(parent).is_some() && is_wanted {
+                let is_nested = mapping.nested(parent).is_some();
+                if is_nested && narrowing.without_nested {
+                    continue;
+                }
+                let kind = if is_nested { "nested" } else { "object" };
+                add(parent, kind, false, false, false);
+            }
+        }
+    }
+}
+
+fn add_unmapped(found: &mut Capabilities, indices: &[&str]) {
+    for kinds in found.values_mut() {
+        let mapped: BTreeSet<&String> = kinds.values().flat_map(|capability| &capability.indices).collect();
+        let missing: Vec<String> = indices
+            .iter()
+            .filter(|index| !mapped.iter().any(|mapped| mapped == *index))
+            .map(|index| (*index).to_owned())
+            .collect();
+        if !missing.is_empty() {
+            let capability = Capability {
+                not_searchable: missing.clone(),
+                not_aggregatable: missing.clone(),
+                indices: missing,
+                ..Capability::default()
+            };
+            kinds.insert("unmapped".to_owned(), capability);
+        }
+    }
+}
+
+fn render(found: &Capabilities) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for (path, kinds) in found {
+        let mut shown = Map::new();
+        for (kind, capability) in kinds {
+            let mut entry = json!({
+                "type": kind,
+                "metadata_field": capability.is_metadata,
+                "searchable": capability.not_searchable.is_empty(),
+                "aggregatable": capability.not_aggregatable.is_empty(),
+            });
+            if capability.not_dimension_of.is_empty() && !capability.dimension_of.is_empty() {
+                entry["time_series_dimension"] = true.into();
+            }
+            let metric = capability.metrics.first().filter(|metric| !metric.is_null());
+            let agree = capability.metrics.iter().all(|other| Some(other) == metric);
+            if let Some(metric) = metric.filter(|_| agree) {
+                entry["time_series_metric"] = metric.clone();
+            }
+            if kinds.len() > 1 {
+                entry["indices"] = json!(capability.indices);
+            }
+            // Named only where the indices disagree.
+            for (name, without) in [
+                ("non_searchable_indices", &capability.not_searchable),
+                ("non_aggregatable_indices", &capability.not_aggregatable),
+            ] {
+                if !without.is_empty() && without.len() < capability.indices.len() {
+                    entry[name] = json!(without);
+                }
+            }
+            if !capability.dimension_of.is_empty() && !capability.not_dimension_of.is_empty() {
+                entry["non_dimension_indices"] = json!(capability.not_dimension_of);
+            }
+            if !agree && capability.metrics.iter().any(|metric| !metric.is_null()) {
+                entry["metric_conflicts_indices"] = json!(capability.indices);
+            }
+            if !capability.meta.is_empty() {
+                entry["meta"] = json!(capability.meta);
+            }
+            shown.insert(kind.clone(), entry);
+        }
+        fields.insert(path.clone(), Value::Object(shown));
+    }
+    fields
+}

@@ -1,0 +1,240 @@
+//! `_msearch`: many searches in one NDJSON body; each fails alone.
+
+use limber_engine::{IndicesOptions, Placement, Result};
+use limber_mapping::RequestError;
+use limber_search::{SearchRequest, UrlParameters};
+use limber_work::{self as work, Stop};
+use serde_json::Value;
+
+use super::point_in_time::check_not_with_point_in_time;
+use super::search::{ContextIds, beginning, check_total_as_int, refused, render, without_default_pipeline};
+use crate::http::pools::PoolName;
+use crate::http::refusal::circuit_breaking;
+use crate::http::request::{Method, Request, parse_json};
+use crate::http::response::{Response, error_body};
+use crate::rest::{App, Route};
+
+/// Parameters of the URL.
+pub const PARAMETERS: &[&str] = &[
+    "allow_no_indices",
+    "ccs_minimize_roundtrips",
+    "expand_wildcards",
+    "ignore_throttled",
+    "ignore_unavailable",
+    "max_concurrent_searches",
+    "max_concurrent_shard_requests",
+    "pre_filter_shard_size",
+    "rest_total_hits_as_int",
+    "search_type",
+    "typed_keys",
+    "routing",
+];
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+/// The endpoints of this file (`_msearch`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: BOTH,
+        path: "/_msearch",
+        parameters: PARAMETERS,
+        pool: PoolName::Search,
+        handler: msearch,
+    },
+    Route {
+        methods: BOTH,
+        path: "/{index}/_msearch",
+        parameters: PARAMETERS,
+        pool: PoolName::Search,
+        handler: msearch,
+    },
+];
+
+/// More searches than this in one request are refused.
+const SEARCHES_MAX: usize = 10_000;
+
+fn msearch(app: &App, request: &Request) -> Result<Response> {
+    run(app, request, parse_json)
+}
+
+/// The answers to searches whose bodies `read` makes of the lines.
+pub fn run(app: &App, request: &Request, read: impl Fn(&[u8]) -> Result<Value>) -> Result<Response> {
+    if !request.has_body() {
+        return Err(RequestError::bad_request("parse_exception", "request body is required"));
+    }
+    if request.body.last() != Some(&b'\n') {
+        return Err(RequestError::illegal_argument(
+            "The msearch request must be terminated by a newline [\\n]",
+        ));
+    }
+    if request.number::<i64>("max_concurrent_searches")?.is_some_and(|n| n < 1) {
+        return Err(RequestError::illegal_argument("maxConcurrentSearchRequests must be positive"));
+    }
+    let total_as_int = request.flag_or("rest_total_hits_as_int", false)?;
+    let lines: Vec<&[u8]> = request.body.split(|byte| *byte == b'\n').collect();
+    let pairs: Vec<&[&[u8]]> = lines[..lines.len() - 1].chunks(2).collect();
+    if pairs.len() > SEARCHES_MAX {
+        return Err(RequestError::illegal_argument(format!(
+            "more than [{SEARCHES_MAX}] searches in one request"
+        )));
+    }
+    let mut parsed = Vec::with_capacity(pairs.len());
+    for pair in &pairs {
+        let [header, body] = pair else {
+            return Err(RequestError::illegal_argument(
+                "The msearch request must have a body line for every header line",
+            ));
+        };
+        check_work()?;
+        let header = Header::parse(header, request)?;
+        let body = read(body).and_then(|tree| header.search(&tree, body, request));
+        if let Ok(search) = &body {
+            search.validate_slice()?;
+            let routing = header.routing.as_deref().or(request.param("routing"));
+            let (index, preference) = (header.index.as_deref(), header.preference.as_deref());
+            check_not_with_point_in_time(search, index, header.options, routing, preference)?;
+            if total_as_int {
+                check_total_as_int(search)?;
+            }
+        }
+        parsed.push((header, body));
+    }
+    let started = std::time::Instant::now();
+    let mut out = Vec::new();
+    // All answers are held until the last is there.
+    let mut charge = app.node.ledger().request.charge(0, "<msearch>").map_err(|e| circuit_breaking(&e))?;
+    for (header, body) in &parsed {
+        let mut one = || -> Result<Vec<u8>> {
+            let search = body.as_ref().map_err(Clone::clone)?;
+            let (found, _) = app
+                .node
+                .search(
+                    header.index.as_deref().unwrap_or("_all"),
+                    header.options,
+                    Placement {
+                        routing: header.routing.as_deref().or(request.param("routing")),
+                        preference: header.preference.as_deref().or(request.param("preference")),
+                    },
+                    search,
+                    None,
+                    request.cancelled.clone(),
+                )
+                .map_err(|error| refused(&error))?;
+            let pit_id = search.pit.as_ref().map(|point| point.id.as_str());
+            let ids = ContextIds { pit_id, ..ContextIds::default() };
+            let bytes = render(app, &found, ids, total_as_int)?;
+            charge.grow(bytes.len() as u64, "<msearch>").map_err(|error| circuit_breaking(&error))?;
+            Ok(bytes)
+        };
+        let answer = one();
+        let bytes = answer.as_ref().map_or(0, Vec::len);
+        work::check_growth(out.len(), out.capacity(), bytes).map_err(stopped)?;
+        if !out.is_empty() {
+            out.push(b',');
+        }
+        match answer {
+            Ok(bytes) => {
+                out.extend_from_slice(&bytes[..bytes.len() - 1]);
+                out.extend_from_slice(b",\"status\":200}");
+            }
+            Err(error) => out.extend_from_slice(&crate::http::json::to_bytes(&error_body(&error), false)),
+        }
+        // An error for each of ten thousand bodies is an answer too.
+        check_work()?;
+    }
+    // What is charged from here on is the whole answer.
+    drop(charge);
+    let head = format!("{{\"took\":{},\"responses\":[", started.elapsed().as_millis());
+    out.splice(..0, head.into_bytes());
+    out.extend_from_slice(b"]}");
+    Ok(Response::raw(200, out))
+}
+
+/// Whether the request may go on.
+fn check_work() -> Result<()> {
+    work::check_beyond_deadline().map_err(stopped)
+}
+
+fn stopped(stop: Stop) -> RequestError {
+    stop.into()
+}
+
+struct Header {
+    index: Option<String>,
+    options: IndicesOptions,
+    routing: Option<String>,
+    preference: Option<String>,
+    request_cache: Option<bool>,
+    allows_partial: Option<bool>,
+    search_type: Option<String>,
+}
+
+impl Header {
+    /// The search of the body line under this header.
+    fn search(&self, body: &Value, text: &[u8], request: &Request) -> Result<SearchRequest> {
+        let mut url: Vec<(String, String)> = Vec::new();
+        let search_type = self.search_type.as_deref().or(request.param("search_type"));
+        for (name, value) in [
+            ("search_type", search_type),
+            ("typed_keys", request.param("typed_keys")),
+            ("pre_filter_shard_size", request.param("pre_filter_shard_size")),
+        ] {
+            url.extend(value.map(|value| (name.to_owned(), value.to_owned())));
+        }
+        for (name, flag) in
+            [("request_cache", self.request_cache), ("allow_partial_search_results", self.allows_partial)]
+        {
+            url.extend(flag.map(|flag| (name.to_owned(), flag.to_string())));
+        }
+        let mut parsed =
+            SearchRequest { text: Some(beginning(text)), ..SearchRequest::parse(body, &UrlParameters(url))? };
+        without_default_pipeline(&mut parsed, self.index.as_deref());
+        Ok(parsed)
+    }
+
+    fn parse(line: &[u8], request: &Request) -> Result<Header> {
+        let mut header = Header {
+            index: request.param("index").map(str::to_owned),
+            options: crate::rest::options::indices_options(request, IndicesOptions::SEARCH)?,
+            routing: None,
+            preference: None,
+            request_cache: None,
+            allows_partial: None,
+            search_type: None,
+        };
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return Ok(header);
+        }
+        let value = parse_json(line)?;
+        let Some(object) = value.as_object() else {
+            return Err(RequestError::illegal_argument("a header line of [_msearch] must be an object"));
+        };
+        let (mut unavailable, mut no_indices, mut expand) = (None, None, None);
+        for (name, value) in object {
+            let words = || match value {
+                Value::String(text) => text.clone(),
+                Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
+                other => other.to_string(),
+            };
+            let flag = || value.as_bool().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+            match name.as_str() {
+                "index" | "indices" => header.index = Some(words()),
+                "routing" => header.routing = Some(words()),
+                "search_type" | "searchType" => header.search_type = Some(words()),
+                "ignore_unavailable" | "ignoreUnavailable" => unavailable = flag(),
+                "allow_no_indices" | "allowNoIndices" => no_indices = flag(),
+                "expand_wildcards" | "expandWildcards" => expand = Some(words()),
+                "preference" => header.preference = Some(words()),
+                "request_cache" | "requestCache" => header.request_cache = flag(),
+                "allow_partial_search_results" => header.allows_partial = flag(),
+                "ccs_minimize_roundtrips" | "ignore_throttled" => {}
+                other => {
+                    return Err(RequestError::illegal_argument(format!(
+                        "key [{other}] is not supported in the metadata section"
+                    )));
+                }
+            }
+        }
+        header.options = header.options.apply(unavailable, no_indices, expand.as_deref())?;
+        Ok(header)
+    }
+}

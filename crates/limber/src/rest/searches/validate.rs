@@ -1,0 +1,129 @@
+//! `_validate/query`: can this query be parsed and bound, and how does it read?
+//!
+//! Source: `TransportValidateQueryAction`; a query that cannot be parsed is an answer here, not an error.
+
+use limber_engine::{IndicesOptions, Result};
+use limber_mapping::RequestError;
+use limber_search::{CountRequest, UrlParameters};
+use serde_json::{Map, Value, json};
+
+use crate::http::pools::PoolName;
+use crate::http::request::{Method, Request};
+use crate::http::response::Response;
+use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::{App, Route};
+
+const PARAMETERS: &[&str] = with_indices_options![
+    "all_shards",
+    "analyze_wildcard",
+    "analyzer",
+    "default_operator",
+    "df",
+    "explain",
+    "lenient",
+    "q",
+    "rewrite",
+];
+const BOTH: &[Method] = &[Method::Get, Method::Post];
+
+/// The endpoints of this file (`_validate`), for [`crate::rest::ROUTES`].
+pub const ROUTES: &[Route] = &[
+    Route {
+        methods: BOTH,
+        path: "/_validate/query",
+        parameters: PARAMETERS,
+        pool: PoolName::Search,
+        handler: validate,
+    },
+    Route {
+        methods: BOTH,
+        path: "/{index}/_validate/query",
+        parameters: PARAMETERS,
+        pool: PoolName::Search,
+        handler: validate,
+    },
+];
+
+fn validate(app: &App, request: &Request) -> Result<Response> {
+    let explain = request.flag_or("explain", false)? || request.flag_or("rewrite", false)?;
+    request.flag("all_shards")?;
+    let body = request.json()?.unwrap_or(Value::Null);
+    let parsed = match CountRequest::parse(&body, &UrlParameters(request.query.clone())) {
+        Ok(parsed) => parsed,
+        Err(error) if error.reason.contains("is not supported by Limber") => return Err(error),
+        Err(error) => {
+            let mut answer = json!({"valid": false});
+            if explain {
+                answer["error"] = java_chain(&error).into();
+            }
+            return Ok(Response::ok(answer));
+        }
+    };
+    let options = indices_options(request, IndicesOptions::SEARCH)?;
+    let index = request.param("index").unwrap_or("_all");
+    let described = app.node.describe_query(index, options, parsed.query.as_ref())?;
+    let is_valid = described.iter().all(|one| one.outcome.is_ok());
+    let mut answer = Map::new();
+    let count = described.len();
+    answer.insert("_shards".into(), json!({"total": count, "successful": count, "failed": 0}));
+    answer.insert("valid".into(), is_valid.into());
+    if explain {
+        let explanations = described.iter().map(|one| match &one.outcome {
+            Ok(text) => json!({"index": one.index, "valid": true, "explanation": text}),
+            Err(error) => {
+                let text = format!("[{}/{}] {}", one.index, one.uuid, java_chain(error));
+                json!({"index": one.index, "valid": false, "error": text})
+            }
+        });
+        answer.insert("explanations".into(), explanations.collect());
+    }
+    Ok(Response::ok(Value::Object(answer)))
+}
+
+/// The error and its causes as Java prints a chain of exceptions.
+fn java_chain(error: &RequestError) -> String {
+    let mut text = String::new();
+    let mut link = Some(error);
+    while let Some(error) = link {
+        if !text.is_empty() {
+            text.push_str("; ");
+        }
+        text.push_str(&java_class(error.kind));
+        text.push_str(": ");
+        text.push_str(&error.reason);
+        link = error.caused_by.as_deref();
+    }
+    text
+}
+
+/// `query_shard_exception` to `org.elasticsearch.index.query.QueryShardException`.
+fn java_class(kind: &str) -> String {
+    let package = match kind {
+        "illegal_argument_exception" | "number_format_exception" | "illegal_state_exception" => "java.lang",
+        "query_shard_exception" => "org.elasticsearch.index.query",
+        "named_object_not_found_exception" | "x_content_parse_exception" => "org.elasticsearch.xcontent",
+        "parsing_exception" => "org.elasticsearch.common",
+        _ => "org.elasticsearch",
+    };
+    let mut name = String::new();
+    for word in kind.split('_') {
+        let mut characters = word.chars();
+        name.extend(characters.next().map(|first| first.to_ascii_uppercase()));
+        name.push_str(characters.as_str());
+    }
+    format!("{package}.{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_read_as_java_prints_them() {
+        let error = RequestError::parsing("unknown query [x]").caused_by(RequestError::illegal_argument("y"));
+        assert_eq!(
+            java_chain(&error),
+            "org.elasticsearch.common.ParsingException: unknown query [x]; java.lang.IllegalArgumentException: y"
+        );
+    }
+}

@@ -1,0 +1,8 @@
+//! What the figures were measured under: the machine, the generator, the server's process, the time that was measured.
+
+pub(crate) mod generator;
+pub(crate) mod machine;
+pub(crate) mod measured_time;
+pub(crate) mod proc_files;
+pub(super) mod send_delay;
+pub(crate) mod server_process;

@@ -1,0 +1,290 @@
+//! What one shard found, and what is left after all shards are put together.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use crate::aggregation::metric::{Distribution, MetricState, Sketch};
+use crate::aggregation::pipeline::PipelineValue;
+
+/// The key of a terms bucket.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TermKey {
+    Long(i64),
+    Double(f64),
+    Term(Box<[u8]>),
+    /// Of `multi_terms`: one for each field.
+    Several(Box<[Key]>),
+}
+
+impl TermKey {
+    /// Ascending: numbers by value, terms by bytes.
+    pub fn compare(&self, other: &TermKey) -> std::cmp::Ordering {
+        match (self, other) {
+            (TermKey::Long(left), TermKey::Long(right)) => left.cmp(right),
+            (TermKey::Term(left), TermKey::Term(right)) => left.cmp(right),
+            (TermKey::Several(left), TermKey::Several(right)) => compare_keys(left, right),
+            (left, right) => left.as_double().total_cmp(&right.as_double()),
+        }
+    }
+
+    /// The number that pipelines and orders go on with.
+    pub fn as_double(&self) -> f64 {
+        match self {
+            TermKey::Long(value) => *value as f64,
+            TermKey::Double(value) => *value,
+            TermKey::Term(_) | TermKey::Several(_) => f64::NAN,
+        }
+    }
+}
+
+/// One bucket of a terms aggregation.
+#[derive(Debug, Clone)]
+pub struct TermBucket {
+    pub key: TermKey,
+    pub doc_count: u64,
+    /// Upper bound of the documents that shards did not report; -1: unbounded.
+    pub error: i64,
+    pub subs: Vec<Partial>,
+}
+
+/// What a shard, or all of them, found of `terms`: buckets, and what is not in them.
+#[derive(Debug, Clone, Default)]
+pub struct TermsPartial {
+    /// In the order of the request.
+    pub buckets: Vec<TermBucket>,
+    pub other_doc_count: u64,
+    /// -1: unbounded.
+    pub error: i64,
+}
+
+/// One bucket of a histogram: the key is a multiple of the interval, or an instant in milliseconds.
+#[derive(Debug, Clone)]
+pub struct KeyedBucket {
+    pub key: i64,
+    pub doc_count: u64,
+    pub subs: Vec<Partial>,
+}
+
+/// One bucket of a [`ListPartial`].
+#[derive(Debug, Clone)]
+pub struct ListBucket {
+    /// One key for each source.
+    pub keys: Box<[Key]>,
+    pub doc_count: u64,
+    /// Documents with the key in the background set; 0 where there is none.
+    pub background: u64,
+    /// How much the bucket matters, or another number that belongs to it.
+    pub score: f64,
+    /// Upper bound of the documents that shards did not report; -1: unbounded.
+    pub error: i64,
+    pub subs: Vec<Partial>,
+}
+
+impl ListBucket {
+    /// A bucket without background and error.
+    pub fn new(keys: Box<[Key]>, doc_count: u64, subs: Vec<Partial>) -> ListBucket {
+        ListBucket { keys, doc_count, background: 0, score: 0.0, error: 0, subs }
+    }
+}
+
+/// One part of a bucket's key. Ascending: nothing, numbers by value, terms by bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Key {
+    Missing,
+    Long(i64),
+    Double(f64),
+    Term(Box<[u8]>),
+}
+
+impl Key {
+    /// The order of keys: missing ones first, numbers by value, terms by bytes.
+    pub fn compare(&self, other: &Key) -> std::cmp::Ordering {
+        match (self, other) {
+            (Key::Missing, Key::Missing) => std::cmp::Ordering::Equal,
+            (Key::Missing, _) => std::cmp::Ordering::Less,
+            (_, Key::Missing) => std::cmp::Ordering::Greater,
+            (Key::Long(left), Key::Long(right)) => left.cmp(right),
+            (Key::Term(left), Key::Term(right)) => left.cmp(right),
+            (left, right) => left.as_double().total_cmp(&right.as_double()),
+        }
+    }
+
+    pub(crate) fn as_double(&self) -> f64 {
+        match self {
+            Key::Long(value) => *value as f64,
+            Key::Double(value) => *value,
+            Key::Missing | Key::Term(_) => f64::NAN,
+        }
+    }
+}
+
+/// Orders lists of keys part by part.
+pub fn compare_keys(left: &[Key], right: &[Key]) -> std::cmp::Ordering {
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left.compare(right))
+        .find(|ordering| ordering.is_ne())
+        .unwrap_or(std::cmp::Ordering::Equal)
+}
+
+/// What one shard found, as a list of buckets.
+#[derive(Debug, Clone, Default)]
+pub struct ListPartial {
+    pub buckets: Vec<ListBucket>,
+    pub other_doc_count: u64,
+    /// -1: unbounded.
+    pub error: i64,
+    /// Documents looked at, and those of the background set.
+    pub doc_count: u64,
+    pub background: u64,
+    /// Hashes of keys that may have no bucket.
+    pub refused: Vec<u64>,
+    /// A number of the whole: a rounding's place in its ladder, an interval.
+    pub number: i64,
+}
+
+impl ListPartial {
+    /// Nothing but buckets.
+    pub fn of(buckets: Vec<ListBucket>) -> ListPartial {
+        ListPartial { buckets, ..ListPartial::default() }
+    }
+}
+
+/// A bucket whose place says what it is.
+#[derive(Debug, Clone, Default)]
+pub struct Bucket {
+    pub doc_count: u64,
+    pub subs: Vec<Partial>,
+}
+
+/// The result of one aggregation in one bucket of its parent.
+#[derive(Debug, Clone)]
+pub enum Partial {
+    Metric(MetricState),
+    Cardinality(Box<Sketch>),
+    Distribution(Box<Distribution>),
+    Terms(TermsPartial),
+    /// Grids, in the order of their answer; histogram and date histogram, by ascending key until the last reduce.
+    Histogram(Vec<KeyedBucket>),
+    /// Range, date range and filters, in the order of the definition.
+    Fixed(Vec<Bucket>),
+    /// Filter, missing, and others of one bucket.
+    Single(Bucket),
+    /// Buckets that say of themselves what they are.
+    List(ListPartial),
+    /// A finding that only its aggregation knows.
+    Own(Box<dyn AnyFinding>),
+    /// What a pipeline made of others.
+    Pipeline(Box<PipelineValue>),
+    /// Nothing is shown.
+    Absent,
+}
+
+/// What an aggregation finds and puts together, in its own type; [`Partial`] holds any of them.
+pub trait Finding: Sized {
+    fn into_partial(self) -> Partial;
+    /// The finding in a partial result; nothing where that is of another type.
+    fn from_partial(partial: Partial) -> Option<Self>;
+    fn in_partial(partial: &Partial) -> Option<&Self>;
+}
+
+macro_rules! finding {
+    ($($type:ty => $variant:ident),* $(,)?) => {$(
+        impl Finding for $type {
+            fn into_partial(self) -> Partial {
+                Partial::$variant(self)
+            }
+
+            fn from_partial(partial: Partial) -> Option<Self> {
+                match partial {
+                    Partial::$variant(finding) => Some(finding),
+                    _ => None,
+                }
+            }
+
+            fn in_partial(partial: &Partial) -> Option<&Self> {
+                match partial {
+                    Partial::$variant(finding) => Some(finding),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+finding! {
+    MetricState => Metric,
+    Box<Sketch> => Cardinality,
+    Box<Distribution> => Distribution,
+    TermsPartial => Terms,
+    Vec<KeyedBucket> => Histogram,
+    Vec<Bucket> => Fixed,
+    Bucket => Single,
+    ListPartial => List,
+}
+
+/// A finding of one aggregation alone.
+pub trait OwnFinding: Any + Clone + Debug + Send + Sync {
+    /// Its only bucket, where paths lead through it.
+    fn single(&self) -> Option<&Bucket> {
+        None
+    }
+
+    /// The results below each of its buckets.
+    fn buckets_mut(&mut self) -> Vec<&mut Vec<Partial>> {
+        Vec::new()
+    }
+
+    /// Makes counts of a sample those of everything: `probability` is a document's of being in the sample.
+    fn scale(&mut self, _probability: f64) {}
+}
+
+/// An [`OwnFinding`] whose type only its aggregation knows.
+pub trait AnyFinding: Any + Debug + Send + Sync {
+    fn boxed_clone(&self) -> Box<dyn AnyFinding>;
+    fn single(&self) -> Option<&Bucket>;
+    fn buckets_mut(&mut self) -> Vec<&mut Vec<Partial>>;
+    fn scale(&mut self, probability: f64);
+}
+
+impl<T: OwnFinding> AnyFinding for T {
+    fn boxed_clone(&self) -> Box<dyn AnyFinding> {
+        Box::new(self.clone())
+    }
+
+    fn single(&self) -> Option<&Bucket> {
+        OwnFinding::single(self)
+    }
+
+    fn buckets_mut(&mut self) -> Vec<&mut Vec<Partial>> {
+        OwnFinding::buckets_mut(self)
+    }
+
+    fn scale(&mut self, probability: f64) {
+        OwnFinding::scale(self, probability);
+    }
+}
+
+impl Clone for Box<dyn AnyFinding> {
+    fn clone(&self) -> Box<dyn AnyFinding> {
+        (**self).boxed_clone()
+    }
+}
+
+impl<T: OwnFinding> Finding for T {
+    fn into_partial(self) -> Partial {
+        Partial::Own(Box::new(self))
+    }
+
+    fn from_partial(partial: Partial) -> Option<T> {
+        let Partial::Own(finding) = partial else { return None };
+        let any: Box<dyn Any> = finding;
+        any.downcast().ok().map(|finding| *finding)
+    }
+
+    fn in_partial(partial: &Partial) -> Option<&T> {
+        let Partial::Own(finding) = partial else { return None };
+        let any: &dyn Any = &**finding;
+        any.downcast_ref()
+    }
+}

@@ -1,0 +1,240 @@
+//! What the shards found, put together: "which buckets and values does the whole search have?"
+
+use limber_mapping::RequestError;
+use limber_script::ContextScript;
+use limber_work as work;
+
+use super::partial::{Bucket, Partial};
+use crate::aggregation::bind::Shape;
+use crate::aggregation::collector::ShardAggregations;
+use crate::aggregation::pipeline;
+use crate::aggregation::source::Source;
+use crate::aggregation::tree::{Aggregation, Aggregations, Kind};
+use crate::context::SearchContext;
+use crate::error::{Error, Result};
+
+/// The whole search's aggregations, ready to be shown.
+#[derive(Debug, Clone)]
+pub struct ReducedAggregations {
+    pub(in crate::aggregation) partials: Vec<Partial>,
+    pub(in crate::aggregation) shapes: Vec<Shape>,
+    bucket_count: u64,
+    /// What buckets hold beside objects, as JSON.
+    value_bytes: u64,
+}
+
+/// An object of one to three members as a tree: three places of 112 bytes, a table, and the names.
+const OBJECT_BYTES: u64 = 448;
+
+impl ReducedAggregations {
+    /// About what [`ReducedAggregations::to_json`] takes: an object a bucket, and one or more for each aggregation in it.
+    pub fn json_bytes(&self, request: &Aggregations) -> u64 {
+        (1 + self.bucket_count) * (1 + object_count(&request.list)) * OBJECT_BYTES + self.value_bytes
+    }
+}
+
+/// Objects that the aggregations of one bucket are shown as, about; those with many members count as several.
+fn object_count(list: &[Aggregation]) -> u64 {
+    let own = |aggregation: &Aggregation| {
+        aggregation.definition().map_or(1, |definition| definition.object_count())
+    };
+    list.iter().map(|aggregation| own(aggregation).max(object_count(&aggregation.subs))).sum()
+}
+
+/// Puts the shards' findings together.
+///
+/// # Errors
+/// `too_many_buckets_exception` beyond `search.max_buckets`; an order path that leads nowhere; a full memory pool.
+pub fn reduce(
+    request: &Aggregations,
+    shards: Vec<ShardAggregations>,
+    context: &SearchContext,
+) -> Result<ReducedAggregations> {
+    check_orders(&request.list).map_err(in_reduce)?;
+    let mut shapes: Vec<Shape> = Vec::new();
+    let mut all = Vec::with_capacity(shards.len());
+    for shard in shards {
+        if shapes.is_empty() {
+            shapes = shard.shapes;
+        } else {
+            shapes.iter_mut().zip(shard.shapes).for_each(|(own, other)| prefer_mapped(own, other));
+        }
+        all.push(shard.partials);
+    }
+    let mut reducer = Reducer { context, bucket_count: 0, value_bytes: 0, shapes: &shapes, path: Vec::new() };
+    let mut partials = if all.is_empty() { Vec::new() } else { reducer.subs(&request.list, all)? };
+    let (bucket_count, value_bytes) = (reducer.bucket_count, reducer.value_bytes);
+    pipeline::resolve(&request.list, &shapes, &mut partials).map_err(failed_in_reduce)?;
+    Ok(ReducedAggregations { partials, shapes, bucket_count, value_bytes })
+}
+
+fn check_orders(list: &[Aggregation]) -> std::result::Result<(), RequestError> {
+    for aggregation in list {
+        if let Some(order) = aggregation.definition().and_then(|definition| definition.order()) {
+            order.check(&aggregation.subs)?;
+        }
+        check_orders(&aggregation.subs)?;
+    }
+    Ok(())
+}
+
+/// A shard that has the field knows better how its values are shown.
+fn prefer_mapped(own: &mut Shape, other: Shape) {
+    if !own.is_mapped && other.is_mapped {
+        *own = other;
+        return;
+    }
+    own.subs.iter_mut().zip(other.subs).for_each(|(own, other)| prefer_mapped(own, other));
+}
+
+/// State of one reduce.
+#[derive(Debug)]
+pub struct Reducer<'r> {
+    context: &'r SearchContext,
+    bucket_count: u64,
+    value_bytes: u64,
+    shapes: &'r [Shape],
+    /// Places from the root down to the aggregation at hand.
+    path: Vec<usize>,
+}
+
+impl Reducer<'_> {
+    /// The search that the buckets belong to.
+    pub fn context(&self) -> &SearchContext {
+        self.context
+    }
+
+    /// `search.max_buckets`.
+    fn max_buckets(&self) -> u64 {
+        u64::from(self.context.max_buckets)
+    }
+
+    /// Tells what a bucket of the answer takes as JSON beyond an object, in bytes.
+    pub fn count_bytes(&mut self, bytes: u64) {
+        self.value_bytes = self.value_bytes.saturating_add(bytes);
+    }
+
+    /// Counts buckets of the answer before they are made.
+    pub fn count_buckets(&mut self, count: usize) -> Result<()> {
+        work::check_beyond_deadline()?;
+        self.bucket_count = self.bucket_count.saturating_add(count as u64);
+        if self.bucket_count > self.max_buckets() {
+            return Err(too_many_buckets(self.max_buckets()).into());
+        }
+        Ok(())
+    }
+
+    /// The fields of the aggregation at hand, as the shards know them.
+    pub fn sources(&self) -> &[Source] {
+        self.shape().map_or(&[], |shape| &shape.sources)
+    }
+
+    /// Refuses to go on when `count` buckets more would be too many.
+    pub fn check_buckets(&self, count: usize) -> Result<()> {
+        match self.bucket_count.saturating_add(count as u64) > self.max_buckets() {
+            true => Err(too_many_buckets(self.max_buckets()).into()),
+            false => Ok(()),
+        }
+    }
+
+    /// [`Shape::reduce_script`] of the aggregation at hand.
+    pub fn script(&self) -> Option<&std::result::Result<ContextScript, RequestError>> {
+        self.shape().and_then(|shape| shape.reduce_script.as_ref())
+    }
+
+    /// What the shards know of the aggregation at hand.
+    pub fn shape(&self) -> Option<&Shape> {
+        let (first, rest) = self.path.split_first()?;
+        rest.iter().try_fold(self.shapes.get(*first)?, |shape, &place| shape.subs.get(place))
+    }
+
+    /// The aggregations of one level in one bucket, from the shards (or merged buckets) that have the bucket.
+    pub fn subs(&mut self, list: &[Aggregation], mut parts: Vec<Vec<Partial>>) -> Result<Vec<Partial>> {
+        if list.is_empty() {
+            return Ok(Vec::new());
+        }
+        for part in &mut parts {
+            part.reverse();
+        }
+        let mut reduced = Vec::with_capacity(list.len());
+        for (place, aggregation) in list.iter().enumerate() {
+            let own: Vec<Partial> = parts.iter_mut().filter_map(Vec::pop).collect();
+            self.path.push(place);
+            let result = self.one(aggregation, own);
+            self.path.pop();
+            reduced.push(result?);
+        }
+        Ok(reduced)
+    }
+
+    fn one(&mut self, aggregation: &Aggregation, parts: Vec<Partial>) -> Result<Partial> {
+        work::check_beyond_deadline()?;
+        match &aggregation.kind {
+            Kind::Own(definition) => definition.reduce(aggregation, parts, self),
+            Kind::Pipeline(_) => Ok(Partial::Absent),
+        }
+    }
+
+    /// One bucket of several.
+    pub fn bucket(&mut self, aggregation: &Aggregation, buckets: Vec<Bucket>) -> Result<Bucket> {
+        let doc_count = buckets.iter().map(|bucket| bucket.doc_count).sum();
+        let subs = buckets.into_iter().map(|bucket| bucket.subs).collect();
+        Ok(Bucket { doc_count, subs: self.subs(&aggregation.subs, subs)? })
+    }
+
+    /// Buckets by their place, of which there are `width`.
+    pub fn fixed(
+        &mut self,
+        aggregation: &Aggregation,
+        parts: Vec<Vec<Bucket>>,
+        width: usize,
+    ) -> Result<Vec<Bucket>> {
+        // Without any part (a bucket that only fills a histogram's gap) all buckets are empty.
+        let mut columns: Vec<Vec<Bucket>> = vec![Vec::new(); width];
+        for part in parts {
+            columns.iter_mut().zip(part).for_each(|(column, bucket)| column.push(bucket));
+        }
+        self.count_buckets(columns.len())?;
+        columns.into_iter().map(|column| self.bucket(aggregation, column)).collect()
+    }
+}
+
+/// A page of [composite] larger than all buckets may be.
+pub fn too_many_composite_buckets(limit: u64, size: u64) -> RequestError {
+    RequestError::bad_request("too_many_buckets_exception",
+        format!(
+            "Trying to create too many buckets. Must be less than or equal to: [{limit}] but was [{size}]. This limit can be set by changing \
+             the [search.max_buckets] cluster level setting."
+        ),
+    )
+    .with("max_buckets", limit)
+}
+
+/// What a pipeline could not do, in what Elasticsearch wraps it in.
+fn failed_in_reduce(error: Error) -> Error {
+    match error {
+        Error::Request(cause) => in_reduce(cause).into(),
+        other => other,
+    }
+}
+
+/// Elasticsearch's `TooManyBucketsException`, inside of the exception of the phase that found it.
+fn too_many_buckets(limit: u64) -> RequestError {
+    let cause = RequestError::bad_request("too_many_buckets_exception",
+        format!(
+            "Trying to create too many buckets. Must be less than or equal to: [{limit}] but this number of buckets was exceeded. This limit \
+             can be set by changing the [search.max_buckets] cluster level setting."
+        ),
+    )
+    .with("max_buckets", limit);
+    in_reduce(cause)
+}
+
+/// What Elasticsearch wraps errors of the last reduce in.
+pub fn in_reduce(cause: RequestError) -> RequestError {
+    RequestError::bad_request("search_phase_execution_exception", "")
+        .with("phase", "fetch")
+        .with("grouped", true)
+        .with("failed_shards", serde_json::Value::Array(Vec::new()))
+        .caused_by(cause)
+}

@@ -1,0 +1,162 @@
+//! The `aggregations` object of an answer. Source: `doXContentBody` of Elasticsearch's `Internal...` aggregations.
+
+use limber_work as work;
+use serde_json::{Map, Value};
+
+use super::partial::{Bucket, Partial};
+use super::reduce::ReducedAggregations;
+use crate::aggregation::bind::Shape;
+use crate::aggregation::pipeline::PickedBucket;
+use crate::aggregation::tree::{Aggregation, Aggregations};
+use crate::aggregation::values::format::Format;
+use crate::error::Result;
+
+impl ReducedAggregations {
+    /// The object by aggregation name; with `typed_keys`, names are `type#name`.
+    ///
+    /// # Errors
+    /// There is no memory for it, or its client is gone.
+    pub fn to_json(&self, request: &Aggregations, typed_keys: bool, node_id: &str) -> Result<Value> {
+        let mut out = Map::new();
+        level(&request.list, &self.partials, &self.shapes, Writing { typed_keys, node_id }, &mut out)?;
+        Ok(Value::Object(out))
+    }
+}
+
+/// What holds for the whole answer.
+#[derive(Debug, Clone, Copy)]
+struct Writing<'w> {
+    typed_keys: bool,
+    node_id: &'w str,
+}
+
+fn level(
+    list: &[Aggregation],
+    partials: &[Partial],
+    shapes: &[Shape],
+    writing: Writing<'_>,
+    out: &mut Map<String, Value>,
+) -> Result<()> {
+    for ((aggregation, partial), shape) in list.iter().zip(partials).zip(shapes) {
+        // What each bucket of the answer shows once more (names, metadata, formats, keys) is measured here, whatever it is.
+        work::check_beyond_deadline()?;
+        if matches!(partial, Partial::Absent) {
+            continue;
+        }
+        let name = match writing.typed_keys {
+            true => format!("{}#{}", typed_name(aggregation, partial, shape), aggregation.name),
+            false => aggregation.name.clone(),
+        };
+        let mut body = Map::new();
+        if let Some(meta) = &aggregation.meta {
+            body.insert("meta".into(), Value::Object(meta.clone()));
+        }
+        if let Partial::Pipeline(made) = partial
+            && let Some(bucket) = &made.bucket
+        {
+            body.insert("bucket".into(), Value::Object(picked(list, shapes, bucket, writing)?));
+        }
+        Renderer { aggregation, shape, node_id: writing.node_id, writing }.body(partial, &mut body)?;
+        out.insert(name, Value::Object(body));
+    }
+    Ok(())
+}
+
+/// A bucket that a pipeline of this level shows.
+fn picked(
+    list: &[Aggregation],
+    shapes: &[Shape],
+    bucket: &PickedBucket,
+    writing: Writing<'_>,
+) -> Result<Map<String, Value>> {
+    let (mut list, mut shapes) = (list, shapes);
+    let mut places = bucket.places.iter().copied();
+    let mut place = places.next().expect("a path has a step");
+    for next in places {
+        (list, shapes) = (&list[place].subs, &shapes[place].subs);
+        place = next;
+    }
+    let renderer =
+        Renderer { aggregation: &list[place], shape: &shapes[place], node_id: writing.node_id, writing };
+    let head = Map::from_iter([("key".to_owned(), bucket.key.as_str().into())]);
+    renderer.bucket(head, bucket.doc_count, &bucket.subs)
+}
+
+fn typed_name(aggregation: &Aggregation, partial: &Partial, shape: &Shape) -> String {
+    match (partial, aggregation.definition()) {
+        (Partial::Pipeline(made), _) => made.typed_name.to_owned(),
+        (_, Some(definition)) => definition.typed_name(aggregation, partial, shape),
+        (_, None) => aggregation.type_name.to_owned(),
+    }
+}
+
+/// Writes one aggregation.
+pub struct Renderer<'r> {
+    pub aggregation: &'r Aggregation,
+    pub shape: &'r Shape,
+    /// For explanations of hits.
+    pub node_id: &'r str,
+    writing: Writing<'r>,
+}
+
+impl Renderer<'_> {
+    fn body(&self, partial: &Partial, out: &mut Map<String, Value>) -> Result<()> {
+        match (partial, self.aggregation.definition()) {
+            (Partial::Pipeline(made), _) => {
+                out.extend(made.body.clone());
+                Ok(())
+            }
+            (partial, Some(definition)) => definition.render(partial, self, out),
+            (_, None) => unreachable!("a pipeline makes a value of its own or none"),
+        }
+    }
+
+    /// One bucket without a key.
+    ///
+    /// # Errors
+    /// As [`Renderer::bucket`].
+    pub fn single(&self, bucket: &Bucket, out: &mut Map<String, Value>) -> Result<()> {
+        out.extend(self.bucket(Map::new(), bucket.doc_count, &bucket.subs)?);
+        Ok(())
+    }
+
+    /// `head`, then the number of documents and the results below.
+    ///
+    /// # Errors
+    /// There is no memory for all the buckets so far, or the client is gone.
+    pub fn bucket(
+        &self,
+        mut head: Map<String, Value>,
+        doc_count: u64,
+        subs: &[Partial],
+    ) -> Result<Map<String, Value>> {
+        work::check_beyond_deadline()?;
+        head.insert("doc_count".into(), doc_count.into());
+        self.subs(subs, &mut head)?;
+        Ok(head)
+    }
+
+    /// The results below a bucket.
+    ///
+    /// # Errors
+    /// As [`Renderer::bucket`].
+    pub fn subs(&self, subs: &[Partial], out: &mut Map<String, Value>) -> Result<()> {
+        level(&self.aggregation.subs, subs, &self.shape.subs, self.writing, out)
+    }
+}
+
+/// Buckets with their keys, by key or as a list.
+pub fn shown(bodies: impl Iterator<Item = Result<(String, Value)>>, keyed: bool) -> Result<Value> {
+    match keyed {
+        true => Ok(Value::Object(bodies.collect::<Result<_>>()?)),
+        false => bodies.map(|outcome| outcome.map(|(_, body)| body)).collect(),
+    }
+}
+
+/// A term as text.
+pub fn term_text(term: &[u8], format: &Format) -> String {
+    match format {
+        Format::Coded(codec) => codec.decode(term),
+        _ => String::from_utf8_lossy(term).into_owned(),
+    }
+}

@@ -1,0 +1,190 @@
+//! (Bucket of the parent, key) to bucket: dense where the keys' range allows, hashed elsewhere.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+use crate::aggregation::budget::Budget;
+use crate::error::Result;
+
+/// Slots of a dense table: 8 MiB of them.
+const SLOT_COUNT_MAX: u64 = 1 << 21;
+
+/// Counters that neighbours take turns at in [`BucketTable::count`], and the documents a bucket that it pays from.
+const LANES: usize = 4;
+const DOCS_PER_BUCKET_OF_LANES: usize = 32;
+
+/// What one bucket costs: its entry here, a slot of the table, and its share of the sub-aggregations' arrays.
+const BUCKET_BYTES: u64 = 128;
+
+/// Buckets in order of their first document.
+#[derive(Debug, Default)]
+pub struct BucketTable {
+    parents: Vec<u32>,
+    keys: Vec<i64>,
+    pub counts: Vec<u64>,
+    dense: Option<Dense>,
+    hashed: HashTable<u32>,
+    hasher: FixedState,
+    /// Of [`BucketTable::count`], lanes back to back.
+    lanes: Vec<u32>,
+}
+
+/// Slots by `parent * width + key - first`; 0 = none, otherwise bucket + 1. Parents whose slots would lie beyond the most are hashed.
+#[derive(Debug)]
+struct Dense {
+    first: i64,
+    width: u64,
+    slots: Vec<u32>,
+}
+
+impl BucketTable {
+    /// A table for keys in `range` (both included), when that is known and narrow.
+    pub fn with_range(range: Option<(i64, i64)>, budget: &Budget) -> Result<BucketTable> {
+        let mut table = BucketTable::default();
+        if let Some((first, last)) = range
+            && first <= last
+            && last.abs_diff(first) < SLOT_COUNT_MAX
+        {
+            let width = last.abs_diff(first) + 1;
+            budget.spend(width * 4)?;
+            table.dense = Some(Dense { first, width, slots: vec![0; width as usize] });
+        }
+        Ok(table)
+    }
+
+    /// Counts a document in each of `buckets`. Documents of one bucket in a row need not wait for what the one before stored.
+    pub fn count(&mut self, buckets: &[u32]) {
+        let len = self.len();
+        let counts = &mut self.counts;
+        if len == 0 || buckets.len() < len * DOCS_PER_BUCKET_OF_LANES {
+            buckets.iter().for_each(|&bucket| counts[bucket as usize] += 1);
+            return;
+        }
+        self.lanes.clear();
+        self.lanes.resize(len * LANES, 0);
+        let (chunks, rest) = buckets.as_chunks::<LANES>();
+        for chunk in chunks {
+            for (lane, &bucket) in chunk.iter().enumerate() {
+                self.lanes[lane * len + bucket as usize] += 1;
+            }
+        }
+        rest.iter().for_each(|&bucket| self.lanes[bucket as usize] += 1);
+        for lane in self.lanes.chunks_exact(len) {
+            counts.iter_mut().zip(lane).for_each(|(count, &part)| *count += u64::from(part));
+        }
+    }
+
+    /// Adds the buckets of another table: their parent `p` is `parent_of[p]` here, and their key `key_of(key)`. Answers what each bucket is
+    /// here.
+    pub fn absorb(
+        &mut self,
+        other: &BucketTable,
+        parent_of: &[u32],
+        mut key_of: impl FnMut(i64) -> Result<i64>,
+        budget: &Budget,
+    ) -> Result<Vec<u32>> {
+        let mut buckets = Vec::with_capacity(other.len());
+        for ((&parent, &key), count) in other.parents.iter().zip(&other.keys).zip(&other.counts) {
+            let bucket = self.bucket(parent_of[parent as usize], key_of(key)?, budget)?;
+            self.counts[bucket as usize] += count;
+            buckets.push(bucket);
+        }
+        Ok(buckets)
+    }
+
+    /// The same buckets under other keys.
+    pub fn with_keys(
+        &self,
+        mut key_of: impl FnMut(i64) -> Result<i64>,
+        budget: &Budget,
+    ) -> Result<BucketTable> {
+        let mut table = BucketTable::default();
+        for (&parent, &key) in self.parents.iter().zip(&self.keys) {
+            table.bucket(parent, key_of(key)?, budget)?;
+        }
+        table.counts.clone_from(&self.counts);
+        Ok(table)
+    }
+
+    /// The number of buckets.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The key of a bucket. Panics where there is no such bucket.
+    pub fn key(&self, bucket: u32) -> i64 {
+        self.keys[bucket as usize]
+    }
+
+    /// The bucket, made at the first call; its count stays as it is.
+    #[inline]
+    pub fn bucket(&mut self, parent: u32, key: i64, budget: &Budget) -> Result<u32> {
+        if let Some(dense) = &mut self.dense {
+            let place = key.wrapping_sub(dense.first) as u64;
+            let slot = u64::from(parent) * dense.width + place;
+            if place < dense.width && slot < SLOT_COUNT_MAX {
+                if slot >= dense.slots.len() as u64 {
+                    // Whole rows, twice as many each time.
+                    let rows = (u64::from(parent) + 1) * 2;
+                    let wanted = (rows * dense.width).min(SLOT_COUNT_MAX) as usize;
+                    budget.spend((wanted - dense.slots.len()) as u64 * 4)?;
+                    dense.slots.resize(wanted, 0);
+                }
+                let slot = &mut dense.slots[slot as usize];
+                if *slot != 0 {
+                    return Ok(*slot - 1);
+                }
+                *slot = self.keys.len() as u32 + 1;
+                return self.add(parent, key, budget);
+            }
+        }
+        self.hashed_bucket(parent, key, budget)
+    }
+
+    fn hashed_bucket(&mut self, parent: u32, key: i64, budget: &Budget) -> Result<u32> {
+        let hash = self.hasher.hash_one((parent, key));
+        let (parents, keys) = (&self.parents, &self.keys);
+        let is_it = |&bucket: &u32| keys[bucket as usize] == key && parents[bucket as usize] == parent;
+        if let Some(&bucket) = self.hashed.find(hash, is_it) {
+            return Ok(bucket);
+        }
+        let bucket = self.add(parent, key, budget)?;
+        let (parents, keys, hasher) = (&self.parents, &self.keys, &self.hasher);
+        self.hashed.insert_unique(hash, bucket, |&bucket| {
+            hasher.hash_one((parents[bucket as usize], keys[bucket as usize]))
+        });
+        Ok(bucket)
+    }
+
+    fn add(&mut self, parent: u32, key: i64, budget: &Budget) -> Result<u32> {
+        budget.spend(BUCKET_BYTES)?;
+        let bucket = self.keys.len() as u32;
+        self.parents.push(parent);
+        self.keys.push(key);
+        self.counts.push(0);
+        Ok(bucket)
+    }
+
+    /// The buckets of each of `parents`, in order of creation.
+    pub fn by_parent(&self, parents: &[u32]) -> Vec<Vec<u32>> {
+        if let [parent] = parents {
+            let own = |bucket: &u32| self.parents[*bucket as usize] == *parent;
+            return vec![(0..self.len() as u32).filter(own).collect()];
+        }
+        let most = parents.iter().copied().max().map_or(0, |most| most as usize + 1);
+        let mut places = vec![u32::MAX; most];
+        for (place, &parent) in parents.iter().enumerate() {
+            places[parent as usize] = place as u32;
+        }
+        let mut lists = vec![Vec::new(); parents.len()];
+        for (bucket, &parent) in self.parents.iter().enumerate() {
+            if let Some(&place) = places.get(parent as usize)
+                && place != u32::MAX
+            {
+                lists[place as usize].push(bucket as u32);
+            }
+        }
+        lists
+    }
+}

@@ -1,0 +1,138 @@
+//! Documents into buckets by a key of their values, and on to the aggregations below the buckets.
+
+use super::bucket_table::BucketTable;
+use super::entries::{Emitted, Entries, Values};
+use super::known_buckets::{KnownBuckets, REFUSED};
+use crate::aggregation::budget::Budget;
+use crate::aggregation::collector::Subs;
+use crate::aggregation::findings::Findings;
+use crate::error::Result;
+
+/// Buckets by key with what is below them.
+#[derive(Debug)]
+pub struct KeyedBuckets<'s> {
+    pub table: BucketTable,
+    pub subs: Subs<'s>,
+    has_subs: bool,
+    known: KnownBuckets,
+    /// Of the batch at hand.
+    emitted: Emitted,
+    starts: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> KeyedBuckets<'s> {
+    pub(crate) fn new(table: BucketTable, subs: Subs<'s>, budget: &'s Budget) -> KeyedBuckets<'s> {
+        let has_subs = !subs.is_empty();
+        let (known, emitted) = (KnownBuckets::default(), Emitted::default());
+        KeyedBuckets { table, subs, has_subs, known, emitted, starts: Vec::new(), budget }
+    }
+
+    /// Keys have places below `width` from now on; 0: they have none. What was known of places is forgotten.
+    pub fn begin_places(&mut self, width: usize) {
+        self.known.begin(width);
+    }
+
+    /// Whether [`Self::collect_places`] can take a batch.
+    pub fn takes_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
+        Ok(entries.positions.is_none() && self.known.takes(entries, self.budget)?)
+    }
+
+    /// Counts documents that have at most one key each, whose place is known: `places[i]` is that of document `positions[i]`, or of document
+    /// `i` where there is no list. `make(table, parent, place)` gives the bucket of a place that was not met yet; `None`: it is in no bucket.
+    ///
+    /// Places have to be below the width, and [`Self::takes_places`] has to have said that the batch is taken.
+    pub fn collect_places(
+        &mut self,
+        places: &[u32],
+        positions: Option<&[u32]>,
+        entries: &Entries<'_>,
+        mut make: impl FnMut(&mut BucketTable, u32, u32) -> Result<Option<u32>>,
+    ) -> Result<()> {
+        let (known, table) = (&mut self.known, &mut self.table);
+        let fill = |buckets: &mut Vec<u32>| {
+            known.look_up(places, positions, entries, buckets, |parent, place| make(table, parent, place))
+        };
+        self.emitted.fill(positions, fill, |bucket| bucket == REFUSED)?;
+        self.table.count(self.emitted.buckets());
+        self.hand_on(entries)
+    }
+
+    /// Counts all entries of a batch, which are under one parent and have one key.
+    pub fn collect_one(&mut self, bucket: u32, entries: &Entries<'_>) -> Result<()> {
+        self.table.counts[bucket as usize] += entries.len() as u64;
+        match self.has_subs {
+            true => {
+                let bucket_count = self.table.len();
+                self.subs.collect(&Entries { buckets: None, bucket, bucket_count, ..*entries })
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Counts the values of a batch, each in the bucket of the key that `key_of(entry, value)` gives; `None`: it is in no bucket.
+    pub fn collect<T: Copy>(
+        &mut self,
+        values: &Values<'_, T>,
+        entries: &Entries<'_>,
+        mut key_of: impl FnMut(usize, T) -> Option<i64>,
+    ) -> Result<()> {
+        self.begin();
+        let mut starts = std::mem::take(&mut self.starts);
+        let mut failed = Ok(());
+        values.join(entries, &mut starts, |entry, parent, value| {
+            if failed.is_err() {
+                return;
+            }
+            let Some(key) = key_of(entry, value) else { return };
+            match self.table.bucket(parent, key, self.budget) {
+                Ok(bucket) => self.add(entry, bucket),
+                Err(error) => failed = Err(error),
+            }
+        });
+        self.starts = starts;
+        failed?;
+        self.hand_on(entries)
+    }
+
+    /// What was found; see [`Findings`].
+    pub fn take_findings(&mut self) -> Result<Findings> {
+        Ok(Findings::Keyed(Box::new(std::mem::take(&mut self.table)), self.subs.take_findings()?))
+    }
+
+    /// Adds what was found elsewhere.
+    pub fn absorb(&mut self, findings: Findings, bucket_of: &[u32]) -> Result<()> {
+        let Findings::Keyed(table, below) = findings else { return Ok(()) };
+        let buckets = self.table.absorb(&table, bucket_of, Ok, self.budget)?;
+        self.subs.absorb(below, &buckets)
+    }
+
+    /// Counts documents in the bucket of a key, below no other bucket and with nothing below it.
+    pub fn count(&mut self, key: i64, doc_count: u64) -> Result<()> {
+        let bucket = self.table.bucket(0, key, self.budget)?;
+        self.table.counts[bucket as usize] += doc_count;
+        Ok(())
+    }
+
+    /// A batch follows, entry by entry.
+    pub fn begin(&mut self) {
+        self.emitted.clear();
+    }
+
+    /// Puts the document of `entry` into `bucket`.
+    #[inline]
+    pub fn add(&mut self, entry: usize, bucket: u32) {
+        self.table.counts[bucket as usize] += 1;
+        if self.has_subs {
+            self.emitted.push(entry, bucket);
+        }
+    }
+
+    /// The batch is over.
+    pub fn hand_on(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if !self.has_subs {
+            return Ok(());
+        }
+        self.subs.collect(&self.emitted.batch(entries, self.table.len()))
+    }
+}

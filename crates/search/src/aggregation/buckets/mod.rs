@@ -1,0 +1,10 @@
+//! Documents into buckets: tables of keys, batches of documents, lists of buckets.
+
+pub(super) mod bucket_table;
+pub(super) mod combined_places;
+pub(super) mod deferred;
+pub(super) mod entries;
+pub(super) mod keyed_buckets;
+pub(super) mod known_buckets;
+pub(super) mod list;
+pub(super) mod marked;

@@ -1,0 +1,137 @@
+//! How values and keys are shown. Source: Elasticsearch's `DocValueFormat`.
+
+use std::sync::Arc;
+
+use limber_mapping::date::{DateFormat, Zone};
+use limber_mapping::number::{java_double, u64_from_sortable};
+use limber_mapping::{Field, RangeKind, RequestError, TermCodec, ValueKind};
+use serde_json::{Number, Value};
+
+use super::decimal_format::DecimalFormat;
+use crate::aggregation::options::ValuesOptions;
+
+/// A value's form as text.
+#[derive(Debug, Clone)]
+pub enum Format {
+    /// Numbers and terms as they are; nothing is shown beside them.
+    Raw,
+    /// As `Raw`, of stored unsigned longs.
+    Unsigned,
+    Boolean,
+    /// Terms that stand for a text.
+    Coded(TermCodec),
+    Date {
+        format: Arc<DateFormat>,
+        zone: Zone,
+    },
+    Decimal(Arc<DecimalFormat>),
+}
+
+impl Format {
+    /// The form of a field's values: the field type's own, changed by `format` and `time_zone`.
+    pub fn of(field: Option<&Field>, options: &ValuesOptions) -> Result<Format, RequestError> {
+        if let Some((field, codec)) = field.and_then(|field| Some((field, field.term_codec()?))) {
+            return refuse(options, field.type_name()).map(|()| Format::Coded(codec));
+        }
+        match field.map(|field| &field.values) {
+            Some(ValueKind::Date { format, .. } | ValueKind::Range(RangeKind::Date { format })) => {
+                let format = match &options.format {
+                    Some(own) => Arc::new(DateFormat::parse_list(own)?),
+                    None => format.clone(),
+                };
+                Ok(Format::Date { format, zone: zone(options)? })
+            }
+            Some(ValueKind::UnsignedLong) => match &options.format {
+                None => Ok(Format::Unsigned),
+                Some(_) => Err(RequestError::unsupported("[format] of an unsigned_long")),
+            },
+            Some(ValueKind::Bool) => refuse(options, "boolean").map(|()| Format::Boolean),
+            Some(ValueKind::Range(_)) => match (field, &options.format) {
+                (Some(field), Some(_)) => Err(RequestError::illegal_argument(format!(
+                    "Field [{}] of type [{}] does not support custom formats",
+                    field.path,
+                    field.type_name()
+                ))),
+                _ => Ok(Format::Raw),
+            },
+            Some(ValueKind::Keyword | ValueKind::Text) => refuse(options, "keyword").map(|()| Format::Raw),
+            _ => match &options.format {
+                Some(pattern) => Ok(Format::Decimal(Arc::new(DecimalFormat::parse(pattern)?))),
+                None => Ok(Format::Raw),
+            },
+        }
+    }
+
+    /// The form of dates that no field knows.
+    pub fn date(options: &ValuesOptions) -> Result<Format, RequestError> {
+        let format = match &options.format {
+            Some(own) => Arc::new(DateFormat::parse_list(own)?),
+            None => limber_mapping::date::default_format(),
+        };
+        Ok(Format::Date { format, zone: zone(options)? })
+    }
+
+    /// Whether values are shown as they are, without `key_as_string` or `value_as_string`.
+    pub fn is_raw(&self) -> bool {
+        matches!(self, Format::Raw | Format::Unsigned)
+    }
+
+    /// A double as text; dates and booleans read it as Elasticsearch's `format(double)` does.
+    pub fn text(&self, value: f64) -> String {
+        match self {
+            Format::Raw | Format::Unsigned | Format::Coded(_) => java_double(value),
+            Format::Boolean => (value != 0.0).to_string(),
+            Format::Date { format, zone } => format.format_millis_in(value as i64, zone),
+            Format::Decimal(format) => format.format(value),
+        }
+    }
+
+    /// A long as text.
+    pub fn text_of_long(&self, value: i64) -> String {
+        match self {
+            Format::Raw | Format::Coded(_) => value.to_string(),
+            Format::Unsigned => u64_from_sortable(value).to_string(),
+            Format::Boolean => (value != 0).to_string(),
+            Format::Date { format, zone } => format.format_millis_in(value, zone),
+            Format::Decimal(format) => format.format(value as f64),
+        }
+    }
+
+    /// A long as the number it is.
+    pub fn long(&self, value: i64) -> Value {
+        match self {
+            Format::Unsigned => u64_from_sortable(value).into(),
+            _ => value.into(),
+        }
+    }
+
+    /// A statistic's `..._as_string`: booleans stay booleans, dates beyond what a long holds are null, as in Elasticsearch.
+    pub fn value(&self, value: f64) -> Value {
+        match self {
+            Format::Boolean => (value != 0.0).into(),
+            Format::Date { .. } if value >= i64::MAX as f64 || value <= i64::MIN as f64 => Value::Null,
+            _ => self.text(value).into(),
+        }
+    }
+}
+
+fn refuse(options: &ValuesOptions, kind: &str) -> Result<(), RequestError> {
+    match &options.format {
+        None => Ok(()),
+        Some(_) => Err(RequestError::illegal_argument(format!(
+            "Field [{}] of type [{kind}] doesn't support formatting with format [{}]",
+            options.field,
+            options.format.as_deref().unwrap_or_default()
+        ))),
+    }
+}
+
+/// The zone of `time_zone`, UTC without one.
+pub fn zone(options: &ValuesOptions) -> Result<Zone, RequestError> {
+    options.time_zone.as_deref().map_or(Ok(Zone::Utc), Zone::parse)
+}
+
+/// A double as JSON; what JSON cannot hold becomes text, as Elasticsearch writes it.
+pub fn double(value: f64) -> Value {
+    Number::from_f64(value).map_or_else(|| java_double(value).into(), Value::Number)
+}

@@ -1,0 +1,8 @@
+//! Values and how they are shown: types, formats, sums without loss, texts of sources.
+
+pub(super) mod decimal_format;
+pub(super) mod format;
+pub(super) mod kahan;
+pub(super) mod refused;
+pub(super) mod source_texts;
+pub(super) mod value_type;

@@ -1,0 +1,79 @@
+//! Which aggregations go over fields whose values are no single terms or numbers, and what is said of the others.
+
+use limber_mapping::{ErrorClass, Field, RangeKind, RequestError};
+
+use crate::aggregation::options::ValuesOptions;
+
+/// Whether an aggregation goes over shapes. Source: Elasticsearch's `SpatialPlugin`.
+pub(in crate::aggregation) fn check_shapes(
+    field: &Field,
+    options: &ValuesOptions,
+    aggregation: &str,
+) -> Result<(), RequestError> {
+    Err(match aggregation {
+        "geo_bounds" | "value_count" | "missing" => match (&options.missing, &options.script) {
+            (None, None) => return Ok(()),
+            _ => RequestError::unsupported(format!(
+                "[missing] and [script] over the shapes of field [{}] in the aggregation [{aggregation}]",
+                field.path
+            )),
+        },
+        "geo_centroid" | "geohash_grid" | "geotile_grid" | "geohex_grid" => RequestError::new(
+            ErrorClass::Forbidden,
+            "security_exception",
+            format!("current license is non-compliant for [{aggregation} aggregation on geo_shape fields]"),
+        ),
+        "cardinality" => {
+            let path = &field.path;
+            RequestError::unsupported(format!(
+                "aggregation [{aggregation}] on field [{path}] of type [geo_shape]"
+            ))
+        }
+        _ => not_supported(field, aggregation),
+    })
+}
+
+/// Whether an aggregation goes over ranges.
+pub(in crate::aggregation) fn check_ranges(
+    field: &Field,
+    kind: &RangeKind,
+    options: &ValuesOptions,
+    aggregation: &str,
+) -> Result<(), RequestError> {
+    if options.script.is_some() {
+        return Err(RequestError::unsupported(format!(
+            "[script] over the ranges of field [{}] in the aggregation [{aggregation}]",
+            field.path
+        )));
+    }
+    let name = kind.name();
+    match (aggregation, kind) {
+        ("value_count" | "cardinality" | "missing", _) => {}
+        ("histogram", RangeKind::Ip) => {
+            return Err(RequestError::illegal_argument(format!(
+                "Expected numeric range type but found non-numeric range [{name}]"
+            )));
+        }
+        ("histogram", _) | ("date_histogram", RangeKind::Date { .. }) => {}
+        ("date_histogram", _) => {
+            return Err(RequestError::illegal_argument(format!(
+                "Expected date range type but found range type [{name}]"
+            )));
+        }
+        _ => return Err(not_supported(field, aggregation)),
+    }
+    if options.missing.is_some() {
+        return Err(RequestError::illegal_argument(
+            "Can't apply missing values on a class org.elasticsearch.search.aggregations.support.ValuesSource$Range",
+        ));
+    }
+    Ok(())
+}
+
+pub(in crate::aggregation) fn not_supported(field: &Field, aggregation: &str) -> RequestError {
+    RequestError::illegal_argument(format!(
+        "Field [{}] of type [{}] is not supported for aggregation [{aggregation}]",
+        field.path,
+        field.type_name()
+    ))
+}

@@ -1,0 +1,79 @@
+//! `value_type`: "what is a field that is not mapped, or what does a script make?"
+
+use limber_mapping::{Field, RequestError};
+use serde_json::Value;
+
+use crate::aggregation::options::Options;
+
+/// `value_type`. Source: `org.elasticsearch.search.aggregations.support.ValueType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueType {
+    Text,
+    Whole,
+    Floating,
+    Date,
+    Address,
+    Truth,
+}
+
+impl ValueType {
+    /// # Errors
+    /// It is no text, or no such type.
+    pub fn parse(value: &Value, options: &Options) -> Result<ValueType, RequestError> {
+        let refused = |what: String| {
+            RequestError::bad_request("x_content_parse_exception", format!("[{}] {what}", options.kind))
+        };
+        let Value::String(name) = value else {
+            let token = crate::json::token(value);
+            return Err(refused(format!("value_type doesn't support values of type: {token}")));
+        };
+        Ok(match name.as_str() {
+            "string" => ValueType::Text,
+            "byte" | "short" | "integer" | "long" | "number" | "numeric" => ValueType::Whole,
+            "float" | "double" => ValueType::Floating,
+            "date" => ValueType::Date,
+            "ip" => ValueType::Address,
+            "boolean" => ValueType::Truth,
+            other => {
+                let cause = RequestError::illegal_argument(format!("Unknown value type [{other}]"));
+                return Err(refused("failed to parse field [value_type]".to_owned()).caused_by(cause));
+            }
+        })
+    }
+
+    /// Its name in Elasticsearch.
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueType::Text => "string",
+            ValueType::Whole => "byte|short|integer|long",
+            ValueType::Floating => "float|double",
+            ValueType::Date => "date",
+            ValueType::Address => "ip",
+            ValueType::Truth => "boolean",
+        }
+    }
+
+    /// A field type with values of the kind.
+    pub fn field_type(self) -> &'static str {
+        match self {
+            ValueType::Text => "keyword",
+            // An unmapped field has whole numbers, as Elasticsearch's empty source of numbers has.
+            ValueType::Whole | ValueType::Floating => "long",
+            ValueType::Date => "date",
+            ValueType::Address => "ip",
+            ValueType::Truth => "boolean",
+        }
+    }
+
+    /// Whether a field's values are of the kind.
+    pub fn fits(self, field: &Field) -> bool {
+        let is_date = field.date().is_some();
+        match self {
+            ValueType::Text => field.has_keys() && !field.is_ip() && field.number_form().is_none(),
+            ValueType::Whole | ValueType::Floating => field.is_quantity(),
+            ValueType::Date => is_date,
+            ValueType::Address => field.is_ip(),
+            ValueType::Truth => field.is_bool(),
+        }
+    }
+}

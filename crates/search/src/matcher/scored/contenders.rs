@@ -1,0 +1,56 @@
+//! The documents that can still be among the best, found in the index of the values that their scores are made from.
+//!
+//! A leaf of points holds neighbouring values of some 500 documents. Where the most that any of them can score is no more than the
+//! worst wanted hit has, none is looked at. Lucene does so for `distance_feature` alone (`LongDistanceFeatureQuery#setMinCompetitiveScore`).
+
+use limber_segment::Segment;
+use limber_segment::points::Overlap;
+
+use crate::error::Result;
+use crate::matcher::SegmentBits;
+use crate::score::{Ceiling, Span};
+
+/// The documents of `segment` whose function value may be one that `beats` holds of; `None`: not known. `beats`
+/// must hold of every number above one it holds of.
+pub(crate) fn contenders(
+    ceiling: &dyn Ceiling,
+    segment: &Segment,
+    beats: impl Fn(f64) -> bool,
+) -> Result<Option<SegmentBits>> {
+    let doc_count = segment.doc_count();
+    let field = ceiling.field();
+    // Documents without a value, or with several, score by rules of their own.
+    let is_one_each = |is_single: bool, with_value: u32| is_single && with_value == doc_count;
+    let mut bits = SegmentBits::none_of(doc_count);
+    if field.is_point() {
+        let Some(places) = segment.spatial_points(&field.path)? else { return Ok(None) };
+        if !ceiling.is_of_best_value()
+            && !is_one_each(places.is_single_valued(), places.doc_count_with_value())
+        {
+            return Ok(None);
+        }
+        let cover = places.cover(|cell| match beats(ceiling.most(&Span::Places(*cell))) {
+            true => Overlap::Some,
+            false => Overlap::None,
+        });
+        places.fill_bits(&cover, |_| true, bits.words_mut())?;
+        return Ok(Some(bits));
+    }
+    let Some(points) = segment.points(&field.path)? else { return Ok(None) };
+    if !ceiling.is_of_best_value() && !is_one_each(points.is_single_valued(), points.doc_count_with_value()) {
+        return Ok(None);
+    }
+    // Neighbouring spans are filled as one.
+    let mut open: Option<(i64, i64)> = None;
+    for (min, max) in points.spans()? {
+        if beats(ceiling.most(&Span::Numbers(min, max))) {
+            open = Some((open.map_or(min, |(first, _)| first), max));
+        } else if let Some((first, last)) = open.take() {
+            points.fill_bits(first..=last, bits.words_mut())?;
+        }
+    }
+    if let Some((first, last)) = open {
+        points.fill_bits(first..=last, bits.words_mut())?;
+    }
+    Ok(Some(bits))
+}

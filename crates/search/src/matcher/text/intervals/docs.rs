@@ -1,0 +1,91 @@
+//! Documents with intervals, and their scores.
+
+use limber_segment::{DocId, Segment};
+
+use super::iterator::{BoxedIntervals, is_end};
+use super::open::{candidates, open};
+use crate::error::Result;
+use crate::matcher::BoxedMatcher;
+use crate::matcher::confirmed::{Confirm, ConfirmedDocs};
+use crate::matcher::scorer::Scorer;
+use crate::matcher::simple::NoDocs;
+use crate::matcher::text::positions::SegmentLeaves;
+use crate::primitives::IntervalsNode;
+
+struct HasInterval<'a>(BoxedIntervals<'a>);
+
+impl Confirm for HasInterval<'_> {
+    /// Positions make a candidate dear.
+    const DEARNESS: u64 = 2;
+
+    fn holds(&mut self, doc: DocId) -> Result<bool> {
+        Ok(self.0.reset(doc)? && !is_end(self.0.next()?))
+    }
+}
+
+/// The documents with an interval.
+pub(crate) fn confirmed<'a>(node: &'a IntervalsNode, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+    Ok(match open(&node.source, &mut SegmentLeaves(segment), false)? {
+        Some(intervals) => {
+            let candidates = candidates(&node.source, segment)?;
+            Box::new(ConfirmedDocs { candidates, confirm: HasInterval(intervals) })
+        }
+        None => Box::new(NoDocs),
+    })
+}
+
+/// Scores grow with the number of intervals and shrink with what is in them beside the terms.
+pub(crate) struct IntervalScorer<'a> {
+    node: &'a IntervalsNode,
+    intervals: BoxedIntervals<'a>,
+}
+
+/// `None`: no document of the segment has an interval.
+pub(crate) fn scorer<'a>(
+    node: &'a IntervalsNode,
+    segment: &'a Segment,
+) -> Result<Option<IntervalScorer<'a>>> {
+    let intervals = open(&node.source, &mut SegmentLeaves(segment), false)?;
+    Ok(intervals.map(|intervals| IntervalScorer { node, intervals }))
+}
+
+impl IntervalScorer<'_> {
+    /// Source: Lucene's `IntervalScorer`.
+    fn freq(&mut self, doc: DocId) -> Result<f32> {
+        let mut freq = 0.0f32;
+        if !self.intervals.reset(doc)? {
+            return Ok(freq);
+        }
+        while !is_end(self.intervals.next()?) {
+            let length = self.intervals.end() - self.intervals.start() + 1;
+            let weight = 1.0 / (length - self.node.extent_min + 1).max(1) as f64;
+            // Summed in double, kept in float, as Java does where it adds in place.
+            freq = (f64::from(freq) + weight) as f32;
+        }
+        Ok(freq)
+    }
+}
+
+impl Scorer for IntervalScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        for (doc, sum) in docs.iter().zip(sums) {
+            let freq = self.freq(*doc)?;
+            if freq > 0.0 {
+                *sum += f64::from(self.node.score(freq));
+            }
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(self.node.boost)
+    }
+}
+
+/// How many intervals a document has, those that hold more than terms counted for less.
+pub(crate) fn interval_freq(node: &IntervalsNode, segment: &Segment, doc: DocId) -> Result<f32> {
+    match scorer(node, segment)? {
+        Some(mut scorer) => scorer.freq(doc),
+        None => Ok(0.0),
+    }
+}

@@ -1,0 +1,11 @@
+//! Documents by terms and by where these stand.
+
+pub(super) mod exact_phrase;
+pub(crate) mod intervals;
+pub(super) mod phrase;
+pub(super) mod position_queue;
+pub(super) mod positions;
+pub(super) mod postings;
+pub(super) mod source_phrase;
+pub(crate) mod spans;
+pub(super) mod terms_set;

@@ -1,0 +1,169 @@
+//! Where a term stands in a document: "at which positions, one after the other?"
+//!
+//! Intervals and spans are made of leaves. A leaf reads the positions of one document at a time, from the postings of a segment, or has those
+//! of a text that is highlighted; what is above it never sees more than its current position.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use limber_mapping::Field;
+use limber_segment::postings::{Postings, Want};
+use limber_segment::{DocId, Segment};
+
+use crate::error::Result;
+use crate::matcher::open::{each_term, open_postings};
+use crate::primitives::{PatternTerms, too_many_terms};
+
+/// No further interval or span in the document.
+pub(crate) const NO_MORE: i64 = i64::MAX;
+
+/// Makes the leaves of a tree of intervals or spans. `None`: the term stands nowhere.
+pub(crate) trait Leaves {
+    fn term(&mut self, field: &Field, term: &[u8]) -> Result<Option<Leaf>>;
+
+    /// A leaf that stands wherever any of these terms does.
+    fn terms(&mut self, terms: &PatternTerms) -> Result<Option<Leaf>>;
+}
+
+/// One term, or several that are taken for one.
+pub(crate) struct Leaf {
+    occurrences: Occurrences,
+    /// Of the current document, ascending and distinct.
+    positions: Vec<u32>,
+    /// How many of them were passed, the current one included.
+    passed: usize,
+    scratch: Vec<u32>,
+}
+
+enum Occurrences {
+    Term(Box<Postings>),
+    Terms(AnyTerm),
+    /// Those of one text, with the places of their tokens, which are all there is.
+    Text(Vec<u32>),
+}
+
+/// Postings of several terms, of which those are moved that lie behind.
+struct AnyTerm {
+    postings: Vec<Postings>,
+    /// The next document of each.
+    queue: BinaryHeap<Reverse<(DocId, usize)>>,
+}
+
+impl AnyTerm {
+    fn new(postings: Vec<Postings>) -> AnyTerm {
+        let queue = postings.iter().enumerate().map(|(at, postings)| Reverse((postings.doc(), at))).collect();
+        AnyTerm { postings, queue }
+    }
+
+    /// Adds the positions of all terms in `doc`, unsorted.
+    fn read(&mut self, doc: DocId, scratch: &mut Vec<u32>, positions: &mut Vec<u32>) -> Result<()> {
+        let mut here = Vec::new();
+        while let Some(Reverse((next, at))) =
+            self.queue.peek().copied().filter(|Reverse((next, _))| *next <= doc)
+        {
+            self.queue.pop();
+            let postings = &mut self.postings[at];
+            let found = if next < doc { postings.advance(doc) } else { next };
+            if found == doc {
+                postings.positions(scratch);
+                positions.extend_from_slice(scratch);
+                here.push(Reverse((doc, at)));
+            } else {
+                self.queue.push(Reverse((found, at)));
+            }
+            postings.status()?;
+        }
+        // The document may be asked for once more.
+        self.queue.extend(here);
+        Ok(())
+    }
+}
+
+impl Leaf {
+    fn new(occurrences: Occurrences) -> Leaf {
+        Leaf { occurrences, positions: Vec::new(), passed: 0, scratch: Vec::new() }
+    }
+
+    /// Of a text whose tokens `places` stand at `positions`, which ascend; `None`: there are none.
+    pub fn of_text(mut positions: Vec<u32>, mut places: Vec<u32>) -> Option<Leaf> {
+        // Of several tokens at a position the first is shown.
+        let mut kept = 0;
+        for at in 0..positions.len() {
+            if kept == 0 || positions[kept - 1] != positions[at] {
+                (positions[kept], places[kept]) = (positions[at], places[at]);
+                kept += 1;
+            }
+        }
+        positions.truncate(kept);
+        places.truncate(kept);
+        let leaf = Leaf { positions, ..Leaf::new(Occurrences::Text(places)) };
+        (kept > 0).then_some(leaf)
+    }
+
+    /// Goes to a document, before its first position; false: the term is not in it. Documents ascend.
+    pub fn reset(&mut self, doc: DocId) -> Result<bool> {
+        self.passed = 0;
+        match &mut self.occurrences {
+            Occurrences::Text(_) => {}
+            Occurrences::Term(postings) => {
+                self.positions.clear();
+                if postings.advance(doc) == doc {
+                    postings.positions(&mut self.positions);
+                }
+                postings.status()?;
+            }
+            Occurrences::Terms(any) => {
+                self.positions.clear();
+                any.read(doc, &mut self.scratch, &mut self.positions)?;
+                self.positions.sort_unstable();
+                self.positions.dedup();
+            }
+        }
+        Ok(!self.positions.is_empty())
+    }
+
+    /// The next position, or [`NO_MORE`].
+    pub fn next(&mut self) -> i64 {
+        self.passed = (self.passed + 1).min(self.positions.len() + 1);
+        self.position()
+    }
+
+    /// -1 before the first.
+    pub fn position(&self) -> i64 {
+        match self.passed.checked_sub(1) {
+            None => -1,
+            Some(at) => self.positions.get(at).map_or(NO_MORE, |position| i64::from(*position)),
+        }
+    }
+
+    /// The place of the current token, where the leaf is one of a text.
+    pub fn token(&self) -> Option<u32> {
+        match &self.occurrences {
+            Occurrences::Text(places) => places.get(self.passed.checked_sub(1)?).copied(),
+            _ => None,
+        }
+    }
+}
+
+/// Leaves over the postings of a segment.
+pub(crate) struct SegmentLeaves<'s>(pub &'s Segment);
+
+impl Leaves for SegmentLeaves<'_> {
+    fn term(&mut self, field: &Field, term: &[u8]) -> Result<Option<Leaf>> {
+        let postings = open_postings(self.0, field, term, Want::Positions)?;
+        Ok(postings.map(|postings| Leaf::new(Occurrences::Term(Box::new(postings)))))
+    }
+
+    fn terms(&mut self, terms: &PatternTerms) -> Result<Option<Leaf>> {
+        let mut found = Vec::new();
+        let Some(reader) = self.0.postings_reader(&terms.field.path)? else { return Ok(None) };
+        each_term(&terms.docs, self.0, |cursor| {
+            if found.len() >= terms.count_max {
+                return Err(too_many_terms(terms).into());
+            }
+            found.push(reader.postings(&cursor.info()?, Want::Positions)?);
+            Ok(())
+        })?;
+        Ok((!found.is_empty()).then(|| Leaf::new(Occurrences::Terms(AnyTerm::new(found)))))
+    }
+}

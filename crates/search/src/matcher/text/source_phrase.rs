@@ -1,0 +1,104 @@
+//! Documents with a phrase in a field that has no positions: their sources are read and analysed once more.
+//!
+//! Source: `SourceConfirmedTextQuery`. Documents that lack a term of the phrase are never read.
+
+use limber_mapping::document::{Scratch, parse};
+use limber_mapping::{Field, FieldSink, Mapping, Nested, SpaceId};
+use limber_segment::{DocId, Segment, StoredReader};
+
+use super::phrase::phrase_freq;
+use crate::error::Result;
+use crate::matcher::confirmed::Confirm;
+use crate::primitives::PhraseNode;
+use crate::source::read_source;
+
+pub(in crate::matcher) struct SourcePhrase<'a> {
+    node: &'a PhraseNode,
+    mapping: &'a Mapping,
+    segment: &'a Segment,
+    reader: StoredReader,
+    scratch: Scratch,
+    offsets: Vec<u32>,
+    groups: Vec<Option<u32>>,
+    positions: Vec<Vec<u32>>,
+}
+
+impl<'a> SourcePhrase<'a> {
+    /// `mapping`: by which sources are read.
+    pub fn new(node: &'a PhraseNode, mapping: &'a Mapping, segment: &'a Segment) -> Self {
+        SourcePhrase {
+            node,
+            mapping,
+            segment,
+            reader: StoredReader::default(),
+            scratch: Scratch::new(),
+            offsets: node.slots.iter().map(|(offset, _)| *offset).collect(),
+            groups: node.groups(),
+            positions: vec![Vec::new(); node.slots.len()],
+        }
+    }
+}
+
+impl Confirm for SourcePhrase<'_> {
+    /// A source to read and to analyse for each.
+    const DEARNESS: u64 = 64;
+
+    fn holds(&mut self, doc: DocId) -> Result<bool> {
+        let source = read_source(self.mapping, self.segment, doc, &mut self.reader)?;
+        let mut sink = Sink {
+            node: self.node,
+            offsets: &self.offsets,
+            groups: &self.groups,
+            positions: &mut self.positions,
+            found: false,
+        };
+        // A source that was accepted once may break rules of a mapping that was changed since; what was read until then counts.
+        let _ = parse(self.mapping, &source, &mut self.scratch, &mut sink);
+        Ok(sink.found)
+    }
+}
+
+/// Looks for a phrase in each value of its field by itself: one that goes from a value to the next is none, whatever the slop.
+struct Sink<'s> {
+    node: &'s PhraseNode,
+    offsets: &'s [u32],
+    groups: &'s [Option<u32>],
+    positions: &'s mut [Vec<u32>],
+    found: bool,
+}
+
+impl FieldSink for Sink<'_> {
+    fn term(&mut self, _: &Field, _: &[u8]) {}
+
+    fn number(&mut self, _: &Field, _: i64) {}
+
+    fn text(&mut self, field: &Field, value: &str) {
+        if field.id != self.node.field.id || self.found {
+            return;
+        }
+        self.positions.iter_mut().for_each(Vec::clear);
+        let mut emit = |text: &str, position: u32| {
+            for ((_, terms), positions) in self.node.slots.iter().zip(self.positions.iter_mut()) {
+                if terms.iter().any(|term| **term == *text.as_bytes()) {
+                    positions.push(position);
+                }
+            }
+        };
+        match &field.analyzer {
+            Some(analyzer) => {
+                analyzer.tokens(value, |token| emit(token.text, token.position));
+            }
+            None => emit(value, 0),
+        }
+        self.found = self.positions.iter().all(|positions| !positions.is_empty())
+            && phrase_freq(self.positions, self.offsets, self.groups, self.node.slop) > 0.0;
+    }
+
+    fn shape(&mut self, _: &Field, _: &[i64], _: &[u8]) {}
+
+    fn begin_nested(&mut self, _: &Nested) {}
+
+    fn end_nested(&mut self, _: &Nested) {}
+
+    fn turn_to(&mut self, _: SpaceId) {}
+}

@@ -1,0 +1,48 @@
+//! Documents that no index knows: a window's are asked at once.
+
+use limber_segment::{DocId, NO_MORE_DOCS};
+
+use crate::error::Result;
+use crate::matcher::{Bits, Matcher, WINDOW};
+
+/// Says which documents match. They may be deleted, as nothing here knows that.
+pub(crate) trait Ask {
+    /// Sets the bits of those of `docs` (ascending, all of the window that begins at `start`) that match.
+    fn ask(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()>;
+}
+
+pub(crate) struct AskedDocs<A> {
+    ask: A,
+    doc_count: u32,
+    docs: Vec<DocId>,
+}
+
+impl<A: Ask> AskedDocs<A> {
+    pub(crate) fn new(ask: A, doc_count: u32) -> AskedDocs<A> {
+        AskedDocs { ask, doc_count, docs: Vec::new() }
+    }
+}
+
+impl<A: Ask> Matcher for AskedDocs<A> {
+    fn cost(&self) -> u64 {
+        // Asked last, about what all others have left.
+        u64::from(self.doc_count) * 1000
+    }
+
+    fn next(&mut self, target: DocId) -> Result<DocId> {
+        Ok(if target < self.doc_count { target } else { NO_MORE_DOCS })
+    }
+
+    fn fill(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.docs.clear();
+        self.docs.extend(start..self.doc_count.min(start.saturating_add(WINDOW)));
+        self.ask.ask(&self.docs, start, bits)
+    }
+
+    fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
+        self.docs.clear();
+        bits.append_to(start, &mut self.docs);
+        bits.clear();
+        self.ask.ask(&self.docs, start, bits)
+    }
+}

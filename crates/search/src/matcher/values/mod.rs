@@ -1,0 +1,8 @@
+//! Documents by their values: columns, points, places, shapes, runtime fields.
+
+pub(super) mod asked;
+pub(super) mod column;
+pub(super) mod places;
+pub(super) mod points;
+pub(super) mod runtime;
+pub(super) mod shapes;

@@ -1,0 +1,127 @@
+//! Documents by the values of a runtime field, which is asked about what all others have left.
+
+use limber_segment::columns::Batch;
+use limber_segment::{DocId, Segment};
+
+use super::asked::{Ask, AskedDocs};
+use crate::error::Result;
+use crate::geo::Relation;
+use crate::matcher::{Bits, BoxedMatcher};
+use crate::primitives::{Docs, TermEnd};
+use crate::script::{RuntimeField, RuntimeReader, RuntimeTerms};
+
+/// The documents of `segment` whose values `wanted` selects.
+pub(in crate::matcher) fn runtime_docs<'a>(
+    field: &'a RuntimeField,
+    wanted: &'a Docs,
+    segment: &'a Segment,
+) -> Result<BoxedMatcher<'a>> {
+    let ask = RuntimeDocs {
+        reader: field.open(segment)?,
+        is_numeric: field.field.is_numeric(),
+        wanted,
+        batch: Batch::default(),
+        terms: RuntimeTerms::default(),
+    };
+    Ok(Box::new(AskedDocs::new(ask, segment.doc_count())))
+}
+
+struct RuntimeDocs<'a> {
+    reader: RuntimeReader<'a>,
+    is_numeric: bool,
+    wanted: &'a Docs,
+    batch: Batch<i64>,
+    terms: RuntimeTerms,
+}
+
+impl Ask for RuntimeDocs<'_> {
+    fn ask(&mut self, docs: &[DocId], start: DocId, bits: &mut Bits) -> Result<()> {
+        if !self.is_numeric {
+            self.reader.terms(docs, &mut self.terms)?;
+            let mut at = 0;
+            while at < self.terms.len() {
+                let position = self.terms.positions[at];
+                let end =
+                    at + self.terms.positions[at..].iter().take_while(|other| **other == position).count();
+                if accepts(self.wanted, &mut |wanted| {
+                    (at..end).any(|at| selects_term(wanted, self.terms.term(at)))
+                }) {
+                    bits.set(docs[position as usize] - start);
+                }
+                at = end;
+            }
+            return Ok(());
+        }
+        self.reader.numbers(docs, &mut self.batch)?;
+        let values = &self.batch.values;
+        if self.batch.is_aligned() {
+            for (doc, value) in docs.iter().zip(values) {
+                if accepts(self.wanted, &mut |wanted| selects_numbers(wanted, std::slice::from_ref(value))) {
+                    bits.set(doc - start);
+                }
+            }
+            return Ok(());
+        }
+        let mut at = 0;
+        while at < values.len() {
+            let position = self.batch.positions[at];
+            let end = at + self.batch.positions[at..].iter().take_while(|other| **other == position).count();
+            if accepts(self.wanted, &mut |wanted| selects_numbers(wanted, &values[at..end])) {
+                bits.set(docs[position as usize] - start);
+            }
+            at = end;
+        }
+        Ok(())
+    }
+}
+
+/// Whether documents that all have this one term are among `docs`.
+pub(crate) fn selects_constant(docs: &Docs, term: Option<&[u8]>) -> bool {
+    term.is_some_and(|term| accepts(docs, &mut |docs| selects_term(docs, term)))
+}
+
+/// Whether a document with values is among `docs`; `selects` says so of one set.
+fn accepts(docs: &Docs, selects: &mut dyn FnMut(&Docs) -> bool) -> bool {
+    match docs {
+        Docs::AnyOf(parts) => parts.iter().any(|part| accepts(part, selects)),
+        Docs::AllOf(parts) => parts.iter().all(|part| accepts(part, selects)),
+        Docs::Exists { .. } => true,
+        one => selects(one),
+    }
+}
+
+fn selects_numbers(docs: &Docs, values: &[i64]) -> bool {
+    match docs {
+        Docs::Numbers { numbers, .. } => values.iter().any(|value| numbers.binary_search(value).is_ok()),
+        Docs::NumberRange { min, max, .. } => values.iter().any(|value| min <= value && value <= max),
+        Docs::Places { shape, relation, .. } => {
+            let inside = values.iter().filter(|value| shape.contains(**value)).count();
+            match relation {
+                Relation::Intersects => inside > 0,
+                Relation::Disjoint => inside == 0,
+                Relation::Within => inside == values.len(),
+            }
+        }
+        _ => false,
+    }
+}
+
+fn selects_term(docs: &Docs, term: &[u8]) -> bool {
+    match docs {
+        Docs::Terms { terms, .. } => terms.binary_search_by(|wanted| (**wanted).cmp(term)).is_ok(),
+        Docs::TermRange { lower, upper, .. } => is_between(term, lower, upper),
+        Docs::Automaton { automaton, .. } => automaton.accepts(term),
+        Docs::Pattern { lower, upper, pattern, .. } => {
+            is_between(term, lower, upper) && pattern.matches(term)
+        }
+        _ => false,
+    }
+}
+
+fn is_between(term: &[u8], lower: &TermEnd, upper: &TermEnd) -> bool {
+    let above =
+        lower.as_ref().is_none_or(|(end, included)| term > &end[..] || (*included && term == &end[..]));
+    let below =
+        upper.as_ref().is_none_or(|(end, included)| term < &end[..] || (*included && term == &end[..]));
+    above && below
+}

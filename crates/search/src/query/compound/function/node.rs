@@ -1,0 +1,180 @@
+//! A `function_score` query on a shard, and what it says about itself.
+
+use limber_segment::{DocId, Segment, SegmentView};
+
+use super::BoundFunction;
+use super::scorer::{Factors, FunctionScorer};
+use crate::context::ShardSnapshot;
+use crate::error::Result;
+use crate::matcher::{BoxedMatcher, BoxedScorer, ScoredEnough};
+use crate::query::bound::BoundQuery;
+use crate::query::bound_node::{BoundNode, only_matching};
+use crate::query::compound::function_score::{BoostMode, ScoreMode};
+use crate::query::required_terms::RequiredTerms;
+use crate::score::Explanation;
+
+/// A query and the functions that change its scores.
+#[derive(Debug)]
+pub(crate) struct FunctionScoreNode {
+    pub query: BoundQuery,
+    pub functions: Vec<ScoredFunction>,
+    pub score_mode: ScoreMode,
+    pub boost_mode: BoostMode,
+    /// No factor above this one counts.
+    pub max_boost: f32,
+    /// Documents that score less do not match.
+    pub min_score: Option<f32>,
+}
+
+impl FunctionScoreNode {
+    /// Whether the one function is the factor, without a mode.
+    pub fn is_single(&self) -> bool {
+        matches!(self.functions.as_slice(), [only] if only.filter.is_none())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct ScoredFunction {
+    /// `None`: every document.
+    pub filter: Option<BoundQuery>,
+    pub weight: Option<f32>,
+    /// `None`: the weight alone.
+    pub function: Option<Box<dyn BoundFunction>>,
+}
+
+impl BoundNode for FunctionScoreNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        let query = self.query.matcher(segment)?;
+        match self.min_score {
+            None => Ok(query),
+            Some(least) => {
+                let scorer = Box::new(FunctionScorer::open(self, segment)?);
+                Ok(Box::new(ScoredEnough::new(query, scorer, least)))
+            }
+        }
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        only_matching(Box::new(FunctionScorer::open(self, segment)?), self, segment, is_known)
+    }
+
+    /// Source: `FunctionScoreQuery.CustomBoostFactorWeight#explain`, `CombineFunction#explain`.
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let score = self.query.explain(segment, doc)?;
+        if self.functions.is_empty() {
+            return Ok(score);
+        }
+        let mut functions = Vec::new();
+        for function in &self.functions {
+            functions.extend(one(function, segment, doc, &score)?);
+        }
+        let factor = if functions.is_empty() {
+            Explanation::leaf(1.0, "No function matched")
+        } else if self.is_single() {
+            functions.swap_remove(0)
+        } else {
+            let mut factors = Factors::open(self, segment)?;
+            factors.compute(&[doc], &[score.value])?;
+            let text = format!("function score, score mode [{}]", self.score_mode.name());
+            Explanation::of(factors.of(0) as f32, text, functions)
+        };
+        Ok(combined(self, score, factor))
+    }
+
+    /// `function score (query, functions: [...])` as Elasticsearch prints it.
+    fn class(&self) -> &'static str {
+        "FunctionScoreQuery"
+    }
+
+    fn text(&self) -> String {
+        let functions: Vec<String> = self
+            .functions
+            .iter()
+            .map(|function| match (&function.filter, function.weight) {
+                (Some(filter), weight) => {
+                    format!("{{filter({}), weight={}}}", filter.text(), weight.unwrap_or(1.0))
+                }
+                (None, weight) => format!("{{weight={}}}", weight.unwrap_or(1.0)),
+            })
+            .collect();
+        format!("function score ({}, functions: [{}])", self.query.text(), functions.join(""))
+    }
+
+    fn parts(&self) -> Vec<&BoundQuery> {
+        let filters = self.functions.iter().filter_map(|function| function.filter.as_ref());
+        std::iter::once(&self.query).chain(filters).collect()
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut BoundQuery> {
+        let filters = self.functions.iter_mut().filter_map(|function| function.filter.as_mut());
+        std::iter::once(&mut self.query).chain(filters).collect()
+    }
+
+    fn bit_set_count(&self) -> u64 {
+        let own = self.parts().into_iter().map(|query| query.node.bit_set_count()).sum::<u64>();
+        // A least score opens everything once more.
+        if self.min_score.is_some() { 3 * own } else { 2 * own }
+    }
+
+    fn can_match(&self, shard: &ShardSnapshot) -> Result<bool> {
+        self.query.node.can_match(shard)
+    }
+
+    fn known_count(&self, view: &SegmentView) -> Result<Option<u64>> {
+        if self.min_score.is_some() { Ok(None) } else { self.query.node.known_count(view) }
+    }
+
+    fn required_terms(&self) -> RequiredTerms {
+        match self.min_score {
+            None => self.query.node.required_terms(),
+            Some(_) => RequiredTerms::Unknown,
+        }
+    }
+}
+
+/// `None` where the function's filter does not match.
+fn one(
+    function: &ScoredFunction,
+    segment: &Segment,
+    doc: DocId,
+    score: &Explanation,
+) -> Result<Option<Explanation>> {
+    if let Some(filter) = &function.filter
+        && !filter.matches_doc(segment, doc)?
+    {
+        return Ok(None);
+    }
+    let own = match &function.function {
+        Some(function) => function.explain(segment, doc, score)?,
+        None => Explanation::leaf(1.0, "constant score 1.0 - no function provided"),
+    };
+    let weighted = match function.weight {
+        Some(weight) => {
+            Explanation::of(own.value * weight, "product of:", vec![own, Explanation::leaf(weight, "weight")])
+        }
+        None => own,
+    };
+    Ok(Some(match &function.filter {
+        Some(filter) => Explanation::of(
+            weighted.value,
+            "function score, product of:",
+            vec![Explanation::leaf(1.0, format!("match filter: {}", filter.text())), weighted],
+        ),
+        None => weighted,
+    }))
+}
+
+fn combined(node: &FunctionScoreNode, score: Explanation, factor: Explanation) -> Explanation {
+    let max_boost = Explanation::leaf(node.max_boost, "maxBoost");
+    let least = Explanation::of(factor.value.min(node.max_boost), "min of:", vec![factor, max_boost]);
+    let (left, right) = (score.value, least.value);
+    let (value, text) = match node.boost_mode {
+        BoostMode::Replace => return least,
+        BoostMode::Multiply => (left * right, "function score, product of:"),
+        BoostMode::Sum => (left + right, "sum of"),
+        BoostMode::Avg => (((f64::from(left) + f64::from(right)) / 2.0) as f32, "avg of"),
+        BoostMode::Max => (left.max(right), "max of:"),
+        BoostMode::Min => (left.min(right), "min of"),
+    };
+    Explanation::of(value, text, vec![score, least])
+}

@@ -1,0 +1,233 @@
+//! Scores of a query changed by functions of its documents (Elasticsearch's `FunctionScoreQuery`).
+
+use limber_mapping::RequestError;
+use limber_mapping::number::java_float;
+use limber_segment::{DocId, Segment};
+
+use super::FunctionReader;
+use super::node::{FunctionScoreNode, ScoredFunction};
+use crate::error::Result;
+use crate::matcher::{BoxedMatcher, BoxedScorer, Scorer, SegmentBits, contenders, each_match};
+use crate::query::compound::function_score::{BoostMode, ScoreMode};
+
+/// One function on a segment.
+struct OpenFunction<'a> {
+    filter: Option<BoxedMatcher<'a>>,
+    weight: Option<f32>,
+    reader: Option<Box<dyn FunctionReader + 'a>>,
+}
+
+/// What the functions of a node make of documents and their scores, combined.
+pub(super) struct Factors<'a> {
+    node: &'a FunctionScoreNode,
+    functions: Vec<OpenFunction<'a>>,
+    /// Of one function: the documents that it applies to, by index, and its values.
+    at: Vec<usize>,
+    docs: Vec<DocId>,
+    scores: Vec<f32>,
+    values: Vec<f64>,
+    /// By document: the factor so far, and the sum of weights. No function yet: a sum of NaN.
+    factors: Vec<(f64, f64)>,
+}
+
+impl<'a> Factors<'a> {
+    /// Opens the functions and their filters on a segment.
+    pub fn open(node: &'a FunctionScoreNode, segment: &'a Segment) -> Result<Factors<'a>> {
+        let open = |function: &'a ScoredFunction| {
+            Ok(OpenFunction {
+                filter: match &function.filter {
+                    Some(filter) => Some(filter.matcher(segment)?),
+                    None => None,
+                },
+                weight: function.weight,
+                reader: match &function.function {
+                    Some(function) => Some(function.open(segment)?),
+                    None => None,
+                },
+            })
+        };
+        Ok(Factors {
+            node,
+            functions: node.functions.iter().map(open).collect::<Result<_>>()?,
+            at: Vec::new(),
+            docs: Vec::new(),
+            scores: Vec::new(),
+            values: Vec::new(),
+            factors: Vec::new(),
+        })
+    }
+
+    /// The factor of each document of one window into [`Factors::of`].
+    pub fn compute(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
+        self.factors.clear();
+        self.factors.resize(docs.len(), (1.0, f64::NAN));
+        let mode = self.node.score_mode;
+        for function in &mut self.functions {
+            self.at.clear();
+            self.docs.clear();
+            self.scores.clear();
+            match &mut function.filter {
+                // Only the first function of a document is asked where only that counts.
+                None if mode != ScoreMode::First => self.at.extend(0..docs.len()),
+                None => {
+                    let open = |at: &usize| self.factors[*at].1.is_nan();
+                    self.at.extend((0..docs.len()).filter(open));
+                }
+                Some(filter) => {
+                    let (at, factors) = (&mut self.at, &self.factors);
+                    each_match(filter, docs, |index| {
+                        if mode != ScoreMode::First || factors[index].1.is_nan() {
+                            at.push(index);
+                        }
+                    })?;
+                }
+            }
+            self.docs.extend(self.at.iter().map(|at| docs[*at]));
+            self.scores.extend(self.at.iter().map(|at| scores[*at]));
+            self.values.clear();
+            self.values.resize(self.docs.len(), 1.0);
+            if let Some(reader) = &mut function.reader {
+                reader.read(&self.docs, &self.scores, &mut self.values)?;
+            }
+            let weight = f64::from(function.weight.unwrap_or(1.0));
+            for (at, value) in self.at.iter().zip(&self.values) {
+                add(mode, &mut self.factors[*at], value * weight, weight);
+            }
+        }
+        if mode == ScoreMode::Min {
+            // Elasticsearch starts at infinity and takes that for "no function".
+            for (factor, _) in self.factors.iter_mut().filter(|(factor, _)| *factor == f64::INFINITY) {
+                *factor = 1.0;
+            }
+        }
+        if mode == ScoreMode::Avg {
+            for (factor, weights) in &mut self.factors {
+                if !weights.is_nan() {
+                    *factor = if *weights == 0.0 { 1.0 } else { *factor / *weights };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The factor for the document at this place of the batch.
+    #[inline]
+    pub fn of(&self, at: usize) -> f64 {
+        self.factors[at].0
+    }
+}
+
+/// Takes one more function into a document's factor.
+#[inline]
+fn add(mode: ScoreMode, (factor, weights): &mut (f64, f64), value: f64, weight: f64) {
+    if weights.is_nan() {
+        (*factor, *weights) = (value, weight);
+        return;
+    }
+    *weights += weight;
+    match mode {
+        ScoreMode::Multiply => *factor *= value,
+        ScoreMode::Sum | ScoreMode::Avg => *factor += value,
+        ScoreMode::First => {}
+        ScoreMode::Max => *factor = factor.max(value),
+        ScoreMode::Min => *factor = factor.min(value),
+    }
+}
+
+/// A query's scores with its functions.
+pub(super) struct FunctionScorer<'a> {
+    node: &'a FunctionScoreNode,
+    /// `None` where no score of the query enters.
+    query: Option<BoxedScorer<'a>>,
+    factors: Factors<'a>,
+    sums: Vec<f64>,
+    scores: Vec<f32>,
+}
+
+impl<'a> FunctionScorer<'a> {
+    /// Opens the query and its functions on a segment.
+    pub fn open(node: &'a FunctionScoreNode, segment: &'a Segment) -> Result<FunctionScorer<'a>> {
+        let is_replaced = node.boost_mode == BoostMode::Replace && !node.functions.is_empty();
+        let needs_scores = !is_replaced
+            || node
+                .functions
+                .iter()
+                .any(|function| function.function.as_ref().is_some_and(|inner| inner.needs_scores()));
+        let query = match needs_scores {
+            true => Some(node.query.scorer(segment, true)?),
+            false => None,
+        };
+        let factors = Factors::open(node, segment)?;
+        Ok(FunctionScorer { node, query, factors, sums: Vec::new(), scores: Vec::new() })
+    }
+
+    /// The scores of documents that the query matches.
+    fn scores(&mut self, docs: &[DocId]) -> Result<&[f32]> {
+        self.scores.clear();
+        match &mut self.query {
+            Some(query) => {
+                self.sums.clear();
+                self.sums.resize(docs.len(), 0.0);
+                query.score(docs, &mut self.sums)?;
+                self.scores.extend(self.sums.iter().map(|sum| *sum as f32));
+            }
+            None => self.scores.resize(docs.len(), 1.0),
+        }
+        if self.node.functions.is_empty() {
+            return Ok(&self.scores);
+        }
+        self.factors.compute(docs, &self.scores)?;
+        let (mode, max_boost) = (self.node.boost_mode, self.node.max_boost);
+        let mut is_valid = true;
+        for (at, score) in self.scores.iter_mut().enumerate() {
+            *score = mode.combine(*score, self.factors.of(at), max_boost);
+            is_valid &= *score >= 0.0;
+        }
+        if !is_valid && let Some(at) = self.scores.iter().position(|score| score.is_nan() || *score < 0.0) {
+            return Err(RequestError::bad_request(
+                "exception",
+                format!(
+                    "function score query returned an invalid score: {} for doc: {}",
+                    java_float(self.scores[at]),
+                    docs[at]
+                ),
+            )
+            .into());
+        }
+        Ok(&self.scores)
+    }
+}
+
+impl Scorer for FunctionScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        for (sum, score) in sums.iter_mut().zip(self.scores(docs)?) {
+            *sum += f64::from(*score);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(f32::INFINITY)
+    }
+
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
+        let Some(only) = self.node.functions.first().filter(|_| self.node.is_single()) else {
+            return Ok(None);
+        };
+        let ceiling = only.function.as_ref().and_then(|function| function.ceiling());
+        let Some(ceiling) = ceiling else { return Ok(None) };
+        let query_most = match self.query {
+            Some(_) => self.node.query.scorer(segment, true)?.max_score(0, segment.doc_count())?,
+            None => 1.0,
+        };
+        let (node, weight) = (self.node, f64::from(only.weight.unwrap_or(1.0)));
+        if weight < 0.0 || query_most.is_nan() {
+            return Ok(None);
+        }
+        let beats = |most: f64| {
+            let reached = node.boost_mode.combine(query_most, most * weight, node.max_boost);
+            reached.is_nan() || reached.next_up() >= score
+        };
+        contenders(&*ceiling, segment, beats)
+    }
+}

@@ -1,0 +1,482 @@
+//! `match` and `match_bool_prefix`: the terms that a text has under the field's search analyzer.
+
+use std::sync::Arc;
+
+use limber_mapping::analysis::{Analyzer, take_failure};
+use limber_mapping::{Field, RequestError};
+use limber_work as work;
+use serde_json::{Map, Value};
+
+use super::token_graph::{GraphTerm, Step, Stretch, is_graph, stretches};
+use super::{match_phrase, synonym};
+use crate::error::Error;
+use crate::json;
+use crate::query::bind::Binder;
+use crate::query::bound::BoundQuery;
+use crate::query::compound::bool_query::BoolNode;
+use crate::query::compound::match_all::EverythingNode;
+use crate::query::compound::minimum_should_match;
+use crate::query::parse::{Common, Parser, Query, QueryNode, check_clauses, does_not_support, single_field};
+use crate::query::term_level::fuzziness::{Fuzziness, Fuzzy};
+use crate::query::term_level::prefix;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::query) enum Operator {
+    And,
+    Or,
+}
+
+#[derive(Debug)]
+struct Match {
+    /// The query's own name, for errors.
+    query: &'static str,
+    field: String,
+    text: Value,
+    operator: Operator,
+    minimum_should_match: Option<String>,
+    analyzer: Option<String>,
+    zero_terms_all: bool,
+    lenient: bool,
+    /// The last term is a prefix.
+    is_bool_prefix: bool,
+    /// Synonyms of several words match as phrases.
+    ways_are_phrases: bool,
+    /// Terms like those of the text match too.
+    fuzzy: Option<Fuzzy>,
+}
+
+pub(in crate::query) fn parse(
+    members: &Map<String, Value>,
+    _: &mut Parser<'_>,
+) -> Result<Query, RequestError> {
+    parse_as("match", false, members)
+}
+
+pub(in crate::query) fn parse_bool_prefix(
+    members: &Map<String, Value>,
+    _: &mut Parser<'_>,
+) -> Result<Query, RequestError> {
+    parse_as("match_bool_prefix", true, members)
+}
+
+fn parse_as(
+    query: &'static str,
+    is_bool_prefix: bool,
+    members: &Map<String, Value>,
+) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (field, body) = single_field(query, members, &mut common)?.ok_or_else(no_text)?;
+    let mut node = Match {
+        query,
+        field: field.to_owned(),
+        text: Value::Null,
+        operator: Operator::Or,
+        minimum_should_match: None,
+        analyzer: None,
+        zero_terms_all: false,
+        lenient: false,
+        is_bool_prefix,
+        ways_are_phrases: true,
+        fuzzy: None,
+    };
+    let (mut fuzziness, mut fuzzy) = (None, Fuzzy::default());
+    match body {
+        Value::Object(options) => {
+            for (key, value) in options {
+                json::check_scalar("match", key, value)?;
+                match key.as_str() {
+                    "query" => node.text = value.clone(),
+                    "operator" => node.operator = operator(value)?,
+                    "minimum_should_match" => node.minimum_should_match = json::scalar_text(value),
+                    "analyzer" => node.analyzer = json::scalar_text(value),
+                    "zero_terms_query" if !is_bool_prefix => node.zero_terms_all = zero_terms(value)?,
+                    "lenient" if !is_bool_prefix => node.lenient = json::boolean(value)?,
+                    "auto_generate_synonyms_phrase_query" if !is_bool_prefix => {
+                        node.ways_are_phrases = json::boolean(value)?;
+                    }
+                    "fuzziness" if value.is_null() => {}
+                    "fuzziness" => fuzziness = Some(Fuzziness::parse(value)?),
+                    "prefix_length" => fuzzy.prefix_length = json::int(value)?,
+                    "max_expansions" => fuzzy.expansions_max = json::int(value)?,
+                    "fuzzy_rewrite" => fuzzy.rewrite = json::scalar_text(value),
+                    "fuzzy_transpositions" => fuzzy.transpositions = json::boolean(value)?,
+                    "cutoff_frequency" => {
+                        return Err(RequestError::unsupported(format_args!("[{key}] in [{query}]")));
+                    }
+                    key if common.take(key, value)? => {}
+                    key => return Err(does_not_support(query, key)),
+                }
+            }
+        }
+        Value::Array(_) => return Err(RequestError::illegal_argument("Expected text but found START_ARRAY")),
+        scalar => node.text = scalar.clone(),
+    }
+    node.fuzzy = fuzziness.map(|fuzziness| Fuzzy { fuzziness, ..fuzzy });
+    match json::scalar_text(&node.text) {
+        None => Err(no_text()),
+        Some(_) => Ok(common.query(node)),
+    }
+}
+
+pub(in crate::query) fn no_text() -> RequestError {
+    RequestError::parsing("No text specified for text query")
+}
+
+pub(in crate::query) fn operator(value: &Value) -> Result<Operator, RequestError> {
+    let text = json::scalar_text(value).unwrap_or_default();
+    match text.to_lowercase().as_str() {
+        "and" => Ok(Operator::And),
+        "or" => Ok(Operator::Or),
+        _ => Err(RequestError::illegal_argument(format!(
+            "No enum constant org.elasticsearch.index.query.Operator.{}",
+            text.to_uppercase()
+        ))),
+    }
+}
+
+/// Whether a query without terms matches everything (`all`) or nothing (`none`, the default).
+pub(in crate::query) fn zero_terms(value: &Value) -> Result<bool, RequestError> {
+    let text = json::scalar_text(value).unwrap_or_default();
+    match text.to_lowercase().as_str() {
+        "none" => Ok(false),
+        "all" => Ok(true),
+        _ => Err(RequestError::parsing(format!("Unsupported zero_terms_query value [{text}]"))),
+    }
+}
+
+/// One term of an analysed text and its position.
+pub(in crate::query) type AnalysedTerm = (Box<[u8]>, u32);
+
+/// Whether the text ends with its last term, so that this may be the beginning of a longer one.
+fn ends_with_a_term(field: &Field, analyzer: Option<&str>, text: &str, binder: &Binder<'_>) -> bool {
+    let named = analyzer.and_then(|name| binder.analyzer(name));
+    let Some(analyzer) = named.or_else(|| field.search_analyzer.clone().or_else(|| field.analyzer.clone()))
+    else {
+        return true;
+    };
+    let mut end = 0;
+    analyzer.tokens(text, |token| end = token.end as usize);
+    end == text.len()
+}
+
+/// The terms of `text`: by the named analyzer, or the field's search analyzer, or the text itself for a keyword; `splits`: in words where
+/// the keyword says so.
+pub(in crate::query) fn analyse(
+    query: &str,
+    field: &Field,
+    analyzer: Option<&str>,
+    text: &str,
+    splits: bool,
+    binder: &Binder<'_>,
+) -> Result<Vec<AnalysedTerm>, Error> {
+    let terms = analyse_graph(query, field, analyzer, text, splits, binder)?;
+    Ok(terms.into_iter().map(|GraphTerm { term, position, .. }| (term, position)).collect())
+}
+
+/// The same, with the number of positions that each term spans.
+pub(in crate::query) fn analyse_graph(
+    query: &str,
+    field: &Field,
+    analyzer: Option<&str>,
+    text: &str,
+    splits: bool,
+    binder: &Binder<'_>,
+) -> Result<Vec<GraphTerm>, Error> {
+    let named = match analyzer {
+        Some(name) => Some(
+            binder
+                .analyzer(name)
+                .ok_or_else(|| binder.query_shard(format!("[{query}] analyzer [{name}] not found")))?,
+        ),
+        None => field.search_analyzer.clone().or_else(|| field.analyzer.clone()),
+    };
+    analysed(named, field, text, splits)
+}
+
+/// As [`analyse`], of a phrase: where the field has an analyzer for phrases (`search_quote_analyzer`), by that.
+pub(in crate::query) fn analyse_phrase(
+    query: &str,
+    field: &Field,
+    analyzer: Option<&str>,
+    text: &str,
+    binder: &Binder<'_>,
+) -> Result<Vec<GraphTerm>, Error> {
+    match (analyzer, &field.search_quote_analyzer) {
+        (None, Some(quoted)) => analysed(Some(quoted.clone()), field, text, false),
+        _ => analyse_graph(query, field, analyzer, text, false, binder),
+    }
+}
+
+/// The terms of `text` by an analyzer, or the text itself for a keyword.
+fn analysed(
+    named: Option<Arc<Analyzer>>,
+    field: &Field,
+    text: &str,
+    splits: bool,
+) -> Result<Vec<GraphTerm>, Error> {
+    let mut terms: Vec<GraphTerm> = Vec::new();
+    let mut add = |text: &str, position, length| {
+        terms.push(GraphTerm { term: text.as_bytes().into(), position, length });
+    };
+    match named {
+        Some(analyzer) => {
+            drop(take_failure());
+            analyzer.tokens(text, |token| add(token.text, token.position, token.position_length));
+            if let Some(error) = take_failure() {
+                return Err(error.into());
+            }
+            // Analysis that was refused ended early: these are not all of the terms.
+            work::check_beyond_deadline()?;
+        }
+        None if splits && field.splits_queries => {
+            (0..).zip(text.split_whitespace()).for_each(|(position, word)| add(word, position, 1));
+        }
+        None => add(text, 0, 1),
+    }
+    if field.normalizer.is_some() {
+        for GraphTerm { term, .. } in &mut terms {
+            *term = field.normalize(&String::from_utf8_lossy(term)).as_bytes().into();
+        }
+    }
+    check_clauses(terms.len())?;
+    Ok(terms)
+}
+
+pub(in crate::query) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery {
+    if zero_terms_all {
+        EverythingNode { boost }.into()
+    } else {
+        BoundQuery::nothing("Matching no documents because no terms present")
+    }
+}
+
+/// All words, or so many of them as `minimum` says; `None`: there are none.
+pub(in crate::query) fn joined(
+    mut words: Vec<BoundQuery>,
+    is_and: bool,
+    minimum: Option<&str>,
+) -> Result<Option<BoundQuery>, Error> {
+    if words.len() < 2 {
+        return Ok(words.pop());
+    }
+    let mut node = BoolNode::default();
+    if is_and {
+        node.must = words;
+    } else {
+        let needed = minimum.map_or(Ok(0), |spec| minimum_should_match::required(spec, words.len()))?;
+        node.min_should_match = needed.max(1);
+        node.should = words;
+    }
+    Ok(Some(node.simplified()))
+}
+
+impl QueryNode for Match {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let Some(field) = binder.searchable_field(&self.field)? else {
+            return Ok(BoundQuery::nothing(format!("unmapped field [{}]", self.field)));
+        };
+        if !field.has_texts() || &*field.path == "_id" {
+            let bound = match &self.fuzzy {
+                Some(fuzzy) => {
+                    fuzzy.bind(binder, &field, &json::scalar_text(&self.text).unwrap_or_default(), boost)
+                }
+                None => binder.term(&self.field, &self.text, boost),
+            };
+            return match bound {
+                Err(Error::Request(error)) if self.lenient => {
+                    Ok(BoundQuery::nothing(format!("failed to parse: {}", error.reason)))
+                }
+                other => other,
+            };
+        }
+        let text = json::scalar_text(&self.text).unwrap_or_default();
+        let terms = analyse_graph(self.query, &field, self.analyzer.as_deref(), &text, true, binder)?;
+        if terms.is_empty() {
+            return Ok(no_terms(self.zero_terms_all, boost));
+        }
+        if terms.len() > 1 && is_graph(&terms) {
+            return self.bind_graph(&field, &terms, boost, binder);
+        }
+        let terms: Vec<AnalysedTerm> = terms.into_iter().map(|term| (term.term, term.position)).collect();
+        let has_prefix =
+            self.is_bool_prefix && ends_with_a_term(&field, self.analyzer.as_deref(), &text, binder);
+        self.bind_terms(&field, terms, has_prefix, boost, binder)
+    }
+}
+
+/// Any of these terms, which stand for each other.
+pub(in crate::query) fn any_of(
+    field: &Arc<Field>,
+    terms: &[Box<[u8]>],
+    boost: f32,
+    binder: &Binder<'_>,
+) -> Result<BoundQuery, Error> {
+    let mut node = BoolNode { min_should_match: 1, ..BoolNode::default() };
+    for term in terms {
+        node.should.push(binder.scored_term(field, term, boost)?);
+    }
+    Ok(node.simplified())
+}
+
+impl Match {
+    /// A clause for each place where all ways of the graph meet again (Lucene's `analyzeGraphBoolean`).
+    fn bind_graph(
+        &self,
+        field: &Arc<Field>,
+        terms: &[GraphTerm],
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
+        let stretches = stretches(terms)?;
+        let last = stretches.len().saturating_sub(1);
+        let mut bound = Vec::with_capacity(stretches.len());
+        for (number, stretch) in stretches.into_iter().enumerate() {
+            bound.push(match stretch {
+                Stretch::Terms(mut terms) if terms.len() == 1 => self.bind_word(
+                    field,
+                    terms.remove(0),
+                    self.is_bool_prefix && number == last,
+                    boost,
+                    binder,
+                )?,
+                Stretch::Terms(terms) => synonym::bind(field, terms, boost, binder)?,
+                Stretch::Ways(ways) => {
+                    let mut any = BoolNode { min_should_match: 1, ..BoolNode::default() };
+                    for way in ways {
+                        any.should.push(self.bind_way(field, way, boost, binder)?);
+                    }
+                    any.simplified()
+                }
+            });
+        }
+        let minimum = self.minimum_should_match.as_deref();
+        let joined = joined(bound, self.operator == Operator::And, minimum)?;
+        Ok(joined.unwrap_or_else(|| no_terms(self.zero_terms_all, boost)))
+    }
+
+    fn bind_word(
+        &self,
+        field: &Arc<Field>,
+        term: Box<[u8]>,
+        is_prefix: bool,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
+        let text = String::from_utf8_lossy(&term);
+        if is_prefix {
+            binder.check_expensive("[prefix] queries")?;
+            return Ok(prefix::bind_prefix(binder, field, &text, boost));
+        }
+        match &self.fuzzy {
+            Some(fuzzy) => fuzzy.bind(binder, field, &text, boost),
+            None => binder.scored_term(field, &term, boost),
+        }
+    }
+
+    /// One of several ways: its term, or a phrase of its terms, or all of them.
+    fn bind_way(
+        &self,
+        field: &Arc<Field>,
+        mut way: Vec<Step>,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
+        if way.len() == 1 {
+            return self.bind_word(field, way.remove(0).0, false, boost, binder);
+        }
+        if self.ways_are_phrases {
+            return match_phrase::bind_way(field, way, 0, boost, binder);
+        }
+        let mut all = BoolNode::default();
+        for (term, _) in way {
+            all.must.push(self.bind_word(field, term, false, boost, binder)?);
+        }
+        Ok(all.simplified())
+    }
+
+    /// A clause a position: its term, or any of its terms.
+    fn bind_positions(
+        &self,
+        field: &Arc<Field>,
+        terms: Vec<AnalysedTerm>,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<Vec<BoundQuery>, Error> {
+        let mut bound = Vec::new();
+        for group in terms.chunk_by(|(_, one), (_, other)| one == other) {
+            bound.push(match (&self.fuzzy, group) {
+                (Some(fuzzy), [(only, _)]) => {
+                    fuzzy.bind(binder, field, &String::from_utf8_lossy(only), boost)?
+                }
+                (None, [(only, _)]) => binder.scored_term(field, only, boost)?,
+                _ => {
+                    let words = group.iter().map(|(term, _)| term.clone()).collect();
+                    synonym::bind(field, words, boost, binder)?
+                }
+            });
+        }
+        Ok(bound)
+    }
+
+    fn bind_terms(
+        &self,
+        field: &Arc<Field>,
+        mut terms: Vec<AnalysedTerm>,
+        has_prefix: bool,
+        boost: f32,
+        binder: &Binder<'_>,
+    ) -> Result<BoundQuery, Error> {
+        // As in Elasticsearch, which takes the last word for a prefix only where nothing stands for it.
+        let is_alone = match &terms[..] {
+            [.., (_, before), (_, last)] => before != last,
+            _ => true,
+        };
+        let last = if has_prefix && is_alone { terms.pop() } else { None };
+        let mut positions: Vec<u32> = terms.iter().map(|(_, position)| *position).collect();
+        positions.dedup();
+        let clause_count = positions.len() + usize::from(last.is_some());
+        let has_synonyms = positions.len() < terms.len();
+        let min_should_match = match (&self.minimum_should_match, self.operator) {
+            (Some(spec), Operator::Or) if clause_count > 1 => {
+                minimum_should_match::required(spec, clause_count)?
+            }
+            _ => 0,
+        };
+        // Equal clauses become one whose boost is their sum, unless they are counted (Lucene's `BooleanQuery#rewrite`).
+        let mut clauses: Vec<(Box<[u8]>, f32)> = Vec::with_capacity(terms.len());
+        let mut bound = Vec::with_capacity(clause_count);
+        if has_synonyms {
+            bound = self.bind_positions(field, std::mem::take(&mut terms), boost, binder)?;
+        }
+        for (term, _) in terms {
+            match clauses.iter_mut().find(|(seen, _)| *seen == term) {
+                Some((_, times)) if min_should_match <= 1 => *times += 1.0,
+                _ => clauses.push((term, 1.0)),
+            }
+        }
+        for (term, times) in clauses {
+            let boost = if times == 1.0 { boost } else { boost * times };
+            bound.push(match &self.fuzzy {
+                Some(fuzzy) => fuzzy.bind(binder, field, &String::from_utf8_lossy(&term), boost)?,
+                None => binder.scored_term(field, &term, boost)?,
+            });
+        }
+        if let Some((term, _)) = last {
+            let text = String::from_utf8_lossy(&term).into_owned();
+            binder.check_expensive("[prefix] queries")?;
+            bound.push(prefix::bind_prefix(binder, field, &text, boost));
+        }
+        if bound.len() == 1 && min_should_match <= 1 {
+            return Ok(bound.remove(0));
+        }
+        let mut node = BoolNode::default();
+        match self.operator {
+            Operator::And => node.must = bound,
+            Operator::Or => {
+                node.should = bound;
+                node.min_should_match = min_should_match.max(1);
+            }
+        }
+        Ok(node.simplified())
+    }
+}

@@ -1,0 +1,202 @@
+//! `multi_match`: one text under several fields.
+//!
+//! Source: `MultiMatchQueryBuilder`, `MultiMatchQueryParser`. `best_fields` takes the best field's score, `most_fields` the sum; `cross_fields` is
+//! [`super::cross_fields`].
+
+use limber_mapping::RequestError;
+use serde_json::{Map, Value, json};
+
+use super::cross_fields::CrossFields;
+use super::match_text::zero_terms;
+use super::query_string::parse_operator;
+use crate::error::Error;
+use crate::json;
+use crate::query::bind::Binder;
+use crate::query::bound::BoundQuery;
+use crate::query::compound::dis_max::DisMax;
+use crate::query::parse::{Common, Parser, Query, QueryLimits, QueryNode, parse_query};
+
+#[derive(Debug)]
+struct MultiMatch {
+    /// Name or pattern, and boost. Empty: every field.
+    fields: Vec<(String, f32)>,
+    /// The query on one field and its options without the field.
+    query: &'static str,
+    options: Map<String, Value>,
+    tie_breaker: f32,
+    lenient: Option<bool>,
+    /// `cross_fields`.
+    is_crossed: bool,
+}
+
+pub(in crate::query) fn parse(
+    members: &Map<String, Value>,
+    _: &mut Parser<'_>,
+) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let mut kind = "best_fields".to_owned();
+    let (mut tie_breaker, mut lenient) = (None, None);
+    let (mut fields, mut options) = (Vec::new(), Map::new());
+    for (key, value) in members {
+        if key != "fields" {
+            json::check_scalar("multi_match", key, value)?;
+        }
+        match key.as_str() {
+            "query"
+            | "operator"
+            | "minimum_should_match"
+            | "analyzer"
+            | "zero_terms_query"
+            | "slop"
+            | "max_expansions"
+            | "fuzziness"
+            | "prefix_length"
+            | "fuzzy_rewrite"
+            | "fuzzy_transpositions" => {
+                options.insert(key.clone(), value.clone());
+            }
+            "auto_generate_synonyms_phrase_query" => {
+                json::boolean(value)?;
+                options.insert(key.clone(), value.clone());
+            }
+            "type" => kind = json::scalar_text(value).unwrap_or_default(),
+            "tie_breaker" => tie_breaker = Some(json::float(value)?),
+            "lenient" => lenient = Some(json::boolean(value)?),
+            "fields" => fields = parse_fields("multi_match", value)?,
+            "cutoff_frequency" => {
+                return Err(RequestError::unsupported(format_args!("[{key}] in [multi_match]")));
+            }
+            key if common.take(key, value)? => {}
+            key => {
+                return Err(RequestError::parsing(format!("[multi_match] query does not support [{key}]")));
+            }
+        }
+    }
+    if options.get("query").is_none_or(Value::is_null) {
+        return Err(RequestError::parsing("No text specified for multi_match query"));
+    }
+    if options.get("fuzziness").is_some_and(|fuzziness| !fuzziness.is_null())
+        && matches!(kind.as_str(), "phrase" | "phrase_prefix" | "cross_fields")
+    {
+        return Err(RequestError::parsing(format!("Fuzziness not allowed for type [{kind}]")));
+    }
+    options
+        .shift_remove("fuzziness")
+        .filter(|value| !value.is_null())
+        .map(|value| options.insert("fuzziness".into(), value));
+    let (query, tie) = of_kind(&kind)?;
+    keep_options_of(query, &mut options)?;
+    let (tie_breaker, is_crossed) = (tie_breaker.unwrap_or(tie), kind == "cross_fields");
+    let node = MultiMatch { fields, query, options, tie_breaker, lenient, is_crossed };
+    // A wrong option is found now, not at the shard.
+    node.on_field("_", 1.0)?;
+    Ok(common.query(node))
+}
+
+/// The query on one field, and what other fields count for beside the best one. Source: `MultiMatchQueryBuilder.Type`.
+fn of_kind(kind: &str) -> Result<(&'static str, f32), RequestError> {
+    Ok(match kind {
+        "best_fields" => ("match", 0.0),
+        "most_fields" => ("match", 1.0),
+        "phrase" => ("match_phrase", 0.0),
+        "phrase_prefix" => ("match_phrase_prefix", 0.0),
+        "bool_prefix" => ("match_bool_prefix", 1.0),
+        "cross_fields" => ("match", 0.0),
+        other => {
+            let reason = format!("failed to parse [multi_match] query type [{other}]. unknown type.");
+            return Err(RequestError::bad_request("parse_exception", reason));
+        }
+    })
+}
+
+/// Leaves out the options that the query on one field does not know, and `multi_match` takes whatever its type is.
+fn keep_options_of(query: &str, options: &mut Map<String, Value>) -> Result<(), RequestError> {
+    if query != "match" {
+        options.shift_remove("auto_generate_synonyms_phrase_query");
+    }
+    if query.starts_with("match_phrase") {
+        // Words next to each other leave these nothing to say.
+        options.shift_remove("operator");
+        options.shift_remove("minimum_should_match");
+        options.shift_remove("prefix_length");
+        options.shift_remove("fuzzy_rewrite");
+        options.shift_remove("fuzzy_transpositions");
+    }
+    if !query.starts_with("match_phrase") {
+        // As in Elasticsearch, which makes phrases of synonyms without it.
+        options.shift_remove("slop").map_or(Ok(()), |slop| json::int(&slop).map(drop))?;
+    }
+    Ok(())
+}
+
+/// `["title^2", "body"]`, or one of them.
+pub(in crate::query) fn parse_fields(query: &str, value: &Value) -> Result<Vec<(String, f32)>, RequestError> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    items
+        .iter()
+        .map(|item| {
+            let text = match item {
+                Value::String(text) => std::borrow::Cow::Borrowed(text.as_str()),
+                Value::Number(number) => number.to_string().into(),
+                Value::Bool(flag) => flag.to_string().into(),
+                Value::Array(_) | Value::Object(_) if value.is_array() => {
+                    let reason = format!("Expected text but found {}", json::token(item));
+                    return Err(RequestError::illegal_argument(reason));
+                }
+                _ => {
+                    let reason = format!("[{query}] query does not support [fields] of this type");
+                    return Err(RequestError::parsing(reason));
+                }
+            };
+            Ok(match text.rsplit_once('^') {
+                Some((field, boost)) => {
+                    let boost = boost.parse().map_err(|_| json::number_format(boost))?;
+                    (field.to_owned(), boost)
+                }
+                None => (text.into_owned(), 1.0),
+            })
+        })
+        .collect()
+}
+
+impl MultiMatch {
+    fn on_field(&self, field: &str, boost: f32) -> Result<Query, RequestError> {
+        let query = parse_query(&json!({self.query: {field: self.options}}), &QueryLimits::default())?;
+        Ok(Query { boost, ..query })
+    }
+
+    fn crossed(&self, lenient: bool) -> Result<CrossFields, RequestError> {
+        let text = |name: &str| self.options.get(name).and_then(json::scalar_text);
+        Ok(CrossFields {
+            text: text("query").unwrap_or_default(),
+            is_and: self.options.get("operator").map_or(Ok(false), parse_operator)?,
+            minimum_should_match: text("minimum_should_match"),
+            analyzer: text("analyzer"),
+            zero_terms_all: self.options.get("zero_terms_query").map_or(Ok(false), zero_terms)?,
+            tie_breaker: self.tie_breaker,
+            lenient,
+        })
+    }
+}
+
+impl QueryNode for MultiMatch {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let every = [("*".to_owned(), 1.0)];
+        let fields = if self.fields.is_empty() { &every } else { self.fields.as_slice() };
+        let lenient = self.lenient.unwrap_or(fields.iter().any(|(field, _)| field == "*"));
+        let on_field = |path: &str, weight: f32| {
+            let query = self.on_field(path, weight)?;
+            Ok(if lenient { super::lenient::lenient(query) } else { query })
+        };
+        let fields = binder.expand_fields(fields)?;
+        if self.is_crossed {
+            return self.crossed(lenient)?.bind(fields, on_field, boost, binder);
+        }
+        let queries = fields.iter().map(|(path, weight)| on_field(path, *weight));
+        let queries = queries.collect::<Result<Vec<_>, RequestError>>()?;
+        DisMax { queries, tie_breaker: self.tie_breaker }.bind(boost, binder)
+    }
+}

@@ -1,0 +1,475 @@
+//! Lucene's query language: "which clauses does this text hold?"
+//!
+//! Source: the grammar `QueryParser.jj` of Lucene's classic query parser and its `addClause`, which decides what `AND`, `OR` and
+//! the default operator make of their neighbours. Groups nest at most [`DEPTH_MAX`] deep.
+
+/// Deepest nesting of parentheses.
+const DEPTH_MAX: usize = 30;
+/// Most clauses of one text.
+const CLAUSES_MAX: usize = 4096;
+
+/// Clauses side by side, each with what stands before it.
+#[derive(Debug, Default, PartialEq)]
+pub(in crate::query) struct Tree {
+    pub clauses: Vec<(Before, Clause)>,
+}
+
+/// Conjunction and modifier before a clause.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(in crate::query) struct Before {
+    conjunction: Option<Conjunction>,
+    modifier: Option<Modifier>,
+}
+
+impl Before {
+    /// Whether the clause must not match.
+    pub fn is_prohibited(self) -> bool {
+        self.modifier == Some(Modifier::Prohibited)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Conjunction {
+    And,
+    Or,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Modifier {
+    Required,
+    Prohibited,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::query) enum Occur {
+    Must,
+    Should,
+    MustNot,
+}
+
+#[derive(Debug, PartialEq)]
+pub(in crate::query) enum Clause {
+    /// `*:*`.
+    Everything,
+    Leaf {
+        field: Option<String>,
+        leaf: Leaf,
+    },
+    Group {
+        field: Option<String>,
+        tree: Tree,
+    },
+    Boosted(Box<Clause>, f32),
+}
+
+/// Texts still hold their escapes.
+#[derive(Debug, PartialEq)]
+pub(in crate::query) enum Leaf {
+    Word(String),
+    Phrase {
+        text: String,
+        slop: Option<u32>,
+    },
+    /// With `*` or `?`.
+    Pattern(String),
+    /// Each end and whether it is included; `None`: open.
+    Range {
+        lower: Option<(String, bool)>,
+        upper: Option<(String, bool)>,
+    },
+    /// `word~`, with the number behind it.
+    Fuzzy {
+        text: String,
+        edits: Option<String>,
+    },
+    /// `/regex/`.
+    Expression(String),
+}
+
+impl Leaf {
+    /// Its text, without quotes and escapes.
+    pub fn text(&self) -> &str {
+        match self {
+            Leaf::Word(text)
+            | Leaf::Phrase { text, .. }
+            | Leaf::Pattern(text)
+            | Leaf::Fuzzy { text, .. }
+            | Leaf::Expression(text) => text,
+            Leaf::Range { .. } => "",
+        }
+    }
+}
+
+impl Tree {
+    /// What each clause is for the whole: Lucene's `QueryParserBase#addClause`.
+    pub fn occurs(&self, default_is_and: bool) -> Vec<Occur> {
+        let mut occurs: Vec<Occur> = Vec::with_capacity(self.clauses.len());
+        for (before, _) in &self.clauses {
+            if let Some(previous) = occurs.last_mut()
+                && *previous != Occur::MustNot
+            {
+                match before.conjunction {
+                    Some(Conjunction::And) => *previous = Occur::Must,
+                    Some(Conjunction::Or) if default_is_and => *previous = Occur::Should,
+                    _ => {}
+                }
+            }
+            let is_required = match (before.modifier, default_is_and) {
+                (Some(Modifier::Prohibited), _) => {
+                    occurs.push(Occur::MustNot);
+                    continue;
+                }
+                (Some(Modifier::Required), false) => true,
+                (None, false) => before.conjunction == Some(Conjunction::And),
+                (_, true) => before.conjunction != Some(Conjunction::Or),
+            };
+            occurs.push(if is_required { Occur::Must } else { Occur::Should });
+        }
+        occurs
+    }
+}
+
+/// Reads a whole text. The error is Lucene's in short.
+pub(in crate::query) fn read(text: &str) -> Result<Tree, String> {
+    let mut reader = Reader { text, characters: text.chars().collect(), at: 0, clause_count: 0 };
+    let tree = reader.tree(0)?;
+    match reader.peek() {
+        None => Ok(tree),
+        Some(_) => Err(reader.unexpected()),
+    }
+}
+
+/// The text without its backslashes.
+pub(in crate::query) fn unescape(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.as_str().strip_prefix('u').and_then(unicode) {
+                Some(escaped) => {
+                    plain.push(escaped);
+                    characters = characters.as_str()[5..].chars();
+                }
+                None => plain.extend(characters.next()),
+            },
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// The character of four hexadecimal digits (`\u00e9`).
+fn unicode(digits: &str) -> Option<char> {
+    let digits = digits.get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    characters: Vec<char>,
+    at: usize,
+    clause_count: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<char> {
+        self.characters.get(self.at).copied()
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn skip_space(&mut self) {
+        while self.peek().is_some_and(|c| c.is_whitespace() || c == '\u{3000}') {
+            self.at += 1;
+        }
+    }
+
+    fn unexpected(&self) -> String {
+        let found = self.peek().map_or("<EOF>".to_owned(), |c| c.to_string());
+        format!("Cannot parse '{}': Encountered \"{found}\" at line 1, column {}.", self.text, self.at)
+    }
+
+    /// Takes `word` when a space, a parenthesis or the end follows it.
+    fn take_operator(&mut self, word: &str) -> bool {
+        let end = self.at + word.chars().count();
+        let is_here = self.characters[self.at..].iter().copied().take(word.len()).eq(word.chars());
+        let is_whole = self.characters.get(end).is_none_or(|c| c.is_whitespace() || *c == '(');
+        if is_here && (is_whole || !word.starts_with(char::is_alphabetic)) {
+            self.at = end;
+            return true;
+        }
+        false
+    }
+
+    fn tree(&mut self, depth: usize) -> Result<Tree, String> {
+        if depth > DEPTH_MAX {
+            return Err(format!("Cannot parse: more than {DEPTH_MAX} levels of parentheses"));
+        }
+        let mut tree = Tree::default();
+        loop {
+            self.skip_space();
+            if self.peek().is_none_or(|c| c == ')') {
+                return Ok(tree);
+            }
+            if let Some(words) = self.words() {
+                let leaf = Leaf::Word(words);
+                tree.clauses.push((Before::default(), Clause::Leaf { field: None, leaf }));
+                continue;
+            }
+            let mut before = Before::default();
+            if !tree.clauses.is_empty() {
+                if self.take_operator("AND") || self.take_operator("&&") {
+                    before.conjunction = Some(Conjunction::And);
+                } else if self.take_operator("OR") || self.take_operator("||") {
+                    before.conjunction = Some(Conjunction::Or);
+                }
+                self.skip_space();
+            }
+            if self.take('+') {
+                before.modifier = Some(Modifier::Required);
+            } else if self.take('-') || self.take('!') || self.take_operator("NOT") {
+                before.modifier = Some(Modifier::Prohibited);
+            }
+            self.skip_space();
+            let clause = self.clause(depth)?;
+            tree.clauses.push((before, clause));
+        }
+    }
+
+    /// Two plain words or more side by side are one text (Lucene's `MultiTerm`); nothing is taken when there are not.
+    fn words(&mut self) -> Option<String> {
+        let start = self.at;
+        let mut text = String::new();
+        let (mut end, mut count) = (start, 0);
+        loop {
+            self.skip_space();
+            let word = self.word();
+            let is_plain = !word.is_empty()
+                && !has_wildcard(&word)
+                && !is_operator(&word)
+                && !self.peek().is_some_and(|c| matches!(c, ':' | '^' | '~' | '"' | '/' | '[' | '{' | '('));
+            if !is_plain {
+                break;
+            }
+            let after = self.at;
+            // A word before an operator belongs to that.
+            self.skip_space();
+            if count > 0 && self.is_before_operator() {
+                break;
+            }
+            if count > 0 {
+                text.push(' ');
+            }
+            text.push_str(&word);
+            count += 1;
+            end = after;
+        }
+        self.at = if count > 1 { end } else { start };
+        (count > 1).then_some(text)
+    }
+
+    fn is_before_operator(&mut self) -> bool {
+        let at = self.at;
+        let found = ["AND", "&&", "OR", "||"].into_iter().any(|word| self.take_operator(word));
+        self.at = at;
+        found
+    }
+
+    fn clause(&mut self, depth: usize) -> Result<Clause, String> {
+        self.clause_count += 1;
+        if self.clause_count > CLAUSES_MAX {
+            return Err(format!("Cannot parse: more than {CLAUSES_MAX} clauses"));
+        }
+        let field = self.field();
+        let clause = if self.take('(') {
+            let tree = self.tree(depth + 1)?;
+            if !self.take(')') || tree.clauses.is_empty() {
+                return Err(self.unexpected());
+            }
+            Clause::Group { field, tree }
+        } else {
+            match (field, self.leaf()?) {
+                (Some(field), Leaf::Pattern(text)) if field == "*" && text == "*" => Clause::Everything,
+                (field, leaf) => Clause::Leaf { field, leaf },
+            }
+        };
+        if !self.take('^') {
+            return Ok(clause);
+        }
+        let number = self.digits();
+        let boost: f32 = number.parse().map_err(|_| self.unexpected())?;
+        Ok(Clause::Boosted(Box::new(clause), boost))
+    }
+
+    /// `name:` before a clause; nothing is taken when there is none.
+    fn field(&mut self) -> Option<String> {
+        let start = self.at;
+        let name = self.word();
+        // `f\:o:x` names the field `f:o`; a bare star stands for every field.
+        let is_name = !name.is_empty() && self.peek() == Some(':') && (name == "*" || !has_wildcard(&name));
+        if is_name {
+            self.at += 1;
+            self.skip_space();
+            return Some(unescape(&name));
+        }
+        self.at = start;
+        None
+    }
+
+    fn leaf(&mut self) -> Result<Leaf, String> {
+        match self.peek() {
+            Some('"') => {
+                let text = self.quoted('"')?;
+                let mut slop = None;
+                if self.take('~') {
+                    slop = Some(self.digits().parse::<f32>().map_err(|_| self.unexpected())? as u32);
+                }
+                Ok(Leaf::Phrase { text, slop })
+            }
+            Some('/') => Ok(Leaf::Expression(self.quoted('/')?)),
+            Some('[' | '{') => self.range(),
+            Some('>' | '<') => self.comparison(),
+            _ => {
+                let word = self.word();
+                if word.is_empty() {
+                    return Err(self.unexpected());
+                }
+                if self.take('~') {
+                    let edits = Some(self.digits()).filter(|digits| !digits.is_empty());
+                    return Ok(Leaf::Fuzzy { text: word, edits });
+                }
+                Ok(if has_wildcard(&word) { Leaf::Pattern(word) } else { Leaf::Word(word) })
+            }
+        }
+    }
+
+    /// Characters of a term, escapes included.
+    fn word(&mut self) -> String {
+        let mut word = String::new();
+        while let Some(character) = self.peek() {
+            match character {
+                '\\' => {
+                    word.push('\\');
+                    self.at += 1;
+                    match self.peek() {
+                        Some(escaped) => word.push(escaped),
+                        None => break,
+                    }
+                }
+                c if c.is_whitespace() || c == '\u{3000}' => break,
+                '(' | ')' | '{' | '}' | '[' | ']' | '^' | '"' | '~' | ':' | '/' => break,
+                '+' | '-' | '!' if word.is_empty() => break,
+                c => word.push(c),
+            }
+            self.at += 1;
+        }
+        word
+    }
+
+    fn digits(&mut self) -> String {
+        let start = self.at;
+        while self.peek().is_some_and(|c| c.is_ascii_digit() || c == '.') {
+            self.at += 1;
+        }
+        self.characters[start..self.at].iter().collect()
+    }
+
+    /// The text between two marks.
+    fn quoted(&mut self, mark: char) -> Result<String, String> {
+        self.at += 1;
+        let mut text = String::new();
+        loop {
+            match self.peek() {
+                None => return Err(self.unexpected()),
+                Some('\\') => {
+                    text.push('\\');
+                    self.at += 1;
+                    text.extend(self.peek());
+                }
+                Some(c) if c == mark => {
+                    self.at += 1;
+                    return Ok(text);
+                }
+                Some(c) => text.push(c),
+            }
+            self.at += 1;
+        }
+    }
+
+    /// `[a TO b]`, `{a TO b}` and mixtures of them.
+    fn range(&mut self) -> Result<Leaf, String> {
+        let lower_included = self.peek() == Some('[');
+        self.at += 1;
+        let lower = self.end()?;
+        self.skip_space();
+        if !self.take_operator("TO") {
+            return Err(self.unexpected());
+        }
+        let upper = self.end()?;
+        self.skip_space();
+        let upper_included = match self.peek() {
+            Some(']') => true,
+            Some('}') => false,
+            _ => return Err(self.unexpected()),
+        };
+        self.at += 1;
+        let open = |text: String, included| (text != "*").then_some((text, included));
+        Ok(Leaf::Range { lower: open(lower, lower_included), upper: open(upper, upper_included) })
+    }
+
+    /// One end of a range: quoted, or up to the next space or bracket.
+    fn end(&mut self) -> Result<String, String> {
+        self.skip_space();
+        if self.peek() == Some('"') {
+            return self.quoted('"');
+        }
+        let start = self.at;
+        while self.peek().is_some_and(|c| !c.is_whitespace() && c != ']' && c != '}') {
+            self.at += 1;
+        }
+        if start == self.at {
+            return Err(self.unexpected());
+        }
+        Ok(self.characters[start..self.at].iter().collect())
+    }
+
+    /// `>a`, `>=a`, `<a`, `<=a`.
+    fn comparison(&mut self) -> Result<Leaf, String> {
+        let is_lower = self.take('>');
+        if !is_lower {
+            self.take('<');
+        }
+        let included = self.take('=');
+        let text = if self.peek() == Some('"') { self.quoted('"')? } else { self.word() };
+        if text.is_empty() {
+            return Err(self.unexpected());
+        }
+        let end = Some((text, included));
+        Ok(if is_lower {
+            Leaf::Range { lower: end, upper: None }
+        } else {
+            Leaf::Range { lower: None, upper: end }
+        })
+    }
+}
+
+fn is_operator(word: &str) -> bool {
+    matches!(word, "AND" | "OR" | "NOT" | "&&" | "||")
+}
+
+/// Whether `*` or `?` stands in the text unescaped.
+fn has_wildcard(text: &str) -> bool {
+    let mut escaped = false;
+    text.chars().any(|character| {
+        let found = !escaped && matches!(character, '*' | '?');
+        escaped = !escaped && character == '\\';
+        found
+    })
+}
+
+#[cfg(test)]
+mod tests;

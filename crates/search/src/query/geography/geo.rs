@@ -1,0 +1,71 @@
+//! What the geo queries share: which fields they take, and how they are bound.
+
+use std::sync::Arc;
+
+use limber_mapping::Field;
+use limber_mapping::geo::GeoPoint;
+
+use crate::error::Error;
+use crate::geo::{Relation, Shape, ShapeRelation, Target};
+use crate::primitives::Docs;
+use crate::query::bind::Binder;
+use crate::query::bound::BoundQuery;
+
+/// Whether a point lies on the map.
+pub(in crate::query) fn is_on_map(point: &GeoPoint) -> bool {
+    (-90.0..=90.0).contains(&point.latitude) && (-180.0..=180.0).contains(&point.longitude)
+}
+
+/// The field of places or shapes of a query; `None` when it is unmapped and that is ignored.
+pub(in crate::query) fn geo_field(
+    binder: &Binder<'_>,
+    path: &str,
+    query: &str,
+    ignore_unmapped: bool,
+) -> Result<Option<Arc<Field>>, Error> {
+    let Some(field) = binder.searchable_field(path)? else {
+        if ignore_unmapped {
+            return Ok(None);
+        }
+        return Err(binder.query_shard(format!("failed to find geo field [{path}]")).into());
+    };
+    if !(field.is_point() || field.is_shape()) {
+        return Err(binder
+            .query_shard(format!(
+                "Field [{path}] is of unsupported type [{}] for [{query}] query",
+                binder.type_name(&field)
+            ))
+            .into());
+    }
+    Ok(Some(field))
+}
+
+/// Documents with a place or shape that meets what is asked for; `text` is how explanations name it.
+pub(in crate::query) fn near(
+    field: Arc<Field>,
+    boost: f32,
+    text: String,
+    shape: impl FnOnce() -> Shape,
+    target: impl FnOnce() -> Target,
+) -> BoundQuery {
+    match field.is_shape() {
+        true => {
+            let text = format!("{}:{text}", field.path);
+            let (target, relation) = (Arc::new(target()), ShapeRelation::Intersects);
+            BoundQuery::constant(Docs::Shapes { field, target, relation }, boost, text)
+        }
+        false => places(field, shape(), Relation::Intersects, boost, text),
+    }
+}
+
+/// Documents with a place in the shape; `text` is how explanations name it.
+pub(in crate::query) fn places(
+    field: Arc<Field>,
+    shape: Shape,
+    relation: Relation,
+    boost: f32,
+    text: String,
+) -> BoundQuery {
+    let text = format!("{}:{text}", field.path);
+    BoundQuery::constant(Docs::Places { field, shape: Arc::new(shape), relation }, boost, text)
+}

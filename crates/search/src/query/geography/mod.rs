@@ -1,0 +1,8 @@
+//! Queries for places and shapes, and what they share.
+
+pub(super) mod geo;
+pub(super) mod geo_bounding_box;
+pub(super) mod geo_distance;
+pub(super) mod geo_grid;
+pub(super) mod geo_polygon;
+pub(super) mod geo_shape;

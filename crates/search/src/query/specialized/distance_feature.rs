@@ -1,0 +1,273 @@
+//! `distance_feature`: the nearer to a point or an instant, the higher the score.
+//!
+//! Source: Elasticsearch's `DistanceFeatureQueryBuilder`, Lucene's `LatLonPointDistanceFeatureQuery`, `LongDistanceFeatureQuery`.
+
+use std::sync::Arc;
+
+use limber_mapping::date::{NANOS_PER_MILLI, Resolution, Zone};
+use limber_mapping::geo::parse_point;
+use limber_mapping::geo::{ArcFrom, Unit, parse_distance};
+use limber_mapping::number::java_double;
+use limber_mapping::{Field, RequestError, ValueKind};
+use limber_segment::columns::{Batch, NumberColumn};
+use limber_segment::{DocId, Segment};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::geo::degrees;
+use crate::json;
+use crate::matcher::{self, BoxedMatcher, BoxedScorer, Scorer, SegmentBits};
+use crate::query::bind::Binder;
+use crate::query::bound::BoundQuery;
+use crate::query::bound_node::{BoundNode, constant_scorer, score_of};
+use crate::query::parse::{Common, Parser, Query, QueryNode};
+use crate::score::{Ceiling, Explanation, Span};
+
+#[derive(Debug)]
+struct DistanceFeature {
+    field: String,
+    origin: Value,
+    pivot: String,
+}
+
+/// Bound: `boost * pivot / (pivot + distance)` by a column.
+#[derive(Debug)]
+pub(crate) struct FeatureNode {
+    pub field: Arc<Field>,
+    pub origin: FeatureOrigin,
+    /// Meters, or what the field's dates count.
+    pub pivot: f64,
+    pub boost: f32,
+}
+
+#[derive(Debug)]
+pub(crate) enum FeatureOrigin {
+    Place(ArcFrom),
+    Instant(i64),
+}
+
+impl FeatureNode {
+    /// The score of a stored value.
+    #[inline]
+    pub fn score(&self, stored: i64) -> f32 {
+        let distance = match &self.origin {
+            FeatureOrigin::Place(from) => {
+                let point = limber_mapping::geo::GeoPoint::decode(stored);
+                from.meters(point.latitude, point.longitude)
+            }
+            FeatureOrigin::Instant(origin) => stored.abs_diff(*origin) as f64,
+        };
+        (f64::from(self.boost) * (self.pivot / (self.pivot + distance))) as f32
+    }
+}
+
+impl Ceiling for FeatureNode {
+    fn field(&self) -> &Field {
+        &self.field
+    }
+
+    fn is_of_best_value(&self) -> bool {
+        true
+    }
+
+    fn most(&self, span: &Span) -> f64 {
+        let distance = match (&self.origin, span) {
+            (FeatureOrigin::Place(from), Span::Places(cell)) => {
+                let (longitudes, latitudes) = degrees(cell);
+                from.least_meters(latitudes, longitudes)
+            }
+            (FeatureOrigin::Instant(origin), Span::Numbers(min, max)) => {
+                (*origin).clamp(*min, *max).abs_diff(*origin) as f64
+            }
+            _ => return f64::INFINITY,
+        };
+        f64::from(self.boost) * (self.pivot / (self.pivot + distance))
+    }
+}
+
+fn refused(what: &str) -> RequestError {
+    RequestError::bad_request("x_content_parse_exception", format!("[distance_feature] {what}"))
+}
+
+pub(in crate::query) fn parse(
+    members: &Map<String, Value>,
+    _: &mut Parser<'_>,
+) -> Result<Query, RequestError> {
+    let mut common = Common::default();
+    let (mut field, mut origin, mut pivot) = (None, None, None);
+    for (key, value) in members {
+        match key.as_str() {
+            "field" if value.is_boolean() => {
+                return Err(refused(&format!(
+                    "field doesn't support values of type: {}",
+                    json::token(value)
+                )));
+            }
+            "field" => field = json::scalar_text(value),
+            "origin" => {
+                if value.is_array() || value.is_object() {
+                    parse_point(value, true)
+                        .map_err(|cause| refused("failed to parse field [origin]").caused_by(cause))?;
+                }
+                origin = Some(value.clone());
+            }
+            "pivot" => match value {
+                Value::String(text) => pivot = Some(text.clone()),
+                other => {
+                    let reason = format!("pivot doesn't support values of type: {}", json::token(other));
+                    return Err(refused(&reason));
+                }
+            },
+            key if common.take(key, value)? => {}
+            key => return Err(refused(&format!("unknown field [{key}]"))),
+        }
+    }
+    let required = |name: &str| RequestError::illegal_argument(format!("Required [{name}]"));
+    Ok(common.query(DistanceFeature {
+        field: field.ok_or_else(|| required("field"))?,
+        origin: origin.ok_or_else(|| required("origin"))?,
+        pivot: pivot.ok_or_else(|| required("pivot"))?,
+    }))
+}
+
+impl QueryNode for DistanceFeature {
+    fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
+        let Some(field) = binder.searchable_field(&self.field)? else {
+            return Ok(BoundQuery::nothing("Can't run [distance_feature] query on unmapped fields!"));
+        };
+        if field.runtime.is_some() {
+            return Err(RequestError::unsupported(format_args!(
+                "[distance_feature] on the runtime field [{}]",
+                field.path
+            ))
+            .into());
+        }
+        if !field.doc_values {
+            return Err(RequestError::unsupported(format_args!(
+                "[distance_feature] on field [{}] without doc values",
+                field.path
+            ))
+            .into());
+        }
+        let not_positive =
+            |pivot: String| RequestError::illegal_argument(format!("pivotDistance must be > 0, got {pivot}"));
+        let (origin, pivot) = match &field.values {
+            ValueKind::Point => {
+                let point = parse_point(&self.origin, true)?.checked("")?;
+                let pivot = parse_distance(&self.pivot, Unit::METERS)?;
+                if pivot.is_nan() || pivot <= 0.0 {
+                    return Err(not_positive(java_double(pivot)).into());
+                }
+                (FeatureOrigin::Place(ArcFrom::new(point.latitude, point.longitude)), pivot)
+            }
+            ValueKind::Date { format, resolution } => {
+                let text = json::scalar_text(&self.origin).unwrap_or_default();
+                // An origin such as a day is its last instant, as in Elasticsearch.
+                let now_millis = binder.dates().now_millis;
+                let instant = format.parse_instant_with_math(&text, now_millis, true, &Zone::Utc)?;
+                let pivot = json::time_nanos(&self.pivot, "pivot").map_err(|_| {
+                    RequestError::illegal_argument(format!("failed to parse [{}]", self.pivot))
+                })?;
+                let per_milli = resolution.per_milli();
+                let units = match (pivot, resolution) {
+                    (None, _) => -per_milli,
+                    (Some(nanos), Resolution::Millis) => (nanos / NANOS_PER_MILLI as u64) as i64,
+                    (Some(nanos), Resolution::Nanos) => nanos.min(i64::MAX as u64) as i64,
+                };
+                if units <= 0 {
+                    return Err(not_positive(units.to_string()).into());
+                }
+                let origin = resolution.stored(instant).map_err(|error| binder.wrapped(error))?;
+                (FeatureOrigin::Instant(origin), units as f64)
+            }
+            _ => {
+                return Err(RequestError::illegal_argument(format!(
+                    "Illegal data type of [{}]![distance_feature] query can only be run on a date, date_nanos or geo_point \
+                     field type!",
+                    binder.type_name(&field)
+                ))
+                .into());
+            }
+        };
+        Ok(FeatureNode { field, origin, pivot, boost }.into())
+    }
+}
+
+impl BoundNode for FeatureNode {
+    fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>> {
+        matcher::with_field(segment, &self.field.path)
+    }
+
+    fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>> {
+        match segment.numbers(&self.field.path)? {
+            None => constant_scorer(self, 0.0, segment, is_known),
+            Some(column) => Ok(Box::new(FeatureScorer { node: self, column, batch: Batch::default() })),
+        }
+    }
+
+    fn explain(&self, segment: &Segment, doc: DocId) -> Result<Explanation> {
+        let details = vec![
+            Explanation::leaf(self.boost, "weight"),
+            Explanation::leaf(self.pivot as f32, "pivotDistance"),
+        ];
+        let text = format!(
+            "Distance score, computed as weight * pivotDistance / (pivotDistance + abs(value - origin)) from: {}",
+            self.text()
+        );
+        Ok(Explanation::of(score_of(self, segment, doc)?, text, details))
+    }
+
+    fn class(&self) -> &'static str {
+        match &self.origin {
+            FeatureOrigin::Place(_) => "LatLonPointDistanceFeatureQuery",
+            FeatureOrigin::Instant(_) => "LongDistanceFeatureQuery",
+        }
+    }
+
+    fn text(&self) -> String {
+        let (class, origin) = match &self.origin {
+            FeatureOrigin::Place(from) => (
+                "LatLonPointDistanceFeatureQuery",
+                format!("{},{}", java_double(from.latitude()), java_double(from.longitude())),
+            ),
+            FeatureOrigin::Instant(instant) => ("LongDistanceFeatureQuery", instant.to_string()),
+        };
+        let (path, pivot) = (&self.field.path, java_double(self.pivot));
+        format!("{class}(field={path},origin={origin},pivotDistance={pivot})")
+    }
+}
+
+/// Nearness to an origin, by a column; of several values the nearest counts.
+struct FeatureScorer<'a> {
+    node: &'a FeatureNode,
+    column: NumberColumn<'a>,
+    batch: Batch<i64>,
+}
+
+impl Scorer for FeatureScorer<'_> {
+    fn score(&mut self, docs: &[DocId], sums: &mut [f64]) -> Result<()> {
+        self.column.gather(docs, &mut self.batch)?;
+        let (mut best, mut of) = (0.0, usize::MAX);
+        for (position, value) in self.batch.iter() {
+            if position != of {
+                if let Some(sum) = sums.get_mut(of) {
+                    *sum += f64::from(best);
+                }
+                (best, of) = (0.0, position);
+            }
+            best = self.node.score(value).max(best);
+        }
+        if let Some(sum) = sums.get_mut(of) {
+            *sum += f64::from(best);
+        }
+        Ok(())
+    }
+
+    fn max_score(&mut self, _: DocId, _: DocId) -> Result<f32> {
+        Ok(self.node.boost)
+    }
+
+    fn contenders(&self, score: f32, segment: &Segment) -> Result<Option<SegmentBits>> {
+        matcher::contenders(self.node, segment, |most| (most as f32).next_up() >= score)
+    }
+}

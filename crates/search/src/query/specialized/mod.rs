@@ -1,0 +1,7 @@
+//! Queries by features, scripts and kept queries (Elasticsearch's specialized queries).
+
+pub(super) mod distance_feature;
+pub(crate) mod percolate;
+pub(super) mod rank_feature;
+pub(super) mod script;
+pub(super) mod script_score;

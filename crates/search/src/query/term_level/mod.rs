@@ -1,0 +1,15 @@
+//! Queries for values as they are (Elasticsearch's term-level queries), and what they share.
+
+pub(super) mod exists;
+pub(super) mod flattened;
+pub(super) mod fuzziness;
+pub(super) mod fuzzy;
+pub(super) mod ids;
+pub(super) mod prefix;
+pub(super) mod range;
+pub(super) mod regexp;
+pub(super) mod rewrite;
+pub(super) mod term;
+pub(super) mod terms;
+pub(super) mod terms_set;
+pub(super) mod wildcard;
