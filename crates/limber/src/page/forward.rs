@@ -1,7 +1,7 @@
 //! `limber page`: the page for a server that has none of its own, such as Elasticsearch.
 //!
-//! A small server on this machine gives the page to the browser and passes everything else on. It has no credentials: the browser asks for
-//! those of the server that is looked at.
+//! A small server on this machine gives the page to the browser and passes everything else on to the target. It has no credentials: the
+//! browser asks its user for those of the target.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use super::{document, races};
 
 /// Longest body either way.
 const BODY_BYTES_MAX: usize = 128 << 20;
-/// A server that says nothing for so long is given up.
+/// Longest time for a request to the target, its answer included.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// What is passed on of a request.
+/// Headers of a request that are passed on.
 const REQUEST_HEADERS: [&str; 4] = ["accept", "authorization", "content-type", "x-opaque-id"];
-/// What is passed on of an answer.
+/// Headers of an answer that are passed on.
 const ANSWER_HEADERS: [&str; 5] =
     ["content-type", "www-authenticate", "warning", "location", "x-elastic-product"];
 
@@ -47,7 +47,7 @@ pub struct PageCommand {
 }
 
 struct Forwarder {
-    /// Without a slash at its end.
+    /// URL of the target, without a slash at its end.
     target: String,
     agent: ureq::Agent,
     words: Vec<u8>,
@@ -57,10 +57,10 @@ struct Forwarder {
 type Answer = Response<Full<Bytes>>;
 
 impl PageCommand {
-    /// Serves until it is ended. `words`: what the console proposes.
+    /// Serves until the process is ended. `words` are what the console proposes.
     ///
     /// # Errors
-    /// An address that is not of this machine alone, or that cannot be listened on; a target that is no server of this kind.
+    /// An address that is not a loopback address or cannot be listened on; a target that is no server of this kind.
     pub fn run(self, words: &Value) -> Result<()> {
         if !self.http.ip().is_loopback() {
             bail!(
@@ -98,7 +98,7 @@ async fn serve(listener: std::net::TcpListener, forwarder: Arc<Forwarder>) -> Re
     let listener = tokio::net::TcpListener::from_std(listener)?;
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of file handles: others may close theirs.
+            // Probably out of file handles: other connections may close theirs.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -108,7 +108,7 @@ async fn serve(listener: std::net::TcpListener, forwarder: Arc<Forwarder>) -> Re
                 let forwarder = forwarder.clone();
                 async move { Ok::<_, std::convert::Infallible>(answer(forwarder, request).await) }
             });
-            // A browser that goes away in the middle is no event.
+            // A browser may close a connection at any time: that is no error.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), serve)
                 .await;
@@ -132,7 +132,7 @@ async fn answer(forwarder: Arc<Forwarder>, request: Request<Incoming>) -> Answer
     let race = path.strip_prefix("/_page/races/").and_then(|rest| rest.strip_suffix("/report"));
     let race = race.map(str::to_owned);
     if is_read && (path == "/_page/races" || race.is_some()) {
-        return tokio::task::spawn_blocking(move || of_races(race))
+        return tokio::task::spawn_blocking(move || answer_races(race))
             .await
             .unwrap_or_else(|error| plain(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()));
     }
@@ -149,7 +149,7 @@ async fn answer(forwarder: Arc<Forwarder>, request: Request<Incoming>) -> Answer
     }
 }
 
-fn of_races(race: Option<String>) -> Answer {
+fn answer_races(race: Option<String>) -> Answer {
     let outcome = match race {
         None => races::list().map(|races| json(races.to_string().into_bytes())),
         Some(race) => races::report(&race).map(|report| page(report, document::report_headers())),
@@ -158,7 +158,7 @@ fn of_races(race: Option<String>) -> Answer {
 }
 
 impl Forwarder {
-    /// That the page would show something. A server that does not answer yet may do so later: that is told and no error.
+    /// Checks that the page can show the target. A server that does not answer yet may do so later: that is a warning and no error.
     ///
     /// # Errors
     /// Something else than a server of this kind answers there.
@@ -173,7 +173,7 @@ impl Forwarder {
                 return Ok(());
             }
         };
-        // Who may not ask without a password gives it in the browser.
+        // Whoever needs a password enters it in the browser; a busy server may answer later.
         if matches!(answer.status().as_u16(), 401 | 403 | 429 | 502..=504) {
             return Ok(());
         }
@@ -186,19 +186,19 @@ impl Forwarder {
         }
     }
 
-    /// A page of another site must neither read nor change anything through here: not by a name that leads here (DNS rebinding), and not
-    /// by a request that a browser sends for it.
+    /// Whether a request comes from this server's own page. A page of another site must neither read nor change anything through here:
+    /// neither by a name that resolves to this machine (DNS rebinding), nor by a request that a browser sends for it.
     fn is_own(&self, request: &Request<Incoming>) -> bool {
         let text = |name: &HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap_or("?"));
-        let is_here = text(&HOST).is_some_and(|host| self.is_name_of_this(host));
+        let is_here = text(&HOST).is_some_and(|host| self.is_this_server(host));
         let is_from_here = text(&ORIGIN).is_none_or(|origin| {
-            origin.strip_prefix("http://").is_some_and(|host| self.is_name_of_this(host))
+            origin.strip_prefix("http://").is_some_and(|host| self.is_this_server(host))
         });
         let site = text(&HeaderName::from_static("sec-fetch-site"));
         is_here && is_from_here && site.is_none_or(|site| matches!(site, "same-origin" | "none"))
     }
 
-    fn is_name_of_this(&self, host: &str) -> bool {
+    fn is_this_server(&self, host: &str) -> bool {
         let Some((name, port)) = host.rsplit_once(':') else { return false };
         let name = name.trim_start_matches('[').trim_end_matches(']');
         let is_loopback = name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
@@ -228,7 +228,7 @@ impl Forwarder {
                 response = response.header(name, value);
             }
         }
-        // Whatever it says it is, it is data here.
+        // Whatever type the answer claims to have, the browser must treat it as data.
         response =
             response.header("x-content-type-options", "nosniff").header("content-security-policy", "sandbox");
         Ok(response.body(Full::new(Bytes::from(bytes.with_context(failed)?)))?)

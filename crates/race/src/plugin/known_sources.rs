@@ -1,5 +1,5 @@
 //! Which `track.py` has parameter sources that are built in? Those of Rally's track geonames, whose text is known to the letter; what they do
-//! is `drive/operation/terms_search`.
+//! is `drive/operation/searches/terms_search.rs`.
 
 /// What differs between versions of the track's plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,18 +12,18 @@ use hdrhistogram::serialization::Deserializer;
 
 use super::format::{HistogramError, Line, SampleType, SliceLine, TaskLine, VERSION, decoded, ms};
 
-/// Points of a plot at most.
+/// Most bins of a task, which are the points of a plot.
 const BINS_MAX: f64 = 240.0;
 /// Requests that a bin should hold, so that its rate says something.
 const REQUESTS_PER_BIN: f64 = 4.0;
-/// Bins that a task has at least if it can, however few its requests.
+/// Fewest bins of a task where its length allows, however few requests each then holds.
 const BINS_MIN: f64 = 12.0;
 /// Widths of bins in seconds: whole fractions and multiples of a slice.
 pub(crate) const WIDTHS_S: [f64; 16] =
     [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0];
 /// The last bin of several counts as at least this share of a bin.
 const LAST_BIN_SHARE_MIN: f64 = 0.5;
-/// Beyond this the slices are as coarse as a second.
+/// Seconds of a task after which its slices are a second long.
 const FINE_S: f64 = 10.0;
 
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub(crate) enum TimelineError {
 
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
-    /// The epoch's milliseconds that all seconds count from.
+    /// Start of the race, in milliseconds since the epoch.
     pub start_ms: u64,
     pub tasks: Vec<TaskCourse>,
 }
@@ -47,11 +47,12 @@ pub(crate) struct Timeline {
 #[derive(Debug)]
 pub(crate) struct TaskCourse {
     pub task: TaskLine,
-    /// Seconds since the race's start.
+    /// End of the task, in seconds since the race's start.
     pub end_s: f64,
     pub unit: String,
+    /// Width of a bin in seconds.
     pub bin_s: f64,
-    /// One after the other from the task's start to its end, those in which nothing ended included; empty for a task without requests.
+    /// Consecutive bins from the task's start to its end, including those in which no request ended; empty for a task without requests.
     pub bins: Vec<Bin>,
     /// Over the measured requests of the whole task.
     pub service_time: Counts,
@@ -59,14 +60,14 @@ pub(crate) struct TaskCourse {
     pub processing_time: Counts,
 }
 
-/// What ended within one piece of a task's time.
+/// The requests that ended within one piece of a task's time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bin {
     /// Seconds since the task's start.
     pub start_s: f64,
     /// Length of the bin in seconds; the last one may be shorter than the others.
     pub covered_s: f64,
-    /// Holds nothing else than warm-up.
+    /// Whether it holds nothing but warm-up.
     pub is_warmup: bool,
     pub requests: u64,
     pub operations: u64,
@@ -82,7 +83,7 @@ impl Bin {
     }
 }
 
-/// How often which time was measured: (ticks, count), ascending.
+/// How often each time was measured: from ticks of the histogram to a count.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Counts {
     counts: BTreeMap<u64, u64>,
@@ -116,7 +117,7 @@ impl Counts {
         self.counts.iter().map(|(ticks, count)| (ms(*ticks), *count))
     }
 
-    /// The value that a share `quantile` of all is not above, in ms; `None` without values.
+    /// The smallest value that at least the share `quantile` of all values does not exceed, in ms; `None` without values.
     pub(crate) fn quantile_ms(&self, quantile: f64) -> Option<f64> {
         let wanted = ((quantile * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -129,7 +130,10 @@ impl Counts {
 }
 
 impl Timeline {
-    /// Errors: the file cannot be read, or is not a timeline. Half a line at its end is no error.
+    /// Reads a timeline.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a timeline. Half a line at its end is no error.
     pub(crate) fn read(path: &Path) -> Result<Timeline, TimelineError> {
         let mut timeline = Timeline::default();
         let mut spans: Vec<(f64, u64)> = Vec::new();
@@ -153,7 +157,7 @@ impl Timeline {
             Ok(())
         })?;
         for (task, (course, (end_s, requests))) in timeline.tasks.iter_mut().zip(spans).enumerate() {
-            // Of a race that was cut off only its slices say how far it came.
+            // If a race was cut off, only its slices say how far it came.
             course.end_s = ends.get(&task).copied().filter(|_| requests > 0).unwrap_or(end_s);
             course.bin_s = bin_width_s(end_s - course.task.start_s, requests);
         }
@@ -253,8 +257,8 @@ impl TaskCourse {
             .collect()
     }
 
-    /// Seconds that the schedule of a paced task has for what ended in a bin; 0 of others. The last request of a task ends it at once, although
-    /// the schedule has as long for it as for every other: a steady rate would be drawn as one that rises at the end.
+    /// Seconds that the schedule of a paced task allots to what ended in a bin; 0 for other tasks. The task ends with its last request, although
+    /// the schedule allots that as much time as any other: without this a steady rate would be drawn as one that rises at the end.
     fn scheduled_s(&self, bin: &Bin) -> f64 {
         match &self.task.target_throughput {
             Some((rate, unit)) if *rate > 0.0 && unit.split('/').next() == Some(self.unit.as_str()) => {
@@ -268,8 +272,8 @@ impl TaskCourse {
 fn bin_width_s(duration_s: f64, requests: u64) -> f64 {
     let suits = |width_s: &f64| {
         let bins = duration_s / width_s;
-        let is_known = *width_s >= 1.0 || duration_s <= FINE_S;
-        is_known && bins <= BINS_MAX && (requests as f64 / bins >= REQUESTS_PER_BIN || bins <= BINS_MIN)
+        let has_slices = *width_s >= 1.0 || duration_s <= FINE_S;
+        has_slices && bins <= BINS_MAX && (requests as f64 / bins >= REQUESTS_PER_BIN || bins <= BINS_MIN)
     };
     WIDTHS_S.into_iter().find(suits).unwrap_or_else(|| (duration_s / BINS_MAX).ceil().max(1.0))
 }

@@ -17,14 +17,15 @@ use super::{Hit, Tie};
 use crate::error::Result;
 use crate::sort_key::SortKey;
 
-/// The groups so far. Segments come in order, and the documents of each ascend: of equal ones the first is the better one.
+/// The best groups so far. Segments come in order, and the documents of each ascend, so that the first of two equal documents is the better
+/// one.
 pub(crate) struct TopGroups<'a> {
     sorts: Arc<[BoundSort]>,
     collapse: BoundCollapse,
     count_max: usize,
     /// Only hits after these keys are wanted.
     after: Option<Box<[SortKey]>>,
-    /// Of the segments before, best first.
+    /// The best hit of each group in the segments before, best first.
     hits: Vec<Hit>,
     open: Option<SegmentGroups<'a>>,
 }
@@ -40,14 +41,14 @@ impl<'a> TopGroups<'a> {
         TopGroups { sorts: sorts.into(), collapse, count_max, after, hits: Vec::new(), open: None }
     }
 
-    /// Bytes of what a segment's readers keep beside columns.
+    /// Bytes of the nested filters that a segment's readers keep beside columns.
     pub fn filter_bytes(&self, segment: &Segment) -> u64 {
         let nested = self.sorts.iter().filter_map(|sort| sort.nested.as_ref());
         nested.map(|nested| nested.filter_bytes(segment)).sum()
     }
 
-    /// The next documents are of this segment: the `number`th of the shard, whose first document is the
-    /// `base`th of the shard.
+    /// Begins a segment, to which the next documents belong. `number` is its place among the shard's segments,
+    /// `base` that of its first document among the shard's documents.
     pub fn begin_segment(&mut self, segment: &'a Segment, number: u32, base: u64) -> Result<()> {
         let worst = self.hits.last().filter(|_| self.hits.len() >= self.count_max);
         let bounds = [self.after.as_deref(), worst.map(|worst| &*worst.keys)];
@@ -56,8 +57,8 @@ impl<'a> TopGroups<'a> {
         let board = match self.sorts.iter().any(BoundSort::makes_terms) {
             true => {
                 let [after, worst] = bounds
-                    .map(|keys| keys.map(|keys| MadeKeys { keys: keys.into(), sorts: self.sorts.clone() }));
-                Board::Made(Groups::new(self.count_max, after, worst))
+                    .map(|keys| keys.map(|keys| GlobalKeys { keys: keys.into(), sorts: self.sorts.clone() }));
+                Board::Global(Groups::new(self.count_max, after, worst))
             }
             false => {
                 let local = |keys: &[SortKey]| -> Result<Box<[i64]>> {
@@ -80,10 +81,10 @@ impl<'a> TopGroups<'a> {
         Ok(())
     }
 
-    /// Documents of the begun segment, ascending.
+    /// Takes documents of the segment that was begun, in ascending order.
     ///
     /// # Errors
-    /// One of them would be among the best, and has several values.
+    /// A document that would be among the best has several values of the grouping field.
     pub fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         match &mut self.open {
             Some(open) if self.count_max > 0 => open.collect(docs, scores, &self.sorts),
@@ -91,7 +92,7 @@ impl<'a> TopGroups<'a> {
         }
     }
 
-    /// Makes the best of the segment comparable with those of others.
+    /// Ranks the best groups of the segment among those of the segments before.
     pub fn end_segment(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         open.finish(&mut self.hits)?;
@@ -122,11 +123,12 @@ struct SegmentGroups<'a> {
     groups: Vec<LocalGroup>,
 }
 
+/// The groups of a segment, by the form of their keys.
 enum Board {
-    /// Keys of the segment, which sort ascending.
+    /// Numbers that compare only within the segment; smaller ones are better.
     Local(Groups<Box<[i64]>>),
-    /// Some keys are terms that no dictionary holds.
-    Made(Groups<MadeKeys>),
+    /// Sort keys that compare everywhere: some are terms that no dictionary holds.
+    Global(Groups<GlobalKeys>),
 }
 
 impl SegmentGroups<'_> {
@@ -148,9 +150,9 @@ impl SegmentGroups<'_> {
                         groups.offer(single(group, doc)?, keys, doc, score);
                     }
                 }
-                Board::Made(groups) => {
+                Board::Global(groups) => {
                     let keys = readers.iter().zip(columns).map(|(reader, column)| reader.global(column[at]));
-                    let keys = MadeKeys { keys: keys.collect::<Result<_>>()?, sorts: sorts.clone() };
+                    let keys = GlobalKeys { keys: keys.collect::<Result<_>>()?, sorts: sorts.clone() };
                     if groups.is_wanted(|other| keys.cmp(other)) {
                         groups.offer(single(group, doc)?, keys, doc, score);
                     }
@@ -172,14 +174,14 @@ impl SegmentGroups<'_> {
                 let keys = keys.iter().zip(&readers).map(|(key, reader)| reader.global(*key));
                 add(keys.collect::<Result<_>>()?, doc, own)
             }),
-            Board::Made(groups) => {
+            Board::Global(groups) => {
                 groups.by_rank.into_iter().try_for_each(|((keys, doc), own)| add(keys.keys, doc, own))
             }
         }
     }
 }
 
-/// The group of a document that is wanted.
+/// The group of a document that is wanted; refuses several values.
 fn single(group: LocalGroup, doc: DocId) -> Result<LocalGroup> {
     match group {
         LocalGroup::Several => Err(RequestError::illegal_argument(format!(
@@ -190,12 +192,12 @@ fn single(group: LocalGroup, doc: DocId) -> Result<LocalGroup> {
     }
 }
 
-/// The best document of each of the best groups. `K`: keys, of which the least is the best.
+/// The best document of each of the best groups. `K` is the type of keys; the smallest is the best.
 struct Groups<K> {
     count_max: usize,
     /// Keys up to these were on the pages before.
     after: Option<K>,
-    /// Keys from these on are worse than those of enough groups in other segments.
+    /// Keys from these on are not wanted: the segments before have `count_max` better groups.
     worst_before: Option<K>,
     /// Best first, by keys and document.
     by_rank: BTreeMap<(K, DocId), (LocalGroup, f32)>,
@@ -207,7 +209,7 @@ impl<K: Ord + Clone> Groups<K> {
         Groups { count_max, after, worst_before, by_rank: BTreeMap::new(), by_group: HashMap::new() }
     }
 
-    /// Whether a document may be the best of one of the best groups. `compare`: its keys to others.
+    /// Whether a document may be the best of one of the best groups. `compare` compares its keys with others.
     fn is_wanted(&self, compare: impl Fn(&K) -> Ordering) -> bool {
         let is_full = self.by_rank.len() >= self.count_max;
         let worst = self.by_rank.last_key_value().filter(|_| is_full).map(|((keys, _), _)| keys);
@@ -234,30 +236,30 @@ impl<K: Ord + Clone> Groups<K> {
 
 /// Keys that compare everywhere.
 #[derive(Clone)]
-struct MadeKeys {
+struct GlobalKeys {
     keys: Box<[SortKey]>,
     sorts: Arc<[BoundSort]>,
 }
 
-impl Ord for MadeKeys {
-    fn cmp(&self, other: &MadeKeys) -> Ordering {
+impl Ord for GlobalKeys {
+    fn cmp(&self, other: &GlobalKeys) -> Ordering {
         compare_keys(&self.sorts, &self.keys, &other.keys)
     }
 }
 
-impl PartialOrd for MadeKeys {
-    fn partial_cmp(&self, other: &MadeKeys) -> Option<Ordering> {
+impl PartialOrd for GlobalKeys {
+    fn partial_cmp(&self, other: &GlobalKeys) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for MadeKeys {
-    fn eq(&self, other: &MadeKeys) -> bool {
+impl PartialEq for GlobalKeys {
+    fn eq(&self, other: &GlobalKeys) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for MadeKeys {}
+impl Eq for GlobalKeys {}
 
 #[cfg(test)]
 mod tests {

@@ -25,7 +25,7 @@ pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<Bou
     bind_with(query, &Binder::new(shard, now_millis))
 }
 
-/// As [`bind`], for a search: it is charged for what the query holds, and its deadline is looked at by what takes long.
+/// As [`bind`], for a search: the search is charged for what the query holds, and work that takes long checks its deadline.
 pub(crate) fn bind_in(
     query: &Query,
     shard: &ShardSnapshot,
@@ -64,7 +64,7 @@ fn bind_with(query: &Query, binder: &Binder<'_>) -> Result<BoundQuery, Error> {
     })
 }
 
-/// What a query node may ask while it is bound.
+/// What a query node may ask while it is bound to a shard.
 #[derive(Debug)]
 pub struct Binder<'a> {
     pub(super) shard: &'a ShardSnapshot,

@@ -97,7 +97,7 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         self.matches_as().map_or(RequiredTerms::Unknown, |query| query.node.required_terms())
     }
 
-    /// What of it words match, where it matches itself, for highlighting.
+    /// The terms, phrases and so on that the query itself matches, for highlighting; those of queries inside of it are theirs.
     fn word_parts(&self) -> Vec<WeightedPart<'_>> {
         Vec::new()
     }
@@ -107,13 +107,13 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         self.parts()
     }
 
-    /// Writes what tells its documents from those of any other query on the same shard; `false`: they are not known by the query alone, or
-    /// cost nothing to find.
+    /// Writes a key that tells its documents from those of any other query on the same shard. `false`: the query alone does not determine
+    /// the documents, or they cost nothing to find.
     fn write_key(&self, _key: &mut KeyWriter) -> bool {
         false
     }
 
-    /// As a filter: how often it must be used before its documents are kept; `None`: they never are.
+    /// How often the query must be used as a filter before its documents are kept; `None`: they never are.
     fn uses_before_kept(&self) -> Option<u32> {
         None
     }
@@ -180,7 +180,7 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         None
     }
 
-    /// What of the other side of a join is shown with hits.
+    /// The documents on the other side of a join that are shown with hits.
     fn joined_hits(&self) -> Option<&Arc<JoinedHits>> {
         None
     }
@@ -240,7 +240,7 @@ pub(super) fn constant_scorer<'a>(
     Ok(Box::new(ConstantScorer { score, matcher }))
 }
 
-/// `scorer`, asked for documents that `node` matches alone.
+/// `scorer`, asked only for documents that `node` matches.
 pub(super) fn only_matching<'a>(
     scorer: BoxedScorer<'a>,
     node: &'a dyn BoundNode,

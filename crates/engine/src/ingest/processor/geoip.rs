@@ -21,7 +21,7 @@ struct GeoIp {
     tags: FieldPath,
     file: String,
     databases: Arc<Databases>,
-    /// Names that were asked for; checked once the database is there.
+    /// Names that were asked for; they are checked once the database is there.
     properties: Option<Vec<String>>,
     ignore_missing: bool,
     first_only: bool,
@@ -40,7 +40,7 @@ pub fn parse(options: &mut Options, databases: &Arc<Databases>) -> Result<Box<dy
     };
     let ignore_missing = options.bool_or("ignore_missing", false)?;
     let first_only = options.bool_or("first_only", true)?;
-    // About downloads, of which there are none.
+    // Limber downloads no databases: these two are only checked.
     options.bool_or("download_database_on_pipeline_creation", true)?;
     options.bool_or("fallback_to_default_databases", true)?;
     if let Some(database) = databases.get(&file) {
@@ -100,7 +100,7 @@ impl Processor for GeoIp {
                     self.target.set(document, value)?;
                 }
             }
-            Kind::Array => self.list(document, node, database, &properties)?,
+            Kind::Array => self.set_from_list(document, node, database, &properties)?,
             _ => return refused(format!("field [{field}] should contain only string or array of strings")),
         }
         Ok(Flow::Continue)
@@ -108,7 +108,7 @@ impl Processor for GeoIp {
 }
 
 impl GeoIp {
-    /// What is known of an address, as an object; `None`: nothing.
+    /// What the database knows of an address, as an object; `None` if it knows nothing.
     fn value(
         &self,
         document: &mut IngestDocument<'_>,
@@ -132,8 +132,8 @@ impl GeoIp {
         document.make_sound_json(&json).map(Some)
     }
 
-    /// The first address of a list that is known, or all of them, null for those that are not.
-    fn list(
+    /// Sets the target to what is known of a list's first known address (`first_only`), or of all its addresses, with null for unknown ones.
+    fn set_from_list(
         &self,
         document: &mut IngestDocument<'_>,
         list: NodeId,

@@ -28,11 +28,11 @@ pub use source::{BatchSource, Batches, SourceBatch};
 /// What happens to each document.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// It is deleted.
+    /// Deletes it.
     Delete,
-    /// Written again as it is, through the pipeline if one is named.
+    /// Writes it again as it is, through the pipeline if one is named.
     Update,
-    /// It is written to another index.
+    /// Writes it to another index.
     Copy(CopyDestination),
 }
 
@@ -43,7 +43,7 @@ pub struct CopyDestination {
     pub index: String,
     /// `Index` or `Create`.
     pub kind: OperationKind,
-    /// Other than `Internal`: the copy carries the version of its source.
+    /// With any type but `Internal` the copy carries the version of its source.
     pub version_type: VersionType,
     /// Routing of the copies.
     pub routing: CopyRouting,
@@ -54,21 +54,21 @@ pub struct CopyDestination {
 /// `dest.routing` of `_reindex`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CopyRouting {
-    /// That of the source (`keep`).
+    /// Copies have the routing of their source (`keep`).
     #[default]
     Keep,
-    /// None (`discard`).
+    /// Copies have no routing (`discard`).
     Discard,
-    /// This one for all (`=value`).
+    /// All copies have this routing (`=value`).
     Set(String),
 }
 
-/// Into how many parts a request is divided, each with a thread.
+/// How many parts a request is divided into, each with its own thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slices {
-    /// One a shard, at most [`SLICES_AUTO_MAX`].
+    /// One part for each shard, at most [`SLICES_AUTO_MAX`].
     Auto,
-    /// This many.
+    /// This many parts.
     Number(u32),
 }
 
@@ -78,10 +78,10 @@ const SLICES_AUTO_MAX: usize = 20;
 /// One `_delete_by_query`, `_update_by_query` or `_reindex`.
 #[derive(Debug, Clone)]
 pub struct ByQueryRequest {
-    /// Index expression of what is read, here or there.
+    /// Index expression of what is read, on this server or on `remote`.
     pub source: String,
-    /// Documents of another server, to be copied here in one slice; its query and order are its own. Of
-    /// `search` only the size counts then.
+    /// Another server whose documents are copied here, in one slice. The source has its own query and order;
+    /// of `search` it takes only the size.
     pub remote: Option<Arc<dyn BatchSource>>,
     /// How `source` is resolved.
     pub options: IndicesOptions,
@@ -93,19 +93,19 @@ pub struct ByQueryRequest {
     pub search: SearchRequest,
     /// What becomes of each document.
     pub change: Change,
-    /// Says of each document what becomes of it; not with [`Change::Delete`].
+    /// Decides what becomes of each document; never there with [`Change::Delete`].
     pub script: Option<Script>,
     /// The ingest pipeline that documents pass before they are written.
     pub pipeline: Option<String>,
-    /// Ends after this many documents.
+    /// The request ends after this many documents.
     pub max_docs: Option<u64>,
     /// Version conflicts are counted and passed over; otherwise the first batch with one is the last.
     pub proceeds_on_conflicts: bool,
-    /// Refresh what was written at the end.
+    /// Whether what was written is refreshed at the end.
     pub refresh: bool,
-    /// Infinite: as fast as it goes.
+    /// Limit on the pace; infinite for none.
     pub requests_per_second: f32,
-    /// The parts of the request.
+    /// How many parts the request has.
     pub slices: Slices,
 }
 
@@ -158,8 +158,8 @@ impl ByQueryRequest {
 }
 
 impl Node {
-    /// Carries it out and answers when it has ended. `cancelled`: set when nobody waits for the answer any
-    /// more.
+    /// Carries out the request and answers when it has ended. `cancelled` is set when nobody waits for the
+    /// answer any more.
     pub fn by_query(
         self: &Arc<Self>,
         request: ByQueryRequest,
@@ -172,11 +172,11 @@ impl Node {
             cancelled,
             progress.clone(),
         );
-        // In a simulation a thread waits for nobody outside of it.
+        // A simulated thread must not wait for a thread outside of the simulation.
         if sync::is_simulated() {
             return self.run_by_query(&request, &progress);
         }
-        // On a thread of its own, so that the pool's thread counts as waiting for as long as it takes.
+        // The request runs on a thread of its own, so that the pool's thread counts as waiting until it has ended.
         let run = || {
             std::thread::scope(|scope| {
                 scope.spawn(limber_access::carried(|| self.run_by_query(&request, &progress))).join()
@@ -185,7 +185,7 @@ impl Node {
         waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Starts it and answers the task's id. The end is kept for `GET _tasks/{id}`, as `render` shows it.
+    /// Starts the request and answers the task's id. Its result is kept for `GET _tasks/{id}`, as `render` shows it.
     pub fn start_by_query(
         self: &Arc<Self>,
         request: ByQueryRequest,
@@ -201,7 +201,7 @@ impl Node {
         })
     }
 
-    /// What can be refused at once is; then the counters of a request that may start.
+    /// Refuses what can be refused before the start, and makes the counters of a request that may start.
     fn progress_of(&self, request: &ByQueryRequest, cancelled: Arc<AtomicBool>) -> Result<Progress> {
         let catalog = self.catalog.load();
         let acting = limber_access::acting("indices:data/read/search");

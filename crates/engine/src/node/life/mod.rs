@@ -1,4 +1,4 @@
-//! The node's own life: from its start over what runs beside the requests to what it says of itself.
+//! The node as a whole: how it opens, what runs in the background, and what its health and statistics say.
 
 pub(super) mod background;
 pub(super) mod health;

@@ -1,4 +1,4 @@
-//! `_cat`: statistics as aligned text, one file a table. All share the parameters of [`table`].
+//! `_cat`: statistics as aligned text, one file for each table. All share the parameters of [`table`].
 
 mod aliases;
 mod allocation;
@@ -104,7 +104,7 @@ pub const ROUTES: &[Route] = &[
     get("/_list/shards", with_page_parameters![], list::list_shards),
     get("/_list/shards/{index}", with_page_parameters![], list::list_shards),
     get("/_cat/master", with_table_parameters![], master::master),
-    // OpenSearch's name of it.
+    // OpenSearch's name for `_cat/master`.
     get("/_cat/cluster_manager", with_table_parameters![], master::master),
     get("/_cat/nodeattrs", with_table_parameters!["full_id"], nodeattrs::nodeattrs),
     get("/_cat/nodes", with_table_parameters!["full_id", "include_unloaded_segments"], nodes::nodes),

@@ -1,4 +1,4 @@
-//! Single documents, many of them, and those that a query finds: written, read, copied.
+//! Endpoints that write, read and copy documents: one, several, or those that a query finds.
 
 pub(super) mod bulk;
 pub(super) mod by_query;

@@ -46,7 +46,7 @@ pub const ROUTES: &[Route] = &[
     route("/{index}/_mtermvectors", MANY_PARAMETERS, many),
 ];
 
-/// Documents of one request.
+/// Most documents in one request.
 const DOCUMENTS_MAX: usize = 10_000;
 
 fn one(app: &App, request: &Request) -> Result<Response> {
@@ -77,7 +77,7 @@ fn many(app: &App, request: &Request) -> Result<Response> {
             Err(error) if error.class == ErrorClass::TooManyRequests => return Err(error),
             Err(error) => error_item(index, wanted.id.as_deref().unwrap_or_default(), &error),
         };
-        // Text and tree take about as much.
+        // Four times the item's text stands for its tree and for the text of the answer.
         let bytes = item.to_string().len() as u64;
         charge.grow(bytes * 4, "<mtermvectors>").map_err(|error| circuit_breaking(&error))?;
         shown.push(item);
@@ -108,7 +108,7 @@ fn answer(
     Ok(out.into())
 }
 
-/// What the URL says of all documents.
+/// What the URL says about all documents.
 fn from_url(request: &Request) -> Result<TermVectorsRequest> {
     let mut wanted = TermVectorsRequest::default();
     if request.param("fields").is_some() {

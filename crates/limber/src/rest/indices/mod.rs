@@ -1,4 +1,4 @@
-//! Indices, aliases, templates and data streams: made, shown, changed, deleted.
+//! Endpoints that make, show, change and delete indices, aliases, templates and data streams, and what belongs to them.
 
 pub(super) mod alias;
 pub(super) mod analyze;

@@ -1,4 +1,5 @@
-//! Searches and what belongs to them: pages, templates, explanations, rules, ratings.
+//! Endpoints that search, and what belongs to searches: scrolls and points in time, templates, pipelines, explanations, query
+//! rules, ratings.
 
 pub(super) mod async_search;
 pub(super) mod count;

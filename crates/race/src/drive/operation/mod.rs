@@ -1,6 +1,6 @@
 //! What can a task do?
 //!
-//! One file an operation type, one line in [`KINDS`]: `plan` checks the parameters and builds the requests before the race.
+//! One file for each operation type, one line in [`KINDS`]: `plan` checks the parameters and builds the requests before the race.
 //! Names, parameters and requests are Rally's (`esrally/driver/runner.py`, `esrally/track/params.py`). What is not in the
 //! table is refused by name before the first request.
 
@@ -21,7 +21,7 @@ pub(crate) use planned::planned;
 /// Builds an operation from its task, or says what is wrong with its parameters.
 pub(crate) type PlanFn = fn(&Plan<'_>) -> Result<Box<dyn Operation>, Error>;
 
-/// Operation types and their planners; which of them reports leave out by default is `model::operations`' knowledge.
+/// Operation types and their planners. `model::operations` says which of them reports leave out by default.
 pub(crate) const KINDS: &[(&str, PlanFn)] = &[
     ("bulk", documents::bulk::plan),
     ("search", searches::search::plan),

@@ -1,7 +1,7 @@
 //! "A task's parameters, its runner or its due times come from the track's `track.py`; how does a client get them?"
 //!
-//! [`operation`] plans such a task. Parameter sources are asked for many sets ahead ([`feed`]), which built-in operations
-//! then send like any others ([`params`], [`bulk`]). Runners send their requests through the client's own exchange
+//! [`operation`] plans such a task. [`feed`] asks parameter sources for many sets of parameters ahead of time, and built-in
+//! operations send them like any others ([`params`], [`bulk`]). Runners send their requests through the client's own exchange
 //! ([`runner`]). [`schedule`] asks schedulers when requests are due.
 
 mod bulk;

@@ -1,7 +1,7 @@
 //! "What does the server say about itself before and after the race?"
 //!
-//! Rally's telemetry devices that are always on (`esrally/telemetry.py`), one file a device. Each asks at the start, again at
-//! the end, and turns the difference into rows of the report. What a server does not know drops its rows and leaves a warning;
+//! Rally's telemetry devices that are always on (`esrally/telemetry.py`), one file for each. A device asks at the start and again
+//! at the end, and turns the difference into rows of the report. Rows of what a server does not know are left out with a warning;
 //! only what Rally cannot do without is asked for at all. (`MasterNodeStats` has no row and is left out.)
 
 mod environment;

@@ -34,7 +34,7 @@ impl DriveProgress for Silent {
     fn step_finished(&mut self, _error_rate_max: f64) {}
 }
 
-/// That many documents in memory, for the index `logs`.
+/// A set of `documents` documents in memory, for the index `logs`; `text` has a line for each.
 pub fn document_set(text: String, documents: usize) -> DocumentSet {
     DocumentSet {
         source: DocumentSource::Memory(text.into()),

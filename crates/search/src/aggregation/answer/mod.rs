@@ -1,4 +1,4 @@
-//! From what shards found to the answer: put together, ordered, rendered.
+//! Makes the answer of what shards found: puts it together, orders it and renders it.
 
 pub(super) mod hit_reader;
 pub(super) mod order;

@@ -1,4 +1,4 @@
-//! Bucket aggregations other than `terms`: which buckets does a document fall into?
+//! Bucket aggregations other than `terms`: which buckets does a document fall into? What they are built from is in [`super::buckets`].
 
 mod adjacency_matrix;
 mod auto_date_collector;

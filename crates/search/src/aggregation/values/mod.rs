@@ -1,4 +1,4 @@
-//! Values and how they are shown: types, formats, sums without loss, texts of sources.
+//! Values and how they are shown: types, formats, compensated sums, fields that are refused, texts of sources.
 
 pub(super) mod decimal_format;
 pub(super) mod format;

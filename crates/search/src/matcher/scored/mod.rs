@@ -1,4 +1,4 @@
-//! Documents and scores found in one pass, window by window.
+//! Matchers that find documents and their scores in one pass, window by window.
 
 pub(super) mod conjunction;
 pub(super) mod contenders;

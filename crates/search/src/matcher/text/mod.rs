@@ -1,4 +1,4 @@
-//! Documents by terms and by where these stand.
+//! Matchers that find documents by terms, by the positions of terms, and by how many of several queries match (`terms_set`).
 
 pub(super) mod exact_phrase;
 pub(crate) mod intervals;

@@ -1,4 +1,4 @@
-//! Documents by their values: columns, points, places, shapes, runtime fields.
+//! Matchers that find documents by their values: columns, points, places, shapes, runtime fields.
 
 pub(super) mod asked;
 pub(super) mod column;

@@ -159,8 +159,8 @@ fn ends_with_a_term(field: &Field, analyzer: Option<&str>, text: &str, binder: &
     end == text.len()
 }
 
-/// The terms of `text`: by the named analyzer, or the field's search analyzer, or the text itself for a keyword; `splits`: in words where
-/// the keyword says so.
+/// The terms of `text` by the named analyzer, or else by the field's search analyzer. The text of a keyword is one term; with `splits`
+/// it is cut into words if the field says so (`split_queries_on_whitespace`).
 pub(in crate::query) fn analyse(
     query: &str,
     field: &Field,
@@ -173,7 +173,7 @@ pub(in crate::query) fn analyse(
     Ok(terms.into_iter().map(|GraphTerm { term, position, .. }| (term, position)).collect())
 }
 
-/// The same, with the number of positions that each term spans.
+/// As [`analyse`], with the number of positions that each term spans.
 pub(in crate::query) fn analyse_graph(
     query: &str,
     field: &Field,
@@ -193,7 +193,7 @@ pub(in crate::query) fn analyse_graph(
     analysed(named, field, text, splits)
 }
 
-/// As [`analyse`], of a phrase: where the field has an analyzer for phrases (`search_quote_analyzer`), by that.
+/// As [`analyse_graph`], for a phrase: without a named analyzer by the field's own for phrases (`search_quote_analyzer`), if it has one.
 pub(in crate::query) fn analyse_phrase(
     query: &str,
     field: &Field,
@@ -209,7 +209,7 @@ pub(in crate::query) fn analyse_phrase(
 
 /// The terms of `text` by an analyzer, or the text itself for a keyword.
 fn analysed(
-    named: Option<Arc<Analyzer>>,
+    analyzer: Option<Arc<Analyzer>>,
     field: &Field,
     text: &str,
     splits: bool,
@@ -218,7 +218,7 @@ fn analysed(
     let mut add = |text: &str, position, length| {
         terms.push(GraphTerm { term: text.as_bytes().into(), position, length });
     };
-    match named {
+    match analyzer {
         Some(analyzer) => {
             drop(take_failure());
             analyzer.tokens(text, |token| add(token.text, token.position, token.position_length));
@@ -250,7 +250,7 @@ pub(in crate::query) fn no_terms(zero_terms_all: bool, boost: f32) -> BoundQuery
     }
 }
 
-/// All words, or so many of them as `minimum` says; `None`: there are none.
+/// A query for all words (`is_and`), or for as many of them as `minimum` says; `None` if there are none.
 pub(in crate::query) fn joined(
     mut words: Vec<BoundQuery>,
     is_and: bool,
@@ -304,7 +304,7 @@ impl QueryNode for Match {
     }
 }
 
-/// Any of these terms, which stand for each other.
+/// A query for any of these terms, which stand for each other.
 pub(in crate::query) fn any_of(
     field: &Arc<Field>,
     terms: &[Box<[u8]>],
@@ -394,7 +394,7 @@ impl Match {
         Ok(all.simplified())
     }
 
-    /// A clause a position: its term, or any of its terms.
+    /// A clause for each position: its term, or any of its terms.
     fn bind_positions(
         &self,
         field: &Arc<Field>,
@@ -426,7 +426,7 @@ impl Match {
         boost: f32,
         binder: &Binder<'_>,
     ) -> Result<BoundQuery, Error> {
-        // As in Elasticsearch, which takes the last word for a prefix only where nothing stands for it.
+        // As in Elasticsearch, the last word is a prefix only if no other term has its position.
         let is_alone = match &terms[..] {
             [.., (_, before), (_, last)] => before != last,
             _ => true,

@@ -1,4 +1,4 @@
-//! Queries for documents by other documents: nested ones, children and parents.
+//! Queries that find documents by those they are joined with: nested documents, children, parents (Elasticsearch's joining queries).
 
 pub(super) mod inner_hits;
 pub(super) mod join;

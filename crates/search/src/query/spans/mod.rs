@@ -1,6 +1,6 @@
-//! The span queries: documents by where terms stand to one another, with a score for how near they are.
+//! The span queries find documents by where terms stand to one another, and score how near they are.
 //!
-//! Each query is one file that reads it and makes a [`crate::primitives::SpanTree`] of it on a shard; [`bind`] scores the whole by all terms in it.
+//! Each file parses one query and makes a [`crate::primitives::SpanTree`] of it on a shard; [`bind`] scores the whole tree by all its terms.
 //! [`crate::matcher::text::spans`] runs them.
 
 mod bind;

@@ -1,4 +1,4 @@
-//! Queries by features, scripts and kept queries (Elasticsearch's specialized queries).
+//! Queries by features, scripts and stored queries (Elasticsearch's specialized queries).
 
 pub(super) mod distance_feature;
 pub(crate) mod percolate;

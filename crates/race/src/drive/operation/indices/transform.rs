@@ -70,7 +70,7 @@ impl Steady for TransformStats {
             Ok(match &self.condition {
                 Some(condition) => {
                     let stats = response.json()?;
-                    // The first of them; none yet is an empty one.
+                    // The condition is about the first transform; while there is none, about an empty object.
                     condition.outcome(stats["transforms"].get(0).unwrap_or(&Value::Null))
                 }
                 None => Outcome::ops(1),
