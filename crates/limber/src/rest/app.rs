@@ -5,9 +5,9 @@ use std::sync::Arc;
 use limber_engine::Node;
 
 use super::ROUTES;
-use super::operation::usage::Usage;
 use super::router::Routes;
 use super::searches::search_usage::SearchUsage;
+use super::server::usage::Usage;
 use crate::http::back_pressure::BackPressure;
 use crate::http::connections::Connections;
 use crate::http::pools::Pools;

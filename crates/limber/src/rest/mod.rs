@@ -12,24 +12,24 @@ mod documents;
 #[cfg(test)]
 mod endpoints;
 mod indices;
-mod operation;
 mod options;
 mod router;
 mod searches;
 mod security;
+mod server;
 
 pub use actions::action_of;
 pub use app::{App, AppConfig};
 pub use bodies::check_body;
 pub use cat::human_bytes;
-pub use operation::info::build_hash;
-pub use operation::page::words_of_routes;
 pub use router::{Resolved, Route};
+pub use server::info::build_hash;
+pub use server::page::words_of_routes;
 
 /// Every route of the server.
 pub const ROUTES: &[&[Route]] = &[
-    operation::info::ROUTES,
-    operation::page::ROUTES,
+    server::info::ROUTES,
+    server::page::ROUTES,
     documents::bulk::ROUTES,
     documents::document::ROUTES,
     documents::mget::ROUTES,
@@ -61,18 +61,18 @@ pub const ROUTES: &[&[Route]] = &[
     indices::upkeep::ROUTES,
     indices::stats::ROUTES,
     indices::disk_usage::ROUTES,
-    operation::cluster::ROUTES,
-    operation::cluster_info::ROUTES,
-    operation::cluster_stats::ROUTES,
+    server::cluster::ROUTES,
+    server::cluster_info::ROUTES,
+    server::cluster_stats::ROUTES,
     indices::migration::ROUTES,
-    operation::allocation::ROUTES,
-    operation::nodes::ROUTES,
-    operation::node_upkeep::ROUTES,
-    operation::usage::ROUTES,
-    operation::prometheus::ROUTES,
-    operation::license::ROUTES,
-    operation::health_report::ROUTES,
-    operation::tasks::ROUTES,
+    server::allocation::ROUTES,
+    server::nodes::ROUTES,
+    server::node_upkeep::ROUTES,
+    server::usage::ROUTES,
+    server::prometheus::ROUTES,
+    server::license::ROUTES,
+    server::health_report::ROUTES,
+    server::tasks::ROUTES,
     automation::ingest::ROUTES,
     automation::enrich::ROUTES,
     automation::transform::ROUTES,
@@ -87,7 +87,7 @@ pub const ROUTES: &[&[Route]] = &[
     documents::term_vectors::ROUTES,
     searches::terms_enum::ROUTES,
     searches::validate::ROUTES,
-    operation::voting::ROUTES,
+    server::voting::ROUTES,
     indices::placement::ROUTES,
     cat::ROUTES,
     security::ROUTES,

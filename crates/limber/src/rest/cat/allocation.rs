@@ -9,7 +9,7 @@ use super::rows::Source;
 use super::table::{Cell, Column, Table, number, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
-use crate::rest::operation::nodes;
+use crate::rest::server::nodes;
 
 const COLUMNS: &[Column] = &[
     number("shards", "s", "number of shards on node"),

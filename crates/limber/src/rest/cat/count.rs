@@ -29,7 +29,7 @@ pub fn count(app: &App, request: &Request) -> Result<Response> {
 
 /// Seconds since 1970 and UTC time of day.
 pub fn epoch_and_clock() -> (String, String) {
-    let seconds = crate::rest::operation::nodes::now_millis() / 1000;
+    let seconds = crate::rest::server::nodes::now_millis() / 1000;
     let of_day = seconds % 86_400;
     (seconds.to_string(), format!("{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60))
 }

@@ -6,7 +6,7 @@ use super::App;
 use super::table::{Cell, Column, Table, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
-use crate::rest::operation::nodes;
+use crate::rest::server::nodes;
 
 const COLUMNS: &[Column] = &[
     text("id", "", "node id"),

@@ -78,7 +78,7 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
         Cell::from(app.config.http_address.as_str()),
         Cell::from(app.config.compat_version.as_str()),
         Cell::from("tar"),
-        Cell::from(crate::rest::operation::info::build_hash()),
+        Cell::from(crate::rest::server::info::build_hash()),
         // There is none; `_nodes` says the same.
         Cell::from("none"),
         Cell::Bytes(disk_total),
@@ -103,7 +103,7 @@ pub fn nodes(app: &App, request: &Request) -> Result<Response> {
         Cell::from("*"),
         Cell::from(app.node.config().node_name.as_str()),
     ];
-    of_node["script"] = crate::rest::operation::node_sections::compilations(app);
+    of_node["script"] = crate::rest::server::node_sections::compilations(app);
     row.extend(statistics::cells_of_node(&of_node));
     table.rows.push(row);
     table.render(request)

@@ -39,7 +39,7 @@ pub fn tasks(app: &App, request: &Request) -> Result<Response> {
     }
     let node_id = app.node.node_id();
     let (host, port) = app.config.http_address.rsplit_once(':').unwrap_or(("127.0.0.1", "0"));
-    for task in crate::rest::operation::tasks::listed(app, request)? {
+    for task in crate::rest::server::tasks::listed(app, request)? {
         let body = app.node.tasks().show(&task, node_id, true);
         let started = read(&body, "start_time_in_millis");
         let of_day = started / 1000 % 86_400;

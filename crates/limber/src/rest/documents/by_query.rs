@@ -13,8 +13,8 @@ use crate::http::pools::PoolName;
 use crate::http::request::{Method, Request};
 use crate::http::response::Response;
 use crate::http::status;
-use crate::rest::operation::tasks::parse_task_id;
 use crate::rest::options::{indices_options, with_indices_options};
+use crate::rest::server::tasks::parse_task_id;
 use crate::rest::{App, Route};
 
 const PARAMETERS: &[&str] = with_indices_options![
@@ -281,11 +281,11 @@ fn rethrottle(app: &App, request: &Request) -> Result<Response> {
         .ok_or_else(|| RequestError::illegal_argument("requests_per_second is a required parameter"))?;
     let task = id.and_then(|id| app.node.tasks().list().into_iter().find(|task| task.id == id));
     let Some((task, progress)) = task.and_then(|task| Some((task.clone(), task.progress.clone()?))) else {
-        return Err(crate::rest::operation::tasks::missing(text));
+        return Err(crate::rest::server::tasks::missing(text));
     };
     progress.rethrottle(speed);
     let shown = (text.to_owned(), app.node.tasks().show(&task, app.node.node_id(), true));
-    crate::rest::operation::tasks::answer(app, request.param("group_by").unwrap_or("nodes"), vec![shown])
+    crate::rest::server::tasks::answer(app, request.param("group_by").unwrap_or("nodes"), vec![shown])
 }
 
 fn speed(request: &Request) -> Result<Option<f32>> {

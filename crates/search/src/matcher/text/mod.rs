@@ -1,4 +1,4 @@
-//! Matchers that find documents by terms, by the positions of terms, and by how many of several queries match (`terms_set`).
+//! Matchers that find documents by terms and by the positions of terms.
 
 pub(super) mod exact_phrase;
 pub(crate) mod intervals;
@@ -8,4 +8,3 @@ pub(super) mod positions;
 pub(super) mod postings;
 pub(super) mod source_phrase;
 pub(crate) mod spans;
-pub(super) mod terms_set;
