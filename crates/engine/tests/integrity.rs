@@ -141,8 +141,8 @@ fn a_file_that_is_cut_is_no_answer_and_no_end() {
     assert!(error.to_json().to_string().contains("corrupt_index_exception"), "{}", error.to_json());
 }
 
-/// Where the sections of a segment lie in its file is hard to find from outside: each run of bytes of the first of two segments is zeroed in
-/// turn, and `act` is told of a node with such a folder and where the zeros begin.
+/// A test cannot easily tell where the sections of a segment lie in its file. So this zeroes each run of 32 bytes of the first of two segments
+/// in turn, and calls `act` with a node on such a folder and the offset of the zeros.
 fn with_each_run_zeroed(folder: &Path, act: &mut dyn FnMut(&Node, usize)) {
     let sound = std::fs::read(files(folder, "seg").remove(0)).expect("reads");
     for from in (0..sound.len()).step_by(32) {
@@ -157,7 +157,7 @@ fn with_each_run_zeroed(folder: &Path, act: &mut dyn FnMut(&Node, usize)) {
     }
 }
 
-/// Nothing of what was written may come twice, or be replaced without being named.
+/// No document may be added a second time. A write that cannot be sure of what it replaces fails.
 #[test]
 fn a_write_does_not_trust_ids_that_rotted() {
     let temporary = tempfile::tempdir().expect("tempdir");

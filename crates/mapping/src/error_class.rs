@@ -41,7 +41,7 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
-    /// The word by which answers name it where they show no number. Source: the names of `RestStatus`.
+    /// The name that answers show in place of a number. Source: the names of `RestStatus`.
     pub fn name(self) -> &'static str {
         match self {
             ErrorClass::BadRequest => "BAD_REQUEST",

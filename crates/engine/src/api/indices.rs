@@ -94,6 +94,14 @@ pub struct IndexInfo {
     pub defaults: Map<String, Value>,
 }
 
+impl IndexInfo {
+    /// When the index was created, in milliseconds since 1970.
+    pub fn created_millis(&self) -> u64 {
+        let text = self.settings.get("index.creation_date").and_then(Value::as_str);
+        text.and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+}
+
 /// What an expression resolved to, in name order.
 #[derive(Debug, Clone)]
 pub struct ResolvedIndex {

@@ -107,6 +107,19 @@ impl Options {
         Ok(self.optional_string(name)?.unwrap_or_else(|| default.to_owned()))
     }
 
+    /// Reads `order`, which is `asc` when it is absent: whether it is `desc`.
+    pub fn is_descending(&mut self) -> Result<bool> {
+        match self.string_or("order", "asc")?.as_str() {
+            "asc" => Ok(false),
+            "desc" => Ok(true),
+            other => {
+                let reason =
+                    format!("Sort direction [{other}] not recognized. Valid values are: [asc, desc]");
+                Err(self.error("order", &reason))
+            }
+        }
+    }
+
     /// Reads `true` or `false`, which is `default` when it is absent.
     pub fn bool_or(&mut self, name: &str, default: bool) -> Result<bool> {
         match self.take(name) {

@@ -21,7 +21,9 @@ pub(crate) fn store_error(error: &StoreError) -> RequestError {
 /// Source: `IndexMetadata#INDEX_READ_ONLY_ALLOW_DELETE_BLOCK`.
 pub(crate) fn disk_error(error: &StoreError, index: &str) -> RequestError {
     if error.is_disk_full() {
-        return RequestError::new(ErrorClass::TooManyRequests, "cluster_block_exception",
+        return RequestError::new(
+            ErrorClass::TooManyRequests,
+            "cluster_block_exception",
             format!(
                 "index [{index}] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has \
                  read-only-allow-delete block; for more information, see https://www.elastic.co/docs/troubleshoot];"

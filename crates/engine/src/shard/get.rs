@@ -34,11 +34,12 @@ enum Newest {
 impl Shard {
     /// The document under `id`.
     pub(crate) fn get(&self, id: &str, reading: Reading) -> Result<Option<FoundDocument>> {
+        let is_published = reading == Reading::Published;
         if let Some(limits) = self.limits()? {
-            return self.get_limited(&limits, id, reading);
+            // Never for a write: whoever does not see all of a document may not update it.
+            return self.get_limited(&limits, id, !is_published);
         }
         let core = self.core()?;
-        let is_published = reading == Reading::Published;
         if is_published {
             self.wake(&core);
         }
@@ -139,7 +140,10 @@ impl Shard {
 
     fn read_document(&self, segment: &Segment, doc: DocId, reading: Reading) -> Result<FoundDocument> {
         let mapping = self.index.mapping.load();
-        verify_what_is_kept(&mapping, segment, reading)?;
+        // Stored blocks are compared whenever they are read, columns are not.
+        if reading == Reading::ForWrite && mapping.synthetic().is_some() {
+            segment.verify_columns().map_err(|error| segment_error(&error))?;
+        }
         let found = read_stored(segment, doc)?;
         let source =
             shown_source(&mapping, segment, doc, &found.source).map_err(|error| error.to_request_error())?;
@@ -158,16 +162,6 @@ fn split(mapping: &Mapping, kept: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     }
     let shown = source_of_stored(mapping, &kept).map(Cow::into_owned).unwrap_or_default();
     (shown, kept)
-}
-
-/// Stored blocks are compared whenever they are read, columns are not.
-pub(super) fn verify_what_is_kept(mapping: &Mapping, segment: &Segment, reading: Reading) -> Result<()> {
-    match reading {
-        Reading::ForWrite if mapping.synthetic().is_some() => {
-            segment.verify_columns().map_err(|error| segment_error(&error))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// With what the segment stores as the source.

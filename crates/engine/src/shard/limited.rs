@@ -11,7 +11,7 @@ use limber_store::sync::Mutex;
 
 use super::core::Shard;
 use super::error::segment_error;
-use super::get::{Reading, read_stored, verify_what_is_kept};
+use super::get::read_stored;
 use crate::api::{FoundDocument, Result};
 
 /// Mappings that are kept: roles that hide fields are few.
@@ -80,16 +80,15 @@ impl Shard {
         &self,
         limits: &Limits,
         id: &str,
-        reading: Reading,
+        realtime: bool,
     ) -> Result<Option<FoundDocument>> {
-        if reading != Reading::Published {
+        if realtime {
             self.refresh()?;
         }
         let snapshot = self.limited_snapshot(limits)?;
         for view in snapshot.segments.iter().rev() {
             let doc = view.segment.find_id(id.as_bytes()).map_err(|error| segment_error(&error))?;
             let Some(doc) = doc.filter(|doc| view.is_live(*doc)) else { continue };
-            verify_what_is_kept(&snapshot.mapping, &view.segment, reading)?;
             let found = read_stored(&view.segment, doc)?;
             let source = shown_source(&snapshot.mapping, &view.segment, doc, &found.source)
                 .map_err(|error| error.to_request_error())?

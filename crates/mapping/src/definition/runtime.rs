@@ -25,7 +25,7 @@ pub(crate) struct RuntimeField {
     continues_on_error: Option<bool>,
     /// `composite`: its parts.
     fields: BTreeMap<String, RuntimeField>,
-    /// Of the section `derived`: its type there.
+    /// The type that the field has in the section `derived`, if it comes from there.
     derived: Option<&'static str>,
 }
 

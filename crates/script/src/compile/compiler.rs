@@ -331,7 +331,9 @@ impl State {
         self.filled = now;
         if self.tokens < 1.0 {
             self.limited += 1;
-            return Err(RequestError::new(ErrorClass::TooManyRequests, "circuit_breaking_exception",
+            return Err(RequestError::new(
+                ErrorClass::TooManyRequests,
+                "circuit_breaking_exception",
                 format!(
                     "[script] Too many dynamic script compilations within, max: [{}]; please use indexed, or scripts with parameters \
                      instead; this limit can be changed by the [script.max_compilations_rate] setting",

@@ -22,7 +22,7 @@ use limber_store::{Directory, Error as StoreError};
 use parking_lot::Mutex;
 
 use super::SectionKind;
-use super::meta::{FileMeta, SegmentMeta};
+use super::meta::{FieldInfo, FileMeta, SegmentMeta};
 use super::reader::{SectionEntry, SegmentFile, corrupt_file};
 use super::writer::NO_FIELD;
 use crate::identity::ID_PATH;
@@ -70,7 +70,7 @@ pub(super) struct KnownDamage {
     others: Mutex<Vec<Damage>>,
     /// Whether [`IDENTITIES`] need no further check: this process verified them, or wrote them.
     are_identities_sound: AtomicBool,
-    /// The same of the fields that have columns.
+    /// The same for the fields that have columns.
     are_columns_sound: AtomicBool,
 }
 
@@ -213,28 +213,24 @@ impl SegmentFile {
     /// Verifies [`IDENTITIES`], once for each open segment. If the term of an id were damaged, a write would not find its document and would
     /// add a second one; if a number were damaged, the write would see a wrong version.
     pub(crate) fn verify_identities(&self) -> Result<()> {
-        if self.known.are_identities_sound.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        for (number, field) in self.fields.iter().enumerate() {
-            if IDENTITIES.contains(&&*field.path) {
-                self.verify_field(number as u32)?;
-            }
-        }
-        self.known.are_identities_sound.store(true, Ordering::Release);
-        Ok(())
+        self.verify_once(&self.known.are_identities_sound, |field| IDENTITIES.contains(&&*field.path))
     }
 
     /// Verifies the fields that have columns, once for each open segment. A write that carries on a source which is put together from columns
     /// would give what rotted in them a sound checksum.
     pub(crate) fn verify_columns(&self) -> Result<()> {
-        if self.known.are_columns_sound.load(Ordering::Acquire) {
+        self.verify_once(&self.known.are_columns_sound, |field| field.column)
+    }
+
+    /// Verifies some fields, unless `are_sound` says that nothing is left to verify; afterwards it says so.
+    fn verify_once(&self, are_sound: &AtomicBool, is_wanted: impl Fn(&FieldInfo) -> bool) -> Result<()> {
+        if are_sound.load(Ordering::Acquire) {
             return Ok(());
         }
-        for (number, _) in self.fields.iter().enumerate().filter(|(_, field)| field.column) {
+        for (number, _) in self.fields.iter().enumerate().filter(|(_, field)| is_wanted(field)) {
             self.verify_field(number as u32)?;
         }
-        self.known.are_columns_sound.store(true, Ordering::Release);
+        are_sound.store(true, Ordering::Release);
         Ok(())
     }
 

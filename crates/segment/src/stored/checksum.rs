@@ -8,8 +8,9 @@ use super::format::CHECKSUMS_BYTES;
 /// Checksums of the two parts of a block, which are read apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockChecksums {
-    /// Of everything before the body, and of what the index says of the block.
+    /// The checksum of everything before the body and of what the index says of the block.
     pub head: u32,
+    /// The checksum of the body.
     pub body: u32,
 }
 

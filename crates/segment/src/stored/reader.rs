@@ -50,7 +50,7 @@ pub(crate) struct RawBlock<'a> {
     pub bytes: &'a [u8],
     pub first_doc: DocId,
     pub doc_count: u32,
-    /// Where it starts among the bytes of all blocks.
+    /// The offset of the block from the start of the section.
     pub start: u64,
     pub checksums: Option<BlockChecksums>,
 }

@@ -23,15 +23,7 @@ struct Sort {
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let field = options.path("field")?;
     let target = options.optional_path("target_field")?.unwrap_or_else(|| field.clone());
-    let order = options.string_or("order", "asc")?;
-    let is_descending = match order.as_str() {
-        "asc" => false,
-        "desc" => true,
-        other => {
-            let reason = format!("Sort direction [{other}] not recognized. Valid values are: [asc, desc]");
-            return Err(options.error("order", &reason));
-        }
-    };
+    let is_descending = options.is_descending()?;
     Ok(Box::new(Sort { field, target, is_descending }))
 }
 

@@ -255,15 +255,14 @@ impl Run<'_> {
         let asked = &self.request.search;
         // The cheapest order, as nobody looks at scores.
         let sort = if asked.sort.is_empty() { vec![Sort::by("_doc")] } else { asked.sort.clone() };
-        let source_is_read = !matches!(self.request.change, Change::Delete);
-        let source = if source_is_read { asked.source.clone() } else { Some(SourceFilter::none()) };
+        let source = if self.needs_source() { asked.source.clone() } else { Some(SourceFilter::none()) };
         SearchRequest {
             sort,
             source,
             track_total_hits: TrackTotalHits::Exact,
             seq_no_primary_term: true,
             version: true,
-            is_written_again: source_is_read,
+            is_written_again: self.needs_source(),
             // A part of the documents is not what was asked for.
             allows_partial: Some(false),
             ..asked.clone()
@@ -290,9 +289,14 @@ impl Run<'_> {
         }
     }
 
+    /// Whether documents are written again; nobody reads the sources of those that are deleted.
+    fn needs_source(&self) -> bool {
+        !matches!(self.request.change, Change::Delete)
+    }
+
     /// Writes as many of the documents as what a script makes of them has room for, at least one; how many.
     fn write_hits(&self, slice: &Slice, hits: &[SearchHit]) -> usize {
-        let needs_source = !matches!(self.request.change, Change::Delete);
+        let needs_source = self.needs_source();
         if let Some(hit) = hits.iter().find(|hit| needs_source && hit.source.is_none()) {
             let id = hit.id.as_deref().unwrap_or_default();
             let reason = format!("[{}][{id}] didn't store _source", hit.index);

@@ -18,7 +18,7 @@ use crate::node::Node;
 use crate::settings::{IndexSettings, check_index_sort, check_new};
 use crate::shard::create_files;
 
-/// Where an index wants to be among nodes of several tiers; one node is of all of them.
+/// The tiers of nodes that an index prefers. The only node belongs to all of them.
 const TIER_PREFERENCE: &str = "index.routing.allocation.include._tier_preference";
 
 /// Indices of Elasticsearch's own features and of Kibana, whose names begin with a dot by right. Source: the

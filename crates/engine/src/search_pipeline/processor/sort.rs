@@ -24,14 +24,7 @@ struct Sort {
 pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn ChangesResponse>> {
     let field = options.string("field")?;
     let target = options.string_or("target_field", &field)?;
-    let is_descending = match options.string_or("order", "asc")?.as_str() {
-        "asc" => false,
-        "desc" => true,
-        other => {
-            let reason = format!("Sort direction [{other}] not recognized. Valid values are: [asc, desc]");
-            return Err(options.error("order", &reason));
-        }
-    };
+    let is_descending = options.is_descending()?;
     Ok(Box::new(Sort { field, target, is_descending }))
 }
 

@@ -7,7 +7,6 @@ use limber_mapping::RequestError;
 use serde_json::Value;
 
 use super::App;
-use super::page::created_millis;
 use super::rows::{Source, member};
 use super::statistics;
 use super::table::{Cell, Column, Table, number, text};
@@ -83,7 +82,7 @@ pub fn table(app: &App, request: &Request, expression: &str, options: IndicesOpt
             if info.open { stats["indices"].get(&*info.name) } else { None }.unwrap_or(&Value::Null);
         let total = index_stats.get("total").unwrap_or(&Value::Null);
         let primaries = index_stats.get("primaries").unwrap_or(&Value::Null);
-        let created = created_millis(&info);
+        let created = info.created_millis();
         let data_set = member(total, "store.total_data_set_size_in_bytes")
             .or_else(|| member(total, "store.size_in_bytes"))
             .and_then(Value::as_u64);

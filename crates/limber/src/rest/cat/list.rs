@@ -17,7 +17,7 @@ use crate::http::response::Response;
 const INDICES: Sizes = Sizes { default: 500, min: 1, max: 5_000 };
 const SHARDS: Sizes = Sizes { default: 2_000, min: 2_000, max: 20_000 };
 
-/// Where names of indices stand in the rows of the two tables.
+/// The columns that hold the names of indices in the two tables.
 const NAME_OF_INDICES: usize = 2;
 const NAME_OF_SHARDS: usize = 0;
 

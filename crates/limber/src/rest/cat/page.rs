@@ -30,12 +30,6 @@ pub struct Page {
     after: Option<(Place, u32)>,
 }
 
-/// When an index was created.
-pub fn created_millis(info: &IndexInfo) -> u64 {
-    let text = info.settings.get("index.creation_date").and_then(Value::as_str);
-    text.and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
 impl Page {
     /// Reads `size`, `sort` and `next_token`. Source: OpenSearch's `PageParams` and its strategies.
     pub fn of(request: &Request, sizes: Sizes) -> Result<Page> {
@@ -68,7 +62,7 @@ impl Page {
     /// The indices from the token on; `by_shard`: the token's own, too, as some of its shards may be left.
     pub fn rest(&self, infos: &[IndexInfo], by_shard: bool) -> Vec<Place> {
         let mut places: Vec<Place> =
-            infos.iter().map(|info| (created_millis(info), info.name.to_string())).collect();
+            infos.iter().map(|info| (info.created_millis(), info.name.to_string())).collect();
         places.sort_unstable();
         if self.is_descending {
             places.reverse();

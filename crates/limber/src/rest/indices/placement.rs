@@ -123,7 +123,7 @@ pub fn recoveries(app: &App, expression: &str, options: IndicesOptions) -> Resul
     let mut all = Vec::new();
     for info in app.node.get_index(expression, options)? {
         let setting = |name: &str| info.settings.get(name).and_then(Value::as_str);
-        let created = setting("index.creation_date").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+        let created = info.created_millis();
         let shard_count: u32 =
             setting("index.number_of_shards").and_then(|text| text.parse().ok()).unwrap_or(1);
         let started = created.max(app.node.started_millis());

@@ -4,7 +4,9 @@
 //! Primaries are on this node or, when they failed, nowhere; replicas have no node to go to. Nothing moves,
 //! and nothing is thrown away by a request: a damaged shard is mended by `limber check --repair`.
 
-use limber_engine::{HealthRequest, HealthStatus, IndexHealth, IndicesOptions, Result, ShardHealth};
+use limber_engine::{
+    HealthRequest, HealthStatus, IndexHealth, IndexInfo, IndicesOptions, Result, ShardHealth,
+};
 use limber_mapping::date::DateFormat;
 use limber_mapping::{ObjectParser, RequestError};
 use limber_work as work;
@@ -247,9 +249,8 @@ fn explain_unassigned(
         .node
         .get_index(&index.name, IndicesOptions::METADATA_OPEN_CLOSED)?
         .first()
-        .and_then(|info| info.settings.get("index.creation_date")?.as_str()?.parse::<i64>().ok())
-        .unwrap_or(0);
-    let at = DateFormat::parse_list("strict_date_time")?.format_millis(created);
+        .map_or(0, IndexInfo::created_millis);
+    let at = DateFormat::parse_list("strict_date_time")?.format_millis(created as i64);
     let (reason, status, decider, explanation) = match is_primary {
         true => (
             "ALLOCATION_FAILED",

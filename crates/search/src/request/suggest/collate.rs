@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::json;
 
-/// Where the template's text is.
+/// The template, or the id under which it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CollateTemplate {
     Inline(String),
