@@ -6,6 +6,7 @@
 
 #![deny(missing_docs)]
 
+pub mod ascending;
 pub mod bits;
 pub mod block128;
 pub mod bloom;

@@ -133,18 +133,6 @@ impl Bits {
         }
     }
 
-    /// Calls `visit` with each set index, ascending.
-    #[inline]
-    pub fn each(&self, mut visit: impl FnMut(u32)) {
-        for (at, word) in self.0.iter().enumerate() {
-            let mut rest = *word;
-            while rest != 0 {
-                visit(at as u32 * 64 + rest.trailing_zeros());
-                rest &= rest - 1;
-            }
-        }
-    }
-
     /// Clears the bits for whose index `holds` says no; asked in ascending order.
     #[inline]
     pub fn retain(&mut self, mut holds: impl FnMut(u32) -> Result<bool>) -> Result<()> {

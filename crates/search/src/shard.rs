@@ -5,6 +5,7 @@
 
 mod parts;
 mod plan;
+mod ranked;
 mod run;
 mod sink;
 mod top;

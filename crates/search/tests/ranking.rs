@@ -169,3 +169,64 @@ fn phrases_of_all_shapes() {
         check(&corpus, &sloppy, None);
     }
 }
+
+/// Terms that are needed beside terms that only add to the score, and filters that leave much, little or nothing.
+#[test]
+fn optional_terms_and_filters() {
+    let sizes = [9_000, 4_200, 3];
+    let corpus = corpus(10, &sizes, |_, random| random.below(30) + 1);
+    let mut random = Random(14);
+    for _ in 0..4 {
+        let mut term = || json!({"term": {"text": random.word()}});
+        let (first, second, third) = (term(), term(), term());
+        let any = json!({"bool": {"should": [first, second]}});
+        for query in [
+            json!({"must": first, "should": second}),
+            json!({"must": first, "should": [second, third]}),
+            json!({"must": [first, second], "should": third}),
+            json!({"must": first, "must_not": second}),
+            json!({"must": [first, second], "must_not": third}),
+            json!({"must": [first, second], "filter": third}),
+            json!({"should": [first, second], "must_not": third}),
+            json!({"should": [first, second], "filter": third}),
+            json!({"should": [first, second], "filter": third, "minimum_should_match": 1}),
+            json!({"should": [first, second, third], "minimum_should_match": 2}),
+            json!({"must": any, "filter": third}),
+            json!({"must": any, "must_not": third, "should": first}),
+            json!({"must": {"bool": {"must": any, "filter": {"exists": {"field": "text"}}}}, "must_not": third}),
+            json!({"should": any, "must_not": [third, {"range": {"_seq_no": {"lt": 3_000}}}]}),
+        ] {
+            check(&corpus, &json!({"bool": query}), None);
+        }
+    }
+}
+
+/// A term that adds nearly all of the score is needed as soon as there are enough documents with it.
+#[test]
+fn an_optional_term_that_is_worth_most() {
+    let corpus = corpus(15, &[14_000, 900], |_, random| random.below(60) + 1);
+    let rare = |boost: f64| json!({"term": {"text": {"value": "w200", "boost": boost}}});
+    for boost in [0.0, 0.5, 1.0, 40.0] {
+        for frequent in ["w0", "w1", "w9"] {
+            let both = json!({"must": {"term": {"text": frequent}}, "should": rare(boost)});
+            check(&corpus, &json!({"bool": both}), None);
+        }
+    }
+}
+
+#[test]
+fn phrases_with_filters() {
+    let corpus = corpus(16, &[8_000, 500], |_, random| random.below(60) + 1);
+    let phrase = json!({"match_phrase": {"text": "w0 w1"}});
+    for word in ["w0", "w2", "w90", "nowhere"] {
+        let term = json!({"term": {"text": word}});
+        for guard in ["filter", "must_not"] {
+            check(&corpus, &json!({"bool": {"must": phrase, guard: term}}), None);
+        }
+        check(
+            &corpus,
+            &json!({"bool": {"should": phrase, "must_not": term, "filter": {"term": {"text": "w1"}}}}),
+            None,
+        );
+    }
+}

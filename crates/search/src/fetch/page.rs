@@ -119,7 +119,10 @@ pub(crate) fn fetch(
     // One shard is asked for both phases at once.
     let phase = if shards.len() == 1 { "query" } else { "fetch" };
     failures.check(phase, shards.len(), allows_partial)?;
-    Ok(Fetched { hits: page.hits.into_iter().flatten().collect(), charge: page.charge, timed_out, profiles })
+    // Done in place, where `flatten` makes another list of them.
+    #[expect(clippy::filter_map_identity)]
+    let hits = page.hits.into_iter().filter_map(|hit| hit).collect();
+    Ok(Fetched { hits, charge: page.charge, timed_out, profiles })
 }
 
 /// Fetches hits of one shard that were found by other means than a search's own hits, in their order.

@@ -29,6 +29,8 @@ pub(crate) use matching::{MatchingScorer, ScoredEnough};
 pub(crate) use nested::{NestedDocs, NestedScorer, ScoredWindow};
 pub(crate) use open::{each_term, open_postings, phrase, phrase_cursor, set, term, with_field};
 pub(crate) use scored::contenders::contenders;
+pub(crate) use scored::guards::Guards;
+pub(crate) use scored::keeper::{Gathered, Keeper};
 pub(crate) use scored::ranked::Ranked;
 pub(crate) use scorer::{
     BoolScorer, BoxedScorer, ConstantScorer, DisMaxScorer, PhraseScorer, Scorer, TermScorer, each_match,

@@ -1,7 +1,7 @@
 //! Scores of documents that are known to be hits.
 
 use limber_segment::norms::Norms;
-use limber_segment::postings::{Impact, KnownBounds, Postings};
+use limber_segment::postings::{KnownBounds, Postings};
 use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
 use super::text::phrase::PhraseCursor;
@@ -74,9 +74,7 @@ impl Scorer for TermScorer<'_> {
             return Ok(0.0);
         }
         self.postings.shallow_advance(start.max(current));
-        let bm25 = self.bm25;
-        let score = |impact: Impact| bm25.score(impact.freq as f32, impact.norm);
-        Ok(self.postings.max_score(end - 1, &mut self.known, score).max(0.0))
+        Ok(self.postings.max_score(end - 1, &mut self.known, self.bm25).max(0.0))
     }
 }
 

@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
-use limber_segment::{DocId, Segment};
+use limber_segment::{DocId, LiveDocs, Segment};
 
-use super::bound_node::BoundNode;
+use super::bound_node::{BoundNode, Scored};
+use super::cached::conjunction;
 use super::compound::match_all::NothingNode;
 use super::docs::{DocsName, DocsNode};
 use super::full_text::more_like_this::Likeness;
 use super::joining::nested::NestedNode;
 use crate::context::ShardSnapshot;
 use crate::error::{Result, check_request};
-use crate::matcher::{BoxedMatcher, BoxedScorer, Ranked};
+use crate::matcher::{BoolDocs, BoxedMatcher, BoxedScorer, Guards, Matcher, Ranked};
 use crate::primitives::Docs;
 use crate::score::Explanation;
+
+/// A filter that leaves fewer documents than this part of those with the terms finds them itself.
+const FILTER_LEADS_BELOW: u64 = 8;
 
 /// A bound query. Made by [`super::bind`].
 #[derive(Debug)]
@@ -73,17 +77,45 @@ impl BoundQuery {
         self.node.text()
     }
 
-    /// Its documents and their scores, found in one pass; `None`: it is something else than terms or a phrase.
-    pub(crate) fn ranked<'a>(&'a self, segment: &'a Segment) -> Result<Option<Ranked<'a>>> {
-        if let Some(terms) = self.node.scored_terms() {
-            return Ranked::any(&terms, segment).map(Some);
+    /// Its documents, of those that live, to be counted by steps; `None`: bit sets are quicker.
+    pub(crate) fn stepped<'a>(
+        &'a self,
+        segment: &'a Segment,
+        live: Option<&'a LiveDocs>,
+    ) -> Result<Option<Ranked<'a>>> {
+        match self.node.by_score() {
+            Some(by_score) if by_score.is_stepped(segment) => self.ranked(segment, live),
+            _ => Ok(None),
         }
-        if let Some(terms) = self.node.required_scored_terms() {
-            return Ranked::all(&terms, segment).map(Some);
-        }
-        match self.node.as_phrase() {
-            Some(phrase) => Ranked::phrase(phrase, segment),
-            None => Ok(None),
+    }
+
+    /// Its documents, of those that live, and their scores, found in one pass; `None`: it is something else than terms or a phrase, or its
+    /// filters leave so little of them that looking at what is left is quicker.
+    pub(crate) fn ranked<'a>(
+        &'a self,
+        segment: &'a Segment,
+        live: Option<&'a LiveDocs>,
+    ) -> Result<Option<Ranked<'a>>> {
+        let Some(by_score) = self.node.by_score() else { return Ok(None) };
+        let filter: Option<BoxedMatcher<'a>> = match by_score.filters.len() + by_score.prohibited.len() {
+            0 => None,
+            _ => {
+                let filters = conjunction(by_score.filters.iter().copied(), segment)?;
+                let prohibited =
+                    by_score.prohibited.iter().map(|query| query.matcher(segment)).collect::<Result<_>>()?;
+                let filter = BoolDocs::new(filters, Vec::new(), 0, prohibited, segment.doc_count());
+                if filter.cost() < by_score.cost() / FILTER_LEADS_BELOW {
+                    return Ok(None);
+                }
+                Some(Box::new(filter))
+            }
+        };
+        let guards = Guards::new(live, filter);
+        match &by_score.scored {
+            Scored::Terms { required, optional } => {
+                Ranked::by_terms(required, optional, guards, segment).map(Some)
+            }
+            Scored::Phrase(phrase) => Ranked::by_phrase(phrase, guards, segment),
         }
     }
 

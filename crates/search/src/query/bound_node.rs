@@ -134,14 +134,13 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         false
     }
 
-    /// The terms whose scores it adds up, for documents with any of them; `None`: it is something else. Such queries are matched and scored in one pass.
-    fn scored_terms(&self) -> Option<Vec<&TermNode>> {
-        self.as_term().map(|term| vec![term])
-    }
-
-    /// The terms whose scores it adds up, for documents with all of them; `None`: it is something else.
-    fn required_scored_terms(&self) -> Option<Vec<&TermNode>> {
-        None
+    /// What it comes down to where its scores are those of terms or of a phrase; `None`: it is something else. Such queries are matched and
+    /// scored in one pass.
+    fn by_score(&self) -> Option<ByScore<'_>> {
+        let of_term =
+            || self.as_term().map(|term| Scored::Terms { required: Vec::new(), optional: vec![term] });
+        let scored = self.as_phrase().map(Scored::Phrase).or_else(of_term)?;
+        Some(ByScore { scored, filters: Vec::new(), prohibited: Vec::new() })
     }
 
     /// Itself as a scored phrase.
@@ -190,6 +189,48 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         None
     }
 }
+
+/// Documents scored by terms or by a phrase, all of which match some filters.
+pub(crate) struct ByScore<'q> {
+    pub scored: Scored<'q>,
+    pub filters: Vec<&'q BoundQuery>,
+    pub prohibited: Vec<&'q BoundQuery>,
+}
+
+/// What scores are made from.
+pub(crate) enum Scored<'q> {
+    /// Documents with all of `required`, or with any of `optional` where none is; all that they have are added up.
+    Terms {
+        required: Vec<&'q TermNode>,
+        optional: Vec<&'q TermNode>,
+    },
+    Phrase(&'q PhraseNode),
+}
+
+impl ByScore<'_> {
+    /// Whether its documents are counted more quickly by steps than by bit sets: all of several terms are needed, of which one is rare.
+    pub fn is_stepped(&self, segment: &Segment) -> bool {
+        let needs_all = match &self.scored {
+            Scored::Terms { required, .. } => required.len() > 1,
+            Scored::Phrase(_) => true,
+        };
+        needs_all && self.cost() < u64::from(segment.doc_count()) / STEPPED_BELOW
+    }
+
+    /// How many documents may have to be scored, at most; deleted ones included.
+    pub fn cost(&self) -> u64 {
+        let doc_freqs =
+            |terms: &[&TermNode]| terms.iter().map(|term| term.scorer.doc_freq()).collect::<Vec<_>>();
+        match &self.scored {
+            Scored::Terms { required, optional } if required.is_empty() => doc_freqs(optional).iter().sum(),
+            Scored::Terms { required, .. } => doc_freqs(required).into_iter().min().unwrap_or(0),
+            Scored::Phrase(phrase) => phrase.scorer.doc_freq(),
+        }
+    }
+}
+
+/// Bit sets cost the same however few documents are in them. Below this part of a segment it is quicker to step from one to the next.
+const STEPPED_BELOW: u64 = 16;
 
 /// Queries whose documents some aggregations need not see one by one.
 pub(crate) enum Whole<'q> {

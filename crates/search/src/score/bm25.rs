@@ -9,6 +9,7 @@ use std::sync::Arc;
 use limber_codec::norm;
 use limber_mapping::Similarity;
 use limber_segment::DocId;
+use limber_segment::postings::{Impact, Strength};
 
 use super::measured::{Measured, TermStatistics};
 use super::{Detail, Explanation};
@@ -258,6 +259,25 @@ impl Explanation {
             double: None,
             description: description.into(),
             details: Vec::<Detail>::new(),
+        }
+    }
+}
+
+/// Scores grow with the product of the frequency and a number for the norm, so that one division is enough for the best of several.
+impl Strength for Bm25 {
+    #[inline]
+    fn strength(&self, impact: Impact) -> f32 {
+        match self.measured.is_empty() {
+            true => impact.freq as f32 * self.norms.inverse[impact.norm as usize],
+            false => self.score(impact.freq as f32, impact.norm),
+        }
+    }
+
+    #[inline]
+    fn score(&self, strength: f32) -> f32 {
+        match self.measured.is_empty() {
+            true => self.weight - self.weight / (1.0f32 + strength),
+            false => strength,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::top::Top;
 use crate::collect::{Contenders, SegmentTop, TopScores};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result};
-use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, Ranked, WINDOW};
+use crate::matcher::{Bits, BoxedMatcher, BoxedScorer, WINDOW};
 use crate::query::BoundQuery;
 use crate::request::SearchRequest;
 
@@ -71,13 +71,13 @@ impl<'a, 'r, 's, 'c> Run<'a, 'r, 's, 'c> {
 
 /// One segment that is searched.
 pub(super) struct OpenSegment<'s> {
-    number: u32,
+    pub(super) number: u32,
     /// Number of its first document in the shard.
-    base: u64,
-    view: &'s SegmentView,
+    pub(super) base: u64,
+    pub(super) view: &'s SegmentView,
     /// Of a sort by fields: the best of this segment.
     fields: Option<SegmentTop<'s>>,
-    post_filter: Option<BoxedMatcher<'s>>,
+    pub(super) post_filter: Option<BoxedMatcher<'s>>,
     _sets: Charge,
 }
 
@@ -153,7 +153,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
     }
 
     /// Whether hits that cannot be among the best need not be looked at.
-    fn may_skip(&self) -> bool {
+    pub(super) fn may_skip(&self) -> bool {
         self.count_limit.is_none_or(|limit| self.total > limit)
             && self.sink.is_none()
             && !matches!(self.top, Top::Groups(_))
@@ -163,11 +163,17 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
     pub(super) fn windows(&mut self, open: &mut OpenSegment<'_>) -> Result<Progress> {
         let segment = &*open.view.segment;
         let ranked = match self.scoring && matches!(self.top, Top::Scores(_)) {
-            true => self.query.ranked(segment)?,
+            true => self.query.ranked(segment, open.view.live.as_deref())?,
             false => None,
         };
         if let Some(ranked) = ranked {
             return self.ranked_windows(open, ranked);
+        }
+        if self.count_max == 0
+            && self.needs_only_best(open)
+            && let Some(counted) = self.query.stepped(segment, open.view.live.as_deref())?
+        {
+            return self.counted_windows(open, counted);
         }
         let in_order = self.sink.is_some() || self.request.terminate_after > 0 || open.post_filter.is_some();
         let tiers = match &mut open.fields {
@@ -181,44 +187,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         }
     }
 
-    /// Terms or a phrase by score: matched and scored in one pass.
-    fn ranked_windows(&mut self, open: &mut OpenSegment<'_>, mut ranked: Ranked<'_>) -> Result<Progress> {
-        let (mut docs, mut scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
-        let counts_alone = ranked.counts_what_it_skips() && self.needs_only_best(open);
-        let mut start = 0;
-        loop {
-            let next = ranked.next(start)?;
-            if next == NO_MORE_DOCS {
-                (self.docs, self.scores) = (docs, scores);
-                return Ok(Progress::GoOn);
-            }
-            start = next / WINDOW * WINDOW;
-            self.context.check()?;
-            let may_skip = self.may_skip();
-            self.is_lower_bound |= may_skip;
-            let threshold = if may_skip || counts_alone { self.top.threshold() } else { None };
-            let live = open.view.live.as_deref();
-            self.total += ranked.collect(start, (threshold, !may_skip), live, &mut docs, &mut scores)?;
-            (self.docs, self.scores) = (docs, scores);
-            self.drop_below_min_score();
-            self.deliver(open, start)?;
-            if self.is_terminated() {
-                return Ok(Progress::Stop);
-            }
-            (docs, scores) = (std::mem::take(&mut self.docs), std::mem::take(&mut self.scores));
-            start += WINDOW;
-        }
-    }
-
-    /// Whether nobody looks at the hits that are not among the best, but to count them.
-    fn needs_only_best(&self, open: &OpenSegment<'_>) -> bool {
-        self.sink.is_none()
-            && open.post_filter.is_none()
-            && self.request.min_score.is_none()
-            && self.request.terminate_after == 0
-    }
-
-    fn is_terminated(&mut self) -> bool {
+    pub(super) fn is_terminated(&mut self) -> bool {
         self.terminated_early |=
             self.request.terminate_after > 0 && self.total >= u64::from(self.request.terminate_after);
         self.terminated_early
@@ -325,7 +294,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
     }
 
     /// The first document at or after `start` that is this run's to search in the segment.
-    fn claimed(&mut self, segment: u32, start: DocId) -> Option<DocId> {
+    pub(super) fn claimed(&mut self, segment: u32, start: DocId) -> Option<DocId> {
         match &mut self.claims {
             Some(claims) => claims.next(segment as usize, start),
             None => Some(start),
@@ -379,7 +348,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
     }
 
     /// Hands the documents of a window and their scores to whoever wants them, and counts them.
-    fn deliver(&mut self, open: &mut OpenSegment<'_>, start: DocId) -> Result<()> {
+    pub(super) fn deliver(&mut self, open: &mut OpenSegment<'_>, start: DocId) -> Result<()> {
         if self.request.terminate_after > 0 {
             let left = u64::from(self.request.terminate_after).saturating_sub(self.total);
             self.docs.truncate(left.min(u64::from(WINDOW)) as usize);
@@ -428,7 +397,7 @@ impl<'a, 'r> Run<'a, 'r, '_, '_> {
         Ok(())
     }
 
-    fn drop_below_min_score(&mut self) {
+    pub(super) fn drop_below_min_score(&mut self) {
         if let Some(min_score) = self.request.min_score {
             let mut at = 0;
             for read in 0..self.docs.len() {

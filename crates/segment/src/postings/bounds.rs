@@ -4,11 +4,11 @@ use limber_codec::Reader;
 
 use super::cursor::Postings;
 use super::format::{GROUP_BLOCKS, TAIL_IMPACTS_MIN};
-use super::impact::{self, Impact};
+use super::impact::{self, Impact, Strength};
 use crate::{DocId, NO_MORE_DOCS};
 
 /// Ranges of more blocks than this are bounded by the impacts of their groups.
-const BLOCKS_MAX: usize = 4;
+const BLOCKS_MAX: usize = 8;
 
 /// Blocks whose bound is kept: neighbours are asked for again and again.
 const BLOCKS_KEPT: usize = 16;
@@ -44,10 +44,10 @@ impl Postings {
             .unwrap_or(NO_MORE_DOCS)
     }
 
-    /// The most that `score`, which must grow with the frequency and shrink with the norm, is of any document from the block of the last
+    /// The most that any document can score by `scale` from the block of the last
     /// [`Postings::shallow_advance`] (or the current block, if that is later) up to `up_to`. Wide ranges are bounded by groups of 4,096
     /// documents, which may reach further on both sides. `known` is this cursor's and this score's alone.
-    pub fn max_score(&mut self, up_to: DocId, known: &mut KnownBounds, score: impl Fn(Impact) -> f32) -> f32 {
+    pub fn max_score(&mut self, up_to: DocId, known: &mut KnownBounds, scale: &impl Strength) -> f32 {
         let count = self.skip.block_count;
         let first = self.impacts.from_block.max(self.block);
         let last = match self.skip.block_of(&self.postings, first.min(count), up_to) {
@@ -55,76 +55,114 @@ impl Postings {
             _ => first,
         };
         if !self.options.frequencies {
-            return score(Impact { freq: 1, norm: 1 });
+            return of(scale, Impact { freq: 1, norm: 1 });
         }
         let mut most = f32::NEG_INFINITY;
         if first < count {
             let last_full = last.min(count - 1);
             if last_full - first < BLOCKS_MAX {
                 for block in first..=last_full {
-                    most = most.max(self.block_bound(block, known, &score));
+                    most = most.max(self.block_bound(block, known, scale));
                 }
             } else {
-                known.groups.resize(count.div_ceil(GROUP_BLOCKS), f32::NAN);
                 for group in first / GROUP_BLOCKS..=last_full / GROUP_BLOCKS {
-                    if known.groups[group].is_nan() {
-                        known.groups[group] = self.bound_of(&score, |this, list| {
-                            this.skip.group_impacts(&this.postings, group, list)
-                        });
-                    }
-                    most = most.max(known.groups[group]);
+                    most = most.max(self.group_bound(group, known, scale));
                 }
             }
         }
         if last >= count && self.tail_len > 0 {
-            most = most.max(self.block_bound(count, known, &score));
+            most = most.max(self.block_bound(count, known, scale));
         }
         most
     }
 
+    /// [`Postings::shallow_advance`] and the bound of the block that it names: the last document that both hold of, and the most that any of
+    /// them can score.
+    #[inline]
+    pub fn block_bound_at(
+        &mut self,
+        target: DocId,
+        known: &mut KnownBounds,
+        scale: &impl Strength,
+    ) -> (DocId, f32) {
+        let last = self.shallow_advance(target);
+        if !self.options.frequencies {
+            return (last, of(scale, Impact { freq: 1, norm: 1 }));
+        }
+        let block = self.impacts.from_block;
+        let is_there = block < self.skip.block_count || (block == self.skip.block_count && self.tail_len > 0);
+        (last, if is_there { self.block_bound(block, known, scale) } else { f32::NEG_INFINITY })
+    }
+
+    /// As [`Postings::block_bound_at`], of all blocks of a group, where `target` is in the first of a whole group; else `None`.
+    #[inline]
+    pub fn group_bound_at(
+        &mut self,
+        target: DocId,
+        known: &mut KnownBounds,
+        scale: &impl Strength,
+    ) -> Option<(DocId, f32)> {
+        self.shallow_advance(target);
+        let block = self.impacts.from_block;
+        let next_group = block + GROUP_BLOCKS;
+        if !block.is_multiple_of(GROUP_BLOCKS)
+            || next_group > self.skip.block_count
+            || !self.options.frequencies
+        {
+            return None;
+        }
+        let last = self.skip.last_doc(&self.postings, next_group - 1)?;
+        Some((last, self.group_bound(block / GROUP_BLOCKS, known, scale)))
+    }
+
+    fn group_bound(&mut self, group: usize, known: &mut KnownBounds, scale: &impl Strength) -> f32 {
+        known.groups.resize(self.skip.block_count.div_ceil(GROUP_BLOCKS), f32::NAN);
+        if known.groups[group].is_nan() {
+            let strength = self.skip.group_strength(&self.postings, group, scale);
+            known.groups[group] = self.bound_of(scale, strength);
+        }
+        known.groups[group]
+    }
+
     /// The bound of a full block, or of the tail, whose number is the count of full ones.
-    fn block_bound(&mut self, block: usize, known: &mut KnownBounds, score: &impl Fn(Impact) -> f32) -> f32 {
+    #[inline]
+    fn block_bound(&mut self, block: usize, known: &mut KnownBounds, scale: &impl Strength) -> f32 {
         let slot = &mut known.blocks[block % BLOCKS_KEPT];
         if slot.0 != block + 1 {
-            let bound = match block < self.skip.block_count {
-                true => {
-                    self.bound_of(score, |this, list| this.skip.block_impacts(&this.postings, block, list))
-                }
-                false => self.bound_of(score, Postings::tail_impacts),
+            let strength = match block < self.skip.block_count {
+                true => self.skip.block_strength(&self.postings, block, scale),
+                false => self.tail_strength(scale),
             };
-            *slot = (block + 1, bound);
+            *slot = (block + 1, self.bound_of(scale, strength));
         }
         slot.1
     }
 
-    /// The best score of the impacts that `read` finds; where they do not decode, that of any document.
-    fn bound_of(
-        &mut self,
-        score: &impl Fn(Impact) -> f32,
-        read: impl FnOnce(&Postings, &mut Vec<Impact>) -> Option<()>,
-    ) -> f32 {
-        let mut list = std::mem::take(&mut self.impacts.list);
-        list.clear();
-        if read(&*self, &mut list).is_none() {
-            list.clear();
-            list.push(UNKNOWN);
-            self.corrupt = Some("lists of impacts");
+    /// The score of a strength; where that did not decode, of any document.
+    fn bound_of(&mut self, scale: &impl Strength, strength: Option<f32>) -> f32 {
+        match strength {
+            Some(f32::NEG_INFINITY) => f32::NEG_INFINITY,
+            Some(strength) => scale.score(strength),
+            None => {
+                self.corrupt = Some("lists of impacts");
+                of(scale, UNKNOWN)
+            }
         }
-        let most = list.iter().map(|impact| score(*impact)).fold(f32::NEG_INFINITY, f32::max);
-        self.impacts.list = list;
-        most
     }
 
-    fn tail_impacts(&self, list: &mut Vec<Impact>) -> Option<()> {
+    fn tail_strength(&self, scale: &impl Strength) -> Option<f32> {
         let bytes = &*self.postings;
         if self.tail_len >= TAIL_IMPACTS_MIN {
             let tail = bytes.get(self.skip.tail_start(bytes)?..)?;
-            return impact::read(&mut Reader::new(tail), list).ok();
+            return impact::greatest(&mut Reader::new(tail), scale).ok();
         }
         // Each of the other documents has the term at least once.
         let others = (self.info.doc_freq - 1) as u64;
         let freq = self.info.total_term_freq.saturating_sub(others).min(u32::MAX as u64) as u32;
-        list.push(Impact { freq, norm: 1 });
-        Some(())
+        Some(scale.strength(Impact { freq, norm: 1 }))
     }
+}
+
+fn of(scale: &impl Strength, impact: Impact) -> f32 {
+    scale.score(scale.strength(impact))
 }

@@ -1,10 +1,9 @@
 //! The postings of one term: "which document is next, how often is the term in it, and where?"
 
-use limber_codec::{Corrupt, Reader, block128};
+use limber_codec::{Corrupt, Reader, ascending, block128};
 use limber_store::FileBytes;
 
 use super::format::{BIT_SET_WORDS_MAX, BLOCK_DOCS, TAG_BIT_SET, TAIL_IMPACTS_MIN};
-use super::impact::Impact;
 use super::positions::PositionRun;
 use super::skip::SkipRows;
 use crate::index_options::IndexOptions;
@@ -14,8 +13,8 @@ use crate::{DocId, Error, NO_MORE_DOCS, Result};
 /// Documents in one window of [`Postings::fill_bitset`].
 pub const WINDOW_DOCS: u32 = 64 * 64;
 
-/// Documents that [`Postings::advance`] compares at once.
-const STEP: usize = 8;
+/// Documents that [`Postings::advance`] compares at once: it finds the right ones by the last of each.
+const STEP: usize = ascending::LEN;
 
 /// Gaps up to this width cannot carry 128 documents past 2^32, so corrupt bytes show in the last document alone.
 const SAFE_GAP_BITS: u8 = 24;
@@ -53,7 +52,9 @@ pub struct Postings {
 /// Kept on the heap, so that a cursor moves cheaply.
 struct Decoded {
     /// Those of the block, then [`NO_MORE_DOCS`].
-    docs: [DocId; BLOCK_DOCS + STEP],
+    docs: [DocId; BLOCK_DOCS],
+    /// The last of each [`STEP`] of `docs`, then [`NO_MORE_DOCS`].
+    ends: [DocId; STEP],
     freqs: [u32; BLOCK_DOCS],
     run: PositionRun,
 }
@@ -63,7 +64,6 @@ struct Decoded {
 pub(super) struct ImpactState {
     /// Block that the next `max_score` starts from.
     pub from_block: usize,
-    pub list: Vec<Impact>,
 }
 
 /// A part of a term's postings does not decode.
@@ -102,7 +102,8 @@ impl Postings {
             at: 0,
             len: 0,
             decoded: Box::new(Decoded {
-                docs: [NO_MORE_DOCS; BLOCK_DOCS + STEP],
+                docs: [NO_MORE_DOCS; BLOCK_DOCS],
+                ends: [NO_MORE_DOCS; STEP],
                 freqs: [1; BLOCK_DOCS],
                 run: PositionRun::default(),
             }),
@@ -164,15 +165,12 @@ impl Postings {
                 return self.doc;
             }
         }
-        // What follows the block's documents is not before any target.
-        let mut at = self.at;
-        while let Some(next) = self.decoded.docs[at..].first_chunk::<STEP>() {
-            let before: u32 = next.iter().map(|doc| u32::from(*doc < target)).sum();
-            at += before as usize;
-            if before < STEP as u32 {
-                break;
-            }
+        // It is mostly near.
+        let mut step = self.at / STEP;
+        if self.decoded.ends[step] < target {
+            step = ascending::count_below(&self.decoded.ends, target).min(BLOCK_DOCS / STEP - 1);
         }
+        let at = STEP * step + ascending::count_below(&self.decoded.docs.as_chunks().0[step], target);
         self.at = at;
         if at < self.len {
             self.doc = self.decoded.docs[at];
@@ -341,6 +339,10 @@ impl Postings {
         let loaded = if block < count { self.load_block(block) } else { self.load_tail() };
         match loaded {
             Ok(len) if self.decoded.docs[len - 1] < self.doc_count => {
+                let Decoded { docs, ends, .. } = &mut *self.decoded;
+                for (end, docs) in ends.iter_mut().zip(docs.as_chunks::<STEP>().0) {
+                    *end = docs[STEP - 1];
+                }
                 (self.at, self.len) = (0, len);
                 self.doc = self.decoded.docs[0];
                 self.doc
@@ -366,7 +368,7 @@ impl Postings {
         let bytes: &[u8] = &self.postings;
         let (start, end) = self.skip.bytes_of(bytes, block).ok_or(Broken("blocks in order"))?;
         let [tag, rest @ ..] = &bytes[start..end] else { return Err(Broken("a block of documents")) };
-        let docs = self.decoded.docs.first_chunk_mut().expect("room for a block");
+        let docs = &mut self.decoded.docs;
         let used = if *tag == TAG_BIT_SET {
             load_bit_set(rest, previous, docs)?
         } else {

@@ -78,17 +78,52 @@ pub fn write(impacts: &[Impact], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a list into `impacts`, after what is there.
-pub fn read(reader: &mut Reader<'_>, impacts: &mut Vec<Impact>) -> Result<(), Corrupt> {
-    for _ in 0..reader.u8()? {
-        impacts.push(Impact { freq: reader.varint_u32()?, norm: reader.u8()? });
+/// How much an impact is worth, in two steps, so that the second is taken once for the best of many.
+pub trait Strength {
+    /// Grows with the frequency and shrinks with the norm.
+    fn strength(&self, impact: Impact) -> f32;
+    /// Grows with the strength.
+    fn score(&self, strength: f32) -> f32;
+}
+
+/// The greatest strength in a list; `NEG_INFINITY` in an empty one.
+#[inline]
+pub fn greatest(reader: &mut Reader<'_>, scale: &impl Strength) -> Result<f32, Corrupt> {
+    let count = usize::from(reader.u8()?);
+    let mut most = f32::NEG_INFINITY;
+    // Frequencies are nearly always single bytes.
+    if let Some(pairs) = reader.rest().get(..2 * count) {
+        let mut bits = 0;
+        for [freq, norm] in pairs.as_chunks::<2>().0 {
+            bits |= freq;
+            most = most.max(scale.strength(Impact { freq: u32::from(*freq), norm: *norm }));
+        }
+        if bits < 0x80 {
+            return Ok(most);
+        }
     }
-    Ok(())
+    most = f32::NEG_INFINITY;
+    for _ in 0..count {
+        most = most.max(scale.strength(Impact { freq: reader.varint_u32()?, norm: reader.u8()? }));
+    }
+    Ok(most)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Freq;
+
+    impl Strength for Freq {
+        fn strength(&self, impact: Impact) -> f32 {
+            impact.freq as f32
+        }
+
+        fn score(&self, strength: f32) -> f32 {
+            strength
+        }
+    }
 
     #[track_caller]
     fn check(pairs: &[(u32, u8)], expected: &[(u32, u8)]) {
@@ -120,9 +155,12 @@ mod tests {
         let mut bytes = Vec::new();
         write(&[Impact { freq: 2, norm: 8 }, Impact { freq: 300, norm: 12 }], &mut bytes);
         assert_eq!(bytes, [2, 2, 8, 0xac, 2, 12]);
-        let mut back = Vec::new();
-        read(&mut Reader::new(&bytes), &mut back).expect("sound");
-        assert_eq!(back, [Impact { freq: 2, norm: 8 }, Impact { freq: 300, norm: 12 }]);
-        assert!(read(&mut Reader::new(&bytes[..4]), &mut back).is_err());
+        assert_eq!(greatest(&mut Reader::new(&bytes), &Freq), Ok(300.0));
+        assert!(greatest(&mut Reader::new(&bytes[..4]), &Freq).is_err());
+        let mut small = Vec::new();
+        write(&[Impact { freq: 2, norm: 8 }, Impact { freq: 127, norm: 12 }], &mut small);
+        assert_eq!(greatest(&mut Reader::new(&small), &Freq), Ok(127.0));
+        assert_eq!(greatest(&mut Reader::new(&[0]), &Freq), Ok(f32::NEG_INFINITY));
+        assert!(greatest(&mut Reader::new(&small[..4]), &Freq).is_err());
     }
 }

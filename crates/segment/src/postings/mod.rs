@@ -18,6 +18,6 @@ pub use crate::index_options::{IndexOptions, Want};
 pub use bounds::KnownBounds;
 pub use cursor::{Postings, WINDOW_DOCS};
 pub use field_writer::{FieldSinks, FieldWriter};
-pub use impact::Impact;
+pub use impact::{Impact, Strength};
 pub use reader::PostingsReader;
 pub use writer::PostingsWriter;

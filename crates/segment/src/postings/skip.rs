@@ -3,7 +3,7 @@
 use limber_codec::Reader;
 
 use super::format::{BLOCK_DOCS, GROUP_BLOCKS};
-use super::impact::{self, Impact};
+use super::impact::{self, Strength};
 use crate::DocId;
 use crate::index_options::IndexOptions;
 
@@ -88,20 +88,22 @@ impl SkipRows {
         (start <= end).then_some((start, end))
     }
 
-    /// Appends the impacts of a block to `impacts`.
-    pub fn block_impacts(&self, postings: &[u8], block: usize, impacts: &mut Vec<Impact>) -> Option<()> {
-        self.read_impacts(postings, block, impacts)
+    /// The greatest strength in a block.
+    #[inline]
+    pub fn block_strength(&self, postings: &[u8], block: usize, scale: &impl Strength) -> Option<f32> {
+        self.strength(postings, block, scale)
     }
 
-    /// Appends the impacts of a group of [`GROUP_BLOCKS`] blocks to `impacts`.
-    pub fn group_impacts(&self, postings: &[u8], group: usize, impacts: &mut Vec<Impact>) -> Option<()> {
-        self.read_impacts(postings, self.block_count + group, impacts)
+    /// The greatest strength in a group of [`GROUP_BLOCKS`] blocks.
+    pub fn group_strength(&self, postings: &[u8], group: usize, scale: &impl Strength) -> Option<f32> {
+        self.strength(postings, self.block_count + group, scale)
     }
 
-    fn read_impacts(&self, postings: &[u8], list: usize, impacts: &mut Vec<Impact>) -> Option<()> {
+    #[inline]
+    fn strength(&self, postings: &[u8], list: usize, scale: &impl Strength) -> Option<f32> {
         let (start, end) = self.range(postings, self.impact_ends, list)?;
         let bytes = postings.get(self.impacts..self.impacts_end)?.get(start..end)?;
-        impact::read(&mut Reader::new(bytes), impacts).ok()
+        impact::greatest(&mut Reader::new(bytes), scale).ok()
     }
 
     /// First block from `from` on whose last document is at least `target`; the block count when there is none. Gallops, as

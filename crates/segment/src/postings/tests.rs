@@ -136,19 +136,30 @@ fn check_blocks(written: &Written, term: &Occurrences, info: &TermInfo, options:
     assert!(walked.iter().eq(term.iter().map(|(doc, _)| doc)));
 }
 
+struct Ratio;
+
+impl Strength for Ratio {
+    fn strength(&self, impact: Impact) -> f32 {
+        impact.freq as f32 / (impact.norm as f32 + 1.0)
+    }
+
+    fn score(&self, strength: f32) -> f32 {
+        strength
+    }
+}
+
 fn check_impacts(written: &Written, term: &Occurrences, info: &TermInfo) {
     for step in [1, 700, 30_000] {
         let mut postings = written.reader.postings(info, Want::Freqs).expect("sound");
         let mut known = KnownBounds::default();
-        let score = |impact: Impact| impact.freq as f32 / (impact.norm as f32 + 1.0);
         let mut target = 0;
         loop {
             let last = postings.shallow_advance(target);
             for up_to in [last, last.saturating_add(9000), NO_MORE_DOCS] {
-                let most = postings.max_score(up_to, &mut known, score);
+                let most = postings.max_score(up_to, &mut known, &Ratio);
                 for (doc, positions) in term.iter().filter(|(doc, _)| (target..=up_to).contains(doc)) {
                     let (freq, norm) = (positions.len() as u32, norm_of(*doc));
-                    let bounded = score(Impact { freq, norm }) <= most;
+                    let bounded = Ratio.strength(Impact { freq, norm }) <= most;
                     assert!(bounded, "document {doc}: {freq}, {norm} by {most}");
                 }
             }
@@ -305,7 +316,7 @@ fn corrupt_bytes_end_early() {
             postings.positions(&mut found);
             postings.shallow_advance(postings.doc());
             let up_to = postings.doc() + 3000;
-            postings.max_score(up_to, &mut KnownBounds::default(), |impact| impact.freq as f32);
+            postings.max_score(up_to, &mut KnownBounds::default(), &Ratio);
             if count % 40 == 7 {
                 let start = postings.doc() / WINDOW_DOCS * WINDOW_DOCS;
                 let mut window = [0; 64];

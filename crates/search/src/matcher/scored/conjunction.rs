@@ -1,12 +1,18 @@
-//! Scored conjunctions of terms, and phrases, window by window: documents and scores in one pass.
+//! Scored conjunctions of terms, and phrases: documents and scores in one pass.
 //!
 //! The rarest term leads, block by block. A block whose bound cannot reach the threshold is passed over without being decoded (block-max
 //! AND, Lucene's `BlockMaxConjunctionBulkScorer`), and a document is dropped as soon as what the terms that are left can add does not help.
-//! A phrase is no more frequent in a document than the rarest of its terms there, which bounds its score before any position is read.
+//! Terms that only add to the score are looked up last (Lucene's `ReqOptSumScorer`); a single one of them is required as soon as
+//! no document without it can be among the best. A phrase is no more frequent in a document than the rarest of its terms there, which
+//! bounds its score before any position is read.
+
+use std::ops::Range;
 
 use limber_segment::postings::Want;
-use limber_segment::{DocId, LiveDocs, NO_MORE_DOCS, Segment};
+use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
+use super::guards::Guards;
+use super::keeper::Keeper;
 use super::scored_term::{BLOCK, Rounding, ScoredTerm};
 use crate::error::Result;
 use crate::matcher::text::exact_phrase::ExactPhrase;
@@ -16,21 +22,65 @@ use crate::primitives::{PhraseNode, TermNode};
 pub(crate) struct Conjunction<'a> {
     /// Rarest first; none: one of them is missing in the segment.
     terms: Vec<ScoredTerm<'a>>,
+    /// Terms that only add to the score of documents with all of `terms`.
+    optional: Vec<ScoredTerm<'a>>,
     /// What their positions have to make; `None`: documents need to have the terms, wherever.
     phrase: Option<ExactPhrase>,
     rounding: Rounding,
     /// What each term adds at most in the current block of the first.
     bounds: Vec<f32>,
+    optional_bounds: Vec<f32>,
+    /// Documents that are to be offered, and their scores.
+    docs: Vec<DocId>,
+    scores: Vec<f32>,
+}
+
+/// Sums of the scores so far of the documents of a block: of the required terms, and of those that only add to the score.
+struct Found {
+    sums: [f64; BLOCK],
+    added: [f64; BLOCK],
+}
+
+impl Found {
+    #[inline]
+    fn start(&mut self, at: usize, score: f32, only_adds: bool) {
+        let score = f64::from(score);
+        (self.sums[at], self.added[at]) = if only_adds { (0.0, score) } else { (score, 0.0) };
+    }
+
+    /// Moves the sums of place `at` to place `to` and adds a score.
+    #[inline]
+    fn go_on(&mut self, at: usize, to: usize, score: f32, only_adds: bool) {
+        (self.sums[to], self.added[to]) = (self.sums[at], self.added[at]);
+        let sums = if only_adds { &mut self.added } else { &mut self.sums };
+        sums[to] += f64::from(score);
+    }
+
+    #[inline]
+    fn sum(&self, at: usize) -> f64 {
+        self.sums[at] + self.added[at]
+    }
+
+    /// Each of both is rounded, then their sum.
+    #[inline]
+    fn score(&self, at: usize) -> f32 {
+        self.sums[at] as f32 + self.added[at] as f32
+    }
 }
 
 impl<'a> Conjunction<'a> {
-    /// Documents with all of `terms`.
-    pub fn of_terms(terms: &[&'a TermNode], segment: &'a Segment) -> Result<Conjunction<'a>> {
+    /// Documents with all terms of `required`, which score more where they have some of `optional`.
+    pub fn of_terms(
+        required: &[&'a TermNode],
+        optional: &[&'a TermNode],
+        segment: &'a Segment,
+    ) -> Result<Conjunction<'a>> {
         let open = |node: &&'a TermNode| {
             ScoredTerm::open(&node.field, &node.term, Want::Freqs, &node.scorer, segment)
         };
-        let terms = terms.iter().map(open).collect::<Result<Option<Vec<_>>>>()?.unwrap_or_default();
-        Ok(Conjunction::new(terms, None))
+        let required = required.iter().map(open).collect::<Result<Option<Vec<_>>>>()?.unwrap_or_default();
+        let optional = optional.iter().map(open).filter_map(Result::transpose).collect::<Result<Vec<_>>>()?;
+        Ok(Conjunction::new(required, optional, None))
     }
 
     /// Documents with a phrase; `None`: it is not one of single terms, each at its place.
@@ -40,22 +90,28 @@ impl<'a> Conjunction<'a> {
         for (_, term) in &slots {
             match ScoredTerm::open(&node.field, term, Want::Positions, &node.scorer, segment)? {
                 Some(term) => terms.push(term),
-                None => return Ok(Some(Conjunction::new(Vec::new(), None))),
+                None => return Ok(Some(Conjunction::new(Vec::new(), Vec::new(), None))),
             }
         }
         let mut terms: Vec<_> = terms.into_iter().zip(slots.iter().map(|(place, _)| *place)).collect();
         terms.sort_by_key(|(term, _)| term.postings.doc_freq());
         let (terms, places) = terms.into_iter().unzip();
-        Ok(Some(Conjunction::new(terms, Some(ExactPhrase::new(places)))))
+        Ok(Some(Conjunction::new(terms, Vec::new(), Some(ExactPhrase::new(places)))))
     }
 
-    fn new(mut terms: Vec<ScoredTerm<'a>>, phrase: Option<ExactPhrase>) -> Conjunction<'a> {
+    fn new(
+        mut terms: Vec<ScoredTerm<'a>>,
+        mut optional: Vec<ScoredTerm<'a>>,
+        phrase: Option<ExactPhrase>,
+    ) -> Conjunction<'a> {
         if phrase.is_none() {
             terms.sort_by_key(|term| term.postings.doc_freq());
         }
-        let rounding = Rounding::of(&terms);
-        let bounds = vec![0.0; terms.len()];
-        Conjunction { terms, phrase, rounding, bounds }
+        optional.iter_mut().for_each(|term| term.only_adds = true);
+        let rounding = Rounding::of(&terms, &optional);
+        let (bounds, optional_bounds) = (vec![0.0; terms.len()], vec![0.0; optional.len()]);
+        let (docs, scores) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
+        Conjunction { terms, optional, phrase, rounding, bounds, optional_bounds, docs, scores }
     }
 
     /// A document at or after `target` before which none matches, or [`NO_MORE_DOCS`].
@@ -68,70 +124,81 @@ impl<'a> Conjunction<'a> {
         Ok(target)
     }
 
-    /// Replaces `docs` and `scores` by the live matches of the window at `start`, ascending. With a threshold those that do not score
-    /// more may be missing; answers how many are, where `counts`, else 0.
-    pub fn collect(
+    /// Offers the matches of `range` that pass the guards. Those that do not beat the keeper's threshold may be missing; answers how many
+    /// are, where `counts`, else 0.
+    pub fn best(
         &mut self,
-        start: DocId,
-        threshold: Option<f32>,
+        range: Range<DocId>,
         counts: bool,
-        live: Option<&LiveDocs>,
-        docs: &mut Vec<DocId>,
-        scores: &mut Vec<f32>,
+        guards: &mut Guards<'_>,
+        keeper: &mut dyn Keeper,
     ) -> Result<u64> {
-        docs.clear();
-        scores.clear();
         if self.terms.is_empty() {
             return Ok(0);
         }
-        let end = start.saturating_add(WINDOW);
+        let end = range.end;
         let mut left_out = 0;
-        let mut doc = self.terms[0].postings.advance(start);
+        let mut doc = self.terms[0].postings.advance(range.start);
         while doc < end {
-            let (mut last, mut bar) = (end - 1, None);
-            if let Some(threshold) = threshold {
-                let competing = self.next_competing(doc, end, threshold);
-                if !counts {
-                    doc = self.terms[0].postings.advance(competing);
-                    if doc >= end {
-                        break;
-                    }
-                    bar = Some(threshold);
-                } else if competing > doc {
+            let mut threshold = keeper.threshold();
+            if let Some(least) = threshold {
+                if !counts && self.require_last_optional(least) {
+                    doc = self.terms[0].postings.advance(doc);
+                }
+                let competing = self.next_competing(doc, end, least);
+                if counts && competing > doc {
                     // Until there, documents are but counted.
-                    left_out += self.count(competing.min(end), live)?;
+                    left_out += self.count(competing.min(end), guards)?;
                     doc = self.terms[0].postings.doc();
                     continue;
                 }
-                last = self.terms[0].postings.block_docs().last().map_or(last, |last| *last.min(&(end - 1)));
-            }
-            match &mut self.phrase {
-                None => self.collect_block(end, bar, live, docs, scores),
-                Some(phrase) => {
-                    let terms = &mut self.terms;
-                    each_common(terms, last + 1, |terms| {
-                        let doc = terms[0].postings.doc();
-                        if live.is_some_and(|live| !live.is_live(doc)) {
-                            return;
-                        }
-                        if let Some(threshold) = threshold
-                            && phrase.bound(terms) <= threshold
-                        {
-                            left_out += u64::from(counts && phrase.holds(terms));
-                            return;
-                        }
-                        let freq = phrase.freq(terms);
-                        if freq > 0 {
-                            docs.push(doc);
-                            scores.push(terms[0].score_of(freq));
-                        }
-                    });
+                doc = self.terms[0].postings.advance(competing);
+                if doc >= end {
+                    break;
+                }
+                if counts && self.phrase.is_none() {
+                    threshold = None;
                 }
             }
+            self.docs.clear();
+            self.scores.clear();
+            match self.phrase.is_some() {
+                false => self.collect_block(end, threshold, guards)?,
+                true => left_out += self.collect_phrases(end, threshold, counts, guards)?,
+            }
+            keeper.offer(&self.docs, &self.scores);
             doc = self.terms[0].postings.doc();
         }
-        self.terms.iter().try_for_each(|term| term.postings.status())?;
+        self.status()?;
         Ok(left_out)
+    }
+
+    /// How many documents of `range` match and pass the guards.
+    pub fn count_range(&mut self, range: Range<DocId>, guards: &mut Guards<'_>) -> Result<u64> {
+        if let Some(lead) = self.terms.first_mut() {
+            lead.postings.advance(range.start);
+        }
+        self.count(range.end, guards)
+    }
+
+    fn status(&self) -> Result<()> {
+        self.terms.iter().chain(&self.optional).try_for_each(|term| Ok(term.postings.status()?))
+    }
+
+    /// Requires the only optional term, where no document without it can score more than the threshold. Whether it did so now.
+    fn require_last_optional(&mut self, threshold: f32) -> bool {
+        if self.optional.len() != 1 {
+            return false;
+        }
+        let most = self.terms.iter_mut().map(|term| f64::from(term.bound_anywhere())).sum();
+        if self.rounding.beats(most, threshold) {
+            return false;
+        }
+        self.terms.append(&mut self.optional);
+        self.terms.sort_by_key(|term| term.postings.doc_freq());
+        self.bounds.resize(self.terms.len(), 0.0);
+        self.optional_bounds.clear();
+        true
     }
 
     /// The first document at or after `doc` whose block may hold one that scores more than the threshold; at or after `end`: there is none
@@ -147,12 +214,16 @@ impl<'a> Conjunction<'a> {
                 }
                 *bound = term.bound(doc.max(current), last);
             }
+            for (term, bound) in self.optional.iter_mut().zip(&mut self.optional_bounds) {
+                let current = term.postings.doc();
+                *bound = if current > last { 0.0 } else { term.bound(doc.max(current), last) };
+            }
             let competes = match &self.phrase {
                 // Each bounds the phrase as if it were as frequent as the term.
                 Some(_) => self.bounds.iter().all(|bound| *bound > threshold),
                 None => {
-                    let sum = self.bounds.iter().map(|bound| f64::from(*bound)).sum();
-                    self.rounding.beats(sum, threshold)
+                    let bounds = self.bounds.iter().chain(&self.optional_bounds);
+                    self.rounding.beats(bounds.map(|bound| f64::from(*bound)).sum(), threshold)
                 }
             };
             if competes {
@@ -163,66 +234,111 @@ impl<'a> Conjunction<'a> {
         doc
     }
 
-    /// Collects the current block of the first term as far as it lies before `end`. `bar`: what does not score more is not wanted.
-    fn collect_block(
-        &mut self,
-        end: DocId,
-        bar: Option<f32>,
-        live: Option<&LiveDocs>,
-        found: &mut Vec<DocId>,
-        scores: &mut Vec<f32>,
-    ) {
+    /// Collects the current block of the first term as far as it lies before `end`. `threshold`: what does not score more is not wanted.
+    fn collect_block(&mut self, end: DocId, threshold: Option<f32>, guards: &mut Guards<'_>) -> Result<()> {
         let (mut docs, mut own) = ([0; BLOCK], [0.0; BLOCK]);
+        let mut found = Found { sums: [0.0; BLOCK], added: [0.0; BLOCK] };
         let rounding = self.rounding;
-        let wanted = |sum: f64, rest: f64| bar.is_none_or(|bar| rounding.beats(sum + rest, bar));
-        let [lead, others @ ..] = &mut self.terms[..] else { return };
+        let wanted =
+            |sum: f64, rest: f64| threshold.is_none_or(|threshold| rounding.beats(sum + rest, threshold));
+        let total = |bounds: &[f32]| bounds.iter().map(|bound| f64::from(*bound)).sum::<f64>();
+        let of_optional = total(&self.optional_bounds);
+        let [lead, others @ ..] = &mut self.terms[..] else { return Ok(()) };
         let all = lead.scored_block(end, &mut docs, &mut own);
-        let mut rest: f64 = self.bounds[1..].iter().map(|bound| f64::from(*bound)).sum();
-        let mut sums = [0.0; BLOCK];
+        let mut rest = total(&self.bounds[1..]) + of_optional;
         let mut count = 0;
         for at in 0..all {
-            let sum = f64::from(own[at]);
-            (docs[count], sums[count]) = (docs[at], sum);
-            count += usize::from(wanted(sum, rest));
+            docs[count] = docs[at];
+            found.start(count, own[at], lead.only_adds);
+            count += usize::from(wanted(f64::from(own[at]), rest));
         }
         for (at, other) in others.iter_mut().enumerate() {
-            rest = self.bounds[at + 2..].iter().map(|bound| f64::from(*bound)).sum();
+            rest = total(&self.bounds[at + 2..]) + of_optional;
             let mut kept = 0;
             for at in 0..count {
                 if other.postings.advance(docs[at]) == docs[at] {
-                    let sum = sums[at] + f64::from(other.score());
-                    (docs[kept], sums[kept]) = (docs[at], sum);
-                    kept += usize::from(wanted(sum, rest));
+                    docs[kept] = docs[at];
+                    found.go_on(at, kept, other.score(), other.only_adds);
+                    kept += usize::from(wanted(found.sum(kept), rest));
                 }
             }
             count = kept;
         }
-        for (doc, sum) in docs[..count].iter().zip(&sums) {
-            if live.is_none_or(|live| live.is_live(*doc)) {
-                found.push(*doc);
-                scores.push(*sum as f32);
+        for (at, other) in self.optional.iter_mut().enumerate() {
+            rest = total(&self.optional_bounds[at + 1..]);
+            let mut kept = 0;
+            for at in 0..count {
+                let has_it = other.postings.advance(docs[at]) == docs[at];
+                docs[kept] = docs[at];
+                found.go_on(at, kept, if has_it { other.score() } else { 0.0 }, true);
+                kept += usize::from(wanted(found.sum(kept), rest));
+            }
+            count = kept;
+        }
+        for (at, doc) in docs[..count].iter().enumerate() {
+            if guards.allow(*doc)? {
+                self.docs.push(*doc);
+                self.scores.push(found.score(at));
             }
         }
         lead.pass(all, end);
+        Ok(())
     }
 
-    /// Goes to the first document of the first term at or after `end`, and counts the live matches before it.
-    fn count(&mut self, end: DocId, live: Option<&LiveDocs>) -> Result<u64> {
+    /// Collects the documents with the phrase in the current block of the first term, as far as it lies before `end`. Answers how many it left
+    /// out because of the threshold, where `counts`.
+    fn collect_phrases(
+        &mut self,
+        end: DocId,
+        threshold: Option<f32>,
+        counts: bool,
+        guards: &mut Guards<'_>,
+    ) -> Result<u64> {
+        let Conjunction { terms, phrase: Some(phrase), docs, scores, .. } = self else { return Ok(0) };
+        let last = terms[0].postings.block_docs().last().map_or(end - 1, |last| *last.min(&(end - 1)));
+        let mut left_out = 0;
+        each_common(terms, last + 1, |terms| {
+            let doc = terms[0].postings.doc();
+            if !guards.allow(doc)? {
+                return Ok(());
+            }
+            if let Some(threshold) = threshold
+                && phrase.bound(terms) <= threshold
+            {
+                left_out += u64::from(counts && phrase.holds(terms));
+                return Ok(());
+            }
+            let freq = phrase.freq(terms);
+            if freq > 0 {
+                docs.push(doc);
+                scores.push(terms[0].score_of(freq));
+            }
+            Ok(())
+        })?;
+        Ok(left_out)
+    }
+
+    /// Goes to the first document of the first term at or after `end`, and counts the matches before it that pass the guards.
+    fn count(&mut self, end: DocId, guards: &mut Guards<'_>) -> Result<u64> {
         let (mut count, phrase) = (0, &mut self.phrase);
         each_common(&mut self.terms, end, |terms| {
-            let doc = terms[0].postings.doc();
-            let is_live = live.is_none_or(|live| live.is_live(doc));
-            count += u64::from(is_live && phrase.as_mut().is_none_or(|phrase| phrase.holds(terms)));
-        });
-        self.terms.iter().try_for_each(|term| term.postings.status())?;
+            let passes = guards.allow(terms[0].postings.doc())?;
+            count += u64::from(passes && phrase.as_mut().is_none_or(|phrase| phrase.holds(terms)));
+            Ok(())
+        })?;
+        self.status()?;
         Ok(count)
     }
 }
 
 /// Calls `visit` on each document before `end` that has all terms, from the current one of the first on, which is left at or after `end`.
 #[inline]
-fn each_common(terms: &mut [ScoredTerm<'_>], end: DocId, mut visit: impl FnMut(&mut [ScoredTerm<'_>])) {
-    let Some(lead) = terms.first() else { return };
+fn each_common(
+    terms: &mut [ScoredTerm<'_>],
+    end: DocId,
+    mut visit: impl FnMut(&mut [ScoredTerm<'_>]) -> Result<()>,
+) -> Result<()> {
+    let Some(lead) = terms.first() else { return Ok(()) };
     let mut doc = lead.postings.doc();
     'docs: while doc < end {
         for at in 1..terms.len() {
@@ -232,9 +348,10 @@ fn each_common(terms: &mut [ScoredTerm<'_>], end: DocId, mut visit: impl FnMut(&
                 continue 'docs;
             }
         }
-        visit(terms);
+        visit(terms)?;
         doc = terms[0].postings.next();
     }
+    Ok(())
 }
 
 /// A phrase as documents alone.
@@ -256,8 +373,9 @@ impl Matcher for Conjunction<'_> {
             if phrase.as_mut().is_none_or(|phrase| phrase.holds(terms)) {
                 bits.set(terms[0].postings.doc() - start);
             }
-        });
-        self.terms.iter().try_for_each(|term| Ok(term.postings.status()?))
+            Ok(())
+        })?;
+        self.status()
     }
 
     fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
@@ -267,6 +385,6 @@ impl Matcher for Conjunction<'_> {
             let has_all = !terms.is_empty() && terms.iter_mut().all(|term| term.postings.advance(doc) == doc);
             Ok(has_all && phrase.as_mut().is_none_or(|phrase| phrase.holds(terms)))
         })?;
-        self.terms.iter().try_for_each(|term| Ok(term.postings.status()?))
+        self.status()
     }
 }

@@ -1,30 +1,50 @@
-//! Scored disjunctions of terms, window by window: documents and scores in one pass.
+//! Scored disjunctions of terms: documents and scores in one pass.
 //!
-//! Without a threshold every clause adds its scores to an accumulator a document (Lucene's `BooleanScorer`). With one, the clauses
-//! whose bounds together cannot reach it choose no candidates of their own and are looked up only for those that can still
-//! compete (block-max MAXSCORE, Lucene's `MaxScoreBulkScorer`).
+//! Without a threshold every clause adds its scores to an accumulator a document (Lucene's `BooleanScorer`). With one, the clauses whose
+//! bounds together cannot reach it choose no candidates of their own and are looked up only for those that can still compete (block-max
+//! MAXSCORE, Lucene's `MaxScoreBulkScorer`). Bounds hold in spans of documents that end where a block of a clause that chooses ends, so that
+//! they are as tight as the index knows them; the threshold is asked for anew in each.
+
+use std::ops::Range;
 
 use limber_segment::postings::Want;
-use limber_segment::{DocId, LiveDocs, NO_MORE_DOCS, Segment};
+use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
+use super::guards::Guards;
+use super::keeper::Keeper;
 use super::scored_term::{BLOCK, Rounding, ScoredTerm};
 use crate::error::Result;
 use crate::matcher::{Bits, WINDOW};
 use crate::primitives::TermNode;
 
+/// Documents of the first span, before there is a threshold: few, so that there is one soon.
+const FIRST_SPAN: u32 = 512;
+/// Spans become longer while there are fewer candidates in one than this: bounds cost more than they spare then.
+const CANDIDATES_MIN: u64 = 32;
+/// The longest span that is asked for on account of that.
+const SPAN_MAX: u32 = 2_048;
+
 pub(crate) struct Disjunction<'a> {
     clauses: Vec<Clause<'a>>,
     rounding: Rounding,
-    sums: Box<[f64; WINDOW as usize]>,
-    /// Documents of the window that were given a score.
+    /// Scores so far, by place in a span of [`WINDOW`] documents. All are 0 between spans. Empty until it is needed.
+    sums: Vec<f64>,
+    /// Documents of the span that were given a score.
     seen: Bits,
-    /// Scores so far of the documents that are collected.
+    /// Documents of the span that are collected, and their scores so far.
+    docs: Vec<DocId>,
     kept: Vec<f64>,
+    scores: Vec<f32>,
+    /// How many of the clauses chose no candidates in the last span.
+    optional_count: usize,
+    span_min: u32,
+    spans: u64,
+    candidates: u64,
 }
 
 struct Clause<'a> {
     term: ScoredTerm<'a>,
-    /// No document of the current window scores more.
+    /// No document of the current span scores more.
     bound: f32,
 }
 
@@ -50,10 +70,21 @@ impl<'a> Disjunction<'a> {
         for node in terms {
             found.extend(ScoredTerm::open(&node.field, &node.term, Want::Freqs, &node.scorer, segment)?);
         }
-        let rounding = Rounding::of(&found);
+        let rounding = Rounding::of(&found, &[]);
         let clauses = found.into_iter().map(|term| Clause { term, bound: f32::INFINITY }).collect();
-        let sums = vec![0.0; WINDOW as usize].into_boxed_slice().try_into().expect("as long as a window");
-        Ok(Disjunction { clauses, rounding, sums, seen: Bits::default(), kept: Vec::new() })
+        Ok(Disjunction {
+            clauses,
+            rounding,
+            sums: Vec::new(),
+            seen: Bits::default(),
+            docs: Vec::new(),
+            kept: Vec::new(),
+            scores: Vec::new(),
+            optional_count: 0,
+            span_min: 1,
+            spans: 0,
+            candidates: 0,
+        })
     }
 
     /// The first document at or after `target`, or [`NO_MORE_DOCS`].
@@ -66,80 +97,127 @@ impl<'a> Disjunction<'a> {
         Ok(first)
     }
 
-    /// Replaces `docs` and `scores` by the live matches of the window at `start`, ascending. With a threshold those that do not score
-    /// more may be missing.
-    pub fn collect(
+    /// Offers the matches of `range` that pass the guards. Those that do not beat the keeper's threshold may be missing.
+    pub fn best(
         &mut self,
-        start: DocId,
-        threshold: Option<f32>,
-        live: Option<&LiveDocs>,
-        docs: &mut Vec<DocId>,
-        scores: &mut Vec<f32>,
+        range: Range<DocId>,
+        guards: &mut Guards<'_>,
+        keeper: &mut dyn Keeper,
     ) -> Result<()> {
-        docs.clear();
-        scores.clear();
-        let end = start.saturating_add(WINDOW);
-        let Some(threshold) = threshold else {
-            for clause in &mut self.clauses {
-                clause.add_all(start, end, &mut self.sums, &mut self.seen)?;
-            }
-            self.take_seen(start, live, docs);
-            scores.extend(self.kept.drain(..).map(|sum| sum as f32));
-            return Ok(());
-        };
-        for clause in &mut self.clauses {
-            clause.bound = clause.max_score(start, end);
+        if let [only] = &mut self.clauses[..] {
+            return only.best(range, self.rounding, guards, keeper);
         }
-        self.clauses.sort_by(|left, right| left.bound.total_cmp(&right.bound));
+        let (mut start, mut first_span) = (range.start, FIRST_SPAN);
+        while start < range.end {
+            self.docs.clear();
+            self.kept.clear();
+            let end = match keeper.threshold() {
+                None => {
+                    start = self.next(start)?;
+                    if start >= range.end {
+                        break;
+                    }
+                    let end = start.saturating_add(first_span).min(range.end);
+                    first_span = (2 * first_span).min(WINDOW);
+                    self.add_all(0, start, end)?;
+                    end
+                }
+                Some(threshold) => {
+                    let end = self.bound(start, range.end);
+                    self.collect(start, end, threshold)?;
+                    end
+                }
+            };
+            self.offer(guards, keeper)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn offer(&mut self, guards: &mut Guards<'_>, keeper: &mut dyn Keeper) -> Result<()> {
+        if self.docs.is_empty() {
+            return Ok(());
+        }
+        guards.retain(&mut self.docs, &mut self.kept)?;
+        self.scores.clear();
+        self.scores.extend(self.kept.iter().map(|sum| *sum as f32));
+        keeper.offer(&self.docs, &self.scores);
+        Ok(())
+    }
+
+    /// Chooses the span that begins at `start`, and bounds each clause in it. Answers where it ends.
+    fn bound(&mut self, start: DocId, end: DocId) -> DocId {
+        if self.spans > 0 && self.candidates < CANDIDATES_MIN * self.spans {
+            self.span_min = (2 * self.span_min).min(SPAN_MAX);
+        }
+        let choosing = self.optional_count.min(self.clauses.len().saturating_sub(1));
+        let mut last = NO_MORE_DOCS;
+        for clause in &mut self.clauses[choosing..] {
+            let postings = &mut clause.term.postings;
+            last = last.min(postings.shallow_advance(start.max(postings.doc())));
+        }
+        let longest = start.saturating_add(WINDOW).min(end);
+        let until = last.saturating_add(1).max(start.saturating_add(self.span_min)).min(longest);
+        for clause in &mut self.clauses {
+            let current = clause.term.postings.doc().max(start);
+            clause.bound = if current < until { clause.term.bound(current, until - 1) } else { 0.0 };
+        }
+        until
+    }
+
+    /// Collects the documents of a span that can beat the threshold, and their scores.
+    fn collect(&mut self, start: DocId, end: DocId, threshold: f32) -> Result<()> {
+        // The best choice of clauses that need not choose candidates is the one with most documents. Taking first what adds little for many
+        // documents comes close.
+        self.clauses.sort_by(|left, right| left.worth().total_cmp(&right.worth()));
         let mut goal = Goal { rounding: self.rounding, threshold, rest: 0.0 };
-        let mut optional_count = 0;
+        self.optional_count = 0;
         for clause in &self.clauses {
             if goal.is_in_reach(f64::from(clause.bound)) {
                 break;
             }
             goal.rest += f64::from(clause.bound);
-            optional_count += 1;
+            self.optional_count += 1;
         }
-        match &mut self.clauses[optional_count..] {
+        self.spans += 1;
+        match &mut self.clauses[self.optional_count..] {
             [] => return Ok(()),
-            [only] => only.collect_alone(end, goal, live, docs, &mut self.kept)?,
-            several => {
-                for clause in several {
-                    clause.add_all(start, end, &mut self.sums, &mut self.seen)?;
-                }
-                self.take_seen(start, live, docs);
-            }
+            [only] => only.collect_alone(start, end, goal, &mut self.docs, &mut self.kept)?,
+            _ => self.add_all(self.optional_count, start, end)?,
         }
-        let optional = &mut self.clauses[..optional_count];
+        self.candidates += self.docs.len() as u64;
+        let (optional, docs, kept) =
+            (&mut self.clauses[..self.optional_count], &mut self.docs, &mut self.kept);
         // The clause that can add most first.
+        optional.sort_by(|left, right| left.bound.total_cmp(&right.bound));
         for at in (0..optional.len()).rev() {
-            keep_hopeful(docs, &mut self.kept, goal);
+            keep_hopeful(docs, kept, goal);
             goal.rest = optional[..at].iter().map(|clause| f64::from(clause.bound)).sum();
+            if optional[at].bound == 0.0 {
+                continue;
+            }
             let term = &mut optional[at].term;
-            for (doc, sum) in docs.iter().zip(&mut self.kept) {
+            for (doc, sum) in docs.iter().zip(&mut *kept) {
                 if term.postings.advance(*doc) == *doc {
                     *sum += f64::from(term.score());
                 }
             }
             term.postings.status()?;
         }
-        scores.extend(self.kept.drain(..).map(|sum| sum as f32));
         Ok(())
     }
 
-    /// Appends the live documents that were seen to `docs`, and their sums to `kept`; forgets both.
-    fn take_seen(&mut self, start: DocId, live: Option<&LiveDocs>, docs: &mut Vec<DocId>) {
-        if let Some(live) = live {
-            // Their sums must not leak into the next window.
-            let mut dead = self.seen.clone();
-            live.mask_window((start / WINDOW) as usize, &mut self.seen.0);
-            dead.and_not(&self.seen);
-            dead.each(|index| self.sums[index as usize] = 0.0);
+    /// Collects the documents of all clauses from number `from` on in `start..end`, at most [`WINDOW`] of them.
+    fn add_all(&mut self, from: usize, start: DocId, end: DocId) -> Result<()> {
+        self.sums.resize(WINDOW as usize, 0.0);
+        for clause in &mut self.clauses[from..] {
+            clause.add_all(start, end, &mut self.sums, &mut self.seen)?;
         }
-        self.seen.append_to(start, docs);
+        self.seen.append_to(start, &mut self.docs);
         self.seen.clear();
         let sums = &mut self.sums;
-        self.kept.extend(docs.iter().map(|doc| std::mem::take(&mut sums[(doc - start) as usize])));
+        self.kept.extend(self.docs.iter().map(|doc| std::mem::take(&mut sums[(doc - start) as usize])));
+        Ok(())
     }
 }
 
@@ -155,24 +233,16 @@ fn keep_hopeful(docs: &mut Vec<DocId>, sums: &mut Vec<f64>, goal: Goal) {
 }
 
 impl Clause<'_> {
-    fn max_score(&mut self, start: DocId, end: DocId) -> f32 {
-        let current = self.term.postings.advance(start);
-        if current >= end {
-            return 0.0;
-        }
-        self.term.bound(current, end - 1)
+    /// What it adds at most in the span, for each of its documents.
+    fn worth(&self) -> f32 {
+        self.bound / self.term.postings.doc_freq() as f32
     }
 
-    /// Adds the scores of all documents of the window.
-    fn add_all(
-        &mut self,
-        start: DocId,
-        end: DocId,
-        sums: &mut [f64; WINDOW as usize],
-        seen: &mut Bits,
-    ) -> Result<()> {
+    /// Adds the scores of all documents of a span.
+    fn add_all(&mut self, start: DocId, end: DocId, sums: &mut [f64], seen: &mut Bits) -> Result<()> {
         let (mut docs, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
         let term = &mut self.term;
+        let sums = &mut sums[..WINDOW as usize];
         term.postings.advance(start);
         while term.postings.doc() < end {
             let count = term.scored_block(end, &mut docs, &mut scores);
@@ -186,42 +256,76 @@ impl Clause<'_> {
         Ok(term.postings.status()?)
     }
 
-    /// Appends the live documents before `end` that can score enough with what the others may add, and what this clause adds in them. Blocks
+    /// Appends the documents of `start..end` that can score enough with what the others may add, and what this clause adds in them. Blocks
     /// that hold none are passed over without being decoded.
     fn collect_alone(
         &mut self,
+        start: DocId,
         end: DocId,
         goal: Goal,
-        live: Option<&LiveDocs>,
         found: &mut Vec<DocId>,
         sums: &mut Vec<f64>,
     ) -> Result<()> {
         let (mut docs, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
         let term = &mut self.term;
-        while term.postings.doc() < end {
-            let mut target = term.postings.doc();
-            loop {
-                let last = term.postings.shallow_advance(target).min(end - 1);
-                if goal.is_in_reach(f64::from(term.bound(target, last))) {
-                    break;
-                }
-                target = last + 1;
-                if target >= end {
-                    break;
-                }
-            }
-            if term.postings.advance(target) >= end {
+        let mut target = start.max(term.postings.doc());
+        while let Some(doc) = term.next_competing(target, end, |bound| goal.is_in_reach(f64::from(bound))) {
+            if term.postings.advance(doc) >= end {
                 break;
             }
             let count = term.scored_block(end, &mut docs, &mut scores);
             for (doc, score) in docs[..count].iter().zip(&scores) {
                 let sum = f64::from(*score);
-                if goal.is_in_reach(sum) && live.is_none_or(|live| live.is_live(*doc)) {
+                if goal.is_in_reach(sum) {
                     found.push(*doc);
                     sums.push(sum);
                 }
             }
-            term.pass(count, end);
+            target = docs[count - 1] + 1;
+        }
+        Ok(term.postings.status()?)
+    }
+
+    /// [`Disjunction::best`] where there is no other clause.
+    fn best(
+        &mut self,
+        range: Range<DocId>,
+        rounding: Rounding,
+        guards: &mut Guards<'_>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<()> {
+        let (mut docs, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
+        let term = &mut self.term;
+        let mut target = range.start.max(term.postings.doc());
+        while target < range.end {
+            let threshold = keeper.threshold();
+            if let Some(threshold) = threshold {
+                let beats = |bound| rounding.beats(f64::from(bound), threshold);
+                match term.next_competing(target, range.end, beats) {
+                    Some(doc) => target = doc,
+                    None => break,
+                }
+            }
+            if term.postings.advance(target) >= range.end {
+                break;
+            }
+            let all = term.scored_block(range.end, &mut docs, &mut scores);
+            target = docs[all - 1] + 1;
+            let least = threshold.unwrap_or(f32::NEG_INFINITY);
+            let mut count = 0;
+            for at in 0..all {
+                (docs[count], scores[count]) = (docs[at], scores[at]);
+                count += usize::from(scores[at] > least);
+            }
+            if !guards.are_none() {
+                let mut kept = 0;
+                for at in 0..count {
+                    (docs[kept], scores[kept]) = (docs[at], scores[at]);
+                    kept += usize::from(guards.allow(docs[at])?);
+                }
+                count = kept;
+            }
+            keeper.offer(&docs[..count], &scores[..count]);
         }
         Ok(term.postings.status()?)
     }

@@ -1,59 +1,79 @@
-//! Queries whose documents and scores are found in one pass, window by window: terms any or all of which are needed, and phrases.
+//! Queries whose documents and scores are found in one pass: terms any or all of which are needed, terms that add to others, and phrases;
+//! each with filters that their documents must pass.
 
-use limber_segment::{DocId, LiveDocs, Segment};
+use std::ops::Range;
+
+use limber_segment::{DocId, Segment};
 
 use super::conjunction::Conjunction;
 use super::disjunction::Disjunction;
+use super::guards::Guards;
+use super::keeper::Keeper;
 use crate::error::Result;
 use crate::primitives::{PhraseNode, TermNode};
 
-pub(crate) enum Ranked<'a> {
+pub(crate) struct Ranked<'a> {
+    found_by: FoundBy<'a>,
+    guards: Guards<'a>,
+}
+
+enum FoundBy<'a> {
     Any(Box<Disjunction<'a>>),
-    All(Conjunction<'a>),
+    All(Box<Conjunction<'a>>),
 }
 
 impl<'a> Ranked<'a> {
-    /// Documents with any of these terms.
-    pub fn any(terms: &[&'a TermNode], segment: &'a Segment) -> Result<Ranked<'a>> {
-        Ok(Ranked::Any(Box::new(Disjunction::open(terms, segment)?)))
-    }
-
-    /// Documents with all of these terms.
-    pub fn all(terms: &[&'a TermNode], segment: &'a Segment) -> Result<Ranked<'a>> {
-        Ok(Ranked::All(Conjunction::of_terms(terms, segment)?))
+    /// Documents with all terms of `required`, or with any of `optional` where none is.
+    pub fn by_terms(
+        required: &[&'a TermNode],
+        optional: &[&'a TermNode],
+        guards: Guards<'a>,
+        segment: &'a Segment,
+    ) -> Result<Ranked<'a>> {
+        let found_by = match required.is_empty() {
+            true => FoundBy::Any(Box::new(Disjunction::open(optional, segment)?)),
+            false => FoundBy::All(Box::new(Conjunction::of_terms(required, optional, segment)?)),
+        };
+        Ok(Ranked { found_by, guards })
     }
 
     /// Documents with a phrase; `None`: it is not one of single terms, each at its place.
-    pub fn phrase(phrase: &'a PhraseNode, segment: &'a Segment) -> Result<Option<Ranked<'a>>> {
-        Ok(Conjunction::of_phrase(phrase, segment)?.map(Ranked::All))
+    pub fn by_phrase(
+        phrase: &'a PhraseNode,
+        guards: Guards<'a>,
+        segment: &'a Segment,
+    ) -> Result<Option<Ranked<'a>>> {
+        let phrase = Conjunction::of_phrase(phrase, segment)?;
+        Ok(phrase.map(|phrase| Ranked { found_by: FoundBy::All(Box::new(phrase)), guards }))
+    }
+
+    /// How many documents of `range` match; ranges ascend. `None`: it is not known without their scores.
+    pub fn count(&mut self, range: Range<DocId>) -> Result<Option<u64>> {
+        match &mut self.found_by {
+            FoundBy::Any(_) => Ok(None),
+            FoundBy::All(all) => all.count_range(range, &mut self.guards).map(Some),
+        }
     }
 
     /// Whether a threshold spares work although all hits have to be counted.
     pub fn counts_what_it_skips(&self) -> bool {
-        matches!(self, Ranked::All(_))
+        matches!(self.found_by, FoundBy::All(_))
     }
 
     /// A document at or after `target` before which none matches, or [`limber_segment::NO_MORE_DOCS`].
     pub fn next(&mut self, target: DocId) -> Result<DocId> {
-        match self {
-            Ranked::Any(any) => any.next(target),
-            Ranked::All(all) => all.next(target),
+        match &mut self.found_by {
+            FoundBy::Any(any) => any.next(target),
+            FoundBy::All(all) => all.next(target),
         }
     }
 
-    /// Replaces `docs` and `scores` by the live matches of the window at `start`, ascending. With a threshold those that do not score more
-    /// may be missing. Answers how many are, where `counts`, which only those allow that [`Ranked::counts_what_it_skips`].
-    pub fn collect(
-        &mut self,
-        start: DocId,
-        (threshold, counts): (Option<f32>, bool),
-        live: Option<&LiveDocs>,
-        docs: &mut Vec<DocId>,
-        scores: &mut Vec<f32>,
-    ) -> Result<u64> {
-        match self {
-            Ranked::Any(any) => any.collect(start, threshold, live, docs, scores).map(|()| 0),
-            Ranked::All(all) => all.collect(start, threshold, counts, live, docs, scores),
+    /// Offers the matches of `range`, ascending; ranges ascend as well. Those that do not beat the keeper's threshold may be missing. Answers how
+    /// many are, where `counts`, which needs [`Ranked::counts_what_it_skips`] or a keeper without a threshold.
+    pub fn best(&mut self, range: Range<DocId>, counts: bool, keeper: &mut dyn Keeper) -> Result<u64> {
+        match &mut self.found_by {
+            FoundBy::Any(any) => any.best(range, &mut self.guards, keeper).map(|()| 0),
+            FoundBy::All(all) => all.best(range, counts, &mut self.guards, keeper),
         }
     }
 }

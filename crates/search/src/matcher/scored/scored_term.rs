@@ -3,7 +3,7 @@
 use limber_mapping::Field;
 use limber_segment::norms::Norms;
 use limber_segment::postings::{KnownBounds, Postings, Want};
-use limber_segment::{DocId, Segment};
+use limber_segment::{DocId, NO_MORE_DOCS, Segment};
 
 use crate::error::Result;
 use crate::matcher::open::open_postings;
@@ -14,9 +14,13 @@ pub(in crate::matcher) const BLOCK: usize = 128;
 
 pub(in crate::matcher) struct ScoredTerm<'a> {
     pub postings: Postings,
+    /// Whether it is one of the terms that only add to the score of others. Theirs are summed up on their own.
+    pub only_adds: bool,
     norms: Option<&'a Norms>,
     bm25: &'a Bm25,
     known: KnownBounds,
+    /// What no document of the segment exceeds, once it was asked for.
+    most: Option<f32>,
 }
 
 impl<'a> ScoredTerm<'a> {
@@ -30,17 +34,53 @@ impl<'a> ScoredTerm<'a> {
     ) -> Result<Option<ScoredTerm<'a>>> {
         let Some(postings) = open_postings(segment, field, term, want)? else { return Ok(None) };
         let norms = segment.norms(&field.path)?;
-        Ok(Some(ScoredTerm { postings, norms, bm25, known: KnownBounds::default() }))
+        Ok(Some(ScoredTerm {
+            postings,
+            only_adds: false,
+            norms,
+            bm25,
+            known: KnownBounds::default(),
+            most: None,
+        }))
     }
 
     /// No document of `from..=last` scores more. `from` must not lie before the current document.
     #[inline]
     pub fn bound(&mut self, from: DocId, last: DocId) -> f32 {
         self.postings.shallow_advance(from);
-        let bm25 = self.bm25;
-        self.postings
-            .max_score(last, &mut self.known, |impact| bm25.score(impact.freq as f32, impact.norm))
-            .max(0.0)
+        self.postings.max_score(last, &mut self.known, self.bm25).max(0.0)
+    }
+
+    /// No document that was left when this was asked for the first time scores more.
+    pub fn bound_anywhere(&mut self) -> f32 {
+        let (bm25, postings, known) = (self.bm25, &mut self.postings, &mut self.known);
+        let most = || postings.max_score(NO_MORE_DOCS, known, bm25).max(0.0);
+        *self.most.get_or_insert_with(most)
+    }
+
+    /// A document at or after `target` and before `end` before which no block holds one whose bound `beats` holds of; `None`: no block before
+    /// `end` does. Nothing is decoded. `target` must not lie before the current document.
+    #[inline]
+    pub fn next_competing(
+        &mut self,
+        mut target: DocId,
+        end: DocId,
+        beats: impl Fn(f32) -> bool,
+    ) -> Option<DocId> {
+        while target < end {
+            if let Some((last, bound)) = self.postings.group_bound_at(target, &mut self.known, self.bm25)
+                && !beats(bound.max(0.0))
+            {
+                target = last.saturating_add(1);
+                continue;
+            }
+            let (last, bound) = self.postings.block_bound_at(target, &mut self.known, self.bm25);
+            if beats(bound.max(0.0)) {
+                return Some(target);
+            }
+            target = last.saturating_add(1);
+        }
+        None
     }
 
     /// What the term adds in its current document.
@@ -106,9 +146,12 @@ impl<'a> ScoredTerm<'a> {
 /// Scores are added up in double and rounded to float at the end. A score is a multiple of its term's weight's last bits, so that sums in double
 /// are exact unless weights differ by more than 2^20; then an upper bound of the sum bounds the rounded score, and a bound that is
 /// equal to the score to be beaten is not enough. That matters where many documents are alike and all bounds are as high as the best score.
+/// Where the sums of required and of optional terms are rounded on their own, and their sum once more (Lucene's `ReqOptSumScorer`), each may
+/// have been rounded up.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::matcher) struct Rounding {
-    is_exact: bool,
+    /// So many floats above a bound may the score be.
+    steps: u32,
 }
 
 impl Rounding {
@@ -117,19 +160,20 @@ impl Rounding {
     const WEIGHTS_RATIO_MAX: f32 = (1 << 20) as f32;
 
     /// How far sums of these terms' scores may be off, whatever order they are added in.
-    pub fn of(terms: &[ScoredTerm<'_>]) -> Rounding {
+    pub fn of(terms: &[ScoredTerm<'_>], optional: &[ScoredTerm<'_>]) -> Rounding {
+        if !optional.is_empty() {
+            return Rounding { steps: 3 };
+        }
         let weights = || terms.iter().map(|term| term.bm25.max_score());
         let (least, most) = (weights().fold(f32::INFINITY, f32::min), weights().fold(0.0, f32::max));
         let is_close = most <= least * Rounding::WEIGHTS_RATIO_MAX && most < f32::INFINITY;
-        Rounding { is_exact: terms.len() == 1 || (is_close && terms.len() <= Rounding::TERMS_MAX) }
+        let is_exact = terms.len() == 1 || (is_close && terms.len() <= Rounding::TERMS_MAX);
+        Rounding { steps: u32::from(!is_exact) }
     }
 
     /// Whether a document whose score is at most `bound` can score more than `threshold`.
     #[inline]
     pub fn beats(self, bound: f64, threshold: f32) -> bool {
-        match self.is_exact {
-            true => bound as f32 > threshold,
-            false => (bound as f32).next_up() > threshold,
-        }
+        (0..self.steps).fold(bound as f32, |bound, _| bound.next_up()) > threshold
     }
 }

@@ -14,7 +14,7 @@ use crate::matcher::{BoolDocs, BoolScorer, BoxedMatcher, BoxedScorer};
 use crate::primitives::TermNode;
 use crate::query::bind::Binder;
 use crate::query::bound::BoundQuery;
-use crate::query::bound_node::{BoundNode, score_of};
+use crate::query::bound_node::{BoundNode, ByScore, Scored, score_of};
 use crate::query::cached::{FREQUENCY_OF_COMBINED, conjunction};
 use crate::query::parse::{Common, Parser, Query, QueryNode};
 use crate::query::required_terms::RequiredTerms;
@@ -297,20 +297,32 @@ impl BoundNode for BoolNode {
         filters.chain(scored).collect()
     }
 
-    fn required_scored_terms(&self) -> Option<Vec<&TermNode>> {
-        let is_conjunction = self.should.is_empty() && self.filter.is_empty() && self.must_not.is_empty();
-        let terms = self.must.iter().map(|clause| clause.node.as_term());
-        if is_conjunction && !self.must.is_empty() { terms.collect() } else { None }
-    }
-
-    fn scored_terms(&self) -> Option<Vec<&TermNode>> {
-        if !self.is_disjunction() {
+    fn by_score(&self) -> Option<ByScore<'_>> {
+        let mut guards = self.filter.iter().chain(&self.must_not);
+        if !guards.all(|query| query.node.is_quick()) {
             return None;
         }
-        let mut terms = Vec::with_capacity(self.should.len());
-        for clause in self.should.iter().filter(|clause| !clause.is_nothing()) {
-            terms.push(clause.node.as_term()?);
-        }
-        Some(terms)
+        let should = || self.should.iter().filter(|clause| !clause.is_nothing());
+        let is_optional = self.min_should_match == 0;
+        let mut by_score = match (&self.must[..], should().count()) {
+            // What is inside of it is scored, whatever that is.
+            ([only], 0) if is_optional => only.node.by_score()?,
+            ([], 1) if self.min_should_match == 1 => should().next()?.node.by_score()?,
+            (must, _) => {
+                if self.min_should_match != usize::from(must.is_empty()) {
+                    return None;
+                }
+                fn term(clause: &BoundQuery) -> Option<&TermNode> {
+                    clause.node.as_term()
+                }
+                let required = must.iter().map(term).collect::<Option<Vec<_>>>()?;
+                let optional = should().map(term).collect::<Option<Vec<_>>>()?;
+                let scored = Scored::Terms { required, optional };
+                ByScore { scored, filters: Vec::new(), prohibited: Vec::new() }
+            }
+        };
+        by_score.filters.extend(&self.filter);
+        by_score.prohibited.extend(&self.must_not);
+        Some(by_score)
     }
 }

@@ -1,0 +1,71 @@
+//! What scored documents must pass without being scored by it: that they live, filters, and queries that must not match.
+
+use limber_segment::{DocId, LiveDocs};
+
+use crate::error::Result;
+use crate::matcher::{Bits, BoxedMatcher, WINDOW};
+
+/// Documents are asked for in ascending windows. Each window in which a candidate lies is filled once.
+pub(crate) struct Guards<'a> {
+    live: Option<&'a LiveDocs>,
+    /// `None`: documents need not match anything else.
+    filter: Option<BoxedMatcher<'a>>,
+    /// The window whose documents `allowed` holds.
+    window: Option<DocId>,
+    allowed: Bits,
+}
+
+impl<'a> Guards<'a> {
+    pub fn new(live: Option<&'a LiveDocs>, filter: Option<BoxedMatcher<'a>>) -> Guards<'a> {
+        Guards { live, filter, window: None, allowed: Bits::default() }
+    }
+
+    /// Whether every document passes.
+    #[inline]
+    pub fn are_none(&self) -> bool {
+        self.live.is_none() && self.filter.is_none()
+    }
+
+    /// Whether a document passes. It must not lie in an earlier window than one that was asked about before.
+    #[inline]
+    pub fn allow(&mut self, doc: DocId) -> Result<bool> {
+        if self.are_none() {
+            return Ok(true);
+        }
+        let window = doc / WINDOW * WINDOW;
+        if self.window != Some(window) {
+            self.fill(window)?;
+        }
+        Ok(self.allowed.contains(doc - window))
+    }
+
+    /// Keeps the documents that pass, with their sums.
+    pub fn retain(&mut self, docs: &mut Vec<DocId>, sums: &mut Vec<f64>) -> Result<()> {
+        if self.are_none() {
+            return Ok(());
+        }
+        let mut kept = 0;
+        for read in 0..docs.len() {
+            (docs[kept], sums[kept]) = (docs[read], sums[read]);
+            kept += usize::from(self.allow(docs[read])?);
+        }
+        docs.truncate(kept);
+        sums.truncate(kept);
+        Ok(())
+    }
+
+    fn fill(&mut self, window: DocId) -> Result<()> {
+        self.window = Some(window);
+        match &mut self.filter {
+            Some(filter) => {
+                self.allowed.clear();
+                filter.fill(window, &mut self.allowed)?;
+            }
+            None => self.allowed = Bits([u64::MAX; WINDOW as usize / 64]),
+        }
+        if let Some(live) = self.live {
+            live.mask_window((window / WINDOW) as usize, &mut self.allowed.0);
+        }
+        Ok(())
+    }
+}

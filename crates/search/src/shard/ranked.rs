@@ -1,0 +1,101 @@
+//! Searches whose documents are found together with their scores, or counted by steps: terms and phrases.
+
+use limber_segment::{DocId, NO_MORE_DOCS};
+
+use super::run::{OpenSegment, Progress, Run};
+use super::top::Top;
+use crate::error::Result;
+use crate::matcher::{Gathered, Ranked, WINDOW};
+
+/// Documents that are looked at for the best between two looks at the clock.
+const CHECKED_DOCS: u32 = 16 * WINDOW;
+
+impl Run<'_, '_, '_, '_> {
+    /// Terms or a phrase by score: matched and scored in one pass.
+    pub(super) fn ranked_windows(
+        &mut self,
+        open: &mut OpenSegment<'_>,
+        mut ranked: Ranked<'_>,
+    ) -> Result<Progress> {
+        let counts_alone = ranked.counts_what_it_skips() && self.needs_only_best(open);
+        let mut start = 0;
+        loop {
+            if self.needs_only_best(open) && (self.may_skip() || counts_alone) {
+                return self.ranked_best(open, ranked, start);
+            }
+            let next = ranked.next(start)?;
+            if next == NO_MORE_DOCS {
+                return Ok(Progress::GoOn);
+            }
+            start = next / WINDOW * WINDOW;
+            self.context.check()?;
+            let may_skip = self.may_skip();
+            self.is_lower_bound |= may_skip;
+            let threshold = if may_skip { self.top.threshold() } else { None };
+            self.docs.clear();
+            self.scores.clear();
+            let mut gathered = Gathered { threshold, docs: &mut self.docs, scores: &mut self.scores };
+            ranked.best(start..start.saturating_add(WINDOW), !may_skip, &mut gathered)?;
+            self.drop_below_min_score();
+            self.deliver(open, start)?;
+            if self.is_terminated() {
+                return Ok(Progress::Stop);
+            }
+            start += WINDOW;
+        }
+    }
+
+    /// Counts documents without a look at any.
+    pub(super) fn counted_windows(
+        &mut self,
+        open: &OpenSegment<'_>,
+        mut counted: Ranked<'_>,
+    ) -> Result<Progress> {
+        let (mut start, doc_count) = (0, open.view.segment.doc_count());
+        loop {
+            start = match self.claimed(open.number, start) {
+                Some(claimed) if claimed < doc_count => claimed,
+                _ => return Ok(Progress::GoOn),
+            };
+            self.context.check()?;
+            if self.may_skip() {
+                self.is_lower_bound = true;
+                return Ok(Progress::Stop);
+            }
+            let end = start.saturating_add(WINDOW);
+            let Some(count) = counted.count(start..end)? else { return Ok(Progress::GoOn) };
+            self.total += count;
+            start = end;
+        }
+    }
+
+    /// The best from document `start` on, which nobody sees but those who keep and count them.
+    fn ranked_best(
+        &mut self,
+        open: &OpenSegment<'_>,
+        mut ranked: Ranked<'_>,
+        mut start: DocId,
+    ) -> Result<Progress> {
+        let doc_count = open.view.segment.doc_count();
+        while start < doc_count {
+            self.context.check()?;
+            let may_skip = self.may_skip();
+            self.is_lower_bound |= may_skip;
+            let end = start.saturating_add(CHECKED_DOCS).min(doc_count);
+            let Top::Scores(top) = &mut self.top else { return Ok(Progress::GoOn) };
+            let mut keeper = top.keeper(open.base);
+            self.total += ranked.best(start..end, !may_skip, &mut keeper)?;
+            self.total += keeper.offered;
+            start = end;
+        }
+        Ok(Progress::GoOn)
+    }
+
+    /// Whether nobody looks at the hits that are not among the best, but to count them.
+    pub(super) fn needs_only_best(&self, open: &OpenSegment<'_>) -> bool {
+        self.sink.is_none()
+            && open.post_filter.is_none()
+            && self.request.min_score.is_none()
+            && self.request.terminate_after == 0
+    }
+}
