@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use limber_mapping::RequestError;
 use limber_segment::{DocId, Segment};
 
@@ -143,9 +144,9 @@ impl SegmentGroups<'_> {
             let score = scores.get(at).copied().unwrap_or(0.0);
             match &mut self.board {
                 Board::Local(groups) => {
-                    let is_wanted = groups
-                        .is_wanted(|keys| columns.iter().map(|column| column[at]).cmp(keys.iter().copied()));
-                    if is_wanted {
+                    let compare =
+                        |keys: &Box<[i64]>| columns.iter().map(|column| column[at]).cmp(keys.iter().copied());
+                    if groups.is_wanted(compare) && groups.is_best_of(group, compare) {
                         let keys = columns.iter().map(|column| column[at]).collect();
                         groups.offer(single(group, doc)?, keys, doc, score);
                     }
@@ -201,12 +202,12 @@ struct Groups<K> {
     worst_before: Option<K>,
     /// Best first, by keys and document.
     by_rank: BTreeMap<(K, DocId), (LocalGroup, f32)>,
-    by_group: HashMap<LocalGroup, (K, DocId)>,
+    by_group: HashMap<LocalGroup, (K, DocId), RandomState>,
 }
 
 impl<K: Ord + Clone> Groups<K> {
     fn new(count_max: usize, after: Option<K>, worst_before: Option<K>) -> Groups<K> {
-        Groups { count_max, after, worst_before, by_rank: BTreeMap::new(), by_group: HashMap::new() }
+        Groups { count_max, after, worst_before, by_rank: BTreeMap::new(), by_group: HashMap::default() }
     }
 
     /// Whether a document may be the best of one of the best groups. `compare` compares its keys with others.
@@ -215,6 +216,12 @@ impl<K: Ord + Clone> Groups<K> {
         let worst = self.by_rank.last_key_value().filter(|_| is_full).map(|((keys, _), _)| keys);
         self.after.as_ref().is_none_or(|after| compare(after) == Ordering::Greater)
             && self.worst_before.iter().chain(worst).all(|worst| compare(worst) == Ordering::Less)
+    }
+
+    /// Whether no better document of the group was offered. Most documents end here: their keys are not even put together.
+    #[inline]
+    fn is_best_of(&self, group: LocalGroup, compare: impl Fn(&K) -> Ordering) -> bool {
+        self.by_group.get(&group).is_none_or(|(held, _)| compare(held) == Ordering::Less)
     }
 
     fn offer(&mut self, group: LocalGroup, keys: K, doc: DocId, score: f32) {
