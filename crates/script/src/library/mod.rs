@@ -5,6 +5,7 @@
 //!
 //! **Invariant**: the library knows neither the tree of a script nor how it runs.
 
+mod calendar;
 mod collections;
 mod dates;
 mod geometry;
@@ -16,6 +17,7 @@ mod statics;
 mod strings;
 mod token_members;
 
+pub(crate) use calendar::constant;
 pub(crate) use dates::part_of_method;
 pub(crate) use machine::Machine;
 pub(crate) use methods::{call_method, check_method, get_index, get_member, set_index, set_member};
