@@ -7,7 +7,7 @@ use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment};
 
 use super::super::buckets::entries::Values;
-use super::field::{ScriptSource, Source};
+use super::field::{Gives, ScriptSource, Source};
 use super::filled::fill;
 use crate::error::Result;
 use crate::script::NumberSource;
@@ -162,12 +162,16 @@ impl NumberReader<'_> {
         let (values, positions) = (&mut self.filled, &mut self.filled_positions);
         values.clear();
         positions.clear();
+        let stored_of = |number: &f64| match source.gives {
+            Gives::Whole => *number as i64,
+            _ => sortable_from_f64(*number),
+        };
         let mut script = source.script.open(segment)?;
         let mut numbers = Vec::new();
         let before = match &source.field {
             Some(field) => segment.numbers(&field.path)?.map(|column| (field, column)),
             None if script.block(docs, &mut numbers) => {
-                values.extend(numbers.iter().map(|number| sortable_from_f64(*number)));
+                values.extend(numbers.iter().map(stored_of));
                 return Ok(Values { values, positions: None });
             }
             None => None,
@@ -196,7 +200,7 @@ impl NumberReader<'_> {
             }
             // Values of a document ascend.
             numbers.sort_by(f64::total_cmp);
-            values.extend(numbers.iter().map(|number| sortable_from_f64(*number)));
+            values.extend(numbers.iter().map(stored_of));
             positions.extend(std::iter::repeat_n(position as u32, numbers.len()));
         }
         Ok(Values { values, positions: Some(positions) })
