@@ -108,7 +108,7 @@ pub(super) const INDEX_SETTINGS: &[Definition] = &[
     row("index.merge.scheduler.max_merge_count", Integer { min: 1, max: INT_MAX }, "", Dynamic),
     row("index.merge.scheduler.auto_throttle", Boolean, "true", Dynamic),
     row("index.routing.allocation.enable", Choice(&["all"]), "all", Dynamic),
-    row("index.routing.rebalance.enable", Choice(&["all"]), "all", Dynamic),
+    row("index.routing.rebalance.enable", Choice(&["all", "primaries", "replicas", "none"]), "all", Dynamic),
     row("index.routing.allocation.total_shards_per_node", Integer { min: -1, max: INT_MAX }, "-1", Dynamic),
     row("index.routing.allocation.include._tier_preference", List, "data_content", Dynamic),
     row("index.routing.allocation.include.*", Unsupported, "", Dynamic),

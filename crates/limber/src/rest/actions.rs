@@ -182,6 +182,7 @@ const INDICES: &[Row] = &[
     ("POST", "/{index}/_close", "indices:admin/close"),
     ("POST", "/_close", "indices:admin/close"),
     ("PUT", "/{index}/_block/{block}", "indices:admin/block/add"),
+    ("DELETE", "/{index}/_block/{block}", "indices:admin/block/remove"),
     ("GET POST", "/_resolve/index/{name}", "indices:admin/resolve/index"),
     ("PUT", "/_data_stream/{name}", "indices:admin/data_stream/create"),
     ("DELETE", "/_data_stream/{name}", "indices:admin/data_stream/delete"),

@@ -217,6 +217,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("GET POST", "/{index}/_analyze", "analyze_action"),
     ("POST", "/{index}/_async_search", "async_search_submit_action"),
     ("PUT", "/{index}/_block/{block}", "add_index_block_action"),
+    ("DELETE", "/{index}/_block/{block}", "remove_index_block_action"),
     ("POST PUT", "/{index}/_bulk", "bulk_action"),
     ("POST", "/{index}/_cache/clear", "clear_indices_cache_action"),
     ("POST PUT", "/{index}/_clone/{target}", "clone_index_action"),
