@@ -50,10 +50,10 @@ pub use environment::format_utc_millis;
 pub use indexing_pressure::{IndexingPressure, IndexingPressureStats, PendingWrite};
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
-    BatchSource, Batches, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, CopyDestination,
-    CopyRouting, DescribedQuery, ExplainFilter, FoundAliases, IndexAndField, ListedSnapshot, Node,
-    NodeConfig, OpenPointInTime, Placement, Resize, RestoredIndex, RolloverRequest, Round, SearchTarget,
-    Slices, SnapshotQuery, SourceBatch, Stack, set_password_offline,
+    AliasResult, BatchSource, Batches, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change,
+    CopyDestination, CopyRouting, DescribedQuery, ExplainFilter, FoundAliases, IndexAndField, ListedSnapshot,
+    Node, NodeConfig, OpenPointInTime, Placement, Resize, RestoredIndex, RolloverRequest, Round,
+    SearchTarget, Slices, SnapshotQuery, SourceBatch, Stack, set_password_offline,
 };
 pub use progress::Progress;
 pub use repair::{RepairReport, repair_data_folder};

@@ -32,8 +32,21 @@ fn changed() -> Response {
 }
 
 fn update(app: &App, request: &Request) -> Result<Response> {
-    app.node.update_aliases(&request.json_required()?)?;
-    Ok(changed())
+    let results = app.node.update_aliases(&request.json_required()?)?;
+    if results.iter().all(|result| result.error.is_none()) {
+        return Ok(changed());
+    }
+    let shown = results.iter().map(|result| {
+        let action = json!({"type": result.kind, "indices": result.indices, "aliases": result.aliases});
+        match &result.error {
+            None => json!({"action": action, "status": 200}),
+            Some(error) => {
+                json!({"action": action, "status": 404, "error": error.to_json()})
+            }
+        }
+    });
+    let shown: Vec<Value> = shown.collect();
+    Ok(Response::ok(json!({"acknowledged": true, "errors": true, "action_results": shown})))
 }
 
 fn put(app: &App, request: &Request) -> Result<Response> {

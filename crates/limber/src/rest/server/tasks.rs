@@ -117,6 +117,14 @@ pub(in crate::rest) fn missing(text: &str) -> RequestError {
     )
 }
 
+/// The answer about a task of a node that is not there.
+fn of_another_node(task: &str) -> Response {
+    let node = task.rsplit_once(':').map_or(task, |(node, _)| node);
+    let cause = json!({"type": "no_such_node_exception", "reason": format!("No such node [{node}]"), "node_id": node});
+    let failure = json!({"type": "failed_node_exception", "reason": format!("Failed node [{node}]"), "node_id": node, "caused_by": cause});
+    Response::ok(json!({"node_failures": [failure], "nodes": {}}))
+}
+
 fn get(app: &App, request: &Request) -> Result<Response> {
     let text = request.path("task");
     let id = parse_task_id(app, text)?.ok_or_else(|| missing(text))?;
@@ -131,7 +139,10 @@ fn get(app: &App, request: &Request) -> Result<Response> {
 fn cancel(app: &App, request: &Request) -> Result<Response> {
     let actions = request.list("actions");
     let only = match request.param("task") {
-        Some(text) => Some(parse_task_id(app, text)?.ok_or_else(|| missing(text))?),
+        Some(text) => match parse_task_id(app, text)? {
+            Some(id) => Some(id),
+            None => return Ok(of_another_node(text)),
+        },
         None => None,
     };
     let node_id = app.node.node_id();
