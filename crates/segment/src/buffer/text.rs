@@ -56,7 +56,7 @@ pub struct TextEntry {
 }
 
 /// Why a document with a text cannot be indexed.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TextFault {
     /// The length of a token that is longer than a term may be.
     Immense(usize),

@@ -16,6 +16,12 @@ const GET: &[&str] = with_indices_options!["local", "master_timeout"];
 pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_aliases", CHANGE, update),
     route(&[Method::Put, Method::Post], "/{index}/_alias/{name}", CHANGE, put),
+    // The body names what the path does not.
+    route(&[Method::Put], "/_alias", CHANGE, put),
+    route(&[Method::Put], "/_aliases", CHANGE, put),
+    route(&[Method::Put, Method::Post], "/_alias/{name}", CHANGE, put),
+    route(&[Method::Put], "/{index}/_alias", CHANGE, put),
+    route(&[Method::Put], "/{index}/_aliases", CHANGE, put),
     route(&[Method::Put, Method::Post], "/{index}/_aliases/{name}", CHANGE, put),
     route(&[Method::Delete], "/{index}/_alias/{name}", CHANGE, delete),
     route(&[Method::Delete], "/{index}/_aliases/{name}", CHANGE, delete),
@@ -51,7 +57,8 @@ fn update(app: &App, request: &Request) -> Result<Response> {
 
 fn put(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
-    app.node.put_alias(request.path("index"), request.path("name"), &body)?;
+    let named = |name: &str| request.param(name).unwrap_or_default();
+    app.node.put_alias(named("index"), named("name"), &body)?;
     Ok(changed())
 }
 

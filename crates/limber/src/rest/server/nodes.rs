@@ -53,6 +53,7 @@ const INFO_METRICS: &[&str] = &[
     "ingest",
     "aggregations",
     "indices",
+    "search_pipelines",
 ];
 const STATS_METRICS: &[&str] = &[
     "indices",
@@ -244,6 +245,16 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     let processors: Vec<Value> =
         limber_engine::ingest::processor_names().iter().map(|name| json!({"type": name})).collect();
     section("ingest", json!({"processors": processors}));
+    // OpenSearch's; other clients are not told unasked.
+    if metrics.iter().any(|metric| metric == "search_pipelines") {
+        let listed = |names: &[&str]| names.iter().map(|name| json!({"type": name})).collect::<Vec<Value>>();
+        let (request, response) = limber_engine::search_pipeline_processors();
+        node["search_pipelines"] = json!({
+            "phase_results_processors": [],
+            "request_processors": listed(&request),
+            "response_processors": listed(&response),
+        });
+    }
     let aggregations: Map<String, Value> = limber_search::aggregation::names()
         .map(|name| (name.to_owned(), json!({"types": aggregated_types(name)})))
         .collect();

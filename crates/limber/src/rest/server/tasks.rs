@@ -105,9 +105,10 @@ pub(in crate::rest) fn parse_task_id(app: &App, text: &str) -> Result<Option<u64
     let Some((node, id)) = text.rsplit_once(':') else {
         return Err(RequestError::illegal_argument(format!("malformed task id {text}")));
     };
-    let id: u64 =
+    // -1 is no task, as clients write that there is no parent.
+    let id: i64 =
         id.parse().map_err(|_| RequestError::illegal_argument(format!("malformed task id {text}")))?;
-    Ok((node == app.node.node_id()).then_some(id))
+    Ok(u64::try_from(id).ok().filter(|_| node == app.node.node_id()))
 }
 
 pub(in crate::rest) fn missing(text: &str) -> RequestError {

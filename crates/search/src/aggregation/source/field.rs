@@ -102,6 +102,9 @@ impl Gives {
     }
 }
 
+/// Aggregations whose script may read `_score`.
+const SCORED: &[&str] = &["avg", "extended_stats", "max", "min", "stats", "sum"];
+
 /// What kind of values an aggregation can work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accepts {
@@ -226,7 +229,7 @@ impl Source {
             None => (None, field),
             Some(script) => {
                 let script = BoundScript::bind(script, ScriptContext::Aggregation, shard)?;
-                if script.uses_score() {
+                if script.uses_score() && !SCORED.contains(&aggregation) {
                     return Err(RequestError::unsupported("[_score] in the script of an aggregation").into());
                 }
                 let gives = Gives::of(options, accepts, aggregation, field.as_deref())?;
