@@ -11,6 +11,7 @@ mod dates;
 mod geometry;
 mod machine;
 mod methods;
+pub mod moving_functions;
 mod patterns;
 mod score_functions;
 mod statics;

@@ -46,6 +46,7 @@ pub(crate) const CLASSES: &[(&str, &str)] = &[
     ("Stream", "java.util.stream.Stream"),
     ("Pattern", "java.util.regex.Pattern"),
     ("Matcher", "java.util.regex.Matcher"),
+    ("MovingFunctions", "org.elasticsearch.search.aggregations.pipeline.MovingFunctions"),
     ("Exception", "java.lang.Exception"),
     ("IllegalArgumentException", "java.lang.IllegalArgumentException"),
     ("IllegalStateException", "java.lang.IllegalStateException"),

@@ -245,6 +245,10 @@ fn info(app: &App, request: &Request) -> Result<Response> {
     let processors: Vec<Value> =
         limber_engine::ingest::processor_names().iter().map(|name| json!({"type": name})).collect();
     section("ingest", json!({"processors": processors}));
+    let aggregations: Map<String, Value> = limber_search::aggregation::names()
+        .map(|name| (name.to_owned(), json!({"types": aggregated_types(name)})))
+        .collect();
+    section("aggregations", Value::Object(aggregations));
     // OpenSearch's; other clients are not told unasked.
     if metrics.iter().any(|metric| metric == "search_pipelines") {
         let listed = |names: &[&str]| names.iter().map(|name| json!({"type": name})).collect::<Vec<Value>>();
@@ -255,10 +259,6 @@ fn info(app: &App, request: &Request) -> Result<Response> {
             "response_processors": listed(&response),
         });
     }
-    let aggregations: Map<String, Value> = limber_search::aggregation::names()
-        .map(|name| (name.to_owned(), json!({"types": aggregated_types(name)})))
-        .collect();
-    section("aggregations", Value::Object(aggregations));
     Ok(envelope(app, Some(node)))
 }
 
