@@ -65,6 +65,17 @@ pub(crate) struct PointInTime {
     pub filters: Arc<[AliasFilter]>,
 }
 
+/// A point in time that is open.
+#[derive(Debug)]
+pub struct OpenedPointInTime {
+    /// Its id.
+    pub id: String,
+    /// When it was opened, in milliseconds since 1970.
+    pub created_millis: u64,
+    /// How long it stays open without being used.
+    pub keep_alive_ms: u64,
+}
+
 #[derive(Clone)]
 pub(crate) enum AnyContext {
     Scroll(Arc<Context<Scroll>>),
@@ -230,6 +241,24 @@ impl Contexts {
         let mut open = self.open.lock();
         K::of(open.get(id).filter(|context| is_own(context.owner()))?)?;
         open.remove(id).map(|context| context.shard_count())
+    }
+
+    /// The points in time that are open and the caller's.
+    pub(crate) fn points_in_time(&self, now_millis: u64) -> Vec<OpenedPointInTime> {
+        self.expire();
+        let now_nanos = self.environment.clock.monotonic_nanos();
+        let open = self.open.lock();
+        let own = open.iter().filter(|(_, context)| is_own(context.owner()));
+        own.filter_map(|(id, context)| {
+            let point = PointInTime::of(context)?;
+            let age_millis = now_nanos.saturating_sub(point.start_nanos) / 1_000_000;
+            Some(OpenedPointInTime {
+                id: id.clone(),
+                created_millis: now_millis.saturating_sub(age_millis),
+                keep_alive_ms: point.life.lock().keep_alive_ms,
+            })
+        })
+        .collect()
     }
 
     /// Frees all of a kind; how many there were.

@@ -46,17 +46,19 @@ pub use api::*;
 pub use api_health::{HealthRequest, HealthResponse, HealthStatus, IndexHealth, ShardHealth};
 pub use async_search::{AsyncSearch, AsyncSearchEnd};
 pub use check::{DataFolderReport, check_data_folder};
+pub use contexts::OpenedPointInTime;
 pub use environment::format_utc_millis;
 pub use indexing_pressure::{IndexingPressure, IndexingPressureStats, PendingWrite};
 pub use inspect::{FieldTermIndex, TermIndexReport, inspect_data_folder};
 pub use node::{
-    BatchSource, Batches, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, CopyDestination,
-    CopyRouting, DescribedQuery, ExplainFilter, FoundAliases, IndexAndField, ListedSnapshot, Node,
-    NodeConfig, OpenPointInTime, Placement, Resize, RestoredIndex, RolloverRequest, Round, SearchTarget,
-    Slices, SnapshotQuery, SourceBatch, Stack, set_password_offline,
+    AliasResult, BatchSource, Batches, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change,
+    CopyDestination, CopyRouting, DescribedQuery, ExplainFilter, FoundAliases, IndexAndField, ListedSnapshot,
+    Node, NodeConfig, OpenPointInTime, Placement, Resize, RestoredIndex, RolloverRequest, Round,
+    SearchTarget, Slices, SnapshotQuery, SourceBatch, Stack, set_password_offline,
 };
 pub use progress::Progress;
 pub use repair::{RepairReport, repair_data_folder};
+pub use search_pipeline::search_pipeline_processors;
 pub use shard::SegmentMemory;
 pub use stats_request::{STATS_SECTIONS, StatsLevel, StatsRequest};
 pub use tasks::{Task, TaskGuard, Tasks};

@@ -35,5 +35,6 @@ pub use compile::{AllowedScripts, Code, Script, ScriptLimits, Scripts, StoredScr
 pub use contexts::{ContextRun, ContextScript, ContextValue, DetachedScript, View, run_on_context};
 pub use documents::{BoundField, DocId, Documents, FieldValues, divided, number};
 pub use language::{Compiled, Emits, ScriptContext};
+pub use library::moving_functions;
 pub use run::{Emitted, EmittedBlock, OpenScript, ScriptCeiling, Span};
 pub use values::{Asker, DateValue, Kept, Settled, Value, check_references};

@@ -32,6 +32,14 @@ pub enum Error {
         /// Most that a term may have.
         limit_bytes: usize,
     },
+    /// The document's fault: a frequency that a token filter gives a term (`delimited_term_freq`), which cannot be indexed.
+    #[error("field \"{field}\": {reason}")]
+    TermFrequency {
+        /// Full dotted path.
+        field: String,
+        /// Why, in words.
+        reason: &'static str,
+    },
     /// Segments of one shard disagree about what a field is; a mapping never lets that happen.
     #[error("field [{path}] is represented differently in the segments to merge")]
     FieldConflict {
@@ -52,6 +60,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// `ImmenseTerm` of a length.
+    #[cold]
+    pub(crate) fn immense_term(field: &str, bytes: usize) -> Error {
+        Error::ImmenseTerm { field: field.to_owned(), bytes, limit_bytes: crate::TERM_BYTES_MAX }
+    }
+
     /// `Corrupt` at a known place.
     #[cold]
     pub fn corrupt(section: &'static str, offset: u64, expected: &'static str) -> Error {

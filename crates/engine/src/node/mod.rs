@@ -18,7 +18,7 @@ pub use by_query::{
     BatchSource, Batches, ByQueryFailure, ByQueryRequest, ByQueryResponse, Change, CopyDestination,
     CopyRouting, Slices, SourceBatch,
 };
-pub use index::aliases::FoundAliases;
+pub use index::aliases::{AliasResult, FoundAliases};
 pub(crate) use index::index_files::read_index_file;
 pub(crate) use index::live::{index_folder, shard_folder};
 pub use index::resize::Resize;

@@ -12,3 +12,9 @@ mod run;
 
 pub(crate) use pipeline::SearchPipeline;
 pub(crate) use run::PipelineRun;
+
+/// Names of the processors of requests and of those of answers, sorted.
+pub fn search_pipeline_processors() -> (Vec<&'static str>, Vec<&'static str>) {
+    let request = processor::REQUEST.iter().map(|(name, _)| *name).collect();
+    (request, processor::RESPONSE.iter().map(|(name, _)| *name).collect())
+}

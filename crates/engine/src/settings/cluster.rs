@@ -38,7 +38,12 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("cluster.blocks.read_only", Boolean, "false", Dynamic),
     row("cluster.blocks.read_only_allow_delete", Boolean, "false", Dynamic),
     row("cluster.max_shards_per_node", Integer { min: 1, max: INT_MAX }, "1000", Dynamic),
-    row("cluster.routing.allocation.enable", Choice(&["all"]), "all", Dynamic),
+    // Copies beside a primary are never placed here, and primaries always.
+    row("cluster.routing.allocation.enable", Choice(&["all", "primaries"]), "all", Dynamic),
+    // One node is in one place, whatever its attributes.
+    row("cluster.routing.allocation.awareness.attributes", List, "[]", Dynamic),
+    // What users keep there for themselves.
+    row("cluster.metadata.*", Text, "", Dynamic),
     row(
         "cluster.routing.rebalance.enable",
         Choice(&["all", "primaries", "replicas", "none"]),
@@ -50,6 +55,8 @@ const CLUSTER_SETTINGS: &[Definition] = &[
     row("cluster.routing.allocation.disk.threshold_enabled", Boolean, "true", Dynamic),
     row("cluster.routing.allocation.disk.watermark.low", Text, "85%", Dynamic),
     row("cluster.routing.allocation.disk.watermark.high", Text, "90%", Dynamic),
+    row("cluster.routing.allocation.disk.watermark.low.max_headroom", Text, "200GB", Dynamic),
+    row("cluster.routing.allocation.disk.watermark.high.max_headroom", Text, "150GB", Dynamic),
     row("cluster.routing.allocation.disk.watermark.flood_stage", Text, "95%", Dynamic),
     row("cluster.routing.allocation.disk.watermark.flood_stage.max_headroom", Text, "100GB", Dynamic),
     row("cluster.info.update.interval", Time { min_ms: 10_000, minus_one: false }, "30s", Dynamic),

@@ -70,6 +70,9 @@ impl Reader<'_> {
             query: self.thresholds("index.search.slowlog.threshold.query")?,
             fetch: self.thresholds("index.search.slowlog.threshold.fetch")?,
             indexing: self.thresholds("index.indexing.slowlog.threshold.index")?,
+            reformats: self.boolean("index.indexing.slowlog.reformat", true)?,
+            names_searchers: self.boolean("index.search.slowlog.include.user", false)?,
+            names_writers: self.boolean("index.indexing.slowlog.include.user", false)?,
             source_chars_max: source_chars_max.map_err(|_| {
                 let reason =
                     format!("Failed to parse value [{source}] for setting [index.indexing.slowlog.source]");

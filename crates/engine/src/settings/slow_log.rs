@@ -34,6 +34,12 @@ pub struct SlowLog {
     pub indexing: Thresholds,
     /// Characters of a document that are shown (`index.indexing.slowlog.source`).
     pub source_chars_max: usize,
+    /// Whether documents are shown in one line without blanks (`index.indexing.slowlog.reformat`).
+    pub reformats: bool,
+    /// Whether searches are told with who asked (`index.search.slowlog.include.user`).
+    pub names_searchers: bool,
+    /// Whether writes are told with who asked (`index.indexing.slowlog.include.user`).
+    pub names_writers: bool,
 }
 
 impl SlowLog {

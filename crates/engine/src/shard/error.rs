@@ -37,7 +37,9 @@ pub(crate) fn disk_error(error: &StoreError, index: &str) -> RequestError {
 pub(crate) fn segment_error(error: &limber_segment::Error) -> RequestError {
     match error {
         limber_segment::Error::Store(error) => store_error(error),
-        limber_segment::Error::ImmenseTerm { .. } => RequestError::illegal_argument(error.to_string()),
+        limber_segment::Error::ImmenseTerm { .. } | limber_segment::Error::TermFrequency { .. } => {
+            RequestError::illegal_argument(error.to_string())
+        }
         limber_segment::Error::Corrupt { .. } => {
             RequestError::internal("corrupt_index_exception", error.to_string())
         }

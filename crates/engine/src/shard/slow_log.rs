@@ -36,6 +36,11 @@ macro_rules! told {
     };
 }
 
+/// Who asked, where that is to be told and known.
+fn asker(is_told: bool) -> Option<String> {
+    limber_access::current().filter(|_| is_told).map(|access| access.identity.username.clone())
+}
+
 /// Logs a search once for each index whose threshold it exceeded.
 pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
     let mut last: Option<&str> = None;
@@ -51,6 +56,7 @@ pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
         let (index, total_hits, total_shards) =
             (&*shard.index.name, searched.total_hits, searched.shard_count);
         let source = searched.source;
+        let user = asker(settings.slow_log.names_searchers);
         if let Some(level) = settings.slow_log.query.reached(searched.query_time) {
             let took_millis = searched.query_time.as_millis() as u64;
             told!(
@@ -60,6 +66,7 @@ pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
                 took_millis,
                 total_hits,
                 total_shards,
+                user,
                 source,
                 "slow query"
             );
@@ -73,6 +80,7 @@ pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
                 took_millis,
                 total_hits,
                 total_shards,
+                user,
                 source,
                 "slow fetch"
             );
@@ -84,8 +92,14 @@ pub(crate) fn tell_search(shards: &[Arc<Shard>], searched: &Searched<'_>) {
 pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>, took: Duration) {
     let Some(level) = log.indexing.reached(took) else { return };
     let (id, routing) = (operation.id, operation.routing);
-    let shown: String =
-        String::from_utf8_lossy(operation.source).chars().take(log.source_chars_max).collect();
+    let text = String::from_utf8_lossy(operation.source);
+    let mut in_text = InText::default();
+    let shown: String = text
+        .chars()
+        .filter(|char| !log.reformats || in_text.keeps(*char))
+        .take(log.source_chars_max)
+        .collect();
+    let user = asker(log.names_writers);
     let (index, took_millis) = (&*shard.index.name, took.as_millis() as u64);
     told!(
         "index.indexing.slowlog.index",
@@ -94,7 +108,40 @@ pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>
         took_millis,
         id,
         routing,
+        user,
         source = shown,
         "slow indexing"
     );
+}
+
+/// Where one stands in a text of JSON: "is this blank a part of a value?"
+#[derive(Default)]
+struct InText {
+    is_inside: bool,
+    is_escaped: bool,
+}
+
+impl InText {
+    fn keeps(&mut self, char: char) -> bool {
+        let is_escaped = std::mem::take(&mut self.is_escaped);
+        match char {
+            '"' if !is_escaped => self.is_inside = !self.is_inside,
+            '\\' => self.is_escaped = self.is_inside && !is_escaped,
+            _ => {}
+        }
+        self.is_inside || !char.is_ascii_whitespace()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InText;
+
+    #[test]
+    fn blanks_between_values_are_left_out() {
+        let mut in_text = InText::default();
+        let source = "{ \"a b\" :\n [1, \"x \\\" y\", \"\\\\\" ] }";
+        let kept: String = source.chars().filter(|char| in_text.keeps(*char)).collect();
+        assert_eq!(kept, "{\"a b\":[1,\"x \\\" y\",\"\\\\\"]}");
+    }
 }

@@ -9,8 +9,14 @@ use super::{Route, absent};
 use crate::http::request::{Method, Request};
 
 /// What deletes something that a body names.
-const DELETED_BY_BODY: &[&str] =
-    &["/_pit", "/_search/scroll", "/_search/scroll/{scroll_id}", "/_security/api_key", "/_security/role"];
+const DELETED_BY_BODY: &[&str] = &[
+    "/_pit",
+    "/_search/point_in_time",
+    "/_search/scroll",
+    "/_search/scroll/{scroll_id}",
+    "/_security/api_key",
+    "/_security/role",
+];
 
 /// What changes something, or may be asked by `POST` too, without a body. Sorted: every bulk and every search is looked up here.
 const WITHOUT_BODY: &[&str] = &[

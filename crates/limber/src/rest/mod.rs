@@ -41,6 +41,7 @@ pub const ROUTES: &[&[Route]] = &[
     searches::rank_eval::ROUTES,
     searches::scroll::ROUTES,
     searches::point_in_time::ROUTES,
+    searches::pits::ROUTES,
     searches::count::ROUTES,
     indices::dangling::ROUTES,
     documents::by_query::ROUTES,

@@ -202,6 +202,11 @@ fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> R
 const FLAGS: [&str; 7] =
     ["flat_settings", "help", "include_defaults", "local", "rest_total_hits_as_int", "v", "verbose"];
 
+/// A parameter as Elasticsearch calls it: OpenSearch has no masters.
+fn of_elasticsearch(name: &str) -> &str {
+    if name == "cluster_manager_timeout" { "master_timeout" } else { name }
+}
+
 /// Refuses values of parameters that every endpoint reads alike, whether this one makes use of them or not:
 /// one node has no other master to wait for, but what is no time is no time.
 fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), RequestError> {
@@ -209,7 +214,7 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
         return Ok(());
     }
     for (name, value) in query {
-        let is_read = route.parameters.contains(&name.as_str());
+        let is_read = route.parameters.contains(&of_elasticsearch(name));
         match name.as_str() {
             "error_trace" => {
                 let wrong = |error: RequestError| RequestError::bad_request(BARE, error.reason);
@@ -244,7 +249,9 @@ fn check_parameters(
         return Ok(());
     }
     let known = |name: &str| {
-        COMMON_PARAMETERS.contains(&name) || route.parameters.contains(&name) || names.contains(&name)
+        COMMON_PARAMETERS.contains(&name)
+            || route.parameters.contains(&of_elasticsearch(name))
+            || names.contains(&name)
     };
     let unknown: Vec<String> = query
         .iter()

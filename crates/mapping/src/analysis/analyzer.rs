@@ -139,11 +139,11 @@ impl Analyzer {
         }
         let mut produced = Produced::of(text);
         self.each_token(text, false, &mut |token, position| {
-            if !produced.has_room_for(&token.text) {
+            if !produced.has_room_for(&token.text, token.frequency) {
                 return false;
             }
-            let TokenBuf { start, end, length: position_length, .. } = *token;
-            emit(Token { text: &token.text, position, position_length, start, end });
+            let TokenBuf { start, end, length: position_length, frequency, .. } = *token;
+            emit(Token { text: &token.text, position, position_length, start, end, frequency });
             true
         })
     }
@@ -211,6 +211,7 @@ impl Analyzer {
                 position_length: token.length,
                 is_keyword: knows_keywords.then_some(token.is_keyword),
                 payload: knows_payloads.then(|| token.payload.clone()),
+                frequency: token.frequency,
             });
             true
         });
@@ -267,7 +268,8 @@ fn standard(text: &str, length_max: usize, buffers: &mut Buffers, emit: &mut imp
                 lowercase_into(&text[start..end], room);
                 room.as_str()
             };
-            emit(Token { text, position, position_length: 1, start: start as u32, end: end as u32 });
+            let (start, end) = (start as u32, end as u32);
+            emit(Token { text, position, position_length: 1, start, end, frequency: 1 });
             position += 1;
         };
         if end - start <= length_max {

@@ -38,6 +38,7 @@ impl Normalizer {
             position: 0,
             position_length: 1,
             is_keyword: None,
+            frequency: 1,
             payload: None,
         };
         Analyzed { tokens: vec![token], trailing: 0 }

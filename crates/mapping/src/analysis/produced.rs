@@ -22,10 +22,10 @@ impl Produced {
         Produced { bytes: 0, told: 4 * text.len(), is_full: false }
     }
 
-    /// Counts a token as an index keeps it; `false` when the request has no memory for more.
+    /// Counts a token as an index keeps it, as often as its term counts; `false` when the request has no memory for more.
     #[inline]
-    pub fn has_room_for(&mut self, token: &str) -> bool {
-        self.has_room(token.len() + Self::TOKEN_BYTES)
+    pub fn has_room_for(&mut self, token: &str, frequency: u32) -> bool {
+        self.has_room(token.len() + Self::TOKEN_BYTES * frequency as usize)
     }
 
     /// Counts a token as `_analyze` shows it; `false` when the request has no memory for more.

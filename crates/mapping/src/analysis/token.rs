@@ -15,6 +15,8 @@ pub struct Token<'a> {
     pub start: u32,
     /// Byte offset of its end.
     pub end: u32,
+    /// How often its term counts, 1 unless a filter says otherwise; 0: a filter read no such number.
+    pub frequency: u32,
 }
 
 /// One token as `_analyze` shows it.
@@ -36,6 +38,8 @@ pub struct AnalyzedToken {
     pub is_keyword: Option<bool>,
     /// `None`: no filter gives any.
     pub payload: Option<Option<Arc<[u8]>>>,
+    /// As [`Token::frequency`].
+    pub frequency: u32,
 }
 
 /// The tokens of one text, and the holes after the last one.
@@ -65,6 +69,8 @@ pub(super) struct TokenBuf {
     pub kind: &'static str,
     pub is_keyword: bool,
     pub payload: Option<Arc<[u8]>>,
+    /// As [`Token::frequency`].
+    pub frequency: u32,
 }
 
 impl Default for TokenBuf {
@@ -78,6 +84,7 @@ impl Default for TokenBuf {
             kind: WORD,
             is_keyword: false,
             payload: None,
+            frequency: 1,
         }
     }
 }
@@ -96,7 +103,7 @@ impl TokenBuf {
     pub fn place(&mut self, start: usize, end: usize, kind: &'static str) {
         (self.start, self.end) = (start as u32, end as u32);
         (self.increment, self.length, self.kind) = (1, 1, kind);
-        (self.is_keyword, self.payload) = (false, None);
+        (self.is_keyword, self.payload, self.frequency) = (false, None, 1);
     }
 
     /// Another token with everything but the text as here.

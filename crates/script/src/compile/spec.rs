@@ -142,7 +142,8 @@ impl StoredScript {
                 ("source", Value::String(text)) => source = Some(text.clone()),
                 // A template as the JSON that it becomes.
                 ("source", Value::Object(_)) => source = Some(value.to_string()),
-                ("options", Value::Object(_)) => {}
+                // Examples of what a template is rendered with, for whoever reads it.
+                ("options" | "params", Value::Object(_)) => {}
                 (other, _) => {
                     let reason = format!("[stored script source] unknown field [{other}]");
                     return Err(RequestError::bad_request("x_content_parse_exception", reason));

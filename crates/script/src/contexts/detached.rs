@@ -42,6 +42,16 @@ impl DetachedRun<'_> {
         for (name, value) in values {
             self.run.set_param(name, Value::Double(*value));
         }
+        self.value()
+    }
+
+    /// The script's value with these numbers in the variable that its context has.
+    pub fn run_over(&mut self, values: &[f64]) -> Result<Value, RequestError> {
+        self.run.given = Some(Value::list(values.iter().map(|value| Value::Double(*value)).collect()));
+        self.value()
+    }
+
+    fn value(&mut self) -> Result<Value, RequestError> {
         self.run.begin(&[]);
         self.run
             .run(0)

@@ -31,6 +31,8 @@ pub enum ScriptContext {
     BucketScript,
     /// `bucket_selector`: whether a bucket stays.
     BucketSelector,
+    /// `moving_fn`: a number from those of a window.
+    MovingFunction,
     /// The four scripts of `scripted_metric`.
     MetricInit,
     /// `map_script`, once a document.
@@ -89,6 +91,7 @@ impl ScriptContext {
             ScriptContext::IngestCondition => "processor_conditional",
             ScriptContext::BucketScript => "bucket_aggregation",
             ScriptContext::BucketSelector => "aggregation_selector",
+            ScriptContext::MovingFunction => "moving-function",
             ScriptContext::MetricInit => "aggs_init",
             ScriptContext::MetricMap => "aggs_map",
             ScriptContext::MetricCombine => "aggs_combine",
@@ -113,7 +116,7 @@ impl ScriptContext {
     /// What the script has to give.
     pub fn returns(self) -> Type {
         match self {
-            ScriptContext::Score | ScriptContext::NumberSort => Type::Double,
+            ScriptContext::Score | ScriptContext::NumberSort | ScriptContext::MovingFunction => Type::Double,
             ScriptContext::Filter
             | ScriptContext::Interval
             | ScriptContext::TokenFilter
@@ -149,6 +152,7 @@ impl ScriptContext {
                 | ScriptContext::SearchPipeline
                 | ScriptContext::BucketScript
                 | ScriptContext::BucketSelector
+                | ScriptContext::MovingFunction
                 | ScriptContext::MetricInit
                 | ScriptContext::MetricCombine
                 | ScriptContext::MetricReduce
@@ -179,6 +183,7 @@ impl ScriptContext {
             }
             ScriptContext::MetricReduce => Some(("states", Type::Object("java.util.List"))),
             ScriptContext::Interval => Some(("interval", Type::Def)),
+            ScriptContext::MovingFunction => Some(("values", Type::Def)),
             ScriptContext::TokenFilter => Some(("token", Type::Def)),
             _ => None,
         }

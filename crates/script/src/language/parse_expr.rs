@@ -460,7 +460,10 @@ impl Parser {
                 ("Double", "NaN") => Literal::Double(f64::NAN),
                 ("Float", "MAX_VALUE") => Literal::Float(f32::MAX),
                 ("ZoneOffset", "UTC") => Literal::Str("Z".into()),
-                ("ChronoUnit", unit) => Literal::Str(unit.into()),
+                (class, name) if crate::library::constant(class, name).is_some() => {
+                    let kind = Kind::Literal(Literal::Str(name.into()));
+                    return Ok(Expr { kind, ty: Type::Def, at });
+                }
                 _ => {
                     return Err(ScriptError::argument(
                         dot,

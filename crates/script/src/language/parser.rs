@@ -345,16 +345,27 @@ impl Parser {
         Ok(())
     }
 
-    /// The value of a last expression is the result.
+    /// The value of a last expression is the result, also where it ends a branch that is last.
     pub fn return_last(&mut self, body: &mut [Stmt]) -> Result<(), ScriptError> {
         if self.returns == Type::Void {
             return Ok(());
         }
-        if let Some(last) = body.last_mut()
-            && let Stmt::Expr(expr) = last
-            && expr.ty != Type::Void
-        {
-            *last = Stmt::Return(Some(coerce(expr.clone(), self.returns, false)?));
+        let Some(last) = body.last_mut() else { return Ok(()) };
+        match last {
+            Stmt::Expr(expr) if expr.ty != Type::Void => {
+                *last = Stmt::Return(Some(coerce(expr.clone(), self.returns, false)?));
+            }
+            Stmt::If(_, yes, no) => {
+                self.return_last(yes)?;
+                self.return_last(no)?;
+            }
+            Stmt::Try(body, catches) => {
+                self.return_last(body)?;
+                for (_, _, body) in catches {
+                    self.return_last(body)?;
+                }
+            }
+            _ => {}
         }
         Ok(())
     }

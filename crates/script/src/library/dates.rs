@@ -8,8 +8,9 @@ use crate::error::{Outcome, ScriptError};
 use crate::types::DatePart;
 use crate::values::{DateValue, Value, date_part};
 
-const DAYS: [&str; 7] = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
-const MONTHS: [&str; 12] = [
+pub(super) const DAYS: [&str; 7] =
+    ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
+pub(super) const MONTHS: [&str; 12] = [
     "JANUARY",
     "FEBRUARY",
     "MARCH",

@@ -5,17 +5,20 @@
 //!
 //! **Invariant**: the library knows neither the tree of a script nor how it runs.
 
+mod calendar;
 mod collections;
 mod dates;
 mod geometry;
 mod machine;
 mod methods;
+pub mod moving_functions;
 mod patterns;
 mod score_functions;
 mod statics;
 mod strings;
 mod token_members;
 
+pub(crate) use calendar::constant;
 pub(crate) use dates::part_of_method;
 pub(crate) use machine::Machine;
 pub(crate) use methods::{call_method, check_method, get_index, get_member, set_index, set_member};

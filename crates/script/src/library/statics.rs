@@ -55,6 +55,32 @@ pub(crate) fn math2(name: &str) -> Option<fn(f64, f64) -> f64> {
     })
 }
 
+/// A function of `MovingFunctions`.
+fn moving(name: &str, values: &[f64], rest: &[Value], at: u32) -> Outcome<f64> {
+    use super::moving_functions as functions;
+    Ok(match (name, rest) {
+        ("max", []) => functions::max(values),
+        ("min", []) => functions::min(values),
+        ("sum", []) => functions::sum(values),
+        ("unweightedAvg", []) => functions::unweighted_avg(values),
+        ("linearWeightedAvg", []) => functions::linear_weighted_avg(values),
+        ("stdDev", [avg]) => functions::std_dev(values, avg.f64()),
+        ("ewma", [alpha]) => functions::ewma(values, alpha.f64()),
+        ("holt", [alpha, beta]) => functions::holt(values, alpha.f64(), beta.f64()),
+        ("holtWinters", [alpha, beta, gamma, period, multiplicative]) => {
+            let period = usize::try_from(period.i64()).unwrap_or(0);
+            if !values.is_empty() && values.len() < period.saturating_mul(2) {
+                let reason = format!("Index {} out of bounds for length {}", values.len(), values.len());
+                return Err(ScriptError::new(at, "array_index_out_of_bounds_exception", reason));
+            }
+            let multiplicative = matches!(multiplicative, Value::Bool(true));
+            let (alpha, beta, gamma) = (alpha.f64(), beta.f64(), gamma.f64());
+            functions::holt_winters(values, alpha, beta, gamma, period, multiplicative)
+        }
+        _ => return Err(ScriptError::argument(at, format!("no function [{name}] of these arguments"))),
+    })
+}
+
 /// `Math.round`: half up.
 pub(crate) fn round(number: f64) -> i64 {
     let floor = number.floor();
@@ -80,6 +106,10 @@ pub(crate) fn static_returns(class: &str, name: &str, count: usize) -> Option<Ty
         ("Integer" | "Long" | "Double", "max" | "min" | "sum", 2) => Type::Def,
         ("Integer" | "Long", "bitCount", 1) => Type::Int,
         ("Integer" | "Long", "toHexString" | "toBinaryString", 1) => Type::Str,
+        ("MovingFunctions", "max" | "min" | "sum" | "unweightedAvg" | "linearWeightedAvg", 1)
+        | ("MovingFunctions", "stdDev" | "ewma", 2)
+        | ("MovingFunctions", "holt", 3)
+        | ("MovingFunctions", "holtWinters", 6) => Type::Double,
         ("Objects", "equals", 2) | ("Objects", "isNull" | "nonNull", 1) => Type::Bool,
         ("Collectors", "toList" | "toSet", 0) | ("Collectors", "joining", 0 | 1) => Type::Def,
         ("Collections", "sort" | "reverse", 1) => Type::Def,
@@ -160,6 +190,10 @@ pub(crate) fn call_static(
         ("Long", "toHexString", [number]) => Value::str(format!("{:x}", number.i64())),
         ("Integer", "toBinaryString", [number]) => Value::str(format!("{:b}", number.i64() as i32)),
         ("Long", "toBinaryString", [number]) => Value::str(format!("{:b}", number.i64())),
+        ("MovingFunctions", _, [values, rest @ ..]) => {
+            let values: Vec<f64> = machine.items(values, at)?.iter().map(Value::f64).collect();
+            Value::Double(moving(name, &values, rest, at)?)
+        }
         ("Objects", "equals", [left, right]) => Value::Bool(left.equals(right)),
         ("Objects", "isNull", [value]) => Value::Bool(value.is_null()),
         ("Objects", "nonNull", [value]) => Value::Bool(!value.is_null()),

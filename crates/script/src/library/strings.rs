@@ -89,7 +89,7 @@ pub(crate) fn string_method(text: &str, name: &str, arguments: &[Value], at: u32
             let limit = limit.i64();
             split(text, &token.text(), if limit <= 0 { usize::MAX } else { limit as usize })
         }
-        _ => return Ok(None),
+        _ => return super::calendar::method(text, name, arguments, at),
     }))
 }
 

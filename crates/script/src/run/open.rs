@@ -121,6 +121,20 @@ impl<'a> OpenScript<'a> {
         })
     }
 
+    /// Gives what the script makes of one term of a document, its `_value`.
+    pub fn text_of(
+        &mut self,
+        doc: DocId,
+        text: &str,
+        mut found: impl FnMut(Value),
+    ) -> Result<(), RequestError> {
+        self.run.aggregated = Value::str(text);
+        self.values(&[doc], &[], |value| {
+            found(value);
+            Ok(())
+        })
+    }
+
     /// The script's answer for each of `docs`, which ascend.
     pub fn flags(&mut self, docs: &[DocId], out: &mut Vec<bool>) -> Result<(), RequestError> {
         out.clear();

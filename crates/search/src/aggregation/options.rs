@@ -204,21 +204,32 @@ pub struct ValuesOptions {
 
 /// Aggregations whose values a script may make.
 const SCRIPTED: &[&str] = &[
+    "auto_date_histogram",
     "avg",
+    "boxplot",
     "cardinality",
+    "date_histogram",
+    "date_range",
+    "diversified_sampler",
     "extended_stats",
     "histogram",
     "max",
     "median_absolute_deviation",
     "min",
+    "missing",
+    "multi_terms",
     "percentile_ranks",
     "percentiles",
     "range",
+    "rare_terms",
     "rate",
     "stats",
+    "string_stats",
     "sum",
+    "t_test",
     "terms",
     "value_count",
+    "variable_width_histogram",
     "weighted_avg",
 ];
 
@@ -239,21 +250,6 @@ impl ValuesOptions {
             Some(value) => Some(ValueType::parse(&value, options)?),
             None => None,
         };
-        if let Some(value_type) = value_type.filter(|_| script.is_some()) {
-            let texts = matches!(options.kind, "terms" | "cardinality" | "value_count");
-            let is_as_without = match value_type {
-                ValueType::Text => texts,
-                ValueType::Whole | ValueType::Floating => !texts,
-                _ => false,
-            };
-            if !is_as_without {
-                return Err(RequestError::unsupported(format!(
-                    "[value_type: {}] of a script in the aggregation [{}]",
-                    value_type.name(),
-                    options.kind
-                )));
-            }
-        }
         let field = options.text("field")?;
         options.has_no_field = (field.is_none() && script.is_none()).then_some("field, script");
         let field = field.unwrap_or_default();
@@ -269,6 +265,13 @@ impl ValuesOptions {
     pub fn parse_optional(options: &mut Options) -> Result<Option<ValuesOptions>> {
         let values = ValuesOptions::parse(options)?;
         Ok(options.has_no_field.take().is_none().then_some(values))
+    }
+
+    /// As [`ValuesOptions::parse`], without scripts and formats.
+    pub fn parse_only_field(options: &mut Options) -> Result<ValuesOptions> {
+        let values = ValuesOptions::parse_plain(options)?;
+        options.has_no_field = values.field.is_empty().then_some("field");
+        Ok(values)
     }
 
     /// Reads `field` and `missing`; without a field its name is empty.

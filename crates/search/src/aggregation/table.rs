@@ -45,6 +45,7 @@ pub(super) const AGGREGATIONS: &[(&str, Parse)] = &[
     ("geohex_grid", bucket::GeoGrid::parse),
     ("geotile_grid", bucket::GeoGrid::parse),
     ("histogram", bucket::Histogram::parse),
+    ("ip_prefix", bucket::IpPrefix::parse),
     ("ip_range", bucket::IpRanges::parse),
     ("matrix_stats", metric::MatrixStats::parse),
     ("max", metric::Metric::max),

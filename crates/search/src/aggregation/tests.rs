@@ -26,9 +26,9 @@ fn wrong_definitions() {
         "Expected [START_OBJECT] under [avg], but got a [START_ARRAY] in [m]",
     );
     check(
-        json!({ "m": { "ip_prefix": { "field": "a" } } }),
+        json!({ "m": { "time_series": { "field": "a" } } }),
         "illegal_argument_exception",
-        "the aggregation type [ip_prefix] is not supported by Limber yet",
+        "the aggregation type [time_series] is not supported by Limber yet",
     );
     check(
         json!({ "m": { "avg": { "field": "a", "script": {} } } }),
@@ -36,9 +36,9 @@ fn wrong_definitions() {
         "[avg] failed to parse field [script]",
     );
     check(
-        json!({ "m": { "rare_terms": { "field": "a", "script": "1" } } }),
+        json!({ "m": { "significant_terms": { "field": "a", "script": "1" } } }),
         "illegal_argument_exception",
-        "[script] in the aggregation [rare_terms] is not supported by Limber yet",
+        "[script] in the aggregation [significant_terms] is not supported by Limber yet",
     );
     check(
         json!({ "m": { "avg": { "field": "a", "foo": 1 } } }),

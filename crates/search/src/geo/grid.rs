@@ -114,7 +114,7 @@ impl TileRows {
 
 const TILE_MASK: u64 = (1 << 29) - 1;
 
-fn tile_number(zoom: u32, x: u32, y: u32) -> u64 {
+pub(super) fn tile_number(zoom: u32, x: u32, y: u32) -> u64 {
     u64::from(zoom) << 58 | u64::from(x) << 29 | u64::from(y)
 }
 
@@ -159,8 +159,7 @@ impl GridCell {
     pub fn geotile(name: &str) -> Result<GridCell, RequestError> {
         let (zoom, x, y) = tile_parts(tile_of(name)?);
         let x_ends = ends(|stored| tile_x(decode_longitude(stored), zoom).cmp(&x));
-        let y_ends = ends(|stored| y.cmp(&tile_y(decode_latitude(stored), zoom)));
-        Ok(GridCell::Rectangle(Cell { x: x_ends, y: y_ends }))
+        Ok(GridCell::Rectangle(Cell { x: x_ends, y: latitudes_of_row(y, zoom) }))
     }
 
     /// Reads the address of a cell of Uber's H3 in hexadecimal digits.
@@ -187,6 +186,11 @@ pub(crate) fn tile_of(name: &str) -> Result<u64, RequestError> {
         return Err(RequestError::illegal_argument(format!("Zoom/X/Y combination is not valid: {name}")));
     }
     Ok(tile_number(zoom, x, y))
+}
+
+/// First and last stored latitude of a row of tiles.
+pub(super) fn latitudes_of_row(row: u32, zoom: u32) -> (i32, i32) {
+    ends(|stored| row.cmp(&tile_y(decode_latitude(stored), zoom)))
 }
 
 /// First and last stored coordinate for which `order`, which ascends with them, is equal.

@@ -4,6 +4,7 @@ mod grid;
 mod polygon;
 mod regular_polygon;
 mod shape;
+mod shape_cells;
 mod target;
 mod validation;
 
@@ -12,5 +13,6 @@ pub(crate) use grid::{GridCell, Hexagon, ZOOM_MAX, cell_touches, geohash_chars_o
 pub(crate) use polygon::Polygon;
 pub use regular_polygon::{polygon_on_earth, polygon_on_plane, read_any_shape};
 pub(crate) use shape::{Circle, HexagonShape, Relation, Ring, Shape, check_within, degrees};
+pub(crate) use shape_cells::cells_of_shape;
 pub(crate) use target::{ShapeRelation, Target};
 pub(crate) use validation::Validation;

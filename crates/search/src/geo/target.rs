@@ -81,6 +81,13 @@ impl Target {
         Ok(Target::of_parts(parts))
     }
 
+    /// The shape of a document as one that others are compared with.
+    pub fn of_shape(shape: GridShape) -> Target {
+        let mut parts = Vec::new();
+        add_given(&mut parts, shape.parts);
+        Target::of_parts(parts)
+    }
+
     fn of_parts(mut parts: Vec<TargetPart>) -> Target {
         sort_by_place(&mut parts, TargetPart::bounds);
         let bounds: Vec<GridBounds> = parts.iter().map(TargetPart::bounds).collect();
@@ -222,32 +229,33 @@ fn add(parts: &mut Vec<TargetPart>, geometry: &Geometry, is_clockwise: bool) -> 
         Geometry::Collection(members) => {
             members.iter().try_for_each(|member| add(parts, member, is_clockwise))?;
         }
-        other => {
-            let mut given = GridShape::of(other, is_clockwise)?.parts;
-            // Of equal lines and polygons one says all.
-            given.sort_by(|one, other| one.lists.cmp(&other.lists));
-            given.dedup();
-            for Part { kind, mut lists } in given {
-                match (kind, &mut lists[..]) {
-                    (PartKind::Points, _) => {
-                        let mut points: Vec<GridPoint> = lists.into_iter().flatten().collect();
-                        points.sort_unstable();
-                        points.dedup();
-                        parts.extend(points.into_iter().map(TargetPart::Point));
-                    }
-                    (PartKind::Line, lists) => {
-                        parts.push(TargetPart::Line(GridEdges::new(lists.iter().map(Vec::as_slice))));
-                    }
-                    (PartKind::Polygon, [outer, holes @ ..]) => parts.push(TargetPart::Polygon {
-                        outer: GridEdges::new([outer.as_slice()]),
-                        holes: Holes::of(holes),
-                    }),
-                    (PartKind::Polygon, []) => {}
-                }
-            }
-        }
+        other => add_given(parts, GridShape::of(other, is_clockwise)?.parts),
     }
     Ok(())
+}
+
+fn add_given(parts: &mut Vec<TargetPart>, mut given: Vec<Part>) {
+    // Of equal lines and polygons one says all.
+    given.sort_by(|one, other| one.lists.cmp(&other.lists));
+    given.dedup();
+    for Part { kind, mut lists } in given {
+        match (kind, &mut lists[..]) {
+            (PartKind::Points, _) => {
+                let mut points: Vec<GridPoint> = lists.into_iter().flatten().collect();
+                points.sort_unstable();
+                points.dedup();
+                parts.extend(points.into_iter().map(TargetPart::Point));
+            }
+            (PartKind::Line, lists) => {
+                parts.push(TargetPart::Line(GridEdges::new(lists.iter().map(Vec::as_slice))));
+            }
+            (PartKind::Polygon, [outer, holes @ ..]) => parts.push(TargetPart::Polygon {
+                outer: GridEdges::new([outer.as_slice()]),
+                holes: Holes::of(holes),
+            }),
+            (PartKind::Polygon, []) => {}
+        }
+    }
 }
 
 fn moved((x, y): GridPoint, shift: i64) -> GridPoint {

@@ -62,8 +62,8 @@ struct Current {
     source_bytes: usize,
     /// The id is in `ids` already.
     id_bytes: usize,
-    /// Field, if known, and length of a term that is too long.
-    immense: Option<(String, usize)>,
+    /// Why the document cannot stay, the first reason found.
+    fault: Option<Error>,
 }
 
 impl Buffer {
@@ -101,16 +101,13 @@ impl Buffer {
         self.last_analysed.forget();
         self.ids.push(meta.id);
         self.log_bytes += meta.id.len();
-        let mut immense = None;
-        if meta.id.len() > TERM_BYTES_MAX {
-            immense = Some(("_id".to_owned(), meta.id.len()));
-        }
+        let is_immense = meta.id.len() > TERM_BYTES_MAX;
         self.current = Some(Current {
             has_routing: meta.routing.is_some(),
             seq_no: meta.identity.seq_no,
             source_bytes: source.len(),
             id_bytes: meta.id.len(),
-            immense,
+            fault: is_immense.then(|| Error::immense_term("_id", meta.id.len())),
         });
         if let Some(routing) = meta.routing {
             self.routing.extend_from_slice(routing.as_bytes());
@@ -132,8 +129,8 @@ impl Buffer {
     pub fn commit(&mut self) -> Result<()> {
         let mut current = self.current.take().expect("a document was begun");
         let source_bytes = current.source_bytes;
-        let fault = match current.immense.take() {
-            Some((field, bytes)) => Some(Error::ImmenseTerm { field, bytes, limit_bytes: TERM_BYTES_MAX }),
+        let fault = match current.fault.take() {
+            Some(fault) => Some(fault),
             None if self.log_bytes + source_bytes > BUFFER_BYTES_MAX => {
                 Some(Error::LimitExceeded { what: "bytes of a buffer", limit: BUFFER_BYTES_MAX as u64 })
             }
@@ -237,7 +234,7 @@ impl Buffer {
     #[inline]
     fn add_term(&mut self, field: FieldId, path: &str, value: &[u8]) {
         if value.len() > TERM_BYTES_MAX {
-            return self.note_immense(path, value.len());
+            return self.note_fault(Error::immense_term(path, value.len()));
         }
         let doc = self.doc_count;
         self.log_bytes += 4;
@@ -289,9 +286,9 @@ impl Buffer {
     }
 
     #[cold]
-    fn note_immense(&mut self, path: &str, bytes: usize) {
+    fn note_fault(&mut self, fault: Error) {
         if let Some(current) = &mut self.current {
-            current.immense.get_or_insert_with(|| (path.to_owned(), bytes));
+            current.fault.get_or_insert(fault);
         }
     }
 }
@@ -318,7 +315,7 @@ impl FieldSink for Buffer {
         }
         let doc = self.doc_count;
         self.log_bytes += value.len();
-        let mut oversized = None;
+        let mut fault = None;
         self.last_text = Some(field.id);
         if let Some((source, logged)) = self.last_analysed.tokens_of(field, value)
             && self.field(field.id).text().push_echo(doc, source, logged)
@@ -326,15 +323,15 @@ impl FieldSink for Buffer {
             self.field(source).text().role = Role::Source;
             return;
         }
-        let logged = self.field(field.id).text().push(doc, field, value, &mut oversized);
+        let logged = self.field(field.id).text().push(doc, field, value, &mut fault);
         // Sorted documents are moved about before references could be followed.
         if let Some(logged) = logged
             && self.sort.is_empty()
         {
             self.last_analysed.keep(field, value, logged);
         }
-        if let Some(bytes) = oversized {
-            self.note_immense(&field.path, bytes);
+        if let Some(fault) = fault {
+            self.note_fault(fault.of(&field.path));
         }
     }
 

@@ -1,6 +1,5 @@
 //! Text until it is written: "which tokens does each document have?"
 
-use limber_mapping::analysis::Analyzer;
 use limber_mapping::{Field, FieldId};
 
 use super::chunk_log::ChunkLog;
@@ -10,7 +9,7 @@ use super::fields::Mark;
 use super::memo::{Analysed, Lookup, Memo, Place};
 use super::table::TermTable;
 use super::waiting::{self, Unsettled};
-use crate::{DocId, TERM_BYTES_MAX};
+use crate::{DocId, Error, TERM_BYTES_MAX};
 
 /// In a text log: the next token's position is this far (low 31 bits) from the one before, not 1.
 pub const STEP: u32 = 1 << 31;
@@ -56,6 +55,36 @@ pub struct TextEntry {
     pub length: u32,
 }
 
+/// Why a document with a text cannot be indexed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TextFault {
+    /// The length of a token that is longer than a term may be.
+    Immense(usize),
+    /// What is wrong with the frequency that a filter gave a token.
+    Frequency(&'static str),
+}
+
+impl TextFault {
+    /// The error of a field.
+    pub fn of(self, path: &str) -> Error {
+        match self {
+            TextFault::Immense(bytes) => Error::immense_term(path, bytes),
+            TextFault::Frequency(reason) => Error::TermFrequency { field: path.to_owned(), reason },
+        }
+    }
+
+    /// What is wrong with how often a token counts. Source: Lucene's `IndexingChain`.
+    fn of_frequency(frequency: u32, field: &Field) -> Option<TextFault> {
+        let reason = match frequency {
+            1 => return None,
+            0 => "Term frequency must be 1 or greater",
+            _ if field.positions => "cannot index positions while using custom TermFrequencyAttribute",
+            _ => return None,
+        };
+        Some(TextFault::Frequency(reason))
+    }
+}
+
 /// In a length: the first value's tokens are those of another field.
 const ECHO: u32 = 1 << 31;
 
@@ -68,7 +97,7 @@ pub enum Twin {
 }
 
 impl TextBuffer {
-    /// Adds a value. `oversized` is set to the length of a token that is longer than a term may be. Where other fields may have its tokens from:
+    /// Adds a value. `fault` is set where the document cannot stay. Where other fields may have its tokens from:
     /// of the first value of a document, unless the memo has it.
     #[inline]
     pub fn push(
@@ -76,14 +105,13 @@ impl TextBuffer {
         doc: DocId,
         field: &Field,
         value: &str,
-        oversized: &mut Option<usize>,
+        fault: &mut Option<TextFault>,
     ) -> Option<Logged> {
         let first = self.mark.touch(doc, self.docs.len(), self.tokens.len());
         self.last_text = None;
-        let analyzer = field.analyzer.as_deref();
         if !first {
             self.position += field.position_increment_gap as i64;
-            let length = self.analyze::<true>(analyzer, value, oversized);
+            let length = self.analyze::<true>(field, value, fault);
             if let Some(entry) = self.entries.last_mut() {
                 entry.length += length;
             }
@@ -106,8 +134,8 @@ impl TextBuffer {
                 1
             }
             Lookup::New(unknown) => {
-                let length = self.analyze::<false>(analyzer, value, oversized);
-                if oversized.is_none() {
+                let length = self.analyze::<false>(field, value, fault);
+                if fault.is_none() {
                     self.new_tokens.clear();
                     let pieces = self.tokens.slices(tokens_start as usize, self.tokens.len());
                     pieces.for_each(|piece| self.new_tokens.extend_from_slice(piece));
@@ -118,11 +146,11 @@ impl TextBuffer {
                 length
             }
             Lookup::Unsuitable => {
-                let length = self.analyze::<true>(analyzer, value, oversized);
+                let length = self.analyze::<true>(field, value, fault);
                 self.entries.push(TextEntry { tokens_start, length });
                 let token_count = self.tokens.len() as u32 - tokens_start;
                 let logged = Logged { tokens_start, token_count, length, last_position: self.logged };
-                return (oversized.is_none() && self.role.may_be_source()).then_some(logged);
+                return (fault.is_none() && self.role.may_be_source()).then_some(logged);
             }
         };
         self.entries.push(TextEntry { tokens_start, length });
@@ -204,16 +232,16 @@ impl TextBuffer {
     /// [`TextBuffer::settle`].
     fn analyze<const PUT_OFF: bool>(
         &mut self,
-        analyzer: Option<&Analyzer>,
+        field: &Field,
         value: &str,
-        oversized: &mut Option<usize>,
+        fault: &mut Option<TextFault>,
     ) -> u32 {
         let start = self.position + 1;
         let (mut logged, mut length, mut token_seen) = (self.logged, 0, false);
         let TextBuffer { table, tokens, unsettled, .. } = self;
         let mut emit = |text: &[u8], position: i64| {
             if text.len() > TERM_BYTES_MAX {
-                *oversized = Some(text.len());
+                *fault = Some(TextFault::Immense(text.len()));
                 return;
             }
             let position = position.clamp(logged, POSITION_MAX);
@@ -229,15 +257,32 @@ impl TextBuffer {
                 false => tokens.push(table.intern(text)),
             }
         };
-        match analyzer {
+        let mut frequency_fault = None;
+        match field.analyzer.as_deref() {
             Some(analyzer) => {
+                // A term that counts several times stands on as many positions, which are not written.
+                let mut more = 0;
                 analyzer.tokens(value, |token| {
-                    emit(token.text.as_bytes(), start + token.position as i64);
+                    let position = start + token.position as i64 + more;
+                    emit(token.text.as_bytes(), position);
+                    if token.frequency == 1 {
+                        return;
+                    }
+                    match TextFault::of_frequency(token.frequency, field) {
+                        None if field.frequencies => {
+                            let copies = i64::from(token.frequency) - 1;
+                            (1..=copies).for_each(|copy| emit(token.text.as_bytes(), position + copy));
+                            more += copies;
+                        }
+                        None => {}
+                        found => frequency_fault = found,
+                    }
                 });
             }
             None => emit(value.as_bytes(), start),
         }
         self.logged = logged;
+        *fault = frequency_fault.or(*fault);
         if token_seen {
             self.position = logged;
         }

@@ -27,14 +27,28 @@ pub struct FoundAliases {
     pub missing: Vec<String>,
 }
 
+/// What became of one action of `POST /_aliases`.
+#[derive(Debug)]
+pub struct AliasResult {
+    /// `add`, `remove` or `remove_index`.
+    pub kind: &'static str,
+    /// The indices and data streams that it is about.
+    pub indices: Vec<String>,
+    /// Aliases as the request has them.
+    pub aliases: Vec<String>,
+    /// Why nothing was done: none of the aliases is there.
+    pub error: Option<RequestError>,
+}
+
 /// Names with those that dates stand for today.
 fn dated(catalog: &Catalog, names: &[String]) -> Result<Vec<String>> {
     names.iter().map(|name| catalog.dated(name).map(Cow::into_owned)).collect()
 }
 
 impl Node {
-    /// `POST /_aliases`; `body` is `{"actions": [...]}`. All or nothing.
-    pub fn update_aliases(&self, body: &Value) -> Result<()> {
+    /// `POST /_aliases`; `body` is `{"actions": [...]}`. All or nothing, but for aliases that are to be removed and are not there: they are
+    /// told, and are an error only where nothing else is left to be done.
+    pub fn update_aliases(&self, body: &Value) -> Result<Vec<AliasResult>> {
         self.apply_alias_actions(parse_actions(body)?)
     }
 
@@ -51,28 +65,35 @@ impl Node {
         if alias.is_empty() {
             return Err(RequestError::illegal_argument("alias can't be empty string"));
         }
-        self.apply_alias_actions(vec![AliasAction::Add {
+        let add = AliasAction::Add {
             indices: expression.split(',').map(str::to_owned).collect(),
             aliases: vec![alias],
             alias: Alias::parse(&given)?,
-        }])
+        };
+        self.apply_alias_actions(vec![add]).map(drop)
     }
 
     /// `DELETE /{index}/_alias/{name}`; `aliases_not_found_exception` (`NotFound`).
     pub fn delete_alias(&self, expression: &str, aliases: &str) -> Result<()> {
-        self.apply_alias_actions(vec![AliasAction::Remove {
+        let remove = AliasAction::Remove {
             indices: expression.split(',').map(str::to_owned).collect(),
             aliases: aliases.split(',').map(str::to_owned).collect(),
             must_exist: Some(true),
-        }])
+        };
+        self.apply_alias_actions(vec![remove]).map(drop)
     }
 
-    fn apply_alias_actions(&self, actions: Vec<AliasAction>) -> Result<()> {
-        self.change_catalog(|catalog| Ok((self.plan_alias_actions(catalog, &actions)?, ())))
+    fn apply_alias_actions(&self, actions: Vec<AliasAction>) -> Result<Vec<AliasResult>> {
+        self.change_catalog(|catalog| self.plan_alias_actions(catalog, &actions))
     }
 
-    /// The catalog after all actions.
-    fn plan_alias_actions(&self, before: &Catalog, actions: &[AliasAction]) -> Result<Catalog> {
+    /// The catalog after all actions, and what became of each.
+    fn plan_alias_actions(
+        &self,
+        before: &Catalog,
+        actions: &[AliasAction],
+    ) -> Result<(Catalog, Vec<AliasResult>)> {
+        let mut results = Vec::with_capacity(actions.len());
         let mut next = before.clone();
         // Indices go first, whatever the order: an alias may take the name of one that is removed with it.
         for action in actions {
@@ -100,6 +121,7 @@ impl Node {
                     }
                     let (streams, indices) = split_streams(&next, &indices)?;
                     add_to_streams(&mut next, &streams, &aliases, alias)?;
+                    results.push(result("add", &next, &streams, &indices, &aliases, None)?);
                     if indices.is_empty() {
                         continue;
                     }
@@ -128,17 +150,24 @@ impl Node {
                             index.aliases.len() < before
                         })?;
                     }
-                    // By default only patterns may match nothing.
-                    if !removed && must_exist.unwrap_or(true) {
-                        return Err(aliases_missing(&aliases));
+                    let error = (!removed).then(|| aliases_missing(&aliases));
+                    if let (Some(error), Some(true)) = (&error, must_exist) {
+                        return Err(error.clone());
                     }
+                    results.push(result("remove", &next, &streams, &indices, &aliases, error)?);
                 }
-                AliasAction::RemoveIndex { .. } => {}
+                AliasAction::RemoveIndex { indices } => {
+                    results.push(result("remove_index", before, &[], indices, &[], None)?);
+                }
             }
+        }
+        if results.iter().all(|result| result.error.is_some()) {
+            let missing: Vec<String> = results.into_iter().flat_map(|result| result.aliases).collect();
+            return Err(aliases_missing(&missing));
         }
         let next = next.derive();
         check_write_indices(&next)?;
-        Ok(next)
+        Ok((next, results))
     }
 
     /// Changes the indices of an expression in `catalog`; whether `change` says it did anything to any of them.
@@ -148,15 +177,8 @@ impl Node {
         indices: &[String],
         mut change: impl FnMut(&mut IndexMetadata) -> bool,
     ) -> Result<bool> {
-        let options = IndicesOptions {
-            resolve_aliases: false,
-            data_streams: false,
-            expand_closed: true,
-            allow_no_indices: false,
-            ..IndicesOptions::METADATA
-        };
         let mut any = false;
-        let found = catalog.resolve(&indices.join(","), options)?;
+        let found = catalog.resolve(&indices.join(","), INDICES)?;
         for metadata in &found {
             crate::node::kept_state::security::check_sees_all(&metadata.name, SEES_ALL)?;
             self.check_metadata_block(metadata)?;
@@ -239,9 +261,38 @@ pub(in crate::node) fn matches_name(pattern: &str, name: &str) -> bool {
     pattern == "_all" || wildcard::matches(pattern, name)
 }
 
+/// Which indices an action may name.
+const INDICES: IndicesOptions = IndicesOptions {
+    resolve_aliases: false,
+    data_streams: false,
+    expand_closed: true,
+    allow_no_indices: false,
+    ..IndicesOptions::METADATA
+};
+
+fn result(
+    kind: &'static str,
+    catalog: &Catalog,
+    streams: &[Arc<str>],
+    indices: &[String],
+    aliases: &[String],
+    error: Option<RequestError>,
+) -> Result<AliasResult> {
+    let mut names: Vec<String> = streams.iter().map(|stream| stream.to_string()).collect();
+    if !indices.is_empty() {
+        let found = catalog.resolve(&indices.join(","), INDICES)?;
+        names.extend(found.iter().map(|index| index.name.to_string()));
+    }
+    Ok(AliasResult { kind, indices: names, aliases: aliases.to_vec(), error })
+}
+
 fn aliases_missing(aliases: &[String]) -> RequestError {
-    let list = aliases.join(",");
-    RequestError::not_found("aliases_not_found_exception", format!("aliases [{list}] missing"))
+    let id = match aliases {
+        [one] => json!(one),
+        several => json!(several),
+    };
+    let reason = format!("aliases [{}] missing", aliases.join(", "));
+    RequestError::not_found("aliases_not_found_exception", reason)
         .with("resource.type", "aliases")
-        .with("resource.id", list)
+        .with("resource.id", id)
 }

@@ -165,6 +165,26 @@ impl Node {
 
     /// `PUT /{index}/_block/{block}` with `write`, `read`, `read_only`, `metadata`.
     pub fn add_block(&self, expression: &str, options: IndicesOptions, block: &str) -> Result<Vec<Arc<str>>> {
+        self.set_block(expression, options, block, "true".into())
+    }
+
+    /// `DELETE /{index}/_block/{block}`; the names of the indices.
+    pub fn remove_block(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        block: &str,
+    ) -> Result<Vec<Arc<str>>> {
+        self.set_block(expression, options, block, Value::Null)
+    }
+
+    fn set_block(
+        &self,
+        expression: &str,
+        options: IndicesOptions,
+        block: &str,
+        value: Value,
+    ) -> Result<Vec<Arc<str>>> {
         if !["write", "read", "read_only", "metadata"].contains(&block) {
             return Err(RequestError::illegal_argument(format!("No block found with name {block}")));
         }
@@ -176,7 +196,7 @@ impl Node {
             .map(|index| index.name.clone())
             .collect();
         let mut flat = Map::new();
-        flat.insert(format!("index.blocks.{block}"), "true".into());
+        flat.insert(format!("index.blocks.{block}"), value);
         self.change_settings(expression, options, flat, false)?;
         Ok(names)
     }

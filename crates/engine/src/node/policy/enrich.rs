@@ -167,7 +167,7 @@ impl Node {
                     "the execution was cancelled",
                 ));
             }
-            self.update_aliases(&json!({ "actions": actions }))
+            self.update_aliases(&json!({ "actions": actions })).map(drop)
         });
         match filled {
             Ok(()) => self.delete_made(name, Some(&made)),

@@ -151,6 +151,11 @@ impl Node {
         Ok((self.contexts.add(context, open.keep_alive_ms, limit)?, shards))
     }
 
+    /// The points in time that are open and the caller's.
+    pub fn points_in_time(&self) -> Vec<contexts::OpenedPointInTime> {
+        self.contexts.points_in_time(self.now_millis())
+    }
+
     /// Frees a point in time: of how many shards it was. `BadRequest` for what is no id.
     pub fn close_point_in_time(&self, id: &str) -> Result<usize> {
         check_point_in_time_id(id)?;

@@ -16,6 +16,12 @@ const GET: &[&str] = with_indices_options!["local", "master_timeout"];
 pub const ROUTES: &[Route] = &[
     route(&[Method::Post], "/_aliases", CHANGE, update),
     route(&[Method::Put, Method::Post], "/{index}/_alias/{name}", CHANGE, put),
+    // The body names what the path does not.
+    route(&[Method::Put], "/_alias", CHANGE, put),
+    route(&[Method::Put], "/_aliases", CHANGE, put),
+    route(&[Method::Put, Method::Post], "/_alias/{name}", CHANGE, put),
+    route(&[Method::Put], "/{index}/_alias", CHANGE, put),
+    route(&[Method::Put], "/{index}/_aliases", CHANGE, put),
     route(&[Method::Put, Method::Post], "/{index}/_aliases/{name}", CHANGE, put),
     route(&[Method::Delete], "/{index}/_alias/{name}", CHANGE, delete),
     route(&[Method::Delete], "/{index}/_aliases/{name}", CHANGE, delete),
@@ -32,13 +38,27 @@ fn changed() -> Response {
 }
 
 fn update(app: &App, request: &Request) -> Result<Response> {
-    app.node.update_aliases(&request.json_required()?)?;
-    Ok(changed())
+    let results = app.node.update_aliases(&request.json_required()?)?;
+    if results.iter().all(|result| result.error.is_none()) {
+        return Ok(changed());
+    }
+    let shown = results.iter().map(|result| {
+        let action = json!({"type": result.kind, "indices": result.indices, "aliases": result.aliases});
+        match &result.error {
+            None => json!({"action": action, "status": 200}),
+            Some(error) => {
+                json!({"action": action, "status": 404, "error": error.to_json()})
+            }
+        }
+    });
+    let shown: Vec<Value> = shown.collect();
+    Ok(Response::ok(json!({"acknowledged": true, "errors": true, "action_results": shown})))
 }
 
 fn put(app: &App, request: &Request) -> Result<Response> {
     let body = request.json()?.unwrap_or_else(|| json!({}));
-    app.node.put_alias(request.path("index"), request.path("name"), &body)?;
+    let named = |name: &str| request.param(name).unwrap_or_default();
+    app.node.put_alias(named("index"), named("name"), &body)?;
     Ok(changed())
 }
 

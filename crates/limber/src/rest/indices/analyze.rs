@@ -235,7 +235,7 @@ impl Shown {
         let more = [
             ("bytes", Some(bytes(token.token.as_bytes()))),
             ("positionLength", Some(json!(token.position_length))),
-            ("termFrequency", Some(json!(1))),
+            ("termFrequency", Some(json!(token.frequency))),
             ("keyword", token.is_keyword.map(Value::Bool)),
             ("payload", token.payload.as_ref().map(payload)),
         ];
@@ -279,6 +279,9 @@ fn tokens_of(
                     "The number of tokens produced by calling _analyze has exceeded the allowed maximum of [{tokens_max}]. This limit can be set by changing the [index.analyze.max_token_count] index level setting."
                 ),
             ));
+        }
+        if tokens.iter().any(|token| token.frequency == 0) {
+            return Err(RequestError::illegal_argument("Term frequency must be 1 or greater"));
         }
         position += last + trailing + shown.gap;
         offset += text.encode_utf16().count() as u32 + 1;

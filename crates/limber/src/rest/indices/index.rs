@@ -31,6 +31,7 @@ pub const ROUTES: &[Route] = &[
     slow(&[Method::Post], "/{index}/_close", CHANGE, close),
     slow(&[Method::Post], "/_close", CHANGE, close),
     route(&[Method::Put], "/{index}/_block/{block}", CHANGE, add_block),
+    route(&[Method::Delete], "/{index}/_block/{block}", CHANGE, remove_block),
     route(&[Method::Get, Method::Post], "/_resolve/index/{name}", with_indices_options![], resolve),
 ];
 
@@ -139,6 +140,13 @@ fn add_block(app: &App, request: &Request) -> Result<Response> {
     let blocked = app.node.add_block(request.path("index"), options, request.path("block"))?;
     let indices: Vec<Value> = blocked.iter().map(|name| json!({"name": &**name, "blocked": true})).collect();
     Ok(Response::ok(json!({"acknowledged": true, "shards_acknowledged": true, "indices": indices})))
+}
+
+fn remove_block(app: &App, request: &Request) -> Result<Response> {
+    let options = indices_options(request, IndicesOptions::METADATA)?;
+    let freed = app.node.remove_block(request.path("index"), options, request.path("block"))?;
+    let indices: Vec<Value> = freed.iter().map(|name| json!({"name": &**name, "unblocked": true})).collect();
+    Ok(Response::ok(json!({"acknowledged": true, "indices": indices})))
 }
 
 fn resolve(app: &App, request: &Request) -> Result<Response> {

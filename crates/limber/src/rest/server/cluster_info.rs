@@ -78,16 +78,23 @@ fn capabilities(app: &App, request: &Request) -> Result<Response> {
 /// The clusters of an expression: there are no others than this one.
 fn resolve_cluster(app: &App, request: &Request) -> Result<Response> {
     let Some(expression) = request.param("name") else { return Ok(Response::ok(json!({}))) };
-    if let Some(remote) = expression.split(',').find_map(|part| part.split_once(':')) {
+    let remotes = || expression.split(',').filter_map(|part| part.split_once(':'));
+    // A pattern of clusters may match none.
+    if let Some((cluster, _)) = remotes().find(|(cluster, _)| !limber_text::wildcard::is_pattern(cluster)) {
         return Err(RequestError::not_found(
             "no_such_remote_cluster_exception",
-            format!("no such remote cluster: [{}]", remote.0),
+            format!("no such remote cluster: [{cluster}]"),
         ));
     }
+    let local: Vec<&str> = expression.split(',').filter(|part| !part.contains(':')).collect();
+    if local.is_empty() {
+        return Ok(Response::ok(json!({})));
+    }
+    let expression = local.join(",");
     let options =
         indices_options(request, IndicesOptions { allow_no_indices: true, ..IndicesOptions::SEARCH })?;
     let mut entry = json!({"connected": true, "skip_unavailable": false});
-    match app.node.resolve(expression, options) {
+    match app.node.resolve(&expression, options) {
         Ok(found) => {
             entry["matching_indices"] = (!found.is_empty()).into();
             entry["version"] = json!({

@@ -53,6 +53,7 @@ const INFO_METRICS: &[&str] = &[
     "ingest",
     "aggregations",
     "indices",
+    "search_pipelines",
 ];
 const STATS_METRICS: &[&str] = &[
     "indices",
@@ -248,6 +249,16 @@ fn info(app: &App, request: &Request) -> Result<Response> {
         .map(|name| (name.to_owned(), json!({"types": aggregated_types(name)})))
         .collect();
     section("aggregations", Value::Object(aggregations));
+    // OpenSearch's; other clients are not told unasked.
+    if metrics.iter().any(|metric| metric == "search_pipelines") {
+        let listed = |names: &[&str]| names.iter().map(|name| json!({"type": name})).collect::<Vec<Value>>();
+        let (request, response) = limber_engine::search_pipeline_processors();
+        node["search_pipelines"] = json!({
+            "phase_results_processors": [],
+            "request_processors": listed(&request),
+            "response_processors": listed(&response),
+        });
+    }
     Ok(envelope(app, Some(node)))
 }
 

@@ -105,9 +105,10 @@ pub(in crate::rest) fn parse_task_id(app: &App, text: &str) -> Result<Option<u64
     let Some((node, id)) = text.rsplit_once(':') else {
         return Err(RequestError::illegal_argument(format!("malformed task id {text}")));
     };
-    let id: u64 =
+    // -1 is no task, as clients write that there is no parent.
+    let id: i64 =
         id.parse().map_err(|_| RequestError::illegal_argument(format!("malformed task id {text}")))?;
-    Ok((node == app.node.node_id()).then_some(id))
+    Ok(u64::try_from(id).ok().filter(|_| node == app.node.node_id()))
 }
 
 pub(in crate::rest) fn missing(text: &str) -> RequestError {
@@ -115,6 +116,14 @@ pub(in crate::rest) fn missing(text: &str) -> RequestError {
         "resource_not_found_exception",
         format!("task [{text}] isn't running and hasn't stored its results"),
     )
+}
+
+/// The answer about a task of a node that is not there.
+fn of_another_node(task: &str) -> Response {
+    let node = task.rsplit_once(':').map_or(task, |(node, _)| node);
+    let cause = json!({"type": "no_such_node_exception", "reason": format!("No such node [{node}]"), "node_id": node});
+    let failure = json!({"type": "failed_node_exception", "reason": format!("Failed node [{node}]"), "node_id": node, "caused_by": cause});
+    Response::ok(json!({"node_failures": [failure], "nodes": {}}))
 }
 
 fn get(app: &App, request: &Request) -> Result<Response> {
@@ -131,7 +140,10 @@ fn get(app: &App, request: &Request) -> Result<Response> {
 fn cancel(app: &App, request: &Request) -> Result<Response> {
     let actions = request.list("actions");
     let only = match request.param("task") {
-        Some(text) => Some(parse_task_id(app, text)?.ok_or_else(|| missing(text))?),
+        Some(text) => match parse_task_id(app, text)? {
+            Some(id) => Some(id),
+            None => return Ok(of_another_node(text)),
+        },
         None => None,
     };
     let node_id = app.node.node_id();

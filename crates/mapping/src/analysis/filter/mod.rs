@@ -9,6 +9,7 @@ mod common_grams;
 mod condition;
 mod decimal_digit;
 mod delimited_payload;
+mod delimited_term_freq;
 mod dictionary_decompounder;
 mod elision;
 mod fingerprint;
@@ -98,6 +99,7 @@ pub(super) const FILTERS: &[FilterType] = &[
     ready("decimal_digit", decimal_digit::make),
     ready("delimited_payload", delimited_payload::make),
     ready("delimited_payload_filter", delimited_payload::make),
+    ready("delimited_term_freq", delimited_term_freq::make),
     declared("dictionary_decompounder", dictionary_decompounder::make),
     ready("dutch_stem", stemmer::make_dutch),
     ready("edge_ngram", ngram::make_edge),
@@ -129,6 +131,7 @@ pub(super) const FILTERS: &[FilterType] = &[
     declared("pattern_capture", pattern_capture::make),
     declared("pattern_replace", pattern_replace::make),
     ready("persian_normalization", normalization::make_persian),
+    ready("persian_stem", stemmer::make_persian),
     ready("phonetic", phonetic::make),
     ready("porter_stem", stemmer::make_porter),
     declared("predicate_token_filter", condition::make_predicate),

@@ -85,6 +85,7 @@ filter!(make_dutch, "dutch");
 filter!(make_french, "french");
 filter!(make_german, "german");
 filter!(make_kstem, "kstem");
+filter!(make_persian, "persian");
 filter!(make_porter, "porter");
 filter!(make_russian, "russian");
 

@@ -21,6 +21,7 @@ use super::super::options::{Options, ValuesOptions};
 use super::super::source::{Accepts, NumberReader, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::grid_cells::{CellMemory, GridCells};
+use super::grid_shapes::ShapeReader;
 use crate::error::Result;
 
 /// The options of a `geohash_grid`, `geotile_grid` or `geohex_grid`: a bucket for each cell of a grid.
@@ -63,7 +64,9 @@ impl Request for GeoGrid {
 impl Collect for GeoGrid {
     fn collector<'s>(&'s self, place: Place<'s>) -> Result<Box<dyn Collector<'s> + 's>> {
         let source = &place.bound.sources()[0];
+        let shapes = source.has_shapes().then(|| ShapeReader::new(source.path(), place.budget));
         Ok(Box::new(GeoGridCollector {
+            shapes,
             request: self,
             source,
             reader: NumberReader::new(source)?,
@@ -128,17 +131,26 @@ struct GeoGridCollector<'s> {
     request: &'s GeoGrid,
     source: &'s Source,
     reader: NumberReader<'s>,
+    /// Reads in the place of `reader` where the field has shapes.
+    shapes: Option<ShapeReader<'s>>,
     memory: CellMemory,
     buckets: KeyedBuckets<'s>,
 }
 
 impl<'s> Collector<'s> for GeoGridCollector<'s> {
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()> {
-        self.reader.begin(&view.segment, self.source.is_mapped())?;
+        match &mut self.shapes {
+            Some(shapes) => shapes.begin(&view.segment)?,
+            None => self.reader.begin(&view.segment, self.source.is_mapped())?,
+        }
         self.buckets.subs.begin_segment(view)
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if let Some(shapes) = &mut self.shapes {
+            let cells = shapes.load(entries.docs, &self.request.cells)?;
+            return self.buckets.collect(&cells, entries, |_, cell| Some(cell));
+        }
         let has_one_at_most = self.reader.has_one_at_most();
         let values = self.reader.load(entries.docs)?;
         let (cells, memory) = (&self.request.cells, &mut self.memory);
@@ -163,7 +175,8 @@ impl<'s> Collector<'s> for GeoGridCollector<'s> {
     }
 
     fn counts_places(&self, path: &str) -> bool {
-        self.buckets.subs.is_empty()
+        self.shapes.is_none()
+            && self.buckets.subs.is_empty()
             && self.source.is_column()
             && !self.reader.has_missing()
             && self.source.path() == path

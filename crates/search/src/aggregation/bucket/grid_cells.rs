@@ -77,6 +77,11 @@ impl GridCells {
             _ => Some(cell),
         }
     }
+
+    /// Whether a cell of a shape is wanted.
+    pub fn wants(&self, cell: u64) -> bool {
+        self.bounds.as_ref().is_none_or(|bounds| cell_touches(self.grid, cell, bounds))
+    }
 }
 
 /// Whether a place lies in the bounds.

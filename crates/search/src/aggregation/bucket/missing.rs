@@ -15,7 +15,7 @@ use super::super::collector::{Collector, Subs};
 use super::super::definition::{Collect, Place, Reduce, Render, Request};
 use super::super::findings::{Findings, absorb_fixed};
 use super::super::options::{Options, ValuesOptions};
-use super::super::source::{Accepts, Source};
+use super::super::source::{Accepts, MadeTerms, Source};
 use super::super::tree::{Aggregation, Kind};
 use super::filter::single_partials;
 use crate::bits::{Bits, WINDOW};
@@ -80,6 +80,8 @@ pub struct MissingCollector<'s> {
     presence: Option<Presence<'s>>,
     /// Of a runtime field.
     reader: Option<RuntimeReader<'s>>,
+    /// Of a script.
+    made: Option<MadeTerms<'s>>,
     marked: MarkedDocs,
     counts: Vec<u64>,
     subs: Subs<'s>,
@@ -94,6 +96,7 @@ impl<'s> MissingCollector<'s> {
             source,
             presence: None,
             reader: None,
+            made: None,
             marked: MarkedDocs::default(),
             counts: Vec::new(),
             subs,
@@ -125,6 +128,11 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
             Some(field) => Some(field.open(segment)?),
             None => None,
         };
+        if self.source.script.is_some() {
+            let mut made = MadeTerms::new(self.source)?;
+            made.begin(segment)?;
+            self.made = Some(made);
+        }
         self.presence = match self.source.is_column() {
             true => segment.presence(&self.path)?,
             false => None,
@@ -152,9 +160,10 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
             return self.marked.collect((start, &bits), only, entries, &mut self.counts, &mut self.subs);
         }
         self.emitted.clear();
-        let made = match &mut self.reader {
-            Some(reader) => Some(present(reader, entries.docs, self.source.is_numeric())?),
-            None => None,
+        let made = match (&mut self.reader, &mut self.made) {
+            (Some(reader), _) => Some(present(reader, entries.docs, self.source.is_numeric())?),
+            (None, Some(made)) => Some(made.present(entries.docs)?),
+            (None, None) => None,
         };
         for entry in 0..entries.len() {
             let position = entries.positions.map_or(entry, |positions| positions[entry] as usize);

@@ -100,6 +100,14 @@ impl Request for Metric {
         true
     }
 
+    /// Where its script may read them.
+    fn needs_scores(&self) -> bool {
+        self.values
+            .script
+            .as_ref()
+            .is_some_and(|script| script.is_stored() || script.text().contains("_score"))
+    }
+
     fn takes_subs(&self) -> bool {
         false
     }

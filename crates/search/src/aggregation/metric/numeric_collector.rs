@@ -338,6 +338,9 @@ impl<'s> Collector<'s> for MetricCollector<'s> {
     }
 
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()> {
+        if let Reader::Numbers(reader) = &mut self.reader {
+            reader.set_scores(entries.scores);
+        }
         if self.is_exact {
             return self.collect_exact(entries);
         }

@@ -15,7 +15,6 @@ mod cumulative_sum;
 mod definition;
 mod derivative;
 mod moving_fn;
-mod moving_functions;
 mod moving_percentiles;
 mod normalize;
 mod options;

@@ -1,8 +1,11 @@
 //! `moving_fn`: a function of the values in a window that moves along the buckets. Source: Elasticsearch's `MovFnPipelineAggregator`.
 //!
-//! The script is one call of a function of `MovingFunctions`; others are refused until there is a script engine.
+//! A script that is one call of a function of `MovingFunctions` is not run as one.
+
+use std::sync::Arc;
 
 use limber_mapping::RequestError;
+use limber_script::{DetachedScript, Script, ScriptContext, moving_functions as functions};
 use serde_json::{Map, Value};
 
 use super::super::answer::partial::Partial;
@@ -11,12 +14,10 @@ use super::super::tree::{Aggregation, Kind};
 use super::super::values::format::Format;
 use super::check::sequential_parent;
 use super::definition::{Enclosing, Pipeline, PipelineValue};
-use super::moving_functions as functions;
 use super::options::{GapPolicy, buckets_path, format};
 use super::path::{BucketsPath, values_of};
 use super::rows::subs_mut;
 use crate::error::{Result, check_request};
-use crate::json;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Function {
@@ -46,7 +47,14 @@ pub struct MovingFn {
     format: Format,
     window: i64,
     shift: i64,
-    function: Function,
+    script: Chosen,
+}
+
+/// What makes a number of a window.
+#[derive(Debug, Clone)]
+enum Chosen {
+    Function(Function),
+    Script(Arc<DetachedScript>),
 }
 
 impl MovingFn {
@@ -55,10 +63,18 @@ impl MovingFn {
         let shift = i64::from(options.int("shift")?.unwrap_or(0));
         let script =
             options.take("script").ok_or_else(|| RequestError::illegal_argument("Required [script]"));
-        let function = Function::parse(&script?)?;
+        let script = script?;
+        let chosen = match Function::parse(&script) {
+            Some(function) => Chosen::Function(function),
+            None => {
+                let script = Script::parse(&script).map_err(|cause| options.failed("script", cause))?;
+                let script = DetachedScript::compile(script, ScriptContext::MovingFunction)?;
+                Chosen::Script(Arc::new(script))
+            }
+        };
         let path = buckets_path(options, |_| "Required [buckets_path]".to_owned())?;
         let gaps = GapPolicy::parse(options)?;
-        Ok(Kind::pipeline(MovingFn { path, gaps, format: format(options)?, window, shift, function }))
+        Ok(Kind::pipeline(MovingFn { path, gaps, format: format(options)?, window, shift, script: chosen }))
     }
 }
 
@@ -81,41 +97,36 @@ pub fn slice<T>(values: &[T], place: usize, window: i64, shift: i64) -> &[T] {
 }
 
 impl Function {
-    fn parse(script: &Value) -> std::result::Result<Function, RequestError> {
+    /// The function that a script calls, and nothing else; `None`: it is another script.
+    fn parse(script: &Value) -> Option<Function> {
         let empty = Map::new();
         let (source, params) = match script {
-            Value::String(source) => (Some(source.as_str()), &empty),
+            Value::String(source) => (source.as_str(), &empty),
             Value::Object(map) => {
                 let params = map.get("params").and_then(Value::as_object).unwrap_or(&empty);
-                (map.get("source").and_then(Value::as_str), params)
+                (map.get("source").and_then(Value::as_str)?, params)
             }
-            _ => (None, &empty),
+            _ => return None,
         };
-        let refused = || {
-            RequestError::unsupported(format!(
-                "a [script] of [moving_fn] other than one call of a function of [MovingFunctions] ({})",
-                json::scalar_text(script).unwrap_or_else(|| script.to_string())
-            ))
-        };
-        let source = source.ok_or_else(refused)?.trim();
+        let source = source.trim();
         let source = source.strip_prefix("return ").unwrap_or(source).trim_end_matches(';').trim();
         let call = source.strip_prefix("MovingFunctions.").and_then(|call| call.strip_suffix(')'));
-        let (name, arguments) = call.and_then(|call| call.split_once('(')).ok_or_else(refused)?;
+        let (name, arguments) = call.and_then(|call| call.split_once('('))?;
         let mut arguments = arguments.split(',').map(str::trim);
         if arguments.next() != Some("values") {
-            return Err(refused());
+            return None;
         }
         let arguments: Vec<&str> = arguments.collect();
-        let given = |place: usize| -> std::result::Result<Value, RequestError> {
-            let text = arguments.get(place).copied().ok_or_else(refused)?;
+        let given = |place: usize| -> Option<Value> {
+            let text = arguments.get(place).copied()?;
             match text.strip_prefix("params.") {
-                Some(name) => params.get(name).cloned().ok_or_else(refused),
+                Some(name) => params.get(name).cloned(),
                 None => serde_json::from_str(text.trim_end_matches(['d', 'D', 'f', 'F']))
                     .or_else(|_| serde_json::from_str(text))
-                    .map_err(|_| refused()),
+                    .ok(),
             }
         };
-        let number = |place: usize| given(place)?.as_f64().ok_or_else(refused);
+        let number = |place: usize| given(place)?.as_f64();
         let (function, count) = match name {
             "max" => (Function::Max, 0),
             "min" => (Function::Min, 0),
@@ -127,15 +138,14 @@ impl Function {
             "ewma" => (Function::Ewma(number(0)?), 1),
             "holt" => (Function::Holt(number(0)?, number(1)?), 2),
             "holtWinters" => {
-                let period = given(3)?.as_u64().ok_or_else(refused)?;
-                let multiplicative = given(4)?.as_bool().ok_or_else(refused)?;
+                let period = usize::try_from(given(3)?.as_u64()?).ok()?;
+                let multiplicative = given(4)?.as_bool()?;
                 let (alpha, beta, gamma) = (number(0)?, number(1)?, number(2)?);
-                let period = usize::try_from(period).map_err(|_| refused())?;
                 (Function::HoltWinters { alpha, beta, gamma, period, multiplicative }, 5)
             }
-            _ => return Err(refused()),
+            _ => return None,
         };
-        if arguments.len() == count { Ok(function) } else { Err(refused()) }
+        (arguments.len() == count).then_some(function)
     }
 
     /// Seasons need two whole ones to begin with, where there is anything.
@@ -186,11 +196,22 @@ impl Pipeline for MovingFn {
         let all = values_of(&self.path, self.gaps, work, partial)?;
         let values: Vec<f64> = all.iter().copied().filter(|value| !value.is_nan()).collect();
         let mut place = 0;
+        let mut run = match &self.script {
+            Chosen::Function(_) => None,
+            Chosen::Script(script) => Some(script.start()),
+        };
         for (subs, value) in subs_mut(partial).into_iter().zip(&all) {
             check_request()?;
             if !value.is_nan() {
-                self.function.check(slice(&values, place, self.window, self.shift))?;
-                let result = self.function.call(slice(&values, place, self.window, self.shift));
+                let window = slice(&values, place, self.window, self.shift);
+                let result = match (&self.script, &mut run) {
+                    (Chosen::Function(function), _) => {
+                        function.check(window)?;
+                        function.call(window)
+                    }
+                    (Chosen::Script(_), Some(run)) => run.run_over(window)?.f64(),
+                    (Chosen::Script(_), None) => f64::NAN,
+                };
                 subs[work.place] = PipelineValue::simple(result, &self.format).into_partial();
                 place += 1;
             }

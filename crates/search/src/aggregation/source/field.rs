@@ -44,9 +44,66 @@ pub(in crate::aggregation) struct ScriptSource {
     pub script: Arc<BoundScript>,
     /// The field whose values it changes; `None`: it makes them of nothing.
     pub field: Option<Arc<Field>>,
-    /// Values are texts: nothing says that they are numbers.
-    gives_text: bool,
+    pub gives: Gives,
 }
+
+/// What the values of a script are taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::aggregation) enum Gives {
+    /// Terms.
+    Texts,
+    /// Doubles.
+    Numbers,
+    /// Whole numbers, such as the milliseconds of dates.
+    Whole,
+}
+
+impl Gives {
+    /// What an aggregation asks of a script, unless a field or `value_type` says something else. Source: `defaultValueSourceType` of
+    /// Elasticsearch's builders of aggregations.
+    fn of(
+        options: &ValuesOptions,
+        accepts: Accepts,
+        aggregation: &str,
+        field: Option<&Field>,
+    ) -> Result<Gives> {
+        let takes_texts = matches!(
+            aggregation,
+            "terms"
+                | "cardinality"
+                | "composite"
+                | "diversified_sampler"
+                | "missing"
+                | "multi_terms"
+                | "rare_terms"
+        );
+        let wanted = match (accepts, field) {
+            (Accepts::Dates, _) => Gives::Whole,
+            (Accepts::Terms, _) => Gives::Texts,
+            (_, Some(field)) if field.is_numeric() => Gives::Numbers,
+            _ if takes_texts => Gives::Texts,
+            _ => Gives::Numbers,
+        };
+        match (options.value_type, wanted) {
+            (None, _) => Ok(wanted),
+            (Some(ValueType::Whole | ValueType::Date), Gives::Texts | Gives::Whole) if field.is_none() => {
+                Ok(Gives::Whole)
+            }
+            (Some(ValueType::Floating), Gives::Texts) => Ok(Gives::Numbers),
+            (Some(ValueType::Whole | ValueType::Floating), Gives::Numbers)
+            | (Some(ValueType::Text), Gives::Texts) => Ok(wanted),
+            (Some(ValueType::Text), _) if aggregation == "value_count" => Ok(wanted),
+            (Some(value_type), _) => Err(RequestError::unsupported(format!(
+                "[value_type: {}] of a script in the aggregation [{aggregation}]",
+                value_type.name()
+            ))
+            .into()),
+        }
+    }
+}
+
+/// Aggregations whose script may read `_score`.
+const SCORED: &[&str] = &["avg", "extended_stats", "max", "min", "stats", "sum"];
 
 /// What kind of values an aggregation can work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,22 +229,25 @@ impl Source {
             None => (None, field),
             Some(script) => {
                 let script = BoundScript::bind(script, ScriptContext::Aggregation, shard)?;
-                if script.uses_score() {
+                if script.uses_score() && !SCORED.contains(&aggregation) {
                     return Err(RequestError::unsupported("[_score] in the script of an aggregation").into());
                 }
-                let gives_text = matches!(aggregation, "terms" | "cardinality");
-                if gives_text && let Some(field) = &field {
+                let gives = Gives::of(options, accepts, aggregation, field.as_deref())?;
+                if gives == Gives::Texts
+                    && let Some(field) = field.as_ref().filter(|field| field.term_codec().is_some())
+                {
                     return Err(RequestError::unsupported(format!(
                         "[script] over the values of field [{}] in the aggregation [{aggregation}]",
                         field.path
                     ))
                     .into());
                 }
-                (Some(ScriptSource { script: Arc::new(script), field, gives_text }), None)
+                (Some(ScriptSource { script: Arc::new(script), field, gives }), None)
             }
         };
         let format = match &field {
             None if accepts == Accepts::Dates => Format::date(options)?,
+            None if script.is_some() && options.value_type == Some(ValueType::Date) => Format::date(options)?,
             _ => Format::of(field.as_deref(), options)?,
         };
         let runtime = match &field {
@@ -228,6 +288,11 @@ impl Source {
         (self.runtime.is_some() || self.script.is_some()) && !self.is_numeric()
     }
 
+    /// Whether a script makes whole numbers.
+    fn makes_whole(&self) -> bool {
+        self.script.as_ref().is_some_and(|script| script.gives == Gives::Whole)
+    }
+
     /// Whether values are shapes.
     pub fn has_shapes(&self) -> bool {
         self.field.as_ref().is_some_and(|field| field.is_shape())
@@ -251,14 +316,14 @@ impl Source {
     /// Whether the field's values are numbers in a column. An unmapped field counts as whatever `missing` is.
     pub fn is_numeric(&self) -> bool {
         match &self.script {
-            Some(script) => !script.gives_text,
+            Some(script) => script.gives != Gives::Texts,
             None => self.field.as_ref().is_some_and(|field| field.is_numeric()),
         }
     }
 
     /// Whether values are doubles rather than longs.
     pub fn is_floating(&self) -> bool {
-        (self.script.is_some() && self.is_numeric())
+        self.script.as_ref().is_some_and(|script| script.gives == Gives::Numbers)
             || self.field.as_ref().is_some_and(|field| field.is_floating())
     }
 
@@ -337,6 +402,7 @@ impl Source {
     #[inline]
     pub fn decode(&self, stored: i64) -> f64 {
         match &self.field {
+            None if self.makes_whole() => stored as f64,
             Some(field) if field.date().is_some() => stored as f64,
             Some(field) => field.decode_f64(stored),
             None => limber_mapping::number::f64_from_sortable(stored),
@@ -347,6 +413,7 @@ impl Source {
     pub fn decode_all(&self, stored: &[i64], out: &mut Vec<f64>) {
         out.clear();
         let form = match &self.field {
+            None if self.makes_whole() => NumberForm::Whole,
             None => NumberForm::Double,
             Some(field) => field.number_form().unwrap_or(NumberForm::Whole),
         };

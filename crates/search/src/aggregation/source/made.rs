@@ -4,6 +4,7 @@ use limber_script::Value;
 use limber_segment::{DocId, Segment};
 
 use super::field::{ScriptSource, Source};
+use super::ordinal_reader::OrdinalReader;
 use crate::error::Result;
 use crate::script::{RuntimeReader, RuntimeTerms};
 
@@ -51,11 +52,21 @@ impl<'s> MadeTerms<'s> {
         Ok(())
     }
 
+    /// Which of `docs` have a term.
+    pub fn present(&mut self, docs: &[DocId]) -> Result<Vec<bool>> {
+        let mut flags = vec![false; docs.len()];
+        self.load(docs)?.terms.positions.iter().for_each(|position| flags[*position as usize] = true);
+        Ok(flags)
+    }
+
     /// The terms of `docs`, those of a document sorted.
     pub fn load(&mut self, docs: &[DocId]) -> Result<Loaded<'_>> {
         match (&mut self.reader, &self.source.script, self.segment) {
             (Some(reader), _, _) => reader.terms(docs, &mut self.terms)?,
-            (None, Some(script), Some(segment)) => scripted(script, segment, docs, &mut self.terms)?,
+            (None, Some(script), Some(segment)) => match &script.field {
+                None => scripted(script, segment, docs, &mut self.terms)?,
+                Some(field) => changed(script, &field.path, segment, docs, &mut self.terms)?,
+            },
             _ => self.terms.clear(),
         }
         let terms = match &self.missing {
@@ -82,23 +93,57 @@ impl<'s> MadeTerms<'s> {
     }
 }
 
-/// What a script gives, as texts; lists stand for their items.
+/// Adds what a script gave, as texts; lists stand for their items.
+fn add_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::Null => {}
+        Value::List(items) => {
+            texts.extend(items.borrow().iter().filter(|item| !item.is_null()).map(Value::text));
+        }
+        other => texts.push(other.text()),
+    }
+}
+
+/// What a script makes of documents.
 fn scripted(source: &ScriptSource, segment: &Segment, docs: &[DocId], out: &mut RuntimeTerms) -> Result<()> {
     out.clear();
     let mut script = source.script.open(segment)?;
     let mut position = 0;
     let mut texts: Vec<String> = Vec::new();
     script.values(docs, &[], |value| {
-        match value {
-            Value::Null => {}
-            Value::List(items) => {
-                texts.extend(items.borrow().iter().filter(|item| !item.is_null()).map(Value::text));
-            }
-            other => texts.push(other.text()),
-        }
+        add_texts(&value, &mut texts);
         texts.sort_unstable();
         texts.drain(..).for_each(|text| out.push(position, text.as_bytes()));
         position += 1;
         Ok(())
     })
+}
+
+/// What a script makes of the terms of a field, one by one as `_value`.
+fn changed(
+    source: &ScriptSource,
+    path: &str,
+    segment: &Segment,
+    docs: &[DocId],
+    out: &mut RuntimeTerms,
+) -> Result<()> {
+    out.clear();
+    let Some(terms) = segment.terms(path)? else { return Ok(()) };
+    let mut ordinals = OrdinalReader::new(path, false);
+    ordinals.begin(segment, true)?;
+    let values = ordinals.load(docs)?;
+    let mut script = source.script.open(segment)?;
+    let (mut term, mut texts) = (Vec::new(), Vec::new());
+    for (at, ordinal) in values.values.iter().enumerate() {
+        let position = values.positions.map_or(at as u32, |positions| positions[at]);
+        terms.term(u64::from(*ordinal), &mut term)?;
+        let value = String::from_utf8_lossy(&term);
+        script.text_of(docs[position as usize], &value, |value| add_texts(&value, &mut texts))?;
+        let is_last = values.positions.is_none_or(|positions| positions.get(at + 1) != Some(&position));
+        if is_last {
+            texts.sort_unstable();
+            texts.drain(..).for_each(|text: String| out.push(position, text.as_bytes()));
+        }
+    }
+    Ok(())
 }

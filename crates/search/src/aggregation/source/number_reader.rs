@@ -7,7 +7,7 @@ use limber_segment::columns::{Batch, NumberColumn};
 use limber_segment::{DocId, Segment};
 
 use super::super::buckets::entries::Values;
-use super::field::{ScriptSource, Source};
+use super::field::{Gives, ScriptSource, Source};
 use super::filled::fill;
 use crate::error::Result;
 use crate::script::NumberSource;
@@ -27,6 +27,8 @@ pub struct NumberReader<'s> {
     source: &'s Source,
     resolution: Resolution,
     runtime: Option<NumberSource<'s>>,
+    /// Of the documents that are loaded next, where a script reads them.
+    scores: Vec<f32>,
     segment: Option<&'s Segment>,
 }
 
@@ -42,6 +44,7 @@ impl<'s> NumberReader<'s> {
             source,
             resolution: source.resolution(),
             runtime: None,
+            scores: Vec::new(),
             segment: None,
         })
     }
@@ -118,6 +121,14 @@ impl<'s> NumberReader<'s> {
         }
     }
 
+    /// The scores of the documents that are loaded next.
+    pub fn set_scores(&mut self, scores: &[f32]) {
+        if self.source.script.as_ref().is_some_and(|source| source.script.uses_score()) {
+            self.scores.clear();
+            self.scores.extend_from_slice(scores);
+        }
+    }
+
     /// The values of `docs`.
     pub fn load(&mut self, docs: &[DocId]) -> Result<Values<'_, i64>> {
         if let (Some(script), Some(segment)) = (&self.source.script, self.segment) {
@@ -162,12 +173,16 @@ impl NumberReader<'_> {
         let (values, positions) = (&mut self.filled, &mut self.filled_positions);
         values.clear();
         positions.clear();
+        let stored_of = |number: &f64| match source.gives {
+            Gives::Whole => *number as i64,
+            _ => sortable_from_f64(*number),
+        };
         let mut script = source.script.open(segment)?;
         let mut numbers = Vec::new();
         let before = match &source.field {
             Some(field) => segment.numbers(&field.path)?.map(|column| (field, column)),
-            None if script.block(docs, &mut numbers) => {
-                values.extend(numbers.iter().map(|number| sortable_from_f64(*number)));
+            None if self.scores.is_empty() && script.block(docs, &mut numbers) => {
+                values.extend(numbers.iter().map(stored_of));
                 return Ok(Values { values, positions: None });
             }
             None => None,
@@ -177,10 +192,14 @@ impl NumberReader<'_> {
             numbers.clear();
             match &before {
                 None if source.field.is_some() => {}
-                None => script.values(&[*doc], &[], |value| {
-                    value.numbers(&mut numbers);
-                    Ok::<(), RequestError>(())
-                })?,
+                None => script.values(
+                    &[*doc],
+                    self.scores.get(position..=position).unwrap_or_default(),
+                    |value| {
+                        value.numbers(&mut numbers);
+                        Ok::<(), RequestError>(())
+                    },
+                )?,
                 Some((field, column)) => {
                     column.values(*doc, &mut stored)?;
                     for stored in &stored {
@@ -196,7 +215,7 @@ impl NumberReader<'_> {
             }
             // Values of a document ascend.
             numbers.sort_by(f64::total_cmp);
-            values.extend(numbers.iter().map(|number| sortable_from_f64(*number)));
+            values.extend(numbers.iter().map(stored_of));
             positions.extend(std::iter::repeat_n(position as u32, numbers.len()));
         }
         Ok(Values { values, positions: Some(positions) })

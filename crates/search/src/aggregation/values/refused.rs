@@ -1,6 +1,6 @@
 //! Which aggregations go over fields whose values are no single terms or numbers, and what is said of the others.
 
-use limber_mapping::{ErrorClass, Field, RangeKind, RequestError};
+use limber_mapping::{Field, RangeKind, RequestError};
 
 use crate::aggregation::options::ValuesOptions;
 
@@ -11,19 +11,16 @@ pub(in crate::aggregation) fn check_shapes(
     aggregation: &str,
 ) -> Result<(), RequestError> {
     Err(match aggregation {
-        "geo_bounds" | "value_count" | "missing" => match (&options.missing, &options.script) {
-            (None, None) => return Ok(()),
-            _ => RequestError::unsupported(format!(
-                "[missing] and [script] over the shapes of field [{}] in the aggregation [{aggregation}]",
-                field.path
-            )),
-        },
-        "geo_centroid" | "geohash_grid" | "geotile_grid" | "geohex_grid" => RequestError::new(
-            ErrorClass::Forbidden,
-            "security_exception",
-            format!("current license is non-compliant for [{aggregation} aggregation on geo_shape fields]"),
-        ),
-        "cardinality" => {
+        "geo_bounds" | "value_count" | "missing" | "geohash_grid" | "geotile_grid" | "geohex_grid" => {
+            match (&options.missing, &options.script) {
+                (None, None) => return Ok(()),
+                _ => RequestError::unsupported(format!(
+                    "[missing] and [script] over the shapes of field [{}] in the aggregation [{aggregation}]",
+                    field.path
+                )),
+            }
+        }
+        "cardinality" | "geo_centroid" => {
             let path = &field.path;
             RequestError::unsupported(format!(
                 "aggregation [{aggregation}] on field [{path}] of type [geo_shape]"

@@ -1,0 +1,57 @@
+//! Java's enums of `java.time`: days of the week, months, units, styles and locales. A script has each as the text of its name.
+
+use super::dates::{self, DAYS, MONTHS};
+use crate::error::{Outcome, ScriptError};
+use crate::values::Value;
+
+/// The text of a constant such as `TextStyle.FULL`; `None`: there is none of that name.
+pub(crate) fn constant<'n>(class: &str, name: &'n str) -> Option<&'n str> {
+    let is_known = match class {
+        "ChronoUnit" => true,
+        "DayOfWeek" => DAYS.contains(&name),
+        "Month" => MONTHS.contains(&name),
+        "TextStyle" => matches!(name.trim_end_matches("_STANDALONE"), "FULL" | "SHORT" | "NARROW"),
+        // Names are shown in English.
+        "Locale" => matches!(name, "ENGLISH" | "ROOT" | "US" | "UK" | "CANADA"),
+        _ => false,
+    };
+    is_known.then_some(name)
+}
+
+/// Methods of the enums; `None`: the text is no such constant, or has no such method.
+pub(super) fn method(text: &str, name: &str, arguments: &[Value], at: u32) -> Outcome<Option<Value>> {
+    if let ("between", [Value::Date(from), Value::Date(to)]) = (name, arguments) {
+        return dates::between(text, from, to, at).map(Some);
+    }
+    let place = |names: &[&str]| names.iter().position(|known| *known == text);
+    let (names, place): (&[&'static str], usize) = match (place(&DAYS), place(&MONTHS)) {
+        (Some(day), _) => (&DAYS, day),
+        (None, Some(month)) => (&MONTHS, month),
+        (None, None) => return Ok(None),
+    };
+    let moved = |by: i64| {
+        let count = names.len() as i64;
+        Value::str(names[(place as i64 + by.rem_euclid(count)).rem_euclid(count) as usize])
+    };
+    Ok(Some(match (name, arguments) {
+        ("getValue", []) => Value::Int(place as i32 + 1),
+        ("ordinal", []) => Value::Int(place as i32),
+        ("name", []) => Value::str(text),
+        ("plus", [by]) => moved(by.i64()),
+        ("minus", [by]) => moved(-by.i64().max(-i64::MAX)),
+        ("getDisplayName", [style, _]) => Value::str(shown(text, &style.text(), at)?),
+        _ => return Ok(None),
+    }))
+}
+
+/// A name in English: `Wednesday`, `Wed`, `W`.
+fn shown(text: &str, style: &str, at: u32) -> Outcome<String> {
+    let length = match style.trim_end_matches("_STANDALONE") {
+        "FULL" => text.len(),
+        "SHORT" => 3,
+        "NARROW" => 1,
+        _ => return Err(ScriptError::argument(at, format!("[{style}] is no style of a name"))),
+    };
+    let (first, rest) = text[..length.min(text.len())].split_at(1);
+    Ok(first.to_owned() + &rest.to_lowercase())
+}

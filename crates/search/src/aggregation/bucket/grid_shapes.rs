@@ -1,0 +1,81 @@
+//! The cells of a grid that the shapes of documents touch, batch by batch.
+
+use limber_mapping::geo::GridShape;
+use limber_segment::columns::Batch;
+use limber_segment::shapes::ShapeColumn;
+use limber_segment::{DocId, Segment};
+
+use super::super::buckets::entries::Values;
+use super::super::budget::Budget;
+use super::grid_cells::GridCells;
+use crate::error::Result;
+use crate::geo::cells_of_shape;
+
+/// Shapes of one segment after another.
+#[derive(Debug)]
+pub(super) struct ShapeReader<'s> {
+    path: &'s str,
+    column: Option<ShapeColumn<'s>>,
+    batch: Batch<i64>,
+    cells: Vec<i64>,
+    positions: Vec<u32>,
+    budget: &'s Budget,
+}
+
+impl<'s> ShapeReader<'s> {
+    pub fn new(path: &'s str, budget: &'s Budget) -> ShapeReader<'s> {
+        let (column, batch) = (None, Batch::default());
+        ShapeReader { path, column, batch, cells: Vec::new(), positions: Vec::new(), budget }
+    }
+
+    /// The next documents are of this segment.
+    pub fn begin(&mut self, segment: &'s Segment) -> Result<()> {
+        self.column = segment.shapes(self.path)?;
+        Ok(())
+    }
+
+    /// Cells of `docs`, each once a document.
+    pub fn load(&mut self, docs: &[DocId], wanted: &GridCells) -> Result<Values<'_, i64>> {
+        let ShapeReader { column, batch, cells, positions, budget, .. } = self;
+        let charged = cells.capacity();
+        cells.clear();
+        positions.clear();
+        let mut shapes: Vec<(usize, GridShape)> = Vec::new();
+        if let Some(column) = column {
+            column.for_each(docs, batch, |position, bytes| {
+                let shape =
+                    GridShape::decode(bytes).map_err(limber_segment::Error::in_section("shapes", 0))?;
+                match shapes.last_mut() {
+                    Some((last, whole)) if *last == position => whole.parts.extend(shape.parts),
+                    _ => shapes.push((position, shape)),
+                }
+                Ok(())
+            })?;
+        }
+        for (position, shape) in shapes {
+            let start = cells.len();
+            cells_of_shape(wanted.grid, shape, &mut |cell| {
+                if !wanted.wants(cell) {
+                    return budget.check();
+                }
+                if cells.len() >= charged {
+                    budget.spend(size_of::<i64>() as u64)?;
+                }
+                cells.push(cell as i64);
+                Ok(())
+            })?;
+            // Parts of a shape may touch the same cell.
+            cells[start..].sort_unstable();
+            let mut kept = start;
+            for at in start..cells.len() {
+                if at == start || cells[at] != cells[kept - 1] {
+                    cells[kept] = cells[at];
+                    kept += 1;
+                }
+            }
+            cells.truncate(kept);
+            positions.resize(kept, position as u32);
+        }
+        Ok(Values { values: cells, positions: Some(positions) })
+    }
+}
