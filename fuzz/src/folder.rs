@@ -1,5 +1,5 @@
-//! A small sound data folder with some bytes changed: it opens or not, answers or fails, is checked and repaired, and nothing panics, hangs
-//! or takes memory out of proportion.
+//! A small sound data folder with some bytes changed: it opens or not, answers or fails, is checked and
+//! repaired, and nothing panics, hangs or takes memory out of proportion.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -106,8 +106,8 @@ pub fn folder(changes: &[u8]) {
     run(changes, |_| true);
 }
 
-/// `changes`: a form (bit 0: checksums are made right again, bit 1: the first change cuts its file there, bit 2: it removes its file), then
-/// five bytes a change: where (3), in which file (1), xor with what (1).
+/// `changes`: a form (bit 0: checksums are made right again, bit 1: the first change cuts its file there, bit
+/// 2: it removes its file), then five bytes a change: where (3), in which file (1), xor with what (1).
 fn run(changes: &[u8], is_meant: impl Fn(&str) -> bool) {
     let Some((&form, changes)) = changes.split_first() else { return };
     let mut files = FOLDER.clone();

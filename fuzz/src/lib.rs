@@ -31,8 +31,8 @@ static MAPPING: LazyLock<Mapping> = LazyLock::new(|| {
     Mapping::parse(&body, &MappingSettings::default()).expect("the mapping is valid")
 });
 
-/// Any bytes as a document: the walker accepts only what serde_json accepts as an object, halves of surrogate pairs aside, which Jackson
-/// takes as well.
+/// Any bytes as a document: the walker accepts only what serde_json accepts as an object, halves of surrogate
+/// pairs aside, which Jackson takes as well.
 pub fn json_walker(source: &[u8]) {
     let mut sink = RecordingSink::default();
     if let Ok(Parsed::Done) = document::parse(&MAPPING, source, &mut Scratch::new(), &mut sink) {
@@ -89,8 +89,9 @@ static LOG: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
     (read(TRANSLOG), read(CHECKPOINT))
 });
 
-/// The newest translog file is any bytes (first byte even) or a sound log with changed bytes, with its checksums made right
-/// again (first byte a multiple of four plus one) or not, with its checkpoint or (bit 3) without: replayed up to a torn tail or refused as corrupt.
+/// The newest translog file is any bytes (first byte even) or a sound log with changed bytes, with its
+/// checksums made right again (first byte a multiple of four plus one) or not, with its checkpoint or (bit 3)
+/// without: replayed up to a torn tail or refused as corrupt.
 pub fn translog(bytes: &[u8]) {
     let Some((&form, bytes)) = bytes.split_first() else { return };
     let file = if form % 2 == 0 { bytes.to_vec() } else { changed_log(bytes, form % 4 == 1) };

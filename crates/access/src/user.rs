@@ -35,8 +35,8 @@ impl std::fmt::Debug for User {
 }
 
 impl User {
-    /// Reads the body of `PUT _security/user/NAME`. Whoever has the name already keeps his password where none is given
-    /// ([`crate::Store::put_user`]).
+    /// Reads the body of `PUT _security/user/NAME`. Whoever has the name already keeps his password where
+    /// none is given ([`crate::Store::put_user`]).
     ///
     /// # Errors
     /// A name or password that is not valid, an unknown member.

@@ -1,6 +1,7 @@
 //! Short arrays at a fixed bit width, read one by one: "what is value `i`?"
 //!
-//! Values lie back to back, low bits first, without alignment; `n` values of width `w` take `(n * w).div_ceil(8)` bytes.
+//! Values lie back to back, low bits first, without alignment; `n` values of width `w` take
+//! `(n * w).div_ceil(8)` bytes.
 
 use crate::{Corrupt, Reader, varint};
 
@@ -90,7 +91,8 @@ impl<'a> Packed<'a> {
         let width = reader.u8()?;
         reader.expect(width <= WIDTH_MAX, "a bit width of at most 57")?;
         let minimum = reader.varint()?;
-        // The slice handed on runs to the end of the block, so that the last values load eight bytes at once as well.
+        // The slice handed on runs to the end of the block, so that the last values load eight bytes at once
+        // as well.
         let bytes = reader.rest();
         reader.bytes(packed_bytes(count, width))?;
         Ok(Packed { bytes, width, minimum })

@@ -1,7 +1,7 @@
 //! Blocks of 128 numbers of 32 bits, packed and unpacked by SIMD: plain, ascending (delta), and patched.
 //!
-//! Width `w` takes `16 * w` bytes. SSE3 where the processor has it, scalar elsewhere, the same bytes either way
-//! (`bitpacking::BitPacker4x`).
+//! Width `w` takes `16 * w` bytes. SSE3 where the processor has it, scalar elsewhere, the same bytes either
+//! way (`bitpacking::BitPacker4x`).
 
 use bitpacking::{BitPacker, BitPacker4x};
 
@@ -51,8 +51,8 @@ pub fn pack_ascending(previous: Option<u32>, values: &[u32; LEN], width: u8, out
     append_packed(out, width, |bytes| packer().compress_strictly_sorted(previous, values, bytes, width));
 }
 
-/// Unpacks a block of strictly ascending values; returns its length in bytes. Corrupt bytes can wrap around 2^32: callers
-/// check what they rely on.
+/// Unpacks a block of strictly ascending values; returns its length in bytes. Corrupt bytes can wrap around
+/// 2^32: callers check what they rely on.
 #[inline]
 pub fn unpack_ascending(
     bytes: &[u8],
@@ -77,9 +77,11 @@ fn checked_len(bytes: &[u8], width: u8) -> Result<usize, Corrupt> {
 /// Longest exceptions of a patched block, bytes: their length is one byte.
 const EXCEPTION_BYTES_MAX: usize = 255;
 
-/// Appends a block as most of it needs: the few larger values are exceptions (patched frame of reference, PFOR).
+/// Appends a block as most of it needs: the few larger values are exceptions (patched frame of reference,
+/// PFOR).
 ///
-/// Layout: u8 width, u8 length of the exceptions in bytes, packed low bits, then per exception: u8 index, varint high bits.
+/// Layout: u8 width, u8 length of the exceptions in bytes, packed low bits, then per exception: u8 index,
+/// varint high bits.
 pub fn pack_patched(values: &[u32; LEN], out: &mut Vec<u8>) {
     let all = values.iter().fold(0, |all, value| all | value);
     if all == 0 {
@@ -138,7 +140,8 @@ fn patched_width(values: &[u32; LEN], widest: usize) -> u8 {
     }
     let mut exception_bytes = 0;
     for width in (0..widest).rev() {
-        // One bit less: values of `width + 1` bits become exceptions of two bytes, and those 8, 15, ... bits wider grow by one.
+        // One bit less: values of `width + 1` bits become exceptions of two bytes, and those 8, 15, ... bits
+        // wider grow by one.
         let grown: usize = [8, 15, 22, 29].iter().map(|&above| count_by_width[width + above]).sum();
         exception_bytes += 2 * count_by_width[width + 1] + grown;
         if exception_bytes > EXCEPTION_BYTES_MAX {

@@ -1,7 +1,8 @@
 //! A split-block Bloom filter: "was this key surely not added?", in one cache line.
 //!
-//! Each key sets one bit in each of the eight 32-bit words of one 32-byte block (Putze, Sanders, Singler, "Cache-, Hash- and
-//! Space-Efficient Bloom Filters"; the layout of Parquet's filters, with salts of Parquet's specification).
+//! Each key sets one bit in each of the eight 32-bit words of one 32-byte block (Putze, Sanders, Singler,
+//! "Cache-, Hash- and Space-Efficient Bloom Filters"; the layout of Parquet's filters, with salts of
+//! Parquet's specification).
 
 /// Bytes of a block.
 pub const BLOCK_BYTES: usize = 32;

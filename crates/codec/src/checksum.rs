@@ -22,7 +22,8 @@ impl Crc32 {
         self.0.update(bytes);
     }
 
-    /// Goes on as if the bytes of `next` had arrived here: costs the logarithm of their number, not a look at them.
+    /// Goes on as if the bytes of `next` had arrived here: costs the logarithm of their number, not a look at
+    /// them.
     pub fn append(&mut self, next: &Crc32) {
         self.0.combine(&next.0);
     }

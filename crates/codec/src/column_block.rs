@@ -1,8 +1,10 @@
-//! Blocks of 128 column values: "unpack this block as `base + factor * r`; give me the value at this place in it".
+//! Blocks of 128 column values: "unpack this block as `base + factor * r`; give me the value at this place in
+//! it".
 //!
-//! A block holds 128 residuals of 0 to 64 bits. Up to 32 bits they are one `BitPacker4x` block (`16 * bits` bytes: four
-//! interleaved lanes, residual `i` in lane `i % 4`). Above, the low 32 bits of all residuals come first as plain `u32`s
-//! (512 bytes), then the high bits as a `BitPacker4x` block; so every width takes `16 * bits` bytes.
+//! A block holds 128 residuals of 0 to 64 bits. Up to 32 bits they are one `BitPacker4x` block (`16 * bits`
+//! bytes: four interleaved lanes, residual `i` in lane `i % 4`). Above, the low 32 bits of all residuals come
+//! first as plain `u32`s (512 bytes), then the high bits as a `BitPacker4x` block; so every width takes
+//! `16 * bits` bytes.
 
 use bitpacking::{BitPacker, BitPacker4x};
 
@@ -79,7 +81,8 @@ fn unpack_narrow(packed: &[u8], bits: u8, out: &mut [u32; COLUMN_BLOCK]) {
     }
 }
 
-/// `out[i] = base + factor * residual[i]`, wrapping. `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits` > 64.
+/// `out[i] = base + factor * residual[i]`, wrapping. `None` when `packed` is not [`packed_bytes`]`(bits)`
+/// long or `bits` > 64.
 #[inline]
 pub fn unpack_i64(
     packed: &[u8],
@@ -160,8 +163,9 @@ fn get_narrow(packed: &[u8], bits: u8, index: usize) -> u32 {
 /// Bits up to which [`residual_sums`] works: 128 squares of such residuals add up to less than 2^64.
 pub const SUMMED_BITS_MAX: u8 = 28;
 
-/// The sum of a block's residuals and, where asked for, of their squares (0 otherwise), without the values themselves. `None` when
-/// `packed` is not [`packed_bytes`]`(bits)` long or `bits` is above [`SUMMED_BITS_MAX`].
+/// The sum of a block's residuals and, where asked for, of their squares (0 otherwise), without the values
+/// themselves. `None` when `packed` is not [`packed_bytes`]`(bits)` long or `bits` is above
+/// [`SUMMED_BITS_MAX`].
 #[inline]
 pub fn residual_sums(packed: &[u8], bits: u8, wants_squares: bool) -> Option<(u64, u64)> {
     if packed.len() != packed_bytes(bits) || bits > SUMMED_BITS_MAX {

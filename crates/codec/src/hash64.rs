@@ -1,7 +1,8 @@
 //! A fixed 64-bit hash of bytes, part of the format of on-disk filters: "which bits does this `_id` set?"
 //!
-//! Folded multiplication over 16-byte steps (the construction of wyhash and foldhash), with constants of its own (digits of
-//! pi), so that no dependency's version can change what a written filter means. Not for tables fed by users without a secret.
+//! Folded multiplication over 16-byte steps (the construction of wyhash and foldhash), with constants of its
+//! own (digits of pi), so that no dependency's version can change what a written filter means. Not for tables
+//! fed by users without a secret.
 
 const K0: u64 = 0x243f_6a88_85a3_08d3;
 const K1: u64 = 0x1319_8a2e_0370_7344;

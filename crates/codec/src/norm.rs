@@ -1,7 +1,8 @@
 //! Lucene's one-byte norm: "how long is this field, roughly?"
 //!
-//! Lengths up to 39 are exact, above that four significant bits remain. Source: `org.apache.lucene.util.SmallFloat`
-//! (`intToByte4`, `byte4ToInt`, `longToInt4`, `int4ToLong`). Byte 0 is kept for "no value", as length 0 never has a norm.
+//! Lengths up to 39 are exact, above that four significant bits remain. Source:
+//! `org.apache.lucene.util.SmallFloat` (`intToByte4`, `byte4ToInt`, `longToInt4`, `int4ToLong`). Byte 0 is
+//! kept for "no value", as length 0 never has a norm.
 
 /// Lengths below this are stored exactly in Lucene's table: 255 - `long_to_int4(i32::MAX)`.
 const EXACT: u32 = 24;

@@ -1,4 +1,5 @@
-//! Variable-length integers (LEB128, seven bits a byte, low bits first) and zigzag. Read back by [`crate::Reader::varint`].
+//! Variable-length integers (LEB128, seven bits a byte, low bits first) and zigzag. Read back by
+//! [`crate::Reader::varint`].
 
 /// Writes seven bits a byte, the lowest first; the high bit says that more bytes follow.
 #[inline]

@@ -1,8 +1,8 @@
-//! Two 32-bit coordinates as one number whose order keeps neighbours near each other (Morton order): "which cell is this point
-//! in, at every size of cells?"
+//! Two 32-bit coordinates as one number whose order keeps neighbours near each other (Morton order): "which
+//! cell is this point in, at every size of cells?"
 //!
-//! The bits alternate from the highest down, `x` first. All numbers that share their highest `n` bits are one cell: halves of
-//! the plane by `x` for `n` = 1, quarters for `n` = 2, and so on.
+//! The bits alternate from the highest down, `x` first. All numbers that share their highest `n` bits are one
+//! cell: halves of the plane by `x` for `n` = 1, quarters for `n` = 2, and so on.
 
 /// Spreads the bits of `value` to the even places.
 #[inline]

@@ -1,7 +1,9 @@
-//! Cost of an ingest pipeline per document: `cargo run --profile profiling -p limber-engine --example ingest [BULKS [PIPELINE]]`.
+//! Cost of an ingest pipeline per document:
+//! `cargo run --profile profiling -p limber-engine --example ingest [BULKS [PIPELINE]]`.
 //!
-//! The pipelines (`log-copy` is the track's with `ingest_time_by_copy`) and the documents are those of the built-in track `log_ingest`;
-//! bulks hold 1,000 documents. One pipeline and few bulks are for counting instructions.
+//! The pipelines (`log-copy` is the track's with `ingest_time_by_copy`) and the documents are those of the
+//! built-in track `log_ingest`; bulks hold 1,000 documents. One pipeline and few bulks are for counting
+//! instructions.
 
 use std::hint::black_box;
 use std::time::Instant;

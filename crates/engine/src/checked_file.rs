@@ -1,10 +1,12 @@
 //! Small files with a checksum: "is this what was written?"
 //!
-//! A file is one line `<magic> <version> <crc-32 of the rest, hex> <length of the rest>` and then JSON. It is replaced as a whole
-//! ([`limber_store::directory::replace`]), so that there is always exactly one whole file under its name.
+//! A file is one line `<magic> <version> <crc-32 of the rest, hex> <length of the rest>` and then JSON. It is
+//! replaced as a whole ([`limber_store::directory::replace`]), so that there is always exactly one whole file
+//! under its name.
 //!
-//! **Versions.** The first line stays as it is for ever. A version is raised when a member of the JSON changes its meaning, or when one is
-//! added without which older builds would misread the rest; older builds then refuse the file by name.
+//! **Versions.** The first line stays as it is for ever. A version is raised when a member of the JSON
+//! changes its meaning, or when one is added without which older builds would misread the rest; older builds
+//! then refuse the file by name.
 
 use limber_codec::checksum::crc32;
 use limber_mapping::RequestError;
@@ -80,8 +82,8 @@ impl Format {
         Ok(body)
     }
 
-    /// As [`Format::decode`], for files whose version 1 had neither first line nor checksum but a member `format`. Answers whether the
-    /// file has a first line, and its JSON.
+    /// As [`Format::decode`], for files whose version 1 had neither first line nor checksum but a member
+    /// `format`. Answers whether the file has a first line, and its JSON.
     ///
     /// # Errors
     /// As [`Unreadable::refusal`].

@@ -219,8 +219,8 @@ impl Contexts {
         if self.len() >= limit { Err(too_many(limit)) } else { Ok(()) }
     }
 
-    /// The context, whose life begins anew, longer if `keep_alive_ms` says so; `NotFound` when it is unknown or has
-    /// expired.
+    /// The context, whose life begins anew, longer if `keep_alive_ms` says so; `NotFound` when it is unknown
+    /// or has expired.
     pub(crate) fn get<K: Kind>(&self, id: &str, keep_alive_ms: Option<u64>) -> Result<Arc<Context<K>>> {
         let now_millis = self.environment.clock.monotonic_millis();
         let found = if is_id(id) { self.open.lock().get(id).cloned() } else { None };

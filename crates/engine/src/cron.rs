@@ -1,8 +1,9 @@
 //! Schedules of policies: "when is the next time?", in UTC.
 //!
-//! Quartz's syntax: seconds, minutes, hours, day of the month, month, day of the week, and perhaps the year; with `*`, `?`, lists, ranges
-//! (also such as `22-2`), steps, names of months and days, `L`, `L-3`, `LW`, `15W`, `6L`, `6#3`.
-//! Source: Elasticsearch's `org.elasticsearch.xpack.core.scheduler.Cron`, `SchedulerEngine`, `TimeValueSchedule`.
+//! Quartz's syntax: seconds, minutes, hours, day of the month, month, day of the week, and perhaps the year;
+//! with `*`, `?`, lists, ranges (also such as `22-2`), steps, names of months and days, `L`, `L-3`, `LW`,
+//! `15W`, `6L`, `6#3`. Source: Elasticsearch's `org.elasticsearch.xpack.core.scheduler.Cron`,
+//! `SchedulerEngine`, `TimeValueSchedule`.
 
 use std::collections::BTreeSet;
 

@@ -24,7 +24,8 @@ pub(crate) enum Found {
         folder: String,
         disk: Arc<dyn Disk>,
     },
-    /// What is neither damage nor an index in use: left over from deletions and creations, not yet brought up to date, dangling.
+    /// What is neither damage nor an index in use: left over from deletions and creations, not yet brought up
+    /// to date, dangling.
     Note(String),
     /// Metadata or folder that cannot be read, and why.
     Broken(String),

@@ -2,10 +2,9 @@
 //!
 //! The REST layer calls these methods of [`Node`](crate::Node) beside those of `node.rs`:
 //!
-//! - `stats(&self, expression: &str, options: IndicesOptions, request: &StatsRequest) ->
-//!   Result<Value>`: the body of `GET
-//!   /{index}/_stats` (`_shards`, `_all` with `primaries` and `total`, `indices` with `uuid`, `health`, `status`, `primaries`, `total`, and `shards`
-//!   at level shards);
+//! - `stats(&self, expression: &str, options: IndicesOptions, request: &StatsRequest) -> Result<Value>`: the
+//!   body of `GET /{index}/_stats` (`_shards`, `_all` with `primaries` and `total`, `indices` with `uuid`,
+//!   `health`, `status`, `primaries`, `total`, and `shards` at level shards);
 //! - `node_indices_stats(&self, request: &StatsRequest) -> Result<Value>`: the section `indices` of
 //!   `_nodes/stats` (sections of all shards added up; with `indices` or `shards` below it at those levels);
 //! - `fs_stats(&self) -> Value`: the section `fs` (`timestamp`, `total` {total_in_bytes, free_in_bytes,

@@ -1,6 +1,8 @@
-//! "This thread waits for the disk": told to the owner of the thread, so that it lets another job run meanwhile.
+//! "This thread waits for the disk": told to the owner of the thread, so that it lets another job run
+//! meanwhile.
 //!
-//! A bulk's thread spends a third of its time in the translog's fsync; with one thread a core, cores would stand still.
+//! A bulk's thread spends a third of its time in the translog's fsync; with one thread a core, cores would
+//! stand still.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -12,7 +14,8 @@ use limber_work as work;
 
 use crate::api::Result;
 
-/// Requests of the process that may wait at a time for something to happen: each holds a thread, and the pools have no more for them.
+/// Requests of the process that may wait at a time for something to happen: each holds a thread, and the
+/// pools have no more for them.
 const PATIENT_MAX: usize = 192;
 /// Between two looks at whether somebody still waits for the answer.
 const LOOK: Duration = Duration::from_millis(50);
@@ -32,11 +35,12 @@ thread_local! {
     static HAS_GIVEN_UP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A turn that a job gave up: it goes on beside the others, whose owner counts it again when this drops, at the job's end.
+/// A turn that a job gave up: it goes on beside the others, whose owner counts it again when this drops, at
+/// the job's end.
 pub struct GivenUp(Arc<dyn ThreadOwner>);
 
-/// Lets another job run beside this one, which takes long: others need not wait for it, and the system shares the processors out.
-/// `None`: the thread has no owner.
+/// Lets another job run beside this one, which takes long: others need not wait for it, and the system shares
+/// the processors out. `None`: the thread has no owner.
 pub fn give_up_turn() -> Option<GivenUp> {
     let owner = OWNER.with_borrow(|owner| owner.clone()).filter(|_| !HAS_GIVEN_UP.get())?;
     HAS_GIVEN_UP.set(true);
@@ -75,8 +79,9 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     wait()
 }
 
-/// Waits for what a client asked to wait for. `look` may wait as long as it is told, and is called again until it finds something, until
-/// `deadline` (`None`), or until nobody waits for the answer any more. The owner of the thread lets another job run meanwhile.
+/// Waits for what a client asked to wait for. `look` may wait as long as it is told, and is called again
+/// until it finds something, until `deadline` (`None`), or until nobody waits for the answer any more. The
+/// owner of the thread lets another job run meanwhile.
 ///
 /// # Errors
 /// Those of `look`; the request was cancelled; `TooManyRequests` where as many requests wait as may.

@@ -1,4 +1,5 @@
-//! The caches over a living index: the same writes into an index with caches and into one without give the same answers.
+//! The caches over a living index: the same writes into an index with caches and into one without give the
+//! same answers.
 
 mod common;
 

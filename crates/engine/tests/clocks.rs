@@ -1,4 +1,5 @@
-//! Somebody sets the wall clock, an hour back or a day forth: what is an interval or a deadline goes on as if nothing had happened.
+//! Somebody sets the wall clock, an hour back or a day forth: what is an interval or a deadline goes on as if
+//! nothing had happened.
 
 mod common;
 
@@ -117,7 +118,8 @@ fn tasks_and_the_node_count_the_time_that_went_by() {
     }
 }
 
-/// The rounds come by their intervals; ages that are stored go by the wall clock, and are 0 where they would be negative.
+/// The rounds come by their intervals; ages that are stored go by the wall clock, and are 0 where they would
+/// be negative.
 #[test]
 fn lifecycles_are_looked_at_by_their_interval() {
     let folder = tempfile::tempdir().expect("tempdir");

@@ -1,4 +1,5 @@
-//! Points in time: frozen indices under an id, page by page, until they are closed, expire or lose their index.
+//! Points in time: frozen indices under an id, page by page, until they are closed, expire or lose their
+//! index.
 
 mod common;
 

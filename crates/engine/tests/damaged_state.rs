@@ -1,4 +1,5 @@
-//! Metadata that rots, cannot be read or is not where it belongs: nothing is deleted, what is whole serves, and the reason is told.
+//! Metadata that rots, cannot be read or is not where it belongs: nothing is deleted, what is whole serves,
+//! and the reason is told.
 
 mod common;
 
@@ -22,7 +23,8 @@ const ALL: IndicesOptions = IndicesOptions {
     ..IndicesOptions::LENIENT
 };
 
-/// A folder with the indices `good` and `bad`, one document each, and an alias of both; answers the uuid of `bad`.
+/// A folder with the indices `good` and `bad`, one document each, and an alias of both; answers the uuid of
+/// `bad`.
 fn folder_with_two() -> (tempfile::TempDir, String) {
     let temporary = tempfile::tempdir().expect("tempdir");
     let node = open(temporary.path());
@@ -60,7 +62,8 @@ fn check_bad_is_red(node: &Node, reason: &str) {
     };
     says(&node.get(&GetRequest::new("bad", "x")).expect_err("refused"));
     says(&write(node, index("bad", "y", b"{}")).expect_err("refused"));
-    // The alias is known although the metadata is not: nothing of its name is created, and a change that would touch it is refused.
+    // The alias is known although the metadata is not: nothing of its name is created, and a change that
+    // would touch it is refused.
     assert!(write(node, index("both", "y", b"{}")).is_err());
     says(&node.put_alias("bad", "other", &json!({})).expect_err("refused"));
     let settings = json!({"index.refresh_interval": "1s"});
@@ -156,7 +159,8 @@ fn a_file_that_is_gone_is_missed_although_the_state_has_a_change_of_it() {
     let node = open(temporary.path());
     let change = json!({"actions": [{"add": {"indices": ["good", "bad"], "alias": "more"}}]});
     node.update_aliases(&serde_json::from_value(change).expect("a body")).expect("changed");
-    // The change is in the node's state; the index's own file, which may be newer than that, goes before it has the change.
+    // The change is in the node's state; the index's own file, which may be newer than that, goes before it
+    // has the change.
     std::fs::remove_file(index_file(temporary.path(), &uuid)).expect("removed");
     drop(node);
     let checked = check_data_folder(temporary.path()).expect("checked");
@@ -221,7 +225,8 @@ fn hooked(path: &Path, clock: &Arc<ManualClock>, hook: Hook) -> Arc<Node> {
     Node::open_with(config(path), environment).expect("opens")
 }
 
-/// Every call that reads metadata fails in turn, at the start: no folder goes, and the next start has everything.
+/// Every call that reads metadata fails in turn, at the start: no folder goes, and the next start has
+/// everything.
 #[test]
 fn a_read_that_fails_deletes_nothing() {
     let (temporary, _) = folder_with_two();
@@ -257,7 +262,8 @@ fn a_read_that_fails_deletes_nothing() {
     }
 }
 
-/// The rename of one index's metadata does not return; writers of the other create fields, and aliases change.
+/// The rename of one index's metadata does not return; writers of the other create fields, and aliases
+/// change.
 #[test]
 fn a_slow_file_of_one_index_holds_up_no_other() {
     let temporary = tempfile::tempdir().expect("tempdir");

@@ -307,8 +307,8 @@ fn life_of_a_stream(node: &Node) -> Result<()> {
     node.delete_data_streams("logs-a", IndicesOptions::METADATA)
 }
 
-/// Whichever call to the disk is the last one before the power goes: the streams that are there afterwards have all their indices, no other
-/// index is left of them, and they can be written to.
+/// Whichever call to the disk is the last one before the power goes: the streams that are there afterwards
+/// have all their indices, no other index is left of them, and they can be written to.
 #[test]
 fn a_crash_leaves_whole_streams() {
     let start = |disk: &CrashDisk, seed: u64| open_on(disk, seed).expect("opens");

@@ -1,4 +1,5 @@
-//! What was acknowledged stays: under other mappings, other settings, rot, and shards that fail while requests wait.
+//! What was acknowledged stays: under other mappings, other settings, rot, and shards that fail while
+//! requests wait.
 
 mod common;
 
@@ -77,7 +78,8 @@ fn switching_from_async_to_request_makes_durable_what_was_acknowledged() {
     (0..20).for_each(|number| assert!(get(&node, "t", &number.to_string()).is_some(), "{number}"));
 }
 
-/// A shard that failed still answers searches with what its log was not given; nobody may be told that this is durable.
+/// A shard that failed still answers searches with what its log was not given; nobody may be told that this
+/// is durable.
 #[test]
 fn a_switch_to_request_is_refused_while_the_shard_has_failed() {
     let disk = CrashDisk::new(10);
@@ -112,8 +114,8 @@ fn a_switch_to_request_is_refused_while_the_shard_has_failed() {
     there.iter().for_each(|id| assert!(get(&node, "t", id).is_some(), "{id}"));
 }
 
-/// One bit of any file of the shard, with everything in the log and with everything in segments: the documents are all there, or the
-/// damage is named.
+/// One bit of any file of the shard, with everything in the log and with everything in segments: the
+/// documents are all there, or the damage is named.
 #[test]
 fn rot_is_never_taken_for_a_torn_write() {
     for is_flushed in [false, true] {
@@ -176,7 +178,8 @@ fn rot_is_never_taken_for_a_torn_write() {
     }
 }
 
-/// Bulks over several shards, with updates that split them, while the disk fails now and then and shards are opened anew under them.
+/// Bulks over several shards, with updates that split them, while the disk fails now and then and shards are
+/// opened anew under them.
 #[test]
 fn bulks_lose_nothing_while_shards_fail_and_recover() {
     for seed in 0..4u64 {
@@ -224,7 +227,8 @@ fn bulks_lose_nothing_while_shards_fail_and_recover() {
     }
 }
 
-/// The values that each id may have: the last one that was acknowledged, and those after it whose outcome is unknown.
+/// The values that each id may have: the last one that was acknowledged, and those after it whose outcome is
+/// unknown.
 fn write_bulks(node: &Node, thread: u32) -> BTreeMap<String, Vec<Option<u64>>> {
     let mut states: BTreeMap<String, Vec<Option<u64>>> = BTreeMap::new();
     for round in 0..40u64 {

@@ -1,6 +1,8 @@
-//! Data folders of earlier formats live on: each frozen one opens, is complete, and is upgraded by the first change.
+//! Data folders of earlier formats live on: each frozen one opens, is complete, and is upgraded by the first
+//! change.
 //!
-//! A fixture is made once, by the code of its time: `LIMBER_FIXTURE=<folder> cargo test -p limber-engine --test formats -- --ignored`.
+//! A fixture is made once, by the code of its time:
+//! `LIMBER_FIXTURE=<folder> cargo test -p limber-engine --test formats -- --ignored`.
 
 mod common;
 
@@ -78,7 +80,8 @@ fn a_folder_of_version_1_opens_and_is_upgraded_by_the_first_change() {
     assert!(begins_with("{\"format\":1"));
     let node = open(temporary.path());
     check(&node, 5);
-    // A mapping is of one index alone: its file is the first to be upgraded, and the state still lists nothing.
+    // A mapping is of one index alone: its file is the first to be upgraded, and the state still lists
+    // nothing.
     write(&node, index("first", "new", br#"{"n": 9, "more": "text"}"#)).expect("written");
     assert!(begins_with("{\"format\":1"));
     drop(node);

@@ -1,5 +1,5 @@
-//! The ingest processor `geoip` over databases written here: a search tree of networks and the records behind it, in the MaxMind DB
-//! format 2.0 (<https://maxmind.github.io/MaxMind-DB/>).
+//! The ingest processor `geoip` over databases written here: a search tree of networks and the records behind
+//! it, in the MaxMind DB format 2.0 (<https://maxmind.github.io/MaxMind-DB/>).
 
 mod common;
 
@@ -72,7 +72,8 @@ fn database(kind: &str, networks: &[(&str, Value)]) -> Vec<u8> {
     out
 }
 
-/// A value of the data section: text 2, double 3, map 7, whole numbers 5, 6 and 9 (16, 32 and 64 bits), list 11, truth value 14.
+/// A value of the data section: text 2, double 3, map 7, whole numbers 5, 6 and 9 (16, 32 and 64 bits), list
+/// 11, truth value 14.
 fn encode(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::String(text) => {

@@ -84,7 +84,8 @@ fn a_merge_does_not_launder_a_flipped_byte() {
     let (health, problem) = status(&node);
     assert_eq!(health, HealthStatus::Red);
     assert!(problem.expect("says why").contains("checksum"));
-    // The others are one by now, and the damaged one is as it was: read where it is intact, not merged, not deleted.
+    // The others are one by now, and the damaged one is as it was: read where it is intact, not merged, not
+    // deleted.
     assert_eq!(files(temporary.path(), "seg").len(), 2);
     assert!(damaged.exists());
     node.maintain();
@@ -126,7 +127,8 @@ fn a_file_that_is_cut_is_no_answer_and_no_end() {
     assert_eq!(whole.len(), 20);
     let cut = files(temporary.path(), "seg").remove(0);
     std::fs::File::options().write(true).open(&cut).and_then(|file| file.set_len(64)).expect("cuts");
-    // What is behind the end of the first page reads as zeros without a fault. The length tells, as soon as anybody looks.
+    // What is behind the end of the first page reads as zeros without a fault. The length tells, as soon as
+    // anybody looks.
     node.scrub_now();
     assert_eq!(status(&node).0, HealthStatus::Red);
     assert_eq!(force_merge(&node).expect_err("cut").kind, "corrupt_index_exception");
@@ -141,8 +143,9 @@ fn a_file_that_is_cut_is_no_answer_and_no_end() {
     assert!(error.to_json().to_string().contains("corrupt_index_exception"), "{}", error.to_json());
 }
 
-/// A test cannot easily tell where the sections of a segment lie in its file. So this zeroes each run of 32 bytes of the first of two segments
-/// in turn, and calls `act` with a node on such a folder and the offset of the zeros.
+/// A test cannot easily tell where the sections of a segment lie in its file. So this zeroes each run of 32
+/// bytes of the first of two segments in turn, and calls `act` with a node on such a folder and the offset of
+/// the zeros.
 fn with_each_run_zeroed(folder: &Path, act: &mut dyn FnMut(&Node, usize)) {
     let sound = std::fs::read(files(folder, "seg").remove(0)).expect("reads");
     for from in (0..sound.len()).step_by(32) {
@@ -182,7 +185,8 @@ fn a_write_does_not_trust_ids_that_rotted() {
     assert!(refused > 10 && written > 10, "{refused} refused, {written} written");
 }
 
-/// A stored source that rotted is not shown; and no source, be it put together from columns, is carried on by an update.
+/// A stored source that rotted is not shown; and no source, be it put together from columns, is carried on by
+/// an update.
 #[test]
 fn a_source_that_rotted_is_neither_shown_nor_carried_on() {
     for is_synthetic in [false, true] {

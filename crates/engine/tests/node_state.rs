@@ -1,7 +1,9 @@
-//! Changes that span indices, on a disk that fails: at every call of every change, once, for good, and with the power going.
+//! Changes that span indices, on a disk that fails: at every call of every change, once, for good, and with
+//! the power going.
 //!
-//! The oracle is the same for all of them: what the API shows is all of the change or nothing of it, before and after a restart;
-//! nothing that was acknowledged is taken back; and a change that failed can be made once the disk works.
+//! The oracle is the same for all of them: what the API shows is all of the change or nothing of it, before
+//! and after a restart; nothing that was acknowledged is taken back; and a change that failed can be made
+//! once the disk works.
 
 mod common;
 
@@ -167,7 +169,8 @@ const CHANGES: &[(&str, Act)] = &[
     }),
 ];
 
-/// How many calls a change makes, with the round of upkeep that follows, and what is seen before and afterwards.
+/// How many calls a change makes, with the round of upkeep that follows, and what is seen before and
+/// afterwards.
 fn dry_run(act: Act) -> (u64, Value, Value) {
     let disk = CrashDisk::new(0);
     let node = prepared(&disk, 0);
@@ -230,7 +233,8 @@ fn a_call_that_fails_once_changes_nothing_or_all() {
     }
 }
 
-/// The disk is gone from a call on, as when the power goes; then it does go, or the disk comes back under the running node.
+/// The disk is gone from a call on, as when the power goes; then it does go, or the disk comes back under the
+/// running node.
 #[test]
 fn a_disk_that_goes_and_comes_back_leaves_all_or_nothing() {
     for (name, act) in CHANGES {
@@ -339,7 +343,8 @@ fn a_state_in_doubt_refuses_changes_until_it_is_settled() {
     assert!(was_in_doubt);
 }
 
-/// A reader sees the alias on one index or on the other, never on none, never on both, and never an index that is gone.
+/// A reader sees the alias on one index or on the other, never on none, never on both, and never an index
+/// that is gone.
 #[test]
 fn readers_beside_alias_swaps_see_all_or_nothing() {
     for removes in [false, true] {

@@ -1,7 +1,7 @@
 //! Ingest processors beside Elasticsearch: documents, and what its 9.4.3 made of them.
 //!
-//! `data/processors-9.4.3.ndjson` holds a document a line: `processor` (or several `processors`) and `source`, and the `result`
-//! (with its `index`, where that changed), the `error`, or why the processor was
+//! `data/processors-9.4.3.ndjson` holds a document a line: `processor` (or several `processors`) and
+//! `source`, and the `result` (with its `index`, where that changed), the `error`, or why the processor was
 //! `refused` as a whole.
 
 mod common;

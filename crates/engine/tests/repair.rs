@@ -1,4 +1,5 @@
-//! Damaged data folders: what the check finds, what repair changes, what is in the index afterwards, and that nothing is gone for good.
+//! Damaged data folders: what the check finds, what repair changes, what is in the index afterwards, and that
+//! nothing is gone for good.
 
 mod common;
 
@@ -19,7 +20,8 @@ fn source(id: &str, n: usize) -> Value {
     json!({"n": n, "t": format!("text of {id} and {}", n * 7919)})
 }
 
-/// Three committed segments of ten documents each, a few of them deleted, and twenty operations in the log alone.
+/// Three committed segments of ten documents each, a few of them deleted, and twenty operations in the log
+/// alone.
 fn folder(path: &Path) -> Documents {
     let node = open(path);
     node.create_index("t", &serde_json::from_str(BODY).expect("JSON")).expect("created");

@@ -1,4 +1,5 @@
-//! Snapshots on a repository that fails, is damaged, and is written to by another node: what is listed restores.
+//! Snapshots on a repository that fails, is damaged, and is written to by another node: what is listed
+//! restores.
 
 mod common;
 
@@ -280,7 +281,8 @@ fn scenario(node: &Node, expected: &mut Expected) {
     let _ = node.cleanup_repository("r");
 }
 
-/// Names of snapshots that are whole. Of one that says that it is not, the shards that it has come back when that is asked for.
+/// Names of snapshots that are whole. Of one that says that it is not, the shards that it has come back when
+/// that is asked for.
 fn whole(to: &TestNode, what: &str) -> Vec<String> {
     let all = SnapshotQuery { snapshots: ALL.into(), ..SnapshotQuery::default() };
     let body = to.node.get_snapshots("r", &all).unwrap_or_else(|error| panic!("{what}: {error:?}"));

@@ -1,4 +1,5 @@
-//! An index with `index.sort.*` beside one without: whatever is written, deleted, merged and recovered, both answer the same.
+//! An index with `index.sort.*` beside one without: whatever is written, deleted, merged and recovered, both
+//! answer the same.
 
 mod common;
 

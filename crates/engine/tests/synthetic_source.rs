@@ -1,4 +1,5 @@
-//! Synthetic source against a naive model: whatever is written, merged and recovered, a document comes back as its own normal form.
+//! Synthetic source against a naive model: whatever is written, merged and recovered, a document comes back
+//! as its own normal form.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Somebody with rights on `a*` tries to reach `b` by every route there is: the list is made from the table of routes, so that new ones are
-//! tried too.
+//! Somebody with rights on `a*` tries to reach `b` by every route there is: the list is made from the table
+//! of routes, so that new ones are tried too.
 
 mod limits;
 

@@ -132,7 +132,8 @@ impl Config {
 
     /// `usable_bytes`: what percentages and the default of `memory.limit` are of.
     ///
-    /// Takes what it reads out of `settings` and leaves what is the engine's. `None` where something is wrong, which `faults` has then.
+    /// Takes what it reads out of `settings` and leaves what is the engine's. `None` where something is
+    /// wrong, which `faults` has then.
     fn read_settings(
         settings: &mut Map<String, Value>,
         overrides: &Overrides,

@@ -1,5 +1,5 @@
-//! Does every command line that the documentation shows run? Each is parsed by the definition that users meet, and what can be tried without a
-//! server and without documents is (`--dry-run` of `race` and `tune`).
+//! Does every command line that the documentation shows run? Each is parsed by the definition that users
+//! meet, and what can be tried without a server and without documents is (`--dry-run` of `race` and `tune`).
 
 use std::path::{Path, PathBuf};
 
@@ -71,8 +71,8 @@ fn add_of_markdown(name: &str, text: &str, shown: &mut Vec<Shown>) {
     }
 }
 
-/// The words of a shell's command line, up to a comment, a pipe or a second command. `…` and what stands in `[…]` is left out: it stands
-/// for what the reader fills in.
+/// The words of a shell's command line, up to a comment, a pipe or a second command. `…` and what stands in
+/// `[…]` is left out: it stands for what the reader fills in.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<(String, bool)> = Vec::new();
     let (mut word, mut has_quotes, mut quote) = (String::new(), false, None);

@@ -1,7 +1,9 @@
-//! Settings of an `elasticsearch.yml` that one node of one process fulfils by itself: "does it ask for anything that is not so anyway?"
+//! Settings of an `elasticsearch.yml` that one node of one process fulfils by itself: "does it ask for
+//! anything that is not so anyway?"
 //!
-//! Each is checked: what this server is, or does not have and was told to leave off, is taken and told in the log; what it cannot be is refused
-//! with what to do. Settings that mean something here are not in this table.
+//! Each is checked: what this server is, or does not have and was told to leave off, is taken and told in the
+//! log; what it cannot be is refused with what to do. Settings that mean something here are not in this
+//! table.
 
 use serde_json::{Map, Value};
 
@@ -68,7 +70,8 @@ pub struct Note {
     pub why: &'static str,
 }
 
-/// Takes what this table knows out of the settings: notes on what is fulfilled by itself, and what is wrong with all that cannot be.
+/// Takes what this table knows out of the settings: notes on what is fulfilled by itself, and what is wrong
+/// with all that cannot be.
 pub fn settle(settings: &mut Map<String, Value>) -> (Vec<Note>, Vec<String>) {
     let (mut notes, mut refused) = (Vec::new(), Vec::new());
     let keys: Vec<String> = settings.keys().cloned().collect();

@@ -42,14 +42,16 @@ use crate::serve::Server;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// The allocator's options, read by it at the start (`malloc_conf` of jemalloc's manual). One arena a core, whatever the number of threads;
-/// large arrays, such as those that invert a buffer, are used again like small ones instead of being faulted in each time. Measured: a
-/// quarter of the page faults and a tenth of the resident memory less while indexing. How long freed pages stay, [`machine::FreedMemory`] says.
+/// The allocator's options, read by it at the start (`malloc_conf` of jemalloc's manual). One arena a core,
+/// whatever the number of threads; large arrays, such as those that invert a buffer, are used again like
+/// small ones instead of being faulted in each time. Measured: a quarter of the page faults and a tenth of
+/// the resident memory less while indexing. How long freed pages stay, [`machine::FreedMemory`] says.
 // SAFETY: the symbol is jemalloc's own hook, a pointer to characters that end with a zero.
 #[unsafe(export_name = "_rjem_malloc_conf")]
 static ALLOCATOR_OPTIONS: &[u8; 64] = b"oversize_threshold:0,percpu_arena:percpu,background_thread:true\0";
 
-/// A search server that speaks Elasticsearch's API and stays inside the memory it is given, and a race tool that runs Rally's tracks.
+/// A search server that speaks Elasticsearch's API and stays inside the memory it is given, and a race tool
+/// that runs Rally's tracks.
 #[derive(Debug, Parser)]
 #[command(name = "limber", version)]
 struct Cli {
@@ -100,15 +102,16 @@ struct ServeCommand {
     /// Address to listen on, or a port alone; port 0 takes a free one and prints it [default: 127.0.0.1:9200]
     #[arg(long, value_name = "[HOST:]PORT")]
     http: Option<String>,
-    /// Listen on an address that is not loopback, although everybody who reaches it may do everything [default: network.insecure of the
-    /// configuration, else false]
+    /// Listen on an address that is not loopback, although everybody who reaches it may do everything
+    /// [default: network.insecure of the configuration, else false]
     #[arg(long)]
     insecure_network: bool,
-    /// Ask everybody for a password and speak TLS: makes a certificate and the password of the user elastic, and prints them once, unless
-    /// they are there already
+    /// Ask everybody for a password and speak TLS: makes a certificate and the password of the user elastic,
+    /// and prints them once, unless they are there already
     #[arg(long)]
     secure: bool,
-    /// What all memory pools share, such as 2gb or 25% [default: half of the machine's or the cgroup's memory]
+    /// What all memory pools share, such as 2gb or 25% [default: half of the machine's or the cgroup's
+    /// memory]
     #[arg(long, value_name = "SIZE")]
     memory_limit: Option<String>,
     /// Configuration file; its keys are Elasticsearch's where one exists [default: ./limber.yml if present]

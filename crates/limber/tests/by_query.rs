@@ -1,4 +1,5 @@
-//! Requests by query as tasks: looked at, sped up and cancelled while they run; and copied documents beside writers.
+//! Requests by query as tasks: looked at, sped up and cancelled while they run; and copied documents beside
+//! writers.
 
 mod support;
 
@@ -69,7 +70,8 @@ fn a_task_is_watched_sped_up_and_cancelled() {
     assert_eq!(answer.status, 404);
 }
 
-/// Every document is either as the update by query left it or as a writer did later: nothing is lost and nothing is done twice.
+/// Every document is either as the update by query left it or as a writer did later: nothing is lost and
+/// nothing is done twice.
 #[test]
 fn writers_beside_an_update_lose_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,11 +1,13 @@
-//! Conversations: requests and the answers expected, as files. They hold for Elasticsearch as well as for Limber.
+//! Conversations: requests and the answers expected, as files. They hold for Elasticsearch as well as for
+//! Limber.
 //!
-//! `CONVERSATION_URL=127.0.0.1:9200 cargo test --test conversations` replays them on a running server (`tests/peers/run` does so
-//! on a real Elasticsearch); `CONVERSATION` names the only file to run, `CONVERSATION_SKIP` those to leave out, with commas. Every file is a list of steps: `do: METHOD /path`, an optional `body` (an object, or a text that is sent
-//! as it is), `status` (200 when absent) and `match`, what the answer holds at least:
-//! objects by the members named, arrays in full, numbers within 1e-6, `$any` for anything, `$absent` for no such member,
-//! `$has TEXT` for a string with that part; `warnings`: the texts of the headers `Warning`, all of them.
-//! Indices are deleted before and after each file.
+//! `CONVERSATION_URL=127.0.0.1:9200 cargo test --test conversations` replays them on a running server
+//! (`tests/peers/run` does so on a real Elasticsearch); `CONVERSATION` names the only file to run,
+//! `CONVERSATION_SKIP` those to leave out, with commas. Every file is a list of steps: `do: METHOD /path`, an
+//! optional `body` (an object, or a text that is sent as it is), `status` (200 when absent) and `match`, what
+//! the answer holds at least: objects by the members named, arrays in full, numbers within 1e-6, `$any` for
+//! anything, `$absent` for no such member, `$has TEXT` for a string with that part; `warnings`: the texts of
+//! the headers `Warning`, all of them. Indices are deleted before and after each file.
 
 mod support;
 

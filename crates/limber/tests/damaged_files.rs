@@ -1,5 +1,5 @@
-//! Files of a running server that are cut or changed from outside: the process lives, other indices answer, and nothing that was read from a
-//! damaged file is shown as an answer.
+//! Files of a running server that are cut or changed from outside: the process lives, other indices answer,
+//! and nothing that was read from a damaged file is shown as an answer.
 
 mod support;
 

@@ -19,7 +19,8 @@ fn connections(client: &mut Client) -> Value {
     connections
 }
 
-/// Bulks, gets, searches, refreshes, flushes and merges over several indices; `number` makes the documents of a round.
+/// Bulks, gets, searches, refreshes, flushes and merges over several indices; `number` makes the documents of
+/// a round.
 fn load(client: &mut Client, number: usize, rounds: usize) {
     for round in 0..rounds {
         let mut lines = String::new();

@@ -1,4 +1,5 @@
-//! A full disk answers errors, keeps reading, and recovers when space is back. Needs the right to mount a tmpfs.
+//! A full disk answers errors, keeps reading, and recovers when space is back. Needs the right to mount a
+//! tmpfs.
 
 mod support;
 

@@ -1,6 +1,7 @@
-//! The commands that README and `docs/` show do what the reader expects: each `curl` is sent to a server, each `limber` command that ends by
-//! itself is run. What needs something that a test has not is left out for a reason that is named here; all command lines are parsed by
-//! `src/documented_commands.rs`, and races are dry-run there.
+//! The commands that README and `docs/` show do what the reader expects: each `curl` is sent to a server,
+//! each `limber` command that ends by itself is run. What needs something that a test has not is left out for
+//! a reason that is named here; all command lines are parsed by `src/documented_commands.rs`, and races are
+//! dry-run there.
 
 mod support;
 

@@ -1,6 +1,7 @@
 //! `kill -9` at random instants during bulk: no acknowledged document is lost, every index opens again.
 //!
-//! `LIMBER_KILL_ROUNDS=50 LIMBER=$PWD/target/release/limber cargo test -p limber --test kill_nine` runs the long form on a release build.
+//! `LIMBER_KILL_ROUNDS=50 LIMBER=$PWD/target/release/limber cargo test -p limber --test kill_nine` runs the
+//! long form on a release build.
 
 mod support;
 
@@ -16,7 +17,8 @@ use support::{Client, ServerProcess};
 const WRITERS: usize = 3;
 const IDS_PER_WRITER: u64 = 400;
 
-/// What a writer knows of each id: the last value the server acknowledged, and those it sent without an answer.
+/// What a writer knows of each id: the last value the server acknowledged, and those it sent without an
+/// answer.
 #[derive(Debug, Default, Clone)]
 struct Known {
     acknowledged: Option<i64>,
@@ -124,7 +126,8 @@ fn write_until_killed(
     }
 }
 
-/// Every id holds what was acknowledged last, or something sent later without an answer; search agrees with get.
+/// Every id holds what was acknowledged last, or something sent later without an answer; search agrees with
+/// get.
 fn verify(client: &mut Client, ledgers: &[Arc<Mutex<Ledger>>], round: u64) {
     client.expect(200, "POST", "/ledger/_refresh", Value::Null);
     let mut live = 0;

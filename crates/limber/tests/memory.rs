@@ -1,4 +1,5 @@
-//! The pools of the ledger explain the memory of the process: under load, what `_nodes/stats` says is used is what the system says is held.
+//! The pools of the ledger explain the memory of the process: under load, what `_nodes/stats` says is used is
+//! what the system says is held.
 
 mod support;
 
@@ -10,21 +11,23 @@ use serde_json::{Value, json};
 use crate::support::{Client, ServerProcess};
 
 const MIB: u64 = 1 << 20;
-/// What an idle process holds that no pool has: the program's data, stacks of some 40 threads, jemalloc's own tables. A process that just
-/// started has 5 MiB of it.
+/// What an idle process holds that no pool has: the program's data, stacks of some 40 threads, jemalloc's own
+/// tables. A process that just started has 5 MiB of it.
 const BASE_BYTES: u64 = 8 * MIB;
 /// The promise of the limit; what no pool has is held to less, as the load is small.
 const TOLERANCE_BYTES: u64 = 64 * MIB;
 const TOLERANCE_PERCENT: u64 = 10;
 const UNCHARGED_BYTES_MAX: u64 = 24 * MIB;
-/// In a build for tests the load needs some seconds until buffers are large; on a machine with other work more of them.
+/// In a build for tests the load needs some seconds until buffers are large; on a machine with other work
+/// more of them.
 const LOAD: Duration = Duration::from_secs(6);
 const LOAD_MAX: Duration = Duration::from_secs(40);
 /// What the pools must reach for the comparison to say something.
 const LOAD_BYTES: u64 = 48 * MIB;
 
-/// `RssAnon` of the process: its own memory. `VmRSS` has the pages of mapped segments as well, which are the system's cache: they come and go
-/// as files are read, and the system takes them back when it needs them, so that no pool can explain them.
+/// `RssAnon` of the process: its own memory. `VmRSS` has the pages of mapped segments as well, which are the
+/// system's cache: they come and go as files are read, and the system takes them back when it needs them, so
+/// that no pool can explain them.
 fn anonymous_bytes(server: &ServerProcess) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.process_id())).expect("a status");
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("RssAnon");

@@ -1,4 +1,5 @@
-//! Data folders of earlier builds (`tests/fixtures/make.py`): opened, checked, asked, written to, merged and opened again by this one.
+//! Data folders of earlier builds (`tests/fixtures/make.py`): opened, checked, asked, written to, merged and
+//! opened again by this one.
 
 mod support;
 
@@ -9,7 +10,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use support::{Client, ServerProcess, program};
 
-/// Made by the first and the last build of each format version of segments that is no longer written; none is ever made again.
+/// Made by the first and the last build of each format version of segments that is no longer written; none is
+/// ever made again.
 const FIXTURES: &[&str] = &["3694ce2", "fb3adeed"];
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -150,7 +152,8 @@ fn newer_formats_are_refused_by_name_and_not_touched() {
         // "1" in text, 1 in binary.
         bytes[offset] = if end == "/commit" { b'9' } else { 9 };
         if end == "translog-2.log" {
-            // The checksum of a log's header stays in its place: a damaged version number is no newer version.
+            // The checksum of a log's header stays in its place: a damaged version number is no newer
+            // version.
             let sum = crc32(&bytes[..52]);
             bytes[52..56].copy_from_slice(&sum.to_le_bytes());
         }

@@ -1,4 +1,5 @@
-//! `_reindex` from another server: from a second `limber serve`, whose scroll API is Elasticsearch's, and from servers that misbehave.
+//! `_reindex` from another server: from a second `limber serve`, whose scroll API is Elasticsearch's, and
+//! from servers that misbehave.
 
 mod support;
 
@@ -198,7 +199,8 @@ fn what_elasticsearch_refuses_is_refused_in_its_words() {
     assert_eq!(answer["error"]["reason"], format!("[{address}] not whitelisted in reindex.remote.whitelist"));
 }
 
-/// A server that answers what `answer` says, by the number of the request: whole bytes of an answer; `None`: the connection is cut.
+/// A server that answers what `answer` says, by the number of the request: whole bytes of an answer; `None`:
+/// the connection is cut.
 fn fake(
     answer: impl Fn(usize, &str) -> Option<Vec<u8>> + Send + Sync + 'static,
 ) -> (SocketAddr, Arc<AtomicUsize>) {
@@ -465,7 +467,8 @@ fn versions_before_6_3_are_not_asked_for_what_they_do_not_know() {
     assert!(heads[1].starts_with("POST /prefix/%3Clogs-%7Bnow%2Fd%7D%3E,b%20c/_search?scroll=300000ms&size=100&version=true&sort=_doc HTTP/1.1\r\n"), "{}", heads[1]);
 }
 
-/// Starts a fake remote that speaks TLS with a certificate for `localhost`, and writes the certificate of its authority to `ca`.
+/// Starts a fake remote that speaks TLS with a certificate for `localhost`, and writes the certificate of its
+/// authority to `ca`.
 fn fake_behind_tls(ca: &std::path::Path) -> SocketAddr {
     let mut params = rcgen::CertificateParams::default();
     params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);

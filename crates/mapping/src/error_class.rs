@@ -1,10 +1,11 @@
 //! What kind of fault an error is. The crate `limber` makes an HTTP status of it, and nobody else.
 
-/// What kind of fault a [`RequestError`](crate::RequestError) is: whose it is, and whether trying again helps.
+/// What kind of fault a [`RequestError`](crate::RequestError) is: whose it is, and whether trying again
+/// helps.
 ///
 /// The order is that of gravity, from what a request has wrong to what the server has: of several shards that
-/// failed, the gravest class is that of the whole search. Source: `SearchPhaseExecutionException#status`, which
-/// compares statuses.
+/// failed, the gravest class is that of the whole search. Source: `SearchPhaseExecutionException#status`,
+/// which compares statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorClass {
     /// The request is wrong in itself.

@@ -1,4 +1,5 @@
-//! Features that scores rise by (`rank_feature`, `rank_features`): "how is a number a term, and which number is a term?"
+//! Features that scores rise by (`rank_feature`, `rank_features`): "how is a number a term, and which number
+//! is a term?"
 //!
 //! A value keeps 9 significant bits, as in Lucene's `FeatureField`, which makes them the frequency of the
 //! feature's name. Here they end a term, so that the values of a feature are neighbours, smaller ones first.
@@ -25,8 +26,8 @@ impl RankFeature {
     /// The term of a value.
     ///
     /// # Errors
-    /// A value that is not a positive normal float, in Lucene's words. `field`: where an index of Elasticsearch
-    /// has it.
+    /// A value that is not a positive normal float, in Lucene's words. `field`: where an index of
+    /// Elasticsearch has it.
     pub fn term(self, name: &str, field: &str, value: f32) -> Result<Vec<u8>, RequestError> {
         if !value.is_finite() {
             return Err(RequestError::illegal_argument(format!(

@@ -7,7 +7,8 @@ pub type IpBytes = [u8; 16];
 
 const V4_PREFIX: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/// The address in `text`; None when it is not one. IPv4 in dotted decimal takes a path without allocation or tables.
+/// The address in `text`; None when it is not one. IPv4 in dotted decimal takes a path without allocation or
+/// tables.
 #[inline]
 pub fn parse(text: &[u8]) -> Option<IpBytes> {
     match parse_v4(text) {

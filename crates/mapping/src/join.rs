@@ -1,7 +1,7 @@
 //! Fields of type `join`: "which documents of an index belong to which others?"
 //!
-//! A document has the name of its relation in the field itself, and its parent's id (of a parent: its own) in `field#parent`.
-//! Source: Elasticsearch's `ParentJoinFieldMapper`, `ParentIdFieldMapper`, `Joiner`.
+//! A document has the name of its relation in the field itself, and its parent's id (of a parent: its own) in
+//! `field#parent`. Source: Elasticsearch's `ParentJoinFieldMapper`, `ParentIdFieldMapper`, `Joiner`.
 
 use std::collections::HashSet;
 

@@ -20,8 +20,8 @@ pub(crate) enum Target {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub key: Box<[u8]>,
-    /// The key and the quote that ends it, as they stand in a document; a byte that no document holds when the key
-    /// would need escapes.
+    /// The key and the quote that ends it, as they stand in a document; a byte that no document holds when
+    /// the key would need escapes.
     pub quoted: Box<[u8]>,
     /// First eight bytes of `quoted`, little-endian, and a mask of those that it has.
     head: (u64, u64),
@@ -51,8 +51,8 @@ impl Entry {
         }
     }
 
-    /// Whether the document goes on with this key and its closing quote. Two words for keys of up to 15 bytes, instead
-    /// of a call of `memcmp`.
+    /// Whether the document goes on with this key and its closing quote. Two words for keys of up to 15
+    /// bytes, instead of a call of `memcmp`.
     #[inline(always)]
     pub fn starts(&self, document: &[u8]) -> bool {
         let length = self.quoted.len();
@@ -85,7 +85,8 @@ pub struct ObjectNode {
 }
 
 impl ObjectNode {
-    /// What becomes of a field that this object does not know (inherited from the objects above when not set here).
+    /// What becomes of a field that this object does not know (inherited from the objects above when not set
+    /// here).
     pub fn dynamic(&self) -> Dynamic {
         self.dynamic
     }
@@ -287,8 +288,9 @@ impl Tree {
         keys.insert_unique(hash(key.as_bytes()), number, |&entry| hash(&entries[entry as usize].key));
     }
 
-    /// Gives every object the dotted names of what lies in its enabled objects (`{"a.b": 1}` means `{"a": {"b": 1}}`). Names that lead
-    /// into a nested object are left to the walker, which opens its document.
+    /// Gives every object the dotted names of what lies in its enabled objects (`{"a.b": 1}` means
+    /// `{"a": {"b": 1}}`). Names that lead into a nested object are left to the walker, which opens its
+    /// document.
     fn alias_dotted_names(&mut self) {
         let by_path: HashMap<Arc<str>, u32> = self
             .objects
@@ -436,7 +438,8 @@ impl Leaf {
     }
 }
 
-/// Where the values of a nested object go beside its own documents: to its parent and what that includes, to the root.
+/// Where the values of a nested object go beside its own documents: to its parent and what that includes, to
+/// the root.
 fn spaces_included(includes: Includes, around: Around<'_>) -> Vec<SpaceId> {
     let mut also = Vec::new();
     if includes.parent {

@@ -1,4 +1,5 @@
-//! Settings of analysis that name files, sets of synonyms and scripts, over a node that has some. Tokens are Elasticsearch 8.19.13's.
+//! Settings of analysis that name files, sets of synonyms and scripts, over a node that has some. Tokens are
+//! Elasticsearch 8.19.13's.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Tokenizers, filters and analyzers against what Elasticsearch 8.19.13 answered to `_analyze` (`tests/peers/analysis/record`).
+//! Tokenizers, filters and analyzers against what Elasticsearch 8.19.13 answered to `_analyze`
+//! (`tests/peers/analysis/record`).
 
 use limber_mapping::analysis::{AnalyzerParts, Analyzers, type_names};
 use serde_json::{Map, Value, json};

@@ -94,8 +94,8 @@ fn dynamic_fields_are_proposed() {
     );
 }
 
-/// A document that was acknowledged under an earlier state of a mapping is read under every later one: what the later one refuses
-/// is left out, and nothing else.
+/// A document that was acknowledged under an earlier state of a mapping is read under every later one: what
+/// the later one refuses is left out, and nothing else.
 #[test]
 fn an_acknowledged_document_is_never_refused() {
     let source = br#"{"n": "no number", "list": [1, "x", 3], "o": "no object", "unknown": 7, "a.b": 1, "k": "kept",

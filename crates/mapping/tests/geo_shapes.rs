@@ -1,4 +1,5 @@
-//! Every notation of a `geo_shape`, against what OpenSearch 3.8.0 made of it (no Elasticsearch at hand has the type).
+//! Every notation of a `geo_shape`, against what OpenSearch 3.8.0 made of it (no Elasticsearch at hand has
+//! the type).
 
 use limber_mapping::document::{Parsed, Scratch, parse};
 use limber_mapping::testing::RecordingSink;

@@ -1,4 +1,5 @@
-//! Mappings that Elasticsearch 8.19.13 was sent, and those of fields with scripts that 9.4.3 was sent: what it stored, or why it refused.
+//! Mappings that Elasticsearch 8.19.13 was sent, and those of fields with scripts that 9.4.3 was sent: what
+//! it stored, or why it refused.
 
 use limber_mapping::{Mapping, MappingSettings};
 use serde_json::Value;

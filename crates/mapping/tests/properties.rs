@@ -134,7 +134,8 @@ proptest! {
         prop_assert!(outcome.is_err());
     }
 
-    /// Whatever the bytes are, the walker takes exactly what is JSON without duplicate keys, and never panics.
+    /// Whatever the bytes are, the walker takes exactly what is JSON without duplicate keys, and never
+    /// panics.
     #[test]
     fn spoilt_documents_are_judged_like_serde_json(value in document(), seed in any::<u64>(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let mut source = dressed(&value, seed).into_bytes();
@@ -143,7 +144,8 @@ proptest! {
         let outcome = parse(&mapping(), &source, &mut Scratch::new(), &mut NullSink::default());
         match serde_json::from_slice::<Value>(&source) {
             Err(error) => {
-                // Half a surrogate pair is taken, as Elasticsearch does; numbers out of range are text to a keyword.
+                // Half a surrogate pair is taken, as Elasticsearch does; numbers out of range are text to a
+                // keyword.
                 let text = error.to_string();
                 let is_ours = ["surrogate", "out of range", "unexpected end of hex escape"].iter().any(|word| text.contains(word));
                 prop_assert!(outcome.is_err() || is_ours, "{} {}", text, String::from_utf8_lossy(&source));

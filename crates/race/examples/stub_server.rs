@@ -1,7 +1,8 @@
 //! A server that does nothing as fast as it can, to measure load generators with.
 //!
-//! It answers every search with the same few bytes and every bulk with an item for each two lines, as long as Elasticsearch's,
-//! and says what `limber race` and `esrally` ask around a race. One thread, one runtime: give it a core of its own.
+//! It answers every search with the same few bytes and every bulk with an item for each two lines, as long as
+//! Elasticsearch's, and says what `limber race` and `esrally` ask around a race. One thread, one runtime:
+//! give it a core of its own.
 //!
 //! `cargo run --release -p limber-race --example stub_server -- 127.0.0.1:19200`
 

@@ -4,10 +4,12 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 
-/// Reads `key:value,key2:value2`, a JSON object, or the name of a `.json` file (`esrally/utils/opts.py`, `to_dict`).
+/// Reads `key:value,key2:value2`, a JSON object, or the name of a `.json` file (`esrally/utils/opts.py`,
+/// `to_dict`).
 ///
-/// In the list form a value is a string when it is quoted with `'`, else an integer, a float, `true`/`false`, `none`, or a plain string.
-/// The same form serves `--user-tags`, `--client-options` and `--telemetry-params`.
+/// In the list form a value is a string when it is quoted with `'`, else an integer, a float, `true`/`false`,
+/// `none`, or a plain string. The same form serves `--user-tags`, `--client-options` and
+/// `--telemetry-params`.
 ///
 /// # Errors
 /// When it is neither, or the file cannot be read.

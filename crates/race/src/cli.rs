@@ -103,8 +103,8 @@ pub enum ListFormat {
 
 /// Race a server: run a track's tasks against it and report how it did
 ///
-/// Without --target-hosts a server is started for the race on a free local port, with a temporary data folder.
-/// Tracks are Rally's: the same files, words and figures.
+/// Without --target-hosts a server is started for the race on a free local port, with a temporary data
+/// folder. Tracks are Rally's: the same files, words and figures.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   limber race                                       the built-in server and track
@@ -122,7 +122,8 @@ pub struct RaceCommand {
     pub track: TrackArguments,
     #[command(flatten)]
     pub(crate) hosts: HostArguments,
-    /// Your own documents for the built-in track: an access log (common or combined format, also .gz) or NDJSON
+    /// Your own documents for the built-in track: an access log (common or combined format, also .gz) or
+    /// NDJSON
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
     /// Check that the track runs: few documents, few iterations, no figures worth keeping
@@ -152,7 +153,8 @@ pub struct RaceCommand {
     /// Rows that the report shows
     #[arg(long, value_enum, default_value = "available")]
     pub show_in_report: ShowArgument,
-    /// Check everything that can be checked without a server and documents, print the schedule, and send nothing
+    /// Check everything that can be checked without a server and documents, print the schedule, and send
+    /// nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Show no progress
@@ -242,14 +244,16 @@ impl RaceCommand {
         let race_folder = store.race_folder(&race_id)?;
         self.check_outputs(&store, &race_id)?;
         let user_tags = self.user_tags.as_deref().map_or_else(|| Ok(Params::new()), parse)?;
-        // A track that does not load should not wait for a server first, unless the server's version chooses it.
+        // A track that does not load should not wait for a server first, unless the server's version chooses
+        // it.
         if track.distribution_version.is_some() || !matches!(track.source, TrackSource::Repository { .. }) {
             load::read(&track)?;
         }
 
         // A page that cannot be shown should not wait for a server first.
         let page = self.live.page()?;
-        // From here on there may be a server and its temporary folder, which an interrupt must not leave behind.
+        // From here on there may be a server and its temporary folder, which an interrupt must not leave
+        // behind.
         let is_cancelled = cancel_on_interrupt();
         // A series starts a server of its own for each race.
         let is_series = self.series.is_asked();
@@ -306,7 +310,8 @@ impl RaceCommand {
         Ok(())
     }
 
-    /// Checks everything that can be checked without a server and documents, and prints the schedule (`--dry-run`).
+    /// Checks everything that can be checked without a server and documents, and prints the schedule
+    /// (`--dry-run`).
     ///
     /// # Errors
     /// What would stop the race before its first request.
@@ -487,8 +492,9 @@ impl InfoCommand {
 
 /// Compare stored races: two as Rally does, or several a side with statistics
 ///
-/// With one race a side the table is Rally's: what differs, not whether it means anything. With several a side (of limber race --repeat)
-/// every metric gets a verdict (better, worse, no difference shown) from an exact rank test.
+/// With one race a side the table is Rally's: what differs, not whether it means anything. With several a
+/// side (of limber race --repeat) every metric gets a verdict (better, worse, no difference shown) from an
+/// exact rank test.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = comparison::EXAMPLES)]
 pub struct CompareCommand {
@@ -496,7 +502,8 @@ pub struct CompareCommand {
     pub(crate) sides: comparison::ComparisonArguments,
     #[command(flatten)]
     pub(crate) report: ReportArguments,
-    /// Draw the comparison as one HTML file too: of several races a side with the verdicts and their intervals
+    /// Draw the comparison as one HTML file too: of several races a side with the verdicts and their
+    /// intervals
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Whether the comparison goes into the report file too

@@ -1,7 +1,7 @@
 //! "Would this race run, and what would it do?": `limber race --dry-run`.
 //!
-//! Everything that happens before the first request: templates rendered, the track checked, every task of the challenge planned with its
-//! parameters. No server is asked and no document is read or fetched.
+//! Everything that happens before the first request: templates rendered, the track checked, every task of the
+//! challenge planned with its parameters. No server is asked and no document is read or fetched.
 
 use std::io::{self, Write};
 

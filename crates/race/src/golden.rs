@@ -1,4 +1,5 @@
-//! What is printed here equals, byte for byte, what Rally 2.13 prints for the same races (fixtures by `golden/make.py`).
+//! What is printed here equals, byte for byte, what Rally 2.13 prints for the same races (fixtures by
+//! `golden/make.py`).
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,10 @@
 //! The race tool: tracks to numbers.
 //!
-//! Question answered: "here is a Rally track and a server's address; how fast is it, and is the difference real?"
+//! Question answered: "here is a Rally track and a server's address; how fast is it, and is the difference
+//! real?"
 //!
-//! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server alike.
+//! **Invariant**: this crate talks HTTP only. It does not depend on the engine, so it treats every server
+//! alike.
 
 #![deny(missing_docs)]
 

@@ -13,7 +13,8 @@ pub(crate) fn end(process_id: u32, patience: Duration, mut has_ended: impl FnMut
             return;
         }
         if let Ok(id) = libc::pid_t::try_from(process_id) {
-            // SAFETY: a plain system call with numbers; what it cannot reach it reports, and the loop below finds out.
+            // SAFETY: a plain system call with numbers; what it cannot reach it reports, and the loop below
+            // finds out.
             unsafe { libc::kill(id, signal) };
         }
         let started = Instant::now();

@@ -1,7 +1,7 @@
 //! Which media types does this server understand?
 //!
-//! `esrally` sends Elasticsearch's vendored types with the major version to be compatible with; OpenSearch and Elasticsearch
-//! before 8 refuse them and get plain JSON.
+//! `esrally` sends Elasticsearch's vendored types with the major version to be compatible with; OpenSearch
+//! and Elasticsearch before 8 refuse them and get plain JSON.
 
 use serde_json::Value;
 

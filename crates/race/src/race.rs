@@ -1,6 +1,7 @@
 //! "Here is a track and a server; race it, and keep what came out."
 //!
-//! [`run`] conducts one race from the track's files to the stored `race.json`, in five phases: connect, load, plan, drive, keep.
+//! [`run`] conducts one race from the track's files to the stored `race.json`, in five phases: connect, load,
+//! plan, drive, keep.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -64,7 +65,8 @@ pub(crate) struct RaceConfig {
 }
 
 impl RaceConfig {
-    /// A race with the defaults of the command, on a server that was already running; its hosts are still to be given.
+    /// A race with the defaults of the command, on a server that was already running; its hosts are still to
+    /// be given.
     pub(crate) fn new(track: TrackSpec, store: RaceStore, race_id: String) -> RaceConfig {
         RaceConfig {
             track,
@@ -195,7 +197,8 @@ struct Planned<'t> {
     timestamp: String,
 }
 
-/// Plans every task, so that a track that cannot run is refused whole; starts what looks on, and tells what is raced.
+/// Plans every task, so that a track that cannot run is refused whole; starts what looks on, and tells what
+/// is raced.
 fn plan<'t>(
     config: &RaceConfig,
     connected: &mut Connected,

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::model::Params;
 
-/// One finished request, as Rally's sampler records it (`driver.py`, `Sample`). All times count from the step's start.
+/// One finished request, as Rally's sampler records it (`driver.py`, `Sample`). All times count from the
+/// step's start.
 #[derive(Debug)]
 pub(crate) struct Sample {
     /// Index of the task within the step.
@@ -22,7 +23,8 @@ pub(crate) struct Sample {
     pub processing_time: Duration,
     /// How long after it was due the request left; `None` for unthrottled ones.
     pub send_delay: Option<Duration>,
-    /// How long after the client could and should have sent it the request left: the load generator's own time.
+    /// How long after the client could and should have sent it the request left: the load generator's own
+    /// time.
     pub own_delay: Duration,
     /// The server's own time (`took`), where the answer tells it.
     pub took: Option<Duration>,
@@ -41,10 +43,11 @@ pub(crate) struct Sample {
 /// What few operations tell beside their weight.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Details {
-    /// Rally's request meta data without `success` and what an error says. Operations whose requests are many give it only
-    /// when asked to (`Plan::keeps_meta`, `detailed-results`).
+    /// Rally's request meta data without `success` and what an error says. Operations whose requests are many
+    /// give it only when asked to (`Plan::keeps_meta`, `detailed-results`).
     pub meta: Params,
-    /// The operation's own throughput in units a second, for which nothing is computed from weights and times then.
+    /// The operation's own throughput in units a second, for which nothing is computed from weights and times
+    /// then.
     pub throughput: Option<f64>,
     /// The timed requests inside of a `composite`, in the order in which Rally lists them.
     pub dependent: Vec<DependentTiming>,

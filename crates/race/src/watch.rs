@@ -25,7 +25,8 @@ pub(crate) struct WatchConfig {
     pub other_clusters: Vec<ClusterTarget>,
     pub telemetry: WatchPlan,
     pub reporting: Reporting,
-    /// Process of the JVM that was started for the race, with the options of [`crate::drive::telemetry::watch::jvm_options`].
+    /// Process of the JVM that was started for the race, with the options of
+    /// [`crate::drive::telemetry::watch::jvm_options`].
     pub jvm: Option<u32>,
     /// Clusters are taken to be up; what they do not say is left open.
     pub skips_rest_api_check: bool,
@@ -132,7 +133,8 @@ impl Watch {
         self.sampling.take().map(Sampling::finish).unwrap_or_default()
     }
 
-    /// Writes what statistics brought and keeps the files; `told` gets what to say about them. The race is stored already.
+    /// Writes what statistics brought and keeps the files; `told` gets what to say about them. The race is
+    /// stored already.
     pub(crate) fn keep(self, race: &Race, system: &SystemMetrics, told: &mut dyn FnMut(Kept)) {
         let Watch { writer, folder, context, reporting, datastore, meta, .. } = self;
         if reporting.wants_metrics() {

@@ -71,7 +71,8 @@ pub enum Origin {
 pub struct Falloff {
     /// Where the curve is 1.
     pub origin: Origin,
-    /// Up to this distance from the origin it stays 1: in the unit of the numbers, in milliseconds, or in metres.
+    /// Up to this distance from the origin it stays 1: in the unit of the numbers, in milliseconds, or in
+    /// metres.
     pub offset: f64,
     /// How it falls from there on.
     pub curve: Curve,
@@ -108,7 +109,8 @@ impl Falloff {
         }
     }
 
-    /// The values of the number of `least..=most` that is nearest to the origin, and of the one that is furthest from it.
+    /// The values of the number of `least..=most` that is nearest to the origin, and of the one that is
+    /// furthest from it.
     pub fn most_and_least(&self, least: f64, most: f64) -> (f64, f64) {
         match self.origin {
             Origin::Number(origin) => {

@@ -68,11 +68,12 @@ pub trait FieldValues {
     /// Stored numbers of all documents of the batch where each has exactly one.
     fn aligned(&self) -> Option<&[i64]>;
 
-    /// A number for the value of each document of the batch, equal for equal values, where each has exactly one and they are texts of few
-    /// kinds.
+    /// A number for the value of each document of the batch, equal for equal values, where each has exactly
+    /// one and they are texts of few kinds.
     fn kinds(&self) -> Option<&[u32]>;
 
-    /// Whether the value of each document of the batch is this text, where each has exactly one and they are texts.
+    /// Whether the value of each document of the batch is this text, where each has exactly one and they are
+    /// texts.
     fn are_text(&self, text: &str) -> Option<Vec<bool>>;
 
     /// What lies around the shapes of a document.

@@ -1,4 +1,5 @@
-//! What scripts may not do, and what the languages give without documents. Answers over documents are in `tests/scores.rs`.
+//! What scripts may not do, and what the languages give without documents. Answers over documents are in
+//! `tests/scores.rs`.
 
 use limber_mapping::{ErrorClass, RequestError};
 use serde_json::{Map, Value as Json, json};
@@ -49,7 +50,8 @@ fn loops_recursion_and_growth_are_limited() {
     }
 }
 
-/// Java's `String#indexOf(String, int)` and `#lastIndexOf(String, int)`: places are clamped to the text, never refused.
+/// Java's `String#indexOf(String, int)` and `#lastIndexOf(String, int)`: places are clamped to the text,
+/// never refused.
 #[test]
 fn texts_are_looked_for_from_a_place() {
     for (source, expected) in [
@@ -84,8 +86,8 @@ fn deep_and_long_sources_are_refused() {
     }
 }
 
-/// What holds itself, or is shared so often that walking it would never end, and what is nested so deep that dropping it would need
-/// a deep stack.
+/// What holds itself, or is shared so often that walking it would never end, and what is nested so deep that
+/// dropping it would need a deep stack.
 #[test]
 fn knots_do_no_harm() {
     for (source, expected) in [
@@ -206,7 +208,8 @@ fn an_update_changes_the_source() {
     assert!(update("doc['n'].value").is_err(), "no documents here");
 }
 
-/// What Elasticsearch 9.4.3 gave for regular expressions; patterns that do not compile and those that take too long have our own words.
+/// What Elasticsearch 9.4.3 gave for regular expressions; patterns that do not compile and those that take
+/// too long have our own words.
 #[test]
 fn regular_expressions_as_recorded() {
     let mut wrong = Vec::new();

@@ -1,6 +1,7 @@
 //! Cost of aggregations per document: `cargo run --release -p limber-search --example aggregations`.
 //!
-//! One segment of documents like those of Rally's `http_logs`, one every few seconds; all aggregations run on one thread.
+//! One segment of documents like those of Rally's `http_logs`, one every few seconds; all aggregations run on
+//! one thread.
 
 use std::sync::Arc;
 use std::time::Instant;

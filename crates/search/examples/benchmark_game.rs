@@ -1,13 +1,16 @@
-//! An engine for the public search benchmark game (`quickwit-oss/search-benchmark-game`): one thread, no HTTP.
+//! An engine for the public search benchmark game (`quickwit-oss/search-benchmark-game`): one thread, no
+//! HTTP.
 //!
 //! ```text
 //! benchmark_game index FOLDER < corpus.ndjson     lines of {"id", "text", "sort_field"}: one segment
 //! benchmark_game serve FOLDER                     lines of COLLECTOR, tab, query on standard input; a line each on standard output
 //! ```
 //!
-//! Collectors are those of the game: `COUNT`, `TOP_k`, `TOP_k_COUNT`, `TOP_k_FF` (by `sort_field`, descending); queries are in Lucene's syntax.
-//! `UNSUPPORTED` answers any other. Two are added: `TOP_k_SOME` counts hits up to 10,000, as Elasticsearch does by default, and `AGREE_k` answers 1 where the `k` best documents and their scores are the same whether or not
-//! hits are counted, which is to say with and without leaving out what cannot compete.
+//! Collectors are those of the game: `COUNT`, `TOP_k`, `TOP_k_COUNT`, `TOP_k_FF` (by `sort_field`,
+//! descending); queries are in Lucene's syntax. `UNSUPPORTED` answers any other. Two are added: `TOP_k_SOME`
+//! counts hits up to 10,000, as Elasticsearch does by default, and `AGREE_k` answers 1 where the `k` best
+//! documents and their scores are the same whether or not hits are counted, which is to say with and without
+//! leaving out what cannot compete.
 //!
 //! `bench/game/run` runs it beside tantivy and Lucene.
 

@@ -85,7 +85,8 @@ pub struct ShardSnapshot {
     pub caches: Option<ShardCaches>,
     /// `Some`: the documents are nested ones.
     pub nested: Option<NestedScope>,
-    /// Somebody may not see all documents: what is hidden is deleted here, and values that no document left has must not be told of.
+    /// Somebody may not see all documents: what is hidden is deleted here, and values that no document left
+    /// has must not be told of.
     pub hides_documents: bool,
 }
 
@@ -94,7 +95,8 @@ pub struct ShardSnapshot {
 pub struct NestedScope {
     /// The nested object whose documents they are.
     pub nested: Arc<Nested>,
-    /// The segments of the documents around all of them; the snapshot's own are their parts, in the same order.
+    /// The segments of the documents around all of them; the snapshot's own are their parts, in the same
+    /// order.
     pub whole: Arc<[SegmentView]>,
 }
 
@@ -121,8 +123,8 @@ impl ShardSnapshot {
         first_docs.collect()
     }
 
-    /// Whether every file of its segments could be read wherever it was read so far. Asked before anything is shown that was read from them:
-    /// where a page cannot be read, zeros are ([`limber_store::mapped`]).
+    /// Whether every file of its segments could be read wherever it was read so far. Asked before anything is
+    /// shown that was read from them: where a page cannot be read, zeros are ([`limber_store::mapped`]).
     #[inline]
     pub fn intact(&self) -> limber_segment::Result<()> {
         self.segments.iter().try_for_each(|view| view.segment.intact())
@@ -192,13 +194,15 @@ pub struct SearchContext {
     pub max_buckets: u32,
     /// `search.allow_expensive_queries`.
     pub allow_expensive_queries: bool,
-    /// `search.default_allow_partial_results`: what a search answers without the shards that failed, where it does not say itself.
+    /// `search.default_allow_partial_results`: what a search answers without the shards that failed, where it
+    /// does not say itself.
     pub allows_partial: bool,
     /// The node's id, for `_shards.failures` and `_explanation`.
     pub node_id: Arc<str>,
     /// Whether what queries and aggregations cost is measured (`profile`).
     pub profiles: bool,
-    /// The shards whose terms are counted for scores (`dfs_query_then_fetch`); `None`: those of each shard for itself.
+    /// The shards whose terms are counted for scores (`dfs_query_then_fetch`); `None`: those of each shard
+    /// for itself.
     pub statistics: Option<Arc<[ShardSnapshot]>>,
     /// Who helps with the shards; `None`: they are searched one after the other.
     pub workers: Option<Arc<Workers>>,
@@ -224,7 +228,8 @@ impl SearchContext {
         }
     }
 
-    /// The request as its threads know it; part of the one that the thread works for already, if there is one whose memory is counted.
+    /// The request as its threads know it; part of the one that the thread works for already, if there is one
+    /// whose memory is counted.
     pub fn work(&self) -> Work {
         let meter = Work::current().and_then(|work| work.meter);
         let meter = meter.unwrap_or_else(|| Arc::new(self.ledger.request.meter()));

@@ -35,7 +35,8 @@ pub enum Error {
         /// What went wrong on each of them.
         failures: Vec<ShardFailure>,
     },
-    /// A document that a query names cannot be had: the fault of the request as a whole, whichever shard was the first to need it.
+    /// A document that a query names cannot be had: the fault of the request as a whole, whichever shard was
+    /// the first to need it.
     #[error(transparent)]
     Lookup(RequestError),
     /// The task was cancelled while it ran.
@@ -88,13 +89,15 @@ impl From<Stop> for Error {
     }
 }
 
-/// Asked by what comes after the search for documents: whether the request was cancelled, or holds more memory than there is for it.
+/// Asked by what comes after the search for documents: whether the request was cancelled, or holds more
+/// memory than there is for it.
 pub(crate) fn check_request() -> Result<()> {
     Ok(limber_work::check_beyond_deadline()?)
 }
 
 impl Error {
-    /// The error as one [`RequestError`], whatever its origin; `search_phase_execution_exception` carries `failed_shards`.
+    /// The error as one [`RequestError`], whatever its origin; `search_phase_execution_exception` carries
+    /// `failed_shards`.
     pub fn to_request_error(&self) -> RequestError {
         match self {
             Error::Request(error) | Error::Lookup(error) => error.clone(),
@@ -170,7 +173,8 @@ fn store_error(error: &limber_store::Error) -> RequestError {
     }
 }
 
-/// Exceptions of the Java library rather than of Elasticsearch; Elasticsearch wraps them once more when it names a root cause.
+/// Exceptions of the Java library rather than of Elasticsearch; Elasticsearch wraps them once more when it
+/// names a root cause.
 fn is_foreign(kind: &str) -> bool {
     matches!(
         kind,
@@ -222,7 +226,8 @@ fn shards_failed(phase: &'static str, reason: impl Into<String>, failures: &[Sha
         .with("failed_shards", shards)
 }
 
-/// `SearchPhaseExecutionException`: the first failure's root cause is repeated unless it is that failure itself.
+/// `SearchPhaseExecutionException`: the first failure's root cause is repeated unless it is that failure
+/// itself.
 fn all_shards_failed(phase: &'static str, failures: &[ShardFailure]) -> RequestError {
     let mut error = shards_failed(phase, "all shards failed", failures);
     if let Some(first) = failures.first() {

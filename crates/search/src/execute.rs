@@ -28,10 +28,12 @@ use crate::{fetch, fusion, profile, suggest};
 
 /// Searches all shards and fetches the winners.
 ///
-/// A shard that fails, in whichever phase, is reported in `_shards.failures` while others succeed; its hits are left out.
+/// A shard that fails, in whichever phase, is reported in `_shards.failures` while others succeed; its hits
+/// are left out.
 ///
 /// # Errors
-/// The request's fault as a whole, every shard failed (one, where `allow_partial_search_results` is off), or cancelled.
+/// The request's fault as a whole, every shard failed (one, where `allow_partial_search_results` is off), or
+/// cancelled.
 pub fn execute(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -46,8 +48,8 @@ pub fn execute(
 }
 
 /// One page of a scroll: the first without a cursor, the next ones with the cursor of the page before
-/// ([`SearchResponse::cursor`]; its absence says that the page was the last). Pages come in the request's order; `_doc` is the cheapest,
-/// as a page then starts where the last one ended.
+/// ([`SearchResponse::cursor`]; its absence says that the page was the last). Pages come in the request's
+/// order; `_doc` is the cheapest, as a page then starts where the last one ended.
 pub fn execute_page(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -258,7 +260,8 @@ fn run_entered(
     Ok(response)
 }
 
-/// A file that turned out to be unreadable after its shard had answered takes the whole answer with it: parts of it are everywhere.
+/// A file that turned out to be unreadable after its shard had answered takes the whole answer with it: parts
+/// of it are everywhere.
 fn check_intact(answered: &[&ShardSnapshot], context: &SearchContext) -> Result<()> {
     let of_shard = |shard: &&ShardSnapshot| Some(failure(shard, &shard.intact().err()?.into(), context));
     let failures: Vec<_> = answered.iter().filter_map(of_shard).collect();
@@ -268,8 +271,8 @@ fn check_intact(answered: &[&ShardSnapshot], context: &SearchContext) -> Result<
     }
 }
 
-/// For each shard whether it is known that nothing in it matches; empty where that was not asked. One stays where aggregations need it to
-/// say what they are. Source: `CanMatchPreFilterSearchPhase`.
+/// For each shard whether it is known that nothing in it matches; empty where that was not asked. One stays
+/// where aggregations need it to say what they are. Source: `CanMatchPreFilterSearchPhase`.
 fn skipped_shards(
     shards: &[ShardSnapshot],
     request: &SearchRequest,
@@ -380,7 +383,7 @@ fn reduce(
         TrackTotalHits::UpTo(_) => Some(TotalHits { value: counted, is_lower_bound }),
     };
     let max_score = match request.is_by_score() {
-        // No shard at all, or none that could match: Elasticsearch's empty response, whose score is a plain 0.
+        // No shard at all, or none that could match: Elasticsearch's empty response, whose score is 0.
         _ if found.is_empty() && (shard_count == 0 || request.sort.is_empty()) => Some(0.0),
         true if request.size() > 0 => best.map(|hit| match hit.keys.first() {
             Some(SortKey::Score(score)) => *score,

@@ -7,7 +7,8 @@ use limber_mapping::{ErrorClass, RequestError};
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::{Error, Result, ShardFailure};
 
-/// The failures of a search's shards so far, each with the number of its shard. A shard fails once: no later phase asks it again.
+/// The failures of a search's shards so far, each with the number of its shard. A shard fails once: no later
+/// phase asks it again.
 #[derive(Debug, Default)]
 pub(crate) struct Failures(Vec<(usize, ShardFailure)>);
 

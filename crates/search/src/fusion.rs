@@ -1,7 +1,8 @@
 //! Reciprocal rank fusion: "which hits are near the top of several rankings?"
 //!
-//! A hit scores the sum of 1 / (rank constant + place) over the rankings in whose window it is. Source: Cormack, Clarke and Büttcher,
-//! "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods", 2009; Elasticsearch's `RRFRankDoc`.
+//! A hit scores the sum of 1 / (rank constant + place) over the rankings in whose window it is. Source:
+//! Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning
+//! methods", 2009; Elasticsearch's `RRFRankDoc`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use crate::error::Result;
 use crate::request::{Fusion, SearchRequest};
 use crate::response::{SearchHit, SearchResponse};
 
-/// The answer of a search whose hits several rankings name. Totals and aggregations are of whatever one of them finds.
+/// The answer of a search whose hits several rankings name. Totals and aggregations are of whatever one of
+/// them finds.
 ///
 /// # Errors
 /// Those of `execute`, which answers one search.

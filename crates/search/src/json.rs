@@ -1,11 +1,13 @@
-//! Leaves of a request body: "what number, boolean or text is this JSON value, as Elasticsearch's parser coerces it?"
+//! Leaves of a request body: "what number, boolean or text is this JSON value, as Elasticsearch's parser
+//! coerces it?"
 
 use limber_mapping::RequestError;
 pub use limber_mapping::token;
 use limber_text::time_value::TimeValue;
 use serde_json::Value;
 
-/// Deepest nesting of `{` and `[` that a request body may have; deeper ones are refused before anything recurses over them.
+/// Deepest nesting of `{` and `[` that a request body may have; deeper ones are refused before anything
+/// recurses over them.
 pub const JSON_DEPTH_MAX: usize = 500;
 
 /// `Unknown key for a START_OBJECT in [key].`
@@ -97,7 +99,8 @@ fn not_numeric(value: &Value) -> RequestError {
     RequestError::bad_request("x_content_parse_exception", reason)
 }
 
-/// An option's value that must be a string, number or boolean: `[match] unknown token [START_ARRAY] after [boost]`.
+/// An option's value that must be a string, number or boolean:
+/// `[match] unknown token [START_ARRAY] after [boost]`.
 pub fn check_scalar(query: &str, option: &str, value: &Value) -> Result<(), RequestError> {
     match value {
         Value::Null | Value::Array(_) | Value::Object(_) => {

@@ -14,7 +14,8 @@ use crate::request::read_query;
 /// Documents that are looked at together, between two looks whether anybody still waits.
 const DOCS_AT_ONCE: u32 = 64 << 10;
 
-/// `shard` with the documents that match `query` alone. Nothing of it is kept in caches, which know nothing of who asks.
+/// `shard` with the documents that match `query` alone. Nothing of it is kept in caches, which know nothing
+/// of who asks.
 ///
 /// # Errors
 /// The query does not parse, or cannot be bound to the shard: nothing is shown then.

@@ -32,7 +32,8 @@ impl Mode {
         }
     }
 
-    /// The one number out of several, ascending; at least one. Source: Elasticsearch's `MultiValueMode` on doubles.
+    /// The one number out of several, ascending; at least one. Source: Elasticsearch's `MultiValueMode` on
+    /// doubles.
     pub(crate) fn pick(self, values: &[f64]) -> f64 {
         let count = values.len();
         match self {

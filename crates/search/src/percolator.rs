@@ -12,7 +12,8 @@ use crate::query::specialized::percolate::{CANDIDATE, IN_SOURCE, MATCHES, QUERY,
 use crate::query::{RequiredTerms, bind_to_mapped};
 use crate::request::read_query;
 
-/// Feeds what the queries of a document are found by. `shard`: mapping and scripts alone are asked. `source`: JSON that the mapping took.
+/// Feeds what the queries of a document are found by. `shard`: mapping and scripts alone are asked. `source`:
+/// JSON that the mapping took.
 ///
 /// # Errors
 /// A query that cannot be read or bound, in Elasticsearch's words; several queries in one document.

@@ -152,8 +152,8 @@ impl QueryPhase<'_> {
         bound_search::sorts_of(self.request, needs_keys, &self.shards[number], place, self.context)
     }
 
-    /// The shards in the order in which they are searched: those that hold the best sort keys first, so that little is left to look for
-    /// in the others.
+    /// The shards in the order in which they are searched: those that hold the best sort keys first, so that
+    /// little is left to look for in the others.
     fn visiting_order(&self) -> Vec<Visit> {
         let shards = self.shards;
         let natural = || (0..shards.len()).map(|number| Visit { number, sorts: None }).collect();
@@ -186,7 +186,8 @@ impl QueryPhase<'_> {
         }
     }
 
-    /// Searches a shard and aggregates over all its hits, or finds in the request cache what came out of that.
+    /// Searches a shard and aggregates over all its hits, or finds in the request cache what came out of
+    /// that.
     fn ask(&self, visit: &Visit, before: Before) -> Result<(ShardHits, Option<Aggregated>)> {
         let (snapshot, place) = (&self.shards[visit.number], self.place_of(visit.number));
         let kept = match self.cursor.is_none() && !self.is_scroll {
@@ -308,8 +309,8 @@ impl QueryPhase<'_> {
         };
         let after: After = match (self.cursor, &request.search_after) {
             (Some(cursor), _) => {
-                // Equal keys come in the order of shards, then of documents: those of earlier shards were all on the pages before, none
-                // of those of later ones was.
+                // Equal keys come in the order of shards, then of documents: those of earlier shards were all
+                // on the pages before, none of those of later ones was.
                 let tie = match visit.number.cmp(&cursor.shard) {
                     Ordering::Less => Tie::Seen,
                     Ordering::Equal => Tie::SeenUpTo(cursor.shard_doc),
@@ -400,7 +401,8 @@ pub(crate) fn collected_hits(request: &SearchRequest) -> u64 {
     if wanted == 0 { 0 } else { windows.fold(wanted, u64::max) }
 }
 
-/// Of a `search_after` whose search is sorted by nothing but its score, the best first: Elasticsearch makes no sort of that.
+/// Of a `search_after` whose search is sorted by nothing but its score, the best first: Elasticsearch makes
+/// no sort of that.
 fn no_sort() -> RequestError {
     RequestError::illegal_argument("Sort must contain at least one field.")
 }

@@ -26,7 +26,8 @@ impl BoundRescore {
     /// Those of a request, in their order.
     ///
     /// # Errors
-    /// Hits that do not come by score alone; a window beyond `index.max_rescore_window`; what is wrong with a query.
+    /// Hits that do not come by score alone; a window beyond `index.max_rescore_window`; what is wrong with a
+    /// query.
     pub fn bind_all(
         request: &SearchRequest,
         shard: &ShardSnapshot,
@@ -59,7 +60,8 @@ impl BoundRescore {
         Ok(bound)
     }
 
-    /// Changes scores and order of hits that come by score. Those beyond the window are taken for hits that the second query does not match.
+    /// Changes scores and order of hits that come by score. Those beyond the window are taken for hits that
+    /// the second query does not match.
     pub fn rescore(&self, shard: &ShardSnapshot, hits: &mut [Hit], context: &SearchContext) -> Result<()> {
         let (window, rest) = hits.split_at_mut(self.window.min(hits.len()));
         let second = self.second_scores(shard, window, context)?;

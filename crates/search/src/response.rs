@@ -116,7 +116,8 @@ pub struct SearchHit {
     pub joined: PendingJoins,
 }
 
-/// The other sides of joins that are to be shown with a hit, each as only its query knows it, and the parent that the hit names.
+/// The other sides of joins that are to be shown with a hit, each as only its query knows it, and the parent
+/// that the hit names.
 #[derive(Debug, Clone, Default)]
 pub struct PendingJoins(pub(crate) Vec<(Arc<dyn Any + Send + Sync>, Option<String>)>);
 
@@ -237,7 +238,8 @@ impl SearchResponse {
 }
 
 impl SearchHit {
-    /// Of a hit beside its source: names, sort values, and the same as text in the answer. Sources are there twice too.
+    /// Of a hit beside its source: names, sort values, and the same as text in the answer. Sources are there
+    /// twice too.
     pub(crate) const HIT_BYTES: u64 = size_of::<SearchHit>() as u64 + 512;
 
     /// Bytes of its source and of those of its inner hits.

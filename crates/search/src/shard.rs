@@ -1,7 +1,7 @@
 //! The query phase on one shard: "how many hits are there, and which are the best?"
 //!
-//! A search is bound ([`plan`]), run over the segments window by window ([`run`]), in parts where threads are idle ([`parts`]), and keeps the
-//! best hits ([`top`]). Aggregations are fed beside it ([`sink`]).
+//! A search is bound ([`plan`]), run over the segments window by window ([`run`]), in parts where threads are
+//! idle ([`parts`]), and keeps the best hits ([`top`]). Aggregations are fed beside it ([`sink`]).
 
 mod parts;
 mod plan;
@@ -122,8 +122,9 @@ struct Fed {
     timed_out: bool,
 }
 
-/// Feeds the sink alone. Aggregations see all documents and hits are the best of them: where documents are found quickly, two searches, each
-/// in its fastest way, take less than one that has to do both for every document.
+/// Feeds the sink alone. Aggregations see all documents and hits are the best of them: where documents are
+/// found quickly, two searches, each in its fastest way, take less than one that has to do both for every
+/// document.
 fn feed(
     shard: &ShardSnapshot,
     wanted: &ShardRequest<'_>,

@@ -1,7 +1,8 @@
 //! `_termvectors`: "which terms does this document have, where, and how common are they?"
 //!
-//! Terms are made anew from the source, by the analyzers of the fields: nothing of them is kept per document, whatever `term_vector` says. What a
-//! mapping says there decides which fields are shown unasked, and whether their positions and offsets are.
+//! Terms are made anew from the source, by the analyzers of the fields: nothing of them is kept per document,
+//! whatever `term_vector` says. What a mapping says there decides which fields are shown unasked, and whether
+//! their positions and offsets are.
 //!
 //! Source: Elasticsearch's `TermVectorsService`, `TermVectorsFilter`.
 
@@ -282,7 +283,8 @@ impl TermStatistics {
     }
 }
 
-/// The numbers of the terms that pass the filter, with their scores: the frequency in the document times Lucene's classic `idf`.
+/// The numbers of the terms that pass the filter, with their scores: the frequency in the document times
+/// Lucene's classic `idf`.
 fn best(
     filter: &TermFilter,
     terms: &Terms,

@@ -1,7 +1,7 @@
 //! `_terms_enum`: "which terms of a field start like this?", in order, without looking at documents.
 //!
-//! Source: `org.elasticsearch.xpack.core.termsenum.action.TransportTermsEnumAction`. Terms that only deleted documents have are among them until a
-//! merge, as there.
+//! Source: `org.elasticsearch.xpack.core.termsenum.action.TransportTermsEnumAction`. Terms that only deleted
+//! documents have are among them until a merge, as there.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,8 @@ pub struct TermsEnumResponse {
 /// Terms that are read between two looks at the clock.
 const TERMS_BETWEEN_CHECKS: u32 = 1024;
 
-/// The first terms of all shards together. Keyword fields alone have any; others answer none, as unmapped ones do.
+/// The first terms of all shards together. Keyword fields alone have any; others answer none, as unmapped
+/// ones do.
 ///
 /// # Errors
 /// Cancelled, corrupt data or the disk.

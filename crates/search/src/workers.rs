@@ -1,7 +1,8 @@
 //! Threads that search shards of a request beside the one it runs on.
 //!
-//! A request that turns out to be long gets as many of them as processors are idle, so that one client uses the whole machine and many
-//! clients share it as if there were none. Source: Elasticsearch's pool `search_worker`, which parallelises over segments.
+//! A request that turns out to be long gets as many of them as processors are idle, so that one client uses
+//! the whole machine and many clients share it as if there were none. Source: Elasticsearch's pool
+//! `search_worker`, which parallelises over segments.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -61,10 +62,12 @@ impl Drop for OwnClaim<'_> {
 }
 
 impl Workers {
-    /// A request that took less for its first shards goes on alone: waking a thread costs some 10 microseconds.
+    /// A request that took less for its first shards goes on alone: waking a thread costs some 10
+    /// microseconds.
     pub const WORTH_SHARING: Duration = Duration::from_micros(150);
 
-    /// Starts one thread less than there are `processors`. They help requests that last longer than `worth_sharing`.
+    /// Starts one thread less than there are `processors`. They help requests that last longer than
+    /// `worth_sharing`.
     ///
     /// # Errors
     /// The system gives no thread.
@@ -105,8 +108,8 @@ impl Workers {
     }
 }
 
-/// Calls `work` with each number below `count`, in their order on this thread; when that takes long, on idle workers too. After a
-/// `Break` no further call begins. A panic on a worker goes on in the caller.
+/// Calls `work` with each number below `count`, in their order on this thread; when that takes long, on idle
+/// workers too. After a `Break` no further call begins. A panic on a worker goes on in the caller.
 pub(crate) fn for_each(
     workers: Option<&Workers>,
     count: usize,
@@ -150,9 +153,9 @@ pub(crate) fn for_each(
     });
 }
 
-/// Calls `work` on this thread and, when that takes long, on idle workers too; each takes numbers below `count` from the same supply, in
-/// order, until there are none. A worker is told that there are none as soon as more threads search than there are processors. A panic on
-/// a worker goes on in the caller.
+/// Calls `work` on this thread and, when that takes long, on idle workers too; each takes numbers below
+/// `count` from the same supply, in order, until there are none. A worker is told that there are none as soon
+/// as more threads search than there are processors. A panic on a worker goes on in the caller.
 pub(crate) fn share(
     workers: Option<&Workers>,
     count: usize,

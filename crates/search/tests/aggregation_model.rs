@@ -1,4 +1,5 @@
-//! Random aggregations over random documents, deletes and segments, against a naive model that looks at every document.
+//! Random aggregations over random documents, deletes and segments, against a naive model that looks at every
+//! document.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Aggregations against the answers of Elasticsearch 8.19, recorded in `data/aggregations.json`: documents by shard, requests, answers.
+//! Aggregations against the answers of Elasticsearch 8.19, recorded in `data/aggregations.json`: documents by
+//! shard, requests, answers.
 
 mod support;
 

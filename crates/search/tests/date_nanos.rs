@@ -1,5 +1,6 @@
-//! `date_nanos` beside a `date` of the same instants: what works on milliseconds gives the same of both, what works on nanoseconds is that of
-//! a naive model. Segments are large enough for blocks to be skipped and values to be counted in the index.
+//! `date_nanos` beside a `date` of the same instants: what works on milliseconds gives the same of both, what
+//! works on nanoseconds is that of a naive model. Segments are large enough for blocks to be skipped and
+//! values to be counted in the index.
 
 mod support;
 

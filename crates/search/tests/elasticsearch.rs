@@ -1,5 +1,5 @@
-//! Requests and the answers that Elasticsearch 8.19.13 gave to them over the same six documents: hits, totals, scores to the last digit,
-//! sort values, explanations, errors.
+//! Requests and the answers that Elasticsearch 8.19.13 gave to them over the same six documents: hits,
+//! totals, scores to the last digit, sort values, explanations, errors.
 //!
 //! `data/elasticsearch-8.19.13.ndjson` holds one recorded conversation a line.
 
@@ -30,7 +30,8 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("_geo_distance", ""),
     ("?q=", ""),
     ("dfs_query", ""),
-    // Only Elasticsearch 8.15 and later sort integers as 32-bit numbers; ours is the 64-bit missing value of 8.14.
+    // Only Elasticsearch 8.15 and later sort integers as 32-bit numbers; ours is the 64-bit missing value of
+    // 8.14.
     ("{\"sort\":[\"i\"]", ""),
     ("{\"i\":\"desc\"}", ""),
     ("{\"i\":{\"missing\":\"_first\"}}", ""),
@@ -50,7 +51,8 @@ const DIFFERENT: &[(&str, &str)] = &[
     // The text of its own classes.
     ("\"boost\":-1", ""),
     ("\"boost\":\"abc\"", ""),
-    // `rest_total_hits_as_int` renders, and terminates early as Elasticsearch's parameter of that name does not say.
+    // `rest_total_hits_as_int` renders, and terminates early as Elasticsearch's parameter of that name does
+    // not say.
     ("rest_total_hits_as_int", ""),
 ];
 

@@ -1,5 +1,5 @@
-//! Keys of flattened fields beside keyword fields that hold the same values: every answer must be the same, however the documents are
-//! spread over segments.
+//! Keys of flattened fields beside keyword fields that hold the same values: every answer must be the same,
+//! however the documents are spread over segments.
 
 mod support;
 
@@ -7,7 +7,8 @@ use limber_search::{Error, SearchRequest, ShardSnapshot, UrlParameters};
 use serde_json::{Value, json};
 use support::{context, recorded_shards};
 
-/// `plain` and `bare` are keywords with the values of `f.a` and `g.b.c`; other keys lie before, between and behind those in the terms.
+/// `plain` and `bare` are keywords with the values of `f.a` and `g.b.c`; other keys lie before, between and
+/// behind those in the terms.
 fn documents(count: usize) -> (Value, Value) {
     let mapping = json!({"properties": {
         "id": {"type": "integer"}, "f": {"type": "flattened"}, "plain": {"type": "keyword"},

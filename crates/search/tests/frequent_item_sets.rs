@@ -1,5 +1,6 @@
-//! `frequent_item_sets` against a naive model that intersects all documents, and what Elasticsearch's documentation and its REST tests
-//! (`ml/frequent_item_sets_agg.yml`) say of it; no server at hand has the aggregation.
+//! `frequent_item_sets` against a naive model that intersects all documents, and what Elasticsearch's
+//! documentation and its REST tests (`ml/frequent_item_sets_agg.yml`) say of it; no server at hand has the
+//! aggregation.
 
 mod support;
 
@@ -344,7 +345,8 @@ fn what_does_not_fit_is_refused() {
     );
 }
 
-/// 200 documents that each lack one of 200 values have more closed sets than fit: they are cut off by the memory that they take.
+/// 200 documents that each lack one of 200 values have more closed sets than fit: they are cut off by the
+/// memory that they take.
 #[test]
 fn memory_is_charged() {
     let documents: Vec<Value> = (0..200)

@@ -1,4 +1,5 @@
-//! Geo queries, sorts and aggregations against the answers of Elasticsearch 9.4.3 over 211 documents of points.
+//! Geo queries, sorts and aggregations against the answers of Elasticsearch 9.4.3 over 211 documents of
+//! points.
 //!
 //! `data/geo-9.4.3.ndjson` holds one recorded conversation a line.
 

@@ -86,7 +86,8 @@ fn one_failing_shard_leaves_the_others() {
     assert_eq!(order, [("0".to_owned(), 0), ("0".to_owned(), 1), ("1".to_owned(), 0)]);
 }
 
-/// Shards fail when hits of theirs are read, and only then: by values that are longer than their index allows to be highlighted.
+/// Shards fail when hits of theirs are read, and only then: by values that are longer than their index allows
+/// to be highlighted.
 #[test]
 fn a_shard_that_fails_when_hits_are_read_leaves_those_of_others() {
     let mut shards =

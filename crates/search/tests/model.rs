@@ -1,4 +1,5 @@
-//! Random queries over random documents in several segments with deletes, against a model that looks at every document.
+//! Random queries over random documents in several segments with deletes, against a model that looks at every
+//! document.
 
 mod support;
 
@@ -487,7 +488,8 @@ fn collapsed_hits_are_the_best_of_each_group() {
     }
 }
 
-/// Every hit is in exactly one slice, by place, by id and by a number; documents without the number are in none.
+/// Every hit is in exactly one slice, by place, by id and by a number; documents without the number are in
+/// none.
 #[test]
 fn slices_share_out_the_hits() {
     let (_one, first, _) = corpus(5, &[700, 4200]);

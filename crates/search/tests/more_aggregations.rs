@@ -1,5 +1,5 @@
-//! Aggregations against the answers of Elasticsearch 9.4, recorded in `data/aggregations_more.json`: requests and answers with `typed_keys`,
-//! over the documents of `data/aggregations.json`.
+//! Aggregations against the answers of Elasticsearch 9.4, recorded in `data/aggregations_more.json`: requests
+//! and answers with `typed_keys`, over the documents of `data/aggregations.json`.
 
 mod support;
 
@@ -56,7 +56,8 @@ fn is_close(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Buckets of equal scores, and the fields of `matrix_stats`, come in no order that Elasticsearch promises: here by key and name.
+/// Buckets of equal scores, and the fields of `matrix_stats`, come in no order that Elasticsearch promises:
+/// here by key and name.
 fn in_order(list: &[Value]) -> Vec<Value> {
     let mut list = list.to_vec();
     if list.iter().all(|bucket| bucket["score"].is_number()) {

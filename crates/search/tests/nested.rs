@@ -30,7 +30,8 @@ fn answer(shards: &[ShardSnapshot], body: &Value) -> Result<Value, Error> {
     Ok(response.to_json(&Rendering { node_id: "node", ..Rendering::default() }))
 }
 
-/// What every answer has of its own: names of nodes; the place in a body that only Elasticsearch's parser knows.
+/// What every answer has of its own: names of nodes; the place in a body that only Elasticsearch's parser
+/// knows.
 fn normal(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,5 +1,5 @@
-//! A shard whose segments are searched in parts, side by side: "does the answer depend on how the documents were cut?" And numbers of one answer
-//! against those that a plain loop finds.
+//! A shard whose segments are searched in parts, side by side: "does the answer depend on how the documents
+//! were cut?" And numbers of one answer against those that a plain loop finds.
 
 mod support;
 
@@ -356,7 +356,8 @@ fn numbers_of_which_each_is_another_are_counted() {
     }
 }
 
-/// Documents of a field with many terms are set aside until the terms are chosen; what is below sees them as if they had not been.
+/// Documents of a field with many terms are set aside until the terms are chosen; what is below sees them as
+/// if they had not been.
 #[test]
 fn what_is_below_few_of_many_terms_sees_their_documents() {
     let top = json!({ "top_hits": { "size": 2, "_source": false, "sort": [{ "price": "desc" }, { "long": "asc" }] } });

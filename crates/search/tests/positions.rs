@@ -1,5 +1,6 @@
-//! Intervals, spans, `more_like_this` and the plain and fast vector highlighters: beside what Elasticsearch 9.4.3 answered (hits, scores,
-//! explanations, highlights, errors); intervals beside a model that lists every one of a text too.
+//! Intervals, spans, `more_like_this` and the plain and fast vector highlighters: beside what Elasticsearch
+//! 9.4.3 answered (hits, scores, explanations, highlights, errors); intervals beside a model that lists every
+//! one of a text too.
 //!
 //! `data/*-9.4.3.ndjson`: a line with mapping and documents, then one recorded search a line.
 
@@ -112,7 +113,8 @@ fn replay(recorded: &str) {
     }
 }
 
-/// Every minimal interval in which all of `terms` are, in order or not; found by looking at all stretches of the text.
+/// Every minimal interval in which all of `terms` are, in order or not; found by looking at all stretches of
+/// the text.
 fn minimal_intervals(words: &[usize], terms: &[usize], ordered: bool) -> Vec<(usize, usize)> {
     let holds = |start: usize, end: usize| {
         let stretch = &words[start..=end];

@@ -1,4 +1,5 @@
-//! The best of terms, conjunctions and phrases with all that is skipped, against a search that looks at every document.
+//! The best of terms, conjunctions and phrases with all that is skipped, against a search that looks at every
+//! document.
 
 mod support;
 
@@ -71,8 +72,8 @@ fn found(shard: &ShardSnapshot, body: &Value) -> Found {
     (response.hits.iter().map(hit).collect(), total)
 }
 
-/// Asks for the best in all ways of counting, and for all of them by a sort, which looks at every document. `matching`: how many live
-/// documents match, where the texts tell.
+/// Asks for the best in all ways of counting, and for all of them by a sort, which looks at every document.
+/// `matching`: how many live documents match, where the texts tell.
 #[track_caller]
 fn check(corpus: &Corpus, query: &Value, matching: Option<u64>) {
     let sort = json!([{"_score": "desc"}, {"_doc": "asc"}]);
@@ -170,7 +171,8 @@ fn phrases_of_all_shapes() {
     }
 }
 
-/// Terms that are needed beside terms that only add to the score, and filters that leave much, little or nothing.
+/// Terms that are needed beside terms that only add to the score, and filters that leave much, little or
+/// nothing.
 #[test]
 fn optional_terms_and_filters() {
     let sizes = [9_000, 4_200, 3];

@@ -1,5 +1,5 @@
-//! `rate`: numbers and errors of Elasticsearch's documentation and of its own tests (`analytics/rate.yml`, `RateAggregatorTests`); no
-//! server at hand has the aggregation.
+//! `rate`: numbers and errors of Elasticsearch's documentation and of its own tests (`analytics/rate.yml`,
+//! `RateAggregatorTests`); no server at hand has the aggregation.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! `function_score`, `boosting` and scripts against the answers that Elasticsearch 8.19.13 gave over the same six documents: scores
-//! and explanations to the last digit, errors by type and reason.
+//! `function_score`, `boosting` and scripts against the answers that Elasticsearch 8.19.13 gave over the same
+//! six documents: scores and explanations to the last digit, errors by type and reason.
 //!
 //! `data/scores-8.19.13.ndjson` and `data/scripts-8.19.13.ndjson` hold one recorded conversation a line.
 

@@ -1,4 +1,5 @@
-//! `scripted_metric` against the answers of Elasticsearch 9.4.3 over four documents, recorded in `data/scripted-metric-9.4.3.ndjson`.
+//! `scripted_metric` against the answers of Elasticsearch 9.4.3 over four documents, recorded in
+//! `data/scripted-metric-9.4.3.ndjson`.
 
 mod support;
 

@@ -1,7 +1,8 @@
-//! Queries on fields of shapes against the answers of OpenSearch 3.8.0 (whose `geo_shape` is that of Elasticsearch 7.10 on Lucene 10: the
-//! Elasticsearch builds at hand have none), and against plain geometry.
+//! Queries on fields of shapes against the answers of OpenSearch 3.8.0 (whose `geo_shape` is that of
+//! Elasticsearch 7.10 on Lucene 10: the Elasticsearch builds at hand have none), and against plain geometry.
 //!
-//! `data/shape-documents.ndjson` holds 400 documents, `data/shapes-opensearch-3.8.0.ndjson` one recorded query a line.
+//! `data/shape-documents.ndjson` holds 400 documents, `data/shapes-opensearch-3.8.0.ndjson` one recorded
+//! query a line.
 
 mod support;
 
@@ -54,9 +55,11 @@ fn outcome(shards: &[ShardSnapshot], query: &Value) -> Value {
 }
 
 /// Left out of the comparison, or of the recording:
-/// - a document as the shape that it is to lie within: OpenSearch does not bring queries onto the grid, Elasticsearch does;
+/// - a document as the shape that it is to lie within: OpenSearch does not bring queries onto the grid,
+///   Elasticsearch does;
 /// - `contains` over the date line: Lucene cuts both shapes there, and finds that they touch;
-/// - wording that Elasticsearch has changed, and what is looked up in other documents (`tests/conversations/geo_shapes.yml`).
+/// - wording that Elasticsearch has changed, and what is looked up in other documents
+///   (`tests/conversations/geo_shapes.yml`).
 fn is_different(case: &Value) -> bool {
     let query = &case["query"];
     let asked = &query["geo_shape"]["g"];
@@ -74,7 +77,8 @@ fn is_around(query: &Value) -> bool {
     query.get("geo_distance").is_some() || query["geo_shape"]["g"]["shape"]["type"] == "circle"
 }
 
-/// Lucene asks for the place of a line that is nearest to a circle's center on the map instead of on the earth, and so misses a few.
+/// Lucene asks for the place of a line that is nearest to a circle's center on the map instead of on the
+/// earth, and so misses a few.
 fn is_circle_like(case: &Value, found: &Value) -> bool {
     let ids = |of: &Value| of["ids"].as_array().unwrap().clone();
     let (expected, found) = (ids(case), ids(found));

@@ -1,5 +1,5 @@
-//! Several shards, searched with what those that answered before found, one after the other or side by side: "is a page what the whole list says?" And buckets
-//! counted from points: "are they those of the documents?"
+//! Several shards, searched with what those that answered before found, one after the other or side by side:
+//! "is a page what the whole list says?" And buckets counted from points: "are they those of the documents?"
 
 mod support;
 
@@ -19,8 +19,8 @@ struct Index {
     _kept: Vec<Shards>,
 }
 
-/// Four shards of two segments each: numbers with many ties, some missing; keywords, some missing; instants that ascend by and large; places
-/// that come in clusters.
+/// Four shards of two segments each: numbers with many ties, some missing; keywords, some missing; instants
+/// that ascend by and large; places that come in clusters.
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let mapping = json!({ "properties": {
         "n": { "type": "long" }, "dense": { "type": "integer" }, "k": { "type": "keyword" }, "text": { "type": "text" },

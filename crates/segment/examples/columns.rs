@@ -1,6 +1,8 @@
-//! What a column, a points index and a merge cost: `cargo run --release -p limber-segment --example columns [rows] [columns|merges]`.
+//! What a column, a points index and a merge cost:
+//! `cargo run --release -p limber-segment --example columns [rows] [columns|merges]`.
 //!
-//! Columns: wall clock, best of several runs; merges: CPU time of the merging thread (Linux). Shapes as in the research notes (a web log's timestamps, statuses, sizes).
+//! Columns: wall clock, best of several runs; merges: CPU time of the merging thread (Linux). Shapes as in
+//! the research notes (a web log's timestamps, statuses, sizes).
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -1,10 +1,12 @@
-//! How fast do documents become a segment? Indexes the http_logs corpus on one thread: mapping walk -> buffer -> segment.
+//! How fast do documents become a segment? Indexes the http_logs corpus on one thread: mapping walk -> buffer
+//! -> segment.
 //!
 //! ```text
 //! cargo run --release -p limber-segment --example index_http_logs -- documents.ndjson [documents a segment] [rounds]
 //! ```
 //!
-//! Prints nanoseconds of CPU a document for the walk with the buffer and for the write, and the segment's bytes by section.
+//! Prints nanoseconds of CPU a document for the walk with the buffer and for the write, and the segment's
+//! bytes by section.
 
 mod support;
 

@@ -1,14 +1,15 @@
-//! Where does the time of indexing go? CPU nanoseconds a document of http_logs by stage, on one thread, with the program's
-//! allocator. Other documents: with their mapping (the body of `mappings`).
+//! Where does the time of indexing go? CPU nanoseconds a document of http_logs by stage, on one thread, with
+//! the program's allocator. Other documents: with their mapping (the body of `mappings`).
 //!
 //! ```text
 //! cargo run --release -p limber-segment --example index_stages -- documents.ndjson [documents a segment] [rounds] [mapping.json]
 //! ```
 //!
-//! `walk`: mapping walk into a sink that keeps nothing. `store`: ids, sources and the fields of every document, without a walk.
-//! `fields`: what the values of the walk add to both. `write`: buffer to segment. Each is the fastest of all
-//! segments: other work on the machine only ever adds. Then bytes a document that full buffers claimed to hold, and page
-//! faults per 1,000 documents of filling and of writing them; both are means.
+//! `walk`: mapping walk into a sink that keeps nothing. `store`: ids, sources and the fields of every
+//! document, without a walk. `fields`: what the values of the walk add to both. `write`: buffer to segment.
+//! Each is the fastest of all segments: other work on the machine only ever adds. Then bytes a document that
+//! full buffers claimed to hold, and page faults per 1,000 documents of filling and of writing them; both are
+//! means.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! `limber check`: "is every byte of this segment what was written, and does every part agree with the others?"
+//! `limber check`: "is every byte of this segment what was written, and does every part agree with the
+//! others?"
 
 use limber_codec::checksum::crc32;
 use limber_mapping::Representation;
@@ -60,8 +61,9 @@ impl CheckReport {
 }
 
 impl Segment {
-    /// Verifies every checksum, then every structure: order and bounds of terms, postings, values, points, stored documents, and
-    /// the summaries kept about them. Goes on after a problem; sections whose checksum is wrong are not read further.
+    /// Verifies every checksum, then every structure: order and bounds of terms, postings, values, points,
+    /// stored documents, and the summaries kept about them. Goes on after a problem; sections whose checksum
+    /// is wrong are not read further.
     pub fn check(&self) -> CheckReport {
         let mut report = CheckReport { field_count: self.file().fields.len() as u64, ..Default::default() };
         let mut broken = Vec::new();

@@ -19,7 +19,8 @@ pub enum Error {
         /// What should be there.
         expected: &'static str,
     },
-    /// The document's fault: a term longer than [`crate::TERM_BYTES_MAX`] (Lucene's `IndexWriter.MAX_TERM_LENGTH`).
+    /// The document's fault: a term longer than [`crate::TERM_BYTES_MAX`] (Lucene's
+    /// `IndexWriter.MAX_TERM_LENGTH`).
     #[error(
         "Document contains at least one immense term in field=\"{field}\" (whose UTF8 encoding is longer than the max \
          length {limit_bytes}), all of which were skipped. bytes can be at most {limit_bytes} in length; got {bytes}"
@@ -32,7 +33,8 @@ pub enum Error {
         /// Most that a term may have.
         limit_bytes: usize,
     },
-    /// The document's fault: a frequency that a token filter gives a term (`delimited_term_freq`), which cannot be indexed.
+    /// The document's fault: a frequency that a token filter gives a term (`delimited_term_freq`), which
+    /// cannot be indexed.
     #[error("field \"{field}\": {reason}")]
     TermFrequency {
         /// Full dotted path.
@@ -72,7 +74,8 @@ impl Error {
         Error::Corrupt { section, offset, expected }
     }
 
-    /// Names the section in which a [`limber_codec::Reader`] failed; `base` is where the reader's slice starts in it.
+    /// Names the section in which a [`limber_codec::Reader`] failed; `base` is where the reader's slice
+    /// starts in it.
     #[cold]
     pub fn in_section(section: &'static str, base: u64) -> impl Fn(limber_codec::Corrupt) -> Error {
         move |corrupt| Error::Corrupt {

@@ -1,7 +1,8 @@
-//! A filter over a segment's `_id`s: "is this id surely not here?", so that an update does not touch every segment.
+//! A filter over a segment's `_id`s: "is this id surely not here?", so that an update does not touch every
+//! segment.
 //!
-//! The section `IdFilter` is a split-block Bloom filter ([`limber_codec::bloom`]) over [`limber_codec::hash64`] of the ids' bytes,
-//! nothing else; about 0.5 % of absent ids pass.
+//! The section `IdFilter` is a split-block Bloom filter ([`limber_codec::bloom`]) over
+//! [`limber_codec::hash64`] of the ids' bytes, nothing else; about 0.5 % of absent ids pass.
 
 use limber_codec::bloom;
 use limber_codec::hash64::hash64;

@@ -1,7 +1,7 @@
 //! The order in which an index keeps its documents (`index.sort.*`): "what does a document come after?"
 //!
-//! Every key is one `i64` that sorts ascending, terms by their ordinal, as it is while a search sorts: both agree on which documents
-//! tie.
+//! Every key is one `i64` that sorts ascending, terms by their ordinal, as it is while a search sorts: both
+//! agree on which documents tie.
 
 use std::sync::Arc;
 

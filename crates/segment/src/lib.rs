@@ -1,10 +1,10 @@
 //! Typed fields to one immutable segment and back.
 //!
-//! Question answered: "here are documents as typed values, write them; here is a segment, give me the postings, columns,
-//! points and sources of its fields".
+//! Question answered: "here are documents as typed values, write them; here is a segment, give me the
+//! postings, columns, points and sources of its fields".
 //!
-//! **Invariant**: a segment never changes once written; deletes live beside it. Bytes read from disk are checked before they
-//! are trusted.
+//! **Invariant**: a segment never changes once written; deletes live beside it. Bytes read from disk are
+//! checked before they are trusted.
 
 #![deny(missing_docs)]
 

@@ -1,4 +1,5 @@
-//! Which documents of a segment are live: the only thing about a segment that changes, written anew per generation.
+//! Which documents of a segment are live: the only thing about a segment that changes, written anew per
+//! generation.
 //!
 //! ```text
 //! offset  size  field
@@ -11,7 +12,8 @@
 //!     36     8 * ceil(doc_count / 64)   words u64, bit doc % 64 of word doc / 64: 1 = live
 //!    end-4    4  CRC-32 of all before
 //! ```
-//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name. Version 1 since the first build.
+//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name. Version
+//! 1 since the first build.
 //!
 //! The file is written whole and never changed; a torn write fails its length or checksum.
 

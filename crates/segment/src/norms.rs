@@ -11,8 +11,8 @@
 //!     u8 norm each                                                                      [count]
 //! ```
 //!
-//! The writer takes whichever is shortest, dense when a list or a ranking would save less than half: a wide mapping with
-//! hundreds of text fields costs what is there, not documents x fields.
+//! The writer takes whichever is shortest, dense when a list or a ranking would save less than half: a wide
+//! mapping with hundreds of text fields costs what is there, not documents x fields.
 
 use limber_codec::Reader;
 use limber_store::FileBytes;

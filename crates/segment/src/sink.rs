@@ -4,7 +4,8 @@ use limber_store::FileWriter;
 
 use crate::Result;
 
-/// Appends bytes. Writers of sections note [`Sink::position`] when they start; every offset they record is relative to it.
+/// Appends bytes. Writers of sections note [`Sink::position`] when they start; every offset they record is
+/// relative to it.
 pub trait Sink {
     /// Adds bytes at the end.
     ///

@@ -1,4 +1,5 @@
-//! A segment whose bytes are wrong: opening refuses what it can see, the check finds the rest, nothing panics.
+//! A segment whose bytes are wrong: opening refuses what it can see, the check finds the rest, nothing
+//! panics.
 
 mod model;
 
@@ -144,7 +145,8 @@ fn truncated_or_missing_files_are_refused_at_open() {
     }
 }
 
-/// Wrong bytes under right checksums (a bug, or a forged file): readers may answer nonsense or an error, but return.
+/// Wrong bytes under right checksums (a bug, or a forged file): readers may answer nonsense or an error, but
+/// return.
 #[test]
 fn forged_sections_never_panic() {
     let (mut files, meta) = Files::new(true);

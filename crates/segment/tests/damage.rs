@@ -1,4 +1,5 @@
-//! Segments whose bytes rot while they are open: merges refuse them, scrubs find them, and what is intact is read on.
+//! Segments whose bytes rot while they are open: merges refuse them, scrubs find them, and what is intact is
+//! read on.
 
 mod model;
 
@@ -161,7 +162,8 @@ fn a_file_that_is_cut_fails_readers_merges_and_scrubs_and_nothing_else() {
     assert!(segments[1].intact().is_ok() && segments[1].check().is_sound());
 }
 
-/// Blocks are compared as they are read: what rotted is named and not shown, whoever asks, and its neighbours are read on.
+/// Blocks are compared as they are read: what rotted is named and not shown, whoever asks, and its neighbours
+/// are read on.
 #[test]
 fn a_stored_block_that_rotted_is_refused_by_its_readers_alone() {
     let folder = Folder::new(true);

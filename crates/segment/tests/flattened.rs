@@ -1,4 +1,5 @@
-//! Keys of flattened fields, more of them than a segment keeps: whoever asked for others before, each has its terms, documents and column.
+//! Keys of flattened fields, more of them than a segment keeps: whoever asked for others before, each has its
+//! terms, documents and column.
 
 mod model;
 

@@ -1,8 +1,9 @@
 //! The bytes of a segment, pinned: what changes here may change what older builds read.
 //!
-//! When this fails, either the layout of a section has changed: raise `VERSION` of `file/format.rs`, read the old one as well, make a
-//! fixture with the last build before the change (`crates/limber/tests/fixtures/make.py`). Or the same layout holds other bytes (a better
-//! compression, another order): nothing else is to be done. Then pin what is new.
+//! When this fails, either the layout of a section has changed: raise `VERSION` of `file/format.rs`, read the
+//! old one as well, make a fixture with the last build before the change
+//! (`crates/limber/tests/fixtures/make.py`). Or the same layout holds other bytes (a better compression,
+//! another order): nothing else is to be done. Then pin what is new.
 
 mod model;
 

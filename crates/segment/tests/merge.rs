@@ -10,7 +10,8 @@ use limber_store::random::SplitMix64;
 use model::{Document, assert_holds, documents, memory, open, write};
 use proptest::prelude::*;
 
-/// A view of a fresh segment of `count` documents of which about one in `delete_one_in` is deleted (0: none), and its documents.
+/// A view of a fresh segment of `count` documents of which about one in `delete_one_in` is deleted (0: none),
+/// and its documents.
 fn view(
     random: &mut SplitMix64,
     directory: &Arc<dyn Directory>,

@@ -1,4 +1,5 @@
-//! Nested documents against a naive model: fresh segments, rolled back documents, deletes, merges and merges of merges.
+//! Nested documents against a naive model: fresh segments, rolled back documents, deletes, merges and merges
+//! of merges.
 
 mod model;
 

@@ -1,4 +1,5 @@
-//! Segments of a sorted index against the naive model: documents in the order of their keys, in what a buffer writes and in merges.
+//! Segments of a sorted index against the naive model: documents in the order of their keys, in what a buffer
+//! writes and in merges.
 
 mod model;
 

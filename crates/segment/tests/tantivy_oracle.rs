@@ -1,5 +1,5 @@
-//! Postings, positions and norms against tantivy's, document by document: a second opinion beside the naive model, which shares
-//! its author with the code.
+//! Postings, positions and norms against tantivy's, document by document: a second opinion beside the naive
+//! model, which shares its author with the code.
 
 mod model;
 

@@ -1,8 +1,8 @@
 //! What a look-up in the term-index cache costs, and whether another cache would do it better.
 //!
-//! `cargo bench -p limber-store --bench term_index` prints three tables: a hit in every way to hold a page, a miss from the
-//! system's page cache, and traces against `quick_cache` and `foyer-memory`. Times are CPU time of the thread, medians of
-//! interleaved rounds, so that other work on the machine shows little.
+//! `cargo bench -p limber-store --bench term_index` prints three tables: a hit in every way to hold a page, a
+//! miss from the system's page cache, and traces against `quick_cache` and `foyer-memory`. Times are CPU time
+//! of the thread, medians of interleaved rounds, so that other work on the machine shows little.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -238,7 +238,8 @@ const SEGMENTS: usize = 200;
 const SEGMENT_PAGES: usize = 10;
 const ID_PAGES: usize = 6;
 
-/// Lengths of the pages: full ones and the last of each field; a sixteenth of the real sizes, so that the bench is quick.
+/// Lengths of the pages: full ones and the last of each field; a sixteenth of the real sizes, so that the
+/// bench is quick.
 fn page_lens() -> Vec<u32> {
     let mut state = 5;
     (0..SEGMENTS * SEGMENT_PAGES)
@@ -249,7 +250,8 @@ fn page_lens() -> Vec<u32> {
         .collect()
 }
 
-/// `_id` look-ups of updates: newer documents more often (the filter leaves one segment, at times a second one).
+/// `_id` look-ups of updates: newer documents more often (the filter leaves one segment, at times a second
+/// one).
 fn id_updates(trace: &mut Vec<u32>, zipf: &Zipf, state: &mut u64) {
     let rank = zipf.rank(state);
     let page = |rank: usize| (rank / ID_PAGES * SEGMENT_PAGES + rank % ID_PAGES) as u32;
@@ -371,7 +373,8 @@ fn run_theirs(
     }
 }
 
-/// The best that a cache with an oracle for pages of equal size could do is not known for unequal ones; LRU is the floor.
+/// The best that a cache with an oracle for pages of equal size could do is not known for unequal ones; LRU
+/// is the floor.
 fn run_lru(trace: &[u32], weights: &[u64], budget: u64) -> Outcome {
     let (mut last, mut order) = (HashMap::new(), std::collections::BTreeMap::new());
     let (mut used, mut hits) = (0, 0u64);

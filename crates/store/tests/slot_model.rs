@@ -1,7 +1,8 @@
-//! The lock-free handle under loom: every interleaving of readers with loading, eviction, dooming and release.
+//! The lock-free handle under loom: every interleaving of readers with loading, eviction, dooming and
+//! release.
 //!
-//! The file of the library is compiled here a second time, over loom's primitives. Loom itself reports a page that is read
-//! while it is taken out (a race on the cell) and a reference that outlives it.
+//! The file of the library is compiled here a second time, over loom's primitives. Loom itself reports a page
+//! that is read while it is taken out (a race on the cell) and a reference that outlives it.
 
 mod sync {
     pub use loom::cell::UnsafeCell;

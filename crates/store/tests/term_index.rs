@@ -1,5 +1,5 @@
-//! The cache of term-index pages against its promises: the budget at every instant, as the allocator sees it; pages in use
-//! stay; statistics add up; whatever happens at once.
+//! The cache of term-index pages against its promises: the budget at every instant, as the allocator sees it;
+//! pages in use stay; statistics add up; whatever happens at once.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
@@ -494,7 +494,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// One thread against a model that knows what must be in memory (what is held, and what native loaded) and what may be.
+    /// One thread against a model that knows what must be in memory (what is held, and what native loaded)
+    /// and what may be.
     #[test]
     fn every_look_is_right_and_every_byte_is_counted(
         lens in prop::collection::vec(1u32..60_000, 12),

@@ -19,7 +19,8 @@ pub struct Dissect {
 /// What is wrong with a pattern.
 #[derive(Debug)]
 pub struct DissectError {
-    /// Name of Elasticsearch's exception, as a class within `DissectException` and as a type: `PatternParse`, `pattern_parse`.
+    /// Name of Elasticsearch's exception, as a class within `DissectException` and as a type: `PatternParse`,
+    /// `pattern_parse`.
     pub class: &'static str,
     /// The exception's type as an answer names it.
     pub kind: &'static str,
@@ -93,7 +94,8 @@ impl Dissect {
         Ok(Dissect { leading: leading.to_owned(), keys, separator: separator.to_owned(), is_plain })
     }
 
-    /// The parts of a text, in the order of the pattern; the last of several of one name counts. `None`: the text does not fit.
+    /// The parts of a text, in the order of the pattern; the last of several of one name counts. `None`: the
+    /// text does not fit.
     pub fn parts<'p, 't: 'p>(&'p self, text: &'t str) -> Option<Vec<Part<'p, 't>>> {
         let mut rest = text.strip_prefix(self.leading.as_str())?;
         let mut found: Vec<(&Key, &'t str)> = Vec::with_capacity(self.keys.len());

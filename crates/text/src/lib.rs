@@ -1,7 +1,8 @@
 //! Texts without documents: "does this text fit this pattern, and what are its parts?"
 //!
-//! Wildcards of names ([`wildcard`]), automata over terms ([`automaton`]), regular expressions from users ([`pattern`]), log lines taken apart
-//! ([`grok`], [`dissect`]), names that were misspelt ([`likeness`]), and amounts with a unit ([`time_value`], [`byte_size`]).
+//! Wildcards of names ([`wildcard`]), automata over terms ([`automaton`]), regular expressions from users
+//! ([`pattern`]), log lines taken apart ([`grok`], [`dissect`]), names that were misspelt ([`likeness`]), and
+//! amounts with a unit ([`time_value`], [`byte_size`]).
 //!
 //! **Invariant**: pure functions; this crate needs none of ours and knows neither documents nor requests.
 

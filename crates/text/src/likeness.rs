@@ -19,7 +19,8 @@ pub fn hint(names: &[&str]) -> String {
     }
 }
 
-/// The known names whose [`similarity`] to `name` is more than `more_than`, the most similar first, then in the order of the alphabet.
+/// The known names whose [`similarity`] to `name` is more than `more_than`, the most similar first, then in
+/// the order of the alphabet.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>, more_than: f64) -> Vec<&'a str> {
     let mut near: Vec<(f64, &str)> =
         known.map(|known| (similarity(name, known), known)).filter(|(score, _)| *score > more_than).collect();
@@ -34,7 +35,8 @@ pub fn similarity(left: &str, right: &str) -> f64 {
     edit_distance(left, right).map_or(0.0, |edits| 1.0 - edits as f64 / longer as f64)
 }
 
-/// How many characters must be put in, taken out or replaced to make one name of the other; `None` where one is too long to look.
+/// How many characters must be put in, taken out or replaced to make one name of the other; `None` where one
+/// is too long to look.
 pub fn edit_distance(left: &str, right: &str) -> Option<usize> {
     let right: Vec<char> = right.chars().take(NAME_CHARS_MAX + 1).collect();
     if left.chars().nth(NAME_CHARS_MAX).is_some() || right.len() > NAME_CHARS_MAX {

@@ -1,10 +1,12 @@
 //! Regular expressions from users: "where does this match?" without a user being able to stop the server.
 //!
-//! Patterns run in linear time (`regex`) whenever they can be translated; those with look-around, back references, atomic groups or
-//! possessive quantifiers run over `fancy-regex` with a limit on backtracking. Both have a limit on their compiled size.
+//! Patterns run in linear time (`regex`) whenever they can be translated; those with look-around, back
+//! references, atomic groups or possessive quantifiers run over `fancy-regex` with a limit on backtracking.
+//! Both have a limit on their compiled size.
 //!
-//! Even linear time is quadratic where a match is looked for again after every match, and long where a large pattern meets a long text: a
-//! [`Watch`] ends what takes longer than a document may, or what nobody waits for; a large pattern is not run over a long text.
+//! Even linear time is quadratic where a match is looked for again after every match, and long where a large
+//! pattern meets a long text: a [`Watch`] ends what takes longer than a document may, or what nobody waits
+//! for; a large pattern is not run over a long text.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -22,25 +24,27 @@ const BACKTRACK_COUNT_MAX: usize = 1_000_000;
 /// Longer texts have fewer steps: each may look at all of the text, and nothing interrupts a match.
 const SHORT_BYTES_MAX: usize = 4 << 10;
 
-/// Steps on a text that is not short: more than one a character, as looking for the beginning of a match takes that many.
+/// Steps on a text that is not short: more than one a character, as looking for the beginning of a match
+/// takes that many.
 const BACKTRACK_COUNT_MAX_LONG: usize = 160_000;
 
 /// Longer texts are not looked at by backtracking at all.
 const BACKTRACKED_BYTES_MAX: usize = 64 << 10;
 
-/// What patterns may take for one document or one text, all together. Elasticsearch interrupts a grok after this long
-/// (`ingest.grok.watchdog.max_execution_time`), and nothing else.
+/// What patterns may take for one document or one text, all together. Elasticsearch interrupts a grok after
+/// this long (`ingest.grok.watchdog.max_execution_time`), and nothing else.
 const TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Matches of a short text are not timed, unless they backtrack.
 const TIMED_FROM_BYTES: usize = 1 << 10;
 
-/// Sizes at which it is tried to compile a pattern, so that it is known how large it is. The large firewall patterns of grok need about 4 MiB.
+/// Sizes at which it is tried to compile a pattern, so that it is known how large it is. The large firewall
+/// patterns of grok need about 4 MiB.
 const SIZE_STEPS: [usize; 5] = [16 << 10, 128 << 10, 1 << 20, 8 << 20, COMPILED_BYTES_MAX];
 const COMPILED_BYTES_MAX: usize = 32 << 20;
 
-/// A compiled pattern's bytes times a text's bytes: what a match that visits every state at every byte takes is a second or two. Patterns of the
-/// smallest size may be run over any text.
+/// A compiled pattern's bytes times a text's bytes: what a match that visits every state at every byte takes
+/// is a second or two. Patterns of the smallest size may be run over any text.
 const SIZE_TIMES_TEXT_MAX: u64 = 1 << 36;
 
 /// What the lazy automaton of a Java pattern may take, for each thread that uses it: the default of `regex`.
@@ -327,7 +331,8 @@ pub fn watched<T>(text: &str, run: impl FnOnce() -> T) -> Result<T, Error> {
     Ok(run())
 }
 
-/// Where the search goes on after a match: at its end, or a character later when it was empty. `None` at the end of the text.
+/// Where the search goes on after a match: at its end, or a character later when it was empty. `None` at the
+/// end of the text.
 pub fn after(text: &str, start: usize, end: usize) -> Option<usize> {
     if start < end { Some(end) } else { text[end..].chars().next().map(|char| end + char.len_utf8()) }
 }
@@ -455,9 +460,9 @@ enum Dialect {
     Ruby,
 }
 
-/// Rewrites what Java or Oniguruma and Rust's engines read differently: classes such as `\d` are ASCII, `\h` is horizontal space (Java)
-/// or a hexadecimal digit (Ruby), `\Z` ends before a last line break, `\Q..\E` quotes, and an opening bracket in a class is literal
-/// in Ruby.
+/// Rewrites what Java or Oniguruma and Rust's engines read differently: classes such as `\d` are ASCII, `\h`
+/// is horizontal space (Java) or a hexadecimal digit (Ruby), `\Z` ends before a last line break, `\Q..\E`
+/// quotes, and an opening bracket in a class is literal in Ruby.
 fn translate(pattern: &str, dialect: Dialect) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut chars = pattern.chars().peekable();

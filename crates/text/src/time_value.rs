@@ -23,7 +23,8 @@ pub struct TimeValue {
 }
 
 impl TimeValue {
-    /// Reads `5s`, `100ms` or `0`; `-1` is `None`. Letters may be of either case, but for `m`: an `M` would be months.
+    /// Reads `5s`, `100ms` or `0`; `-1` is `None`. Letters may be of either case, but for `m`: an `M` would
+    /// be months.
     ///
     /// # Errors
     /// [`Error::IllegalArgument`] and [`Error::IllegalNumber`], which name `setting`; fractions are refused.

@@ -5,8 +5,8 @@ pub fn is_pattern(text: &str) -> bool {
     text.contains('*')
 }
 
-/// Whether `text` fits `pattern`, in which each `*` stands for any run of characters (none included). Linear space,
-/// time at most `pattern * text` bytes.
+/// Whether `text` fits `pattern`, in which each `*` stands for any run of characters (none included). Linear
+/// space, time at most `pattern * text` bytes.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);

@@ -15,7 +15,8 @@ use crate::warnings::Warnings;
 pub(crate) const LONG: Duration = Duration::from_millis(200);
 /// Checks between two looks at the clock.
 const CHECKS_PER_LOOK: u32 = 4;
-/// Texts and lists up to this size grow without being asked about, and as much is made without being claimed before.
+/// Texts and lists up to this size grow without being asked about, and as much is made without being claimed
+/// before.
 const ASKED_FROM_BYTES: u64 = 64 << 10;
 
 thread_local! {
@@ -235,7 +236,8 @@ pub(crate) fn asked(ask: impl FnOnce(&mut Current) -> Result<(), Stop>) -> Resul
     Ok(())
 }
 
-/// Asked at bounded steps by whatever a request can make long or large: some nanoseconds. Without a request there is nothing to stop.
+/// Asked at bounded steps by whatever a request can make long or large: some nanoseconds. Without a request
+/// there is nothing to stop.
 ///
 /// # Errors
 /// Why the request of this thread must end.
@@ -244,7 +246,8 @@ pub fn check() -> Result<(), Stop> {
     asked(Current::check)
 }
 
-/// As [`check`], whatever the deadline: for what comes after the search for documents, which alone may answer in part.
+/// As [`check`], whatever the deadline: for what comes after the search for documents, which alone may answer
+/// in part.
 ///
 /// # Errors
 /// Why the request of this thread must end.
@@ -268,8 +271,8 @@ pub fn claim(bytes: u64) -> Result<(), Stop> {
     }
 }
 
-/// Asked before a large text or list of `length` bytes grows by `more_bytes` beyond its `capacity`: what it is copied into, which may be twice
-/// as large, is there beside it for a moment.
+/// Asked before a large text or list of `length` bytes grows by `more_bytes` beyond its `capacity`: what it
+/// is copied into, which may be twice as large, is there beside it for a moment.
 ///
 /// # Errors
 /// As [`claim`].

@@ -1,6 +1,7 @@
 //! The document that a request has in work: "what do its values become?"
 
-/// What the values of one document may become before it is charged, beside twice its size: nearly all documents need no more.
+/// What the values of one document may become before it is charged, beside twice its size: nearly all
+/// documents need no more.
 const DOCUMENT_BYTES: u64 = 256 << 10;
 /// What became of the document in work so far.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What the threads of a request have allocated: "how much does it hold that nobody charged?"
 //!
-//! Allocations are counted by the allocator ([`count_allocations_by`]); without such a count only charges made by hand, and what is stated,
-//! hold.
+//! Allocations are counted by the allocator ([`count_allocations_by`]); without such a count only charges
+//! made by hand, and what is stated, hold.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,17 +11,20 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::no_room::NoRoom;
 use crate::stop::Stop;
 
-/// Memory that a request may hold before it is charged, and by which its charge grows and shrinks: an ordinary search charges nothing here.
+/// Memory that a request may hold before it is charged, and by which its charge grows and shrinks: an
+/// ordinary search charges nothing here.
 const STEP_BYTES: i64 = 256 << 10;
 
 static ALLOCATED_BYTES: OnceLock<fn() -> i64> = OnceLock::new();
 
 thread_local! {
-    /// What this thread has charged to any pool and not given back; negative where it gave back what another thread charged.
+    /// What this thread has charged to any pool and not given back; negative where it gave back what another
+    /// thread charged.
     static CHARGED_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Names the count of bytes that the calling thread has allocated, less those that it has freed. Called once, at the start of a process.
+/// Names the count of bytes that the calling thread has allocated, less those that it has freed. Called once,
+/// at the start of a process.
 pub fn count_allocations_by(allocated_bytes: fn() -> i64) {
     // A second server of the same process counts in the same way.
     let _ = ALLOCATED_BYTES.set(allocated_bytes);
@@ -39,12 +42,14 @@ pub(crate) fn uncharged_bytes() -> i64 {
     allocated_bytes().wrapping_sub(CHARGED_BYTES.get())
 }
 
-/// Bytes that the calling thread has allocated, less those that it has freed: for what is measured by the difference. 0 where nobody counts.
+/// Bytes that the calling thread has allocated, less those that it has freed: for what is measured by the
+/// difference. 0 where nobody counts.
 pub fn allocated_bytes() -> i64 {
     ALLOCATED_BYTES.get().map_or(0, |allocated_bytes| allocated_bytes())
 }
 
-/// Who grants memory to a request, such as a charge of a ledger's pool. What it has is given back when it drops. It tells [`note_charged`].
+/// Who grants memory to a request, such as a charge of a ledger's pool. What it has is given back when it
+/// drops. It tells [`note_charged`].
 pub trait Account: fmt::Debug + Send + Sync {
     /// What it has been granted.
     fn bytes(&self) -> u64;
@@ -102,7 +107,8 @@ impl Meter {
         self
     }
 
-    /// The account with what is held, for whoever keeps it when the request has ended. Called by a thread of the request.
+    /// The account with what is held, for whoever keeps it when the request has ended. Called by a thread of
+    /// the request.
     pub fn take_account(&self) -> Box<dyn Account> {
         let mut account = self.lock();
         let rest = account.empty();
@@ -126,7 +132,8 @@ impl Meter {
         self.allocated_bytes.fetch_add(more_bytes, Ordering::Relaxed);
     }
 
-    /// All that its threads have allocated and not freed, whoever counts it: how much of the process's memory it is to blame for.
+    /// All that its threads have allocated and not freed, whoever counts it: how much of the process's memory
+    /// it is to blame for.
     pub fn allocated_bytes(&self) -> u64 {
         self.allocated_bytes.load(Ordering::Relaxed).max(0) as u64
     }
@@ -158,8 +165,8 @@ impl Meter {
         Ok(())
     }
 
-    /// Reserves room for `bytes` more, which are not held yet; the next [`Meter::settle`] gives back what did not become memory. What only
-    /// looked whether there is room would let many requests in at once.
+    /// Reserves room for `bytes` more, which are not held yet; the next [`Meter::settle`] gives back what did
+    /// not become memory. What only looked whether there is room would let many requests in at once.
     pub(crate) fn reserve(&self, bytes: u64) -> Result<(), NoRoom> {
         let mut account = self.lock();
         account.grow(bytes)?;

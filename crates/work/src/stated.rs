@@ -1,4 +1,5 @@
-//! What code says of a document before it makes it: "there will be so much more of it, and patterns took so long."
+//! What code says of a document before it makes it: "there will be so much more of it, and patterns took so
+//! long."
 
 use std::time::{Duration, Instant};
 
@@ -6,16 +7,20 @@ use crate::current::{Current, asked, with_current};
 use crate::document::Document;
 use crate::stop::Stop;
 
-/// A byte of text that analysis, copies or multi-fields add, as tokens and positions in the index's buffer. Measured: 5 with one-letter words.
+/// A byte of text that analysis, copies or multi-fields add, as tokens and positions in the index's buffer.
+/// Measured: 5 with one-letter words.
 const INDEXED_FACTOR: u64 = 6;
-/// What patterns of analyzers may take for one document, or one request without documents: they are quadratic in the text at worst.
+/// What patterns of analyzers may take for one document, or one request without documents: they are quadratic
+/// in the text at worst.
 const ANALYSIS_TIME_MAX: Duration = Duration::from_secs(1);
-/// A document may take a millisecond of filters that multiply for so many bytes: ten times what ordinary ones take.
+/// A document may take a millisecond of filters that multiply for so many bytes: ten times what ordinary ones
+/// take.
 const SOURCE_BYTES_A_MILLI: u64 = 256;
 /// Stated ahead, so that the next values need no look.
 const STATED_AHEAD_BYTES: u64 = 64 << 10;
 
-/// Begins a document of `source_bytes`: what is [made](makes) of it is charged as far as it is much more than that.
+/// Begins a document of `source_bytes`: what is [made](makes) of it is charged as far as it is much more than
+/// that.
 pub fn begin_document(source_bytes: usize) {
     with_current(|current| {
         current.leave();
@@ -24,7 +29,8 @@ pub fn begin_document(source_bytes: usize) {
     });
 }
 
-/// `bytes` are about to be made of the document in work, by an analyzer, a copy or a multi-field; false: stop, the document is refused.
+/// `bytes` are about to be made of the document in work, by an analyzer, a copy or a multi-field; false:
+/// stop, the document is refused.
 #[inline]
 pub fn makes(bytes: usize) -> bool {
     with_current(|current| {
@@ -65,7 +71,8 @@ pub fn end_document() -> Result<(), Stop> {
     .unwrap_or(Ok(()))
 }
 
-/// Patterns of an analyzer have worked for the document in work since `since`, which becomes now. False: stop, the document is refused.
+/// Patterns of an analyzer have worked for the document in work since `since`, which becomes now. False:
+/// stop, the document is refused.
 pub fn goes_on(since: &mut Instant) -> bool {
     goes_on_within(since, |current, millis| match current.analysis_time > ANALYSIS_TIME_MAX {
         true => Err(Stop::Patterns { millis }),
@@ -84,7 +91,8 @@ pub fn filters_go_on(since: &mut Instant) -> bool {
     })
 }
 
-/// Adds the time since `since`, which becomes now, to what analysis took. `within` says whether it took too long; it is given the milliseconds.
+/// Adds the time since `since`, which becomes now, to what analysis took. `within` says whether it took too
+/// long; it is given the milliseconds.
 fn goes_on_within(since: &mut Instant, within: impl FnOnce(&Current, u64) -> Result<(), Stop>) -> bool {
     let now = Instant::now();
     let time = now.duration_since(std::mem::replace(since, now));

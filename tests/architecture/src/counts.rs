@@ -11,6 +11,8 @@ pub const SIBLINGS_MAX: usize = 25;
 pub const FILE_LINES_MAX: usize = 500;
 /// See [`FILE_LINES_MAX`].
 pub const FUNCTION_LINES_MAX: usize = 70;
+/// Comments are to be no wider than this.
+pub const COLUMNS_MAX: usize = 110;
 
 /// Words without a meaning outside this project, where Lucene and Elasticsearch have words.
 const PRIVATE_WORDS: [&str; 9] =
@@ -75,6 +77,39 @@ pub fn long_files(c: &Crate) -> Vec<(String, usize)> {
         .collect();
     found.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
     found
+}
+
+/// Lines of comments that are wider than they are to be, with their numbers. Code, tables and layouts are as
+/// wide as they have to be.
+pub fn wide_comments(c: &Crate) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for file in &c.files {
+        let mut is_code = false;
+        for (number, line) in (1..).zip(file.text.lines()) {
+            let Some(comment) = line.trim_start().strip_prefix("//") else {
+                is_code = false;
+                continue;
+            };
+            let comment = comment.trim_start_matches(['/', '!']);
+            is_code ^= comment.trim_start().starts_with("```");
+            let is_laid_out = is_code || comment.trim_start().starts_with('|') || comment.contains("   ");
+            if !is_laid_out && line.chars().count() > COLUMNS_MAX && is_breakable(line) {
+                found.push((file.path.display().to_string(), number));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a line could end before it is too wide: at a space that is not inside of a piece of code.
+fn is_breakable(line: &str) -> bool {
+    let text = line.trim_start().trim_start_matches(['/', '!']).trim_start();
+    let start = line.len() - text.len();
+    let mut in_code = false;
+    text.char_indices().any(|(at, letter)| {
+        in_code ^= letter == '`';
+        letter == ' ' && !in_code && line[..start + at].chars().count() <= COLUMNS_MAX
+    })
 }
 
 /// Functions that are longer than they are to be, by their files and first lines, longest first.
@@ -184,9 +219,9 @@ fn downcasts(search: &[&SourceFile]) -> usize {
     total(&aggregations, "downcast")
 }
 
-/// The forms in which this file's code knows of HTTP statuses, each as often as it is there: an error made with
-/// a number, a `status` of the type `u16`, a number as the member `status` of JSON, `StatusCode`, and the class
-/// of what another server refused.
+/// The forms in which this file's code knows of HTTP statuses, each as often as it is there: an error made
+/// with a number, a `status` of the type `u16`, a number as the member `status` of JSON, `StatusCode`, and
+/// the class of what another server refused.
 pub fn http_statuses_in(file: &SourceFile) -> Vec<&'static str> {
     if file.is_tests() {
         return Vec::new();

@@ -1,7 +1,8 @@
 //! Paths in code: "which files of its crate does this file take names from?"
 //!
-//! A path is followed through the re-exports (`pub use`) on its way to the file that defines its last name, as the compiler does, but by
-//! text alone: names made by macros and names that two glob imports could give are not seen.
+//! A path is followed through the re-exports (`pub use`) on its way to the file that defines its last name,
+//! as the compiler does, but by text alone: names made by macros and names that two glob imports could give
+//! are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,8 @@ pub struct Import {
 pub struct Imports {
     /// From file to file.
     pub files: BTreeSet<Import>,
-    /// From top room to top room, with the first place that shows it. Re-exports count here, but for those of `lib.rs`.
+    /// From top room to top room, with the first place that shows it. Re-exports count here, but for those of
+    /// `lib.rs`.
     pub rooms: BTreeMap<(String, String), String>,
 }
 

@@ -1,10 +1,12 @@
 //! The structure of the sources, measured from the sources themselves.
 //!
-//! Question answered: "which way do the imports go, and how far is the code from what ARCHITECTURE.md promises?"
+//! Question answered: "which way do the imports go, and how far is the code from what ARCHITECTURE.md
+//! promises?"
 //!
-//! [`source`] reads files and blanks out comments and strings, [`imports`] finds the paths in them and the files that they lead to,
-//! [`graph`] finds cycles, [`crates`] reads which crate needs which, [`counts`] is the table of what can be counted. The program prints
-//! all of it; `tests/rooms.rs` fails where an arrow runs the wrong way.
+//! [`source`] reads files and blanks out comments and strings, [`imports`] finds the paths in them and the
+//! files that they lead to, [`graph`] finds cycles, [`crates`] reads which crate needs which, [`counts`] is
+//! the table of what can be counted. The program prints all of it; `tests/rooms.rs` fails where an arrow runs
+//! the wrong way.
 
 #![forbid(unsafe_code)]
 

@@ -28,7 +28,8 @@ impl SourceFile {
         SourceFile { path, module, text, code }
     }
 
-    /// The top room that the file stands in: the first part of its module, or `(root)` for `lib.rs` and `main.rs`.
+    /// The top room that the file stands in: the first part of its module, or `(root)` for `lib.rs` and
+    /// `main.rs`.
     pub fn room(&self) -> &str {
         self.module.first().map_or(ROOT, String::as_str)
     }

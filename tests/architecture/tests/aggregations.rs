@@ -1,5 +1,5 @@
-//! An aggregation describes itself: the worked example of `CONTRIBUTING.md` needs the files that it names and no other, and nobody asks by
-//! name which aggregation is in hand.
+//! An aggregation describes itself: the worked example of `CONTRIBUTING.md` needs the files that it names and
+//! no other, and nobody asks by name which aggregation is in hand.
 
 use std::collections::BTreeSet;
 

@@ -17,7 +17,8 @@ fn race_gives_no_bare_texts_as_errors() {
     );
 }
 
-/// The class that an error has in the words of the engine; its table of statuses is `limber/src/http/status.rs`.
+/// The class that an error has in the words of the engine; its table of statuses is
+/// `limber/src/http/status.rs`.
 const CLASSES: &str = "error_class.rs";
 
 #[test]

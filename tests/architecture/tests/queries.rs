@@ -1,5 +1,5 @@
-//! A query describes itself: the worked example of `CONTRIBUTING.md` needs the files that it names and no other, and nobody outside of
-//! `search/query` asks which query it has in hand.
+//! A query describes itself: the worked example of `CONTRIBUTING.md` needs the files that it names and no
+//! other, and nobody outside of `search/query` asks which query it has in hand.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,8 @@ use limber_architecture::source::{SourceFile, workspace};
 /// The worked examples: a query with a node of its own, and one without.
 const EXAMPLES: [&str; 2] = ["boosting", "wrapper"];
 
-/// Nodes that other rooms name today. **This list may only shrink**: what others want to know of a query is a question of `BoundNode`.
+/// Nodes that other rooms name today. **This list may only shrink**: what others want to know of a query is a
+/// question of `BoundNode`.
 const KNOWN_OUTSIDE: [&str; 6] =
     ["IntervalsNode", "NestedNode", "PercolateNode", "PhraseNode", "SpansNode", "TermNode"];
 

@@ -26,7 +26,8 @@ fn race_needs_nothing_of_ours() {
     assert_eq!(race.needs, Vec::<String>::new());
 }
 
-/// What a new arrow upwards needs belongs further down, or behind a trait of the lower room (`docs/decisions/013`).
+/// What a new arrow upwards needs belongs further down, or behind a trait of the lower room
+/// (`docs/decisions/013`).
 #[test]
 fn rooms_have_no_cycles() {
     let mut faults = Vec::new();

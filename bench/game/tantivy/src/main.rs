@@ -1,4 +1,5 @@
-//! tantivy as an engine of the benchmark game: `game-tantivy index FOLDER < corpus.ndjson`, `game-tantivy serve FOLDER`.
+//! tantivy as an engine of the benchmark game: `game-tantivy index FOLDER < corpus.ndjson`,
+//! `game-tantivy serve FOLDER`.
 
 use std::io::{BufRead, Write};
 use std::path::Path;

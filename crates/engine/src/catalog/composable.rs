@@ -1,7 +1,7 @@
 //! Composable templates: put, resolve, simulate.
 //!
-//! Source: `MetadataIndexTemplateService`. A composable template that matches hides all legacy ones; of several, the one
-//! with the highest priority counts.
+//! Source: `MetadataIndexTemplateService`. A composable template that matches hides all legacy ones; of
+//! several, the one with the highest priority counts.
 
 use limber_mapping::{ObjectParser, RequestError};
 use limber_text::wildcard;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// Lays `over` on `base`. Objects with `properties` merge field by field, a leaf definition replaces the one below it,
-/// `dynamic_templates` of the same name are replaced and the rest kept before the new ones.
+/// Lays `over` on `base`. Objects with `properties` merge field by field, a leaf definition replaces the one
+/// below it, `dynamic_templates` of the same name are replaced and the rest kept before the new ones.
 ///
 /// Source: `MetadataCreateIndexService#collectV2Mappings` (merge reason INDEX_TEMPLATE).
 pub(super) fn merge_mappings(base: &mut Map<String, Value>, over: &Map<String, Value>) {

@@ -120,12 +120,14 @@ impl Catalog {
         if denied.is_empty() { Ok(()) } else { Err(access.denied(&denied)) }
     }
 
-    /// Whether a request may name an index, alias or data stream. Rights on a data stream are rights on its indices.
+    /// Whether a request may name an index, alias or data stream. Rights on a data stream are rights on its
+    /// indices.
     fn may_touch(&self, access: &Access, name: &str) -> bool {
         access.allows(name) || self.backing.get(name).is_some_and(|stream| access.allows(stream))
     }
 
-    /// Whether the request of this thread may touch a name. What is reached by an alias or a data stream is noted, so that it may be opened.
+    /// Whether the request of this thread may touch a name. What is reached by an alias or a data stream is
+    /// noted, so that it may be opened.
     pub(crate) fn may_be_touched(&self, name: &str) -> bool {
         limber_access::current().is_none_or(|access| self.note_touched(&access, name))
     }

@@ -1,7 +1,8 @@
 //! Enrich policies: "which index do documents get further values from?"
 //!
-//! A policy names indices, a field that documents are matched by, and fields that are added. Executing it copies these fields into an index
-//! of its own, [`Policy::alias`], which the processor `enrich` searches. Source: Elasticsearch's plugin `enrich`.
+//! A policy names indices, a field that documents are matched by, and fields that are added. Executing it
+//! copies these fields into an index of its own, [`Policy::alias`], which the processor `enrich` searches.
+//! Source: Elasticsearch's plugin `enrich`.
 
 mod policy;
 

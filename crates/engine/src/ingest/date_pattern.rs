@@ -1,8 +1,8 @@
 //! `java.time` patterns such as `dd/MMM/yyyy:HH:mm:ss Z`: "which instant is this text, and how is this
 //! instant written?"
 //!
-//! Source: `java.time.format.DateTimeFormatterBuilder.appendPattern`. English names only; localized fields are
-//! refused. Weeks are those of ISO 8601, as in the formats of mappings.
+//! Source: `java.time.format.DateTimeFormatterBuilder.appendPattern`. English names only; localized fields
+//! are refused. Weeks are those of ISO 8601, as in the formats of mappings.
 
 use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
 use jiff::tz::{Offset, TimeZone};

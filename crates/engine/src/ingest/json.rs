@@ -1,7 +1,7 @@
 //! JSON text to nodes: "where does every member of this document start and end?"
 //!
-//! One pass, iterative, no allocation but the node vector's. Numbers and strings are checked and left where they are; a node only
-//! remembers their place. Grammar: RFC 8259.
+//! One pass, iterative, no allocation but the node vector's. Numbers and strings are checked and left where
+//! they are; a node only remembers their place. Grammar: RFC 8259.
 
 use limber_mapping::document::scan::string_stop;
 
@@ -26,7 +26,8 @@ pub struct Open {
     is_object: bool,
 }
 
-/// Parses one value at `start` and returns its node and the offset after it. `base` is added to every remembered position.
+/// Parses one value at `start` and returns its node and the offset after it. `base` is added to every
+/// remembered position.
 ///
 /// `text` must be valid UTF-8. On error `nodes` holds garbage past its former length; the caller truncates.
 pub fn parse(

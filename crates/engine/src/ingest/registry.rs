@@ -124,8 +124,8 @@ impl Registry {
         self.current.store(Arc::new(self.current.load().with(pipeline)));
     }
 
-    /// Removes every pipeline whose id matches. `resource_not_found_exception` (`NotFound`) when none does, unless
-    /// the pattern is `*`.
+    /// Removes every pipeline whose id matches. `resource_not_found_exception` (`NotFound`) when none does,
+    /// unless the pattern is `*`.
     pub fn delete(&self, pattern: &str) -> Result<(), RequestError> {
         let _turn = self.writer.lock();
         let current = self.current.load();

@@ -1,7 +1,7 @@
 //! Scripts over a document: "what is `ctx`, and what did the script make of it?"
 //!
-//! Only those members of the document's tree become values that the script can reach; afterwards they are compared with the tree, and
-//! what did not change keeps its text.
+//! Only those members of the document's tree become values that the script can reach; afterwards they are
+//! compared with the tree, and what did not change keeps its text.
 //!
 //! Source: Elasticsearch's `IngestCtxMap`, `IngestDocMetadata`; messages as recorded from 9.4.
 
@@ -299,7 +299,8 @@ fn check_metadata(name: &str, holds: Holds, value: &ContextValue) -> Result<(), 
     }
 }
 
-/// Makes an object of the document hold just `members`; `names`: those of its members that may change at all. Whether any did.
+/// Makes an object of the document hold just `members`; `names`: those of its members that may change at all.
+/// Whether any did.
 fn write_members(
     document: &mut IngestDocument<'_>,
     object: NodeId,

@@ -49,7 +49,8 @@ pub(crate) fn given_documents(options: &mut Options) -> Result<Vec<Given>, Reque
     documents.into_iter().map(given).collect()
 }
 
-/// Answers the request: `id` is the pipeline in the path, `None` when the body brings its own. `timestamp` as for a runner.
+/// Answers the request: `id` is the pipeline in the path, `None` when the body brings its own. `timestamp` as
+/// for a runner.
 pub fn simulate(
     pipelines: &Pipelines,
     id: Option<&str>,

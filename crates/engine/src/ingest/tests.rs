@@ -1,4 +1,5 @@
-//! Whole pipelines against Elasticsearch's answers (recorded from 8.19) and against a naive model over `serde_json::Value`.
+//! Whole pipelines against Elasticsearch's answers (recorded from 8.19) and against a naive model over
+//! `serde_json::Value`.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -376,7 +377,8 @@ fn grok_fields() {
     );
 }
 
-/// Lines of many kinds under both libraries, with the fields that Elasticsearch 8.19 finds in them (null: it does not match).
+/// Lines of many kinds under both libraries, with the fields that Elasticsearch 8.19 finds in them (null: it
+/// does not match).
 #[test]
 fn grok_library_as_recorded() {
     let recorded: Value = serde_json::from_str(include_str!("grok_recorded.json")).expect("recorded answers");
@@ -697,7 +699,8 @@ proptest! {
         let mut expected = document;
         let mut failed = false;
         for operation in &operations {
-            // A failed processor may have made objects on its way; it ends the model's run as it ends a pipeline's.
+            // A failed processor may have made objects on its way; it ends the model's run as it ends a
+            // pipeline's.
             if operation.apply(&mut expected).is_none() {
                 failed = true;
                 break;

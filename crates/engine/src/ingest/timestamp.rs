@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-/// An instant as `ZonedDateTime.toString` writes it in UTC: `2025-10-16T10:00:00.123456789Z`, with three, six or nine digits of the second
-/// as needed, or none.
+/// An instant as `ZonedDateTime.toString` writes it in UTC: `2025-10-16T10:00:00.123456789Z`, with three, six
+/// or nine digits of the second as needed, or none.
 ///
 /// One text serves all documents of a request.
 pub fn timestamp(nanos_since_epoch: i128) -> String {

@@ -75,7 +75,8 @@ impl IngestDocument<'_> {
     }
 }
 
-/// Text on its way out: what follows one another in the source (or the arena), punctuation included, is copied as one.
+/// Text on its way out: what follows one another in the source (or the arena), punctuation included, is
+/// copied as one.
 struct Copy<'o> {
     source: &'o [u8],
     arena: &'o [u8],
@@ -120,7 +121,8 @@ impl<'o> Copy<'o> {
         }
     }
 
-    /// Appends `,"key":`, with as much of the punctuation as stands around the key already; the first member has no comma.
+    /// Appends `,"key":`, with as much of the punctuation as stands around the key already; the first member
+    /// has no comma.
     #[inline]
     fn push_key(&mut self, member: &Node, is_first: bool) {
         let text = member.key.text;

@@ -1,6 +1,7 @@
 //! Lifecycle policies: "what is to become of an index as it grows and ages, and how far has it come?"
 //!
-//! A [`Policy`] is what users put; a [`LifecycleState`] is kept with each index that follows one. `node/lifecycle*.rs` carry both out.
+//! A [`Policy`] is what users put; a [`LifecycleState`] is kept with each index that follows one.
+//! `node/lifecycle*.rs` carry both out.
 
 mod action;
 mod conditions;

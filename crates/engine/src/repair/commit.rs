@@ -1,8 +1,9 @@
 //! A commit that is lost: "which of the segments that lie here made up the shard?"
 //!
-//! Segments describe themselves. Merges leave files behind until the next commit has made them superfluous, so that a document may be in
-//! several: the one with the highest sequence number counts, of equals the one of the newest segment. What cannot be known is
-//! which documents of a left-over segment were deleted after its last live docs were written; they may come back, and the report says so.
+//! Segments describe themselves. Merges leave files behind until the next commit has made them superfluous,
+//! so that a document may be in several: the one with the highest sequence number counts, of equals the one
+//! of the newest segment. What cannot be known is which documents of a left-over segment were deleted after
+//! its last live docs were written; they may come back, and the report says so.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,7 +65,8 @@ pub(super) fn rebuild(
             generation,
             segments: Vec::new(),
             translog_generation: log.first_generation,
-            // What the log holds is replayed; operations that the segments have as well are passed over by their numbers.
+            // What the log holds is replayed; operations that the segments have as well are passed over by
+            // their numbers.
             max_seq_no: match log.min_seq_no {
                 Some(first) => first.checked_sub(1),
                 None => of_segments,

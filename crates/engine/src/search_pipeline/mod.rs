@@ -1,10 +1,12 @@
 //! Search pipelines: "what do the user's processors make of a search, and of its answer?"
 //!
-//! A pipeline is kept as it was put and compiled by the search that names it: it is a few options, a query, and scripts that
-//! are kept compiled elsewhere. Request processors change the parsed search before an index is looked at, response
-//! processors the hits that were fetched. Both are one file and one line of `processor/table.rs` each.
+//! A pipeline is kept as it was put and compiled by the search that names it: it is a few options, a query,
+//! and scripts that are kept compiled elsewhere. Request processors change the parsed search before an index
+//! is looked at, response processors the hits that were fetched. Both are one file and one line of
+//! `processor/table.rs` each.
 //!
-//! Source: OpenSearch's documentation of search pipelines; messages and answers as recorded from OpenSearch 3.8.
+//! Source: OpenSearch's documentation of search pipelines; messages and answers as recorded from OpenSearch
+//! 3.8.
 
 mod pipeline;
 mod processor;

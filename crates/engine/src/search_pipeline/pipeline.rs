@@ -33,7 +33,8 @@ impl SearchPipeline {
     /// Compiles the body of `PUT _search/pipeline/{id}`, or of a search.
     ///
     /// # Errors
-    /// `parse_exception` and `illegal_argument_exception` in OpenSearch's words; those of queries and scripts.
+    /// `parse_exception` and `illegal_argument_exception` in OpenSearch's words; those of queries and
+    /// scripts.
     pub(crate) fn parse(id: &str, body: &Value, scripts: &Arc<Scripts>) -> Result<SearchPipeline> {
         let Value::Object(members) = body else {
             return Err(RequestError::bad_request("parse_exception", "a search pipeline must be an object"));
@@ -71,7 +72,8 @@ impl SearchPipeline {
     }
 }
 
-/// Runs the processors one after the other. What one that may fail did before it failed stays, as in OpenSearch.
+/// Runs the processors one after the other. What one that may fail did before it failed stays, as in
+/// OpenSearch.
 fn each<P: ?Sized>(steps: &[Step<P>], mut run: impl FnMut(&P) -> Result<()>) -> Result<()> {
     for step in steps {
         match run(&step.processor) {

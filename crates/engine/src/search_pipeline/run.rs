@@ -1,4 +1,5 @@
-//! What the processors of one search tell each other, and the memory that they take for what they add to its answer.
+//! What the processors of one search tell each other, and the memory that they take for what they add to its
+//! answer.
 
 use std::collections::HashMap;
 

@@ -88,8 +88,8 @@ pub fn normalize_index_keys(flat: FlatSettings) -> FlatSettings {
     flat.into_iter().map(|(key, value)| (with_prefix(key), value)).collect()
 }
 
-/// Flat to nested: `index.number_of_shards: "1"` to `{"index": {"number_of_shards": "1"}}`. A key that is a value and a
-/// prefix at once keeps its rest dotted.
+/// Flat to nested: `index.number_of_shards: "1"` to `{"index": {"number_of_shards": "1"}}`. A key that is a
+/// value and a prefix at once keeps its rest dotted.
 pub fn nest(flat: &FlatSettings) -> Value {
     let mut root = Map::new();
     for (key, value) in flat {

@@ -164,7 +164,8 @@ fn missing_of(field: &Field, is_first: bool, is_least: bool) -> String {
     }
 }
 
-/// The sort as `GET _segments` shows it of each segment: with Lucene's names of what documents without a value have.
+/// The sort as `GET _segments` shows it of each segment: with Lucene's names of what documents without a
+/// value have.
 pub(crate) fn describe_sort(sort: &[SortField], mapping: &Mapping) -> Value {
     let describe = |by: &SortField| {
         let is_least = by.missing_first != by.descending;

@@ -1,4 +1,5 @@
-//! The table of index settings. A new one is one row here and, where it has an effect, one field of `IndexSettings`.
+//! The table of index settings. A new one is one row here and, where it has an effect, one field of
+//! `IndexSettings`.
 //!
 //! Source: Elasticsearch 8.14, `IndexScopedSettings`, `IndexMetadata`, `IndexSettings`, `MergePolicyConfig`.
 

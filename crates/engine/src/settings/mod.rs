@@ -1,4 +1,5 @@
-//! Settings: "which keys exist, what may their values be, and which of them may change on a living index or cluster?"
+//! Settings: "which keys exist, what may their values be, and which of them may change on a living index or
+//! cluster?"
 
 mod cluster;
 mod definition;

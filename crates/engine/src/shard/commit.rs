@@ -1,4 +1,5 @@
-//! The commit: the one small file that says what a shard is ([`crate::checked_file`]). Versions since 1: none.
+//! The commit: the one small file that says what a shard is ([`crate::checked_file`]). Versions since 1:
+//! none.
 
 use limber_segment::SegmentMeta;
 use limber_store::directory::write_atomically;
@@ -26,7 +27,8 @@ pub(crate) struct Commit {
     /// Counts commits.
     pub generation: u64,
     pub segments: Vec<CommittedSegment>,
-    /// Operations from this translog generation on are to be replayed when their number is above `max_seq_no`.
+    /// Operations from this translog generation on are to be replayed when their number is above
+    /// `max_seq_no`.
     pub translog_generation: u64,
     /// Every operation up to this one is in the segments; `None`: there was none.
     pub max_seq_no: Option<u64>,

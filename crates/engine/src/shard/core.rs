@@ -47,9 +47,11 @@ pub(crate) struct IndexCore {
 
 /// What a shard asks of its node.
 pub(crate) trait Host: Send + Sync {
-    /// Merges what a document asked for into the index's mapping, durably; visible in [`IndexCore::mapping`] when it returns.
+    /// Merges what a document asked for into the index's mapping, durably; visible in [`IndexCore::mapping`]
+    /// when it returns.
     fn update_mapping(&self, index: &IndexCore, inferred: &Value) -> Result<()>;
-    /// The indexing pool has no room: writes out the largest buffers of the node, if it `is_full` still once other refreshes are through.
+    /// The indexing pool has no room: writes out the largest buffers of the node, if it `is_full` still once
+    /// other refreshes are through.
     fn relieve_indexing_memory(&self, is_full: &dyn Fn() -> bool);
     /// Buffers are getting large, or the indexing pool full: they are written out in the background.
     fn write_buffers_soon(&self);
@@ -115,12 +117,14 @@ pub(crate) struct Core {
     pub(super) history: [u8; 16],
     /// The next free sequence number.
     pub(super) next_seq_no: AtomicU64,
-    /// Writers hold it shared, for a few hundred operations at most; freezing and installing hold it alone, without I/O.
+    /// Writers hold it shared, for a few hundred operations at most; freezing and installing hold it alone,
+    /// without I/O.
     pub(super) gate: RwLock<()>,
     /// Buffers that no writer has at the moment.
     pub(super) idle: Mutex<Vec<Slot>>,
     pub(super) next_buffer: AtomicU64,
-    /// Per living buffer: documents that others deleted. Frozen ones included, until their segment is installed.
+    /// Per living buffer: documents that others deleted. Frozen ones included, until their segment is
+    /// installed.
     pub(super) deletes: RwLock<HashMap<u64, LateDeletes, RandomState>>,
     pub(super) versions: VersionMap,
     pub(super) segments: ArcSwap<SegmentList>,
@@ -148,7 +152,8 @@ pub(crate) struct Core {
     pub(super) last_refresh_millis: AtomicU64,
     pub(crate) search_idle: SearchIdle,
     pub(super) last_flush_millis: AtomicU64,
-    /// Flushes that began, and the number of the last one that succeeded; changed under the lock of `committed`.
+    /// Flushes that began, and the number of the last one that succeeded; changed under the lock of
+    /// `committed`.
     pub(super) flushes_begun: AtomicU64,
     pub(super) last_whole_flush: AtomicU64,
     pub(super) last_sync_millis: AtomicU64,
@@ -189,19 +194,22 @@ pub(super) struct Slot {
     pub bytes: usize,
 }
 
-/// A buffer is written out in the background when it has grown beyond this: inversion stays in cache, segments stay mergeable.
+/// A buffer is written out in the background when it has grown beyond this: inversion stays in cache,
+/// segments stay mergeable.
 pub(super) const BUFFER_BYTES_LARGE: usize = 64 << 20;
 /// The background does not keep up: the writer does it.
 pub(super) const BUFFER_BYTES_MAX: usize = 128 << 20;
 
-/// Whether buffers should be written out already, in the background: what is left is for what comes meanwhile.
+/// Whether buffers should be written out already, in the background: what is left is for what comes
+/// meanwhile.
 pub(crate) fn is_filling(pool: &Pool) -> bool {
     const FILLED_PERCENT: u64 = 85;
     pool.used_bytes() > pool.limit_bytes() / 100 * FILLED_PERCENT
 }
 
-/// The shard whose buffers are the first to be written out for the memory of `pool`. `None` when buffers hold hardly any of it: what
-/// is charged for deletes that are kept in mind does not go by writing segments of a few documents.
+/// The shard whose buffers are the first to be written out for the memory of `pool`. `None` when buffers hold
+/// hardly any of it: what is charged for deletes that are kept in mind does not go by writing segments of a
+/// few documents.
 pub(crate) fn largest_buffer<'s>(shards: &'s [Arc<Shard>], pool: &Pool) -> Option<&'s Arc<Shard>> {
     let buffered: u64 = shards.iter().map(|shard| shard.buffered_bytes()).sum();
     let largest = shards.iter().max_by_key(|shard| shard.buffered_bytes());

@@ -1,8 +1,9 @@
 //! What is wrong with the files of a shard: "which of them are damaged, and who was told?"
 //!
-//! Merges, scrubs and readers meet damage; the segment remembers it as long as it is open ([`limber_segment::Segment::damage`]). It is logged
-//! once, shown as the shard's health, and keeps the segment out of merges. Nothing is repaired here and nothing is deleted: what is
-//! intact is read on, what is damaged fails whoever reads it. `limber check --repair` is for the rest.
+//! Merges, scrubs and readers meet damage; the segment remembers it as long as it is open
+//! ([`limber_segment::Segment::damage`]). It is logged once, shown as the shard's health, and keeps the
+//! segment out of merges. Nothing is repaired here and nothing is deleted: what is intact is read on, what is
+//! damaged fails whoever reads it. `limber check --repair` is for the rest.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use crate::api::Result;
 /// What a shard knows beside its segments.
 #[derive(Default)]
 pub(crate) struct KnownDamage {
-    /// Damage in commit and live docs that the last scrub found. Every commit writes them anew, which heals them.
+    /// Damage in commit and live docs that the last scrub found. Every commit writes them anew, which heals
+    /// them.
     beside_segments: Mutex<Vec<Damage>>,
     logged: Mutex<HashSet<String>>,
 }
@@ -78,8 +80,9 @@ impl Shard {
         }
     }
 
-    /// A merge of `views` failed with an error that is about bytes: finds out whose. A segment that is to blame is not merged again; if none
-    /// is, all of them fail together and none is tried again, or the same merge would run for ever.
+    /// A merge of `views` failed with an error that is about bytes: finds out whose. A segment that is to
+    /// blame is not merged again; if none is, all of them fail together and none is tried again, or the same
+    /// merge would run for ever.
     pub(super) fn blame(&self, views: &[SegmentView], error: &limber_segment::Error) {
         let is_known = || views.iter().any(|view| view.segment.is_damaged());
         let is_about_bytes = matches!(
@@ -100,8 +103,9 @@ impl Shard {
         self.report_damage();
     }
 
-    /// Reads every byte of the committed files, from the disk and not from maps. Holds no lock while it reads; files that go meanwhile are
-    /// passed over. `pace` is told of bytes before they are read and may sleep; its error ends the scrub.
+    /// Reads every byte of the committed files, from the disk and not from maps. Holds no lock while it
+    /// reads; files that go meanwhile are passed over. `pace` is told of bytes before they are read and may
+    /// sleep; its error ends the scrub.
     pub(crate) fn scrub(
         &self,
         pace: &mut dyn FnMut(u64) -> limber_segment::Result<()>,

@@ -4,8 +4,8 @@ use limber_mapping::RequestError;
 
 use super::core::Core;
 
-/// Held over steps that leave the core in no state to go on from when they are cut short by a panic: the core fails then, takes no more
-/// writes, commits nothing, and the shard recovers from disk.
+/// Held over steps that leave the core in no state to go on from when they are cut short by a panic: the core
+/// fails then, takes no more writes, commits nothing, and the shard recovers from disk.
 pub(super) struct Fence<'c> {
     core: &'c Core,
     what: &'static str,

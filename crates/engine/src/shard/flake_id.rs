@@ -1,7 +1,8 @@
 //! Ids for documents that come without one: unique on this node, and cheap to store.
 //!
-//! 15 bytes as 20 characters of URL-safe base64: sequence number (3), time in milliseconds (6), node (6), in an order that
-//! puts bytes that differ first (terms split early) and those that ids of one hour share next (terms compress).
+//! 15 bytes as 20 characters of URL-safe base64: sequence number (3), time in milliseconds (6), node (6), in
+//! an order that puts bytes that differ first (terms split early) and those that ids of one hour share next
+//! (terms compress).
 //!
 //! Source: `org.elasticsearch.common.TimeBasedUUIDGenerator`, whose byte order is kept.
 
@@ -67,7 +68,8 @@ impl FlakeIds {
         GeneratedIds { text: String::from_utf8(bytes).expect("base64 is ASCII") }
     }
 
-    /// An id without the first and the last four characters, the only ones that differ between ids of one millisecond.
+    /// An id without the first and the last four characters, the only ones that differ between ids of one
+    /// millisecond.
     fn frame(&self, millis: u64) -> [u8; ID_BYTES] {
         let mut text = [0u8; ID_BYTES];
         let node = &self.node;

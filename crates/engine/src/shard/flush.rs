@@ -26,7 +26,8 @@ impl Shard {
         self.flush_core(&core, force)
     }
 
-    /// By the scheduler: the translog has outgrown `flush_threshold_size`, or holds operations older than `flush_threshold_age`.
+    /// By the scheduler: the translog has outgrown `flush_threshold_size`, or holds operations older than
+    /// `flush_threshold_age`.
     pub(crate) fn flush_if_due(&self) -> Result<bool> {
         let core = self.core()?;
         let rests = self.interval_millis() < core.flushes_rest_until_millis.load(Ordering::Relaxed);
@@ -57,7 +58,8 @@ impl Shard {
         if !force && !core.is_uncommitted.load(Ordering::Acquire) {
             return Ok(());
         }
-        // Many who ask at the same time are served by one flush, as long as it began after each of them had asked.
+        // Many who ask at the same time are served by one flush, as long as it began after each of them had
+        // asked.
         if core.last_whole_flush.load(Ordering::Acquire) > begun_before {
             return Ok(());
         }
@@ -82,7 +84,8 @@ impl Shard {
             other => super::error::segment_error(&other),
         })?;
         core.last_whole_flush.store(number, Ordering::Release);
-        // The commit holds whatever becomes of the files that it made superfluous; the next flush tries again.
+        // The commit holds whatever becomes of the files that it made superfluous; the next flush tries
+        // again.
         if let Err(error) = self.delete_superfluous(core, &committed) {
             tracing::warn!(index = %self.index.name, shard = self.number, %error, "superfluous files stay");
         }
@@ -158,8 +161,9 @@ impl Shard {
         Ok(Some(generation))
     }
 
-    /// Deletes files that neither the commit nor the shard's list needs. Called with `committed` held, so that no commit is
-    /// in the middle of listing them. Files of segments that are being written have numbers above all that are listed.
+    /// Deletes files that neither the commit nor the shard's list needs. Called with `committed` held, so
+    /// that no commit is in the middle of listing them. Files of segments that are being written have numbers
+    /// above all that are listed.
     pub(super) fn delete_unused(&self, core: &Core, committed: &Commit) -> limber_segment::Result<()> {
         if core.is_failed() {
             return Ok(());
@@ -188,7 +192,8 @@ impl Shard {
     }
 }
 
-/// Refuses a commit that holds less than the one before it: the shard's memory is wrong then, and the shard is opened again from disk.
+/// Refuses a commit that holds less than the one before it: the shard's memory is wrong then, and the shard
+/// is opened again from disk.
 fn check_follows(before: &Commit, next: &Commit) -> limber_segment::Result<()> {
     let follows = next.max_seq_no >= before.max_seq_no
         && next.translog_generation >= before.translog_generation

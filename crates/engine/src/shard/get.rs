@@ -55,8 +55,9 @@ impl Shard {
         found
     }
 
-    /// Also answers from a shard that failed, as long as its records can be read: what was acknowledged stays readable on a full disk. An id whose
-    /// last write never reached the log answers with the shard's failure, as its memory is ahead of the disk.
+    /// Also answers from a shard that failed, as long as its records can be read: what was acknowledged stays
+    /// readable on a full disk. An id whose last write never reached the log answers with the shard's
+    /// failure, as its memory is ahead of the disk.
     fn get_newest(&self, core: &Arc<Core>, id: &str, reading: Reading) -> Result<Option<FoundDocument>> {
         loop {
             match self.newest(core, id.as_bytes(), reading)? {
@@ -69,7 +70,8 @@ impl Shard {
                     if !is_synthetic && let Some(found) = self.read_record(core, &entry)? {
                         return Ok(Some(found));
                     }
-                    // Its generation was trimmed between the two look-ups, or it was replayed: it is in a segment soon.
+                    // Its generation was trimmed between the two look-ups, or it was replayed: it is in a
+                    // segment soon.
                     self.refresh_core(core)?;
                 }
             }
@@ -155,7 +157,8 @@ impl Shard {
     }
 }
 
-/// What is shown as the source of what is stored of it, and what is kept for stored fields where that is not the source.
+/// What is shown as the source of what is stored of it, and what is kept for stored fields where that is not
+/// the source.
 fn split(mapping: &Mapping, kept: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     if mapping.stored_beside_source().is_empty() {
         return (kept, Vec::new());

@@ -1,4 +1,5 @@
-//! A shard as a request sees it that may not see all of it: hidden fields are not mapped, hidden documents not there.
+//! A shard as a request sees it that may not see all of it: hidden fields are not mapped, hidden documents
+//! not there.
 //!
 //! Every read goes through [`Shard::snapshot`] or [`Shard::get`], so that no request can forget it.
 
@@ -74,8 +75,8 @@ impl Shard {
         Ok(ShardSnapshot { mapping, caches: None, ..snapshot })
     }
 
-    /// The newest version under `id`, if it may be seen, with what of it may be. Everything written is made searchable first, because
-    /// whether it may be seen is a search.
+    /// The newest version under `id`, if it may be seen, with what of it may be. Everything written is made
+    /// searchable first, because whether it may be seen is a search.
     pub(super) fn get_limited(
         &self,
         limits: &Limits,

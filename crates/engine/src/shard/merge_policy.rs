@@ -1,7 +1,8 @@
 //! Which segments to merge: "which few of these, taken together, are worth writing again?"
 //!
-//! Segments fall into tiers of similar size; a tier may hold `segments_per_tier` of them. Among all runs of up to
-//! `max_merge_at_once` segments, the one that is most balanced, smallest and reclaims most deletes is taken.
+//! Segments fall into tiers of similar size; a tier may hold `segments_per_tier` of them. Among all runs of
+//! up to `max_merge_at_once` segments, the one that is most balanced, smallest and reclaims most deletes is
+//! taken.
 //!
 //! Source: Lucene's `TieredMergePolicy`; the scoring is its formula.
 
@@ -102,7 +103,8 @@ fn allowed_count(by_size: &[usize], segments: &[Candidate], settings: &MergeSett
     }
 }
 
-/// The next step towards `max_count` segments (or a merge that drops deletes of the last one); `None` when it is reached.
+/// The next step towards `max_count` segments (or a merge that drops deletes of the last one); `None` when it
+/// is reached.
 pub(crate) fn find_forced_merge(segments: &[Candidate], max_count: usize) -> Option<Vec<usize>> {
     let free: Vec<usize> = (0..segments.len()).filter(|&at| !segments[at].is_merging).collect();
     let max_count = max_count.max(1);
@@ -117,7 +119,8 @@ pub(crate) fn find_forced_merge(segments: &[Candidate], max_count: usize) -> Opt
     free.into_iter().find(|&at| max_count == 1 && segments[at].deleted_count > 0).map(|at| vec![at])
 }
 
-/// Segments with more deleted documents than `expunge_deletes_allowed` percent, at most `max_merge_at_once` of them.
+/// Segments with more deleted documents than `expunge_deletes_allowed` percent, at most `max_merge_at_once`
+/// of them.
 pub(crate) fn find_expunging_merge(segments: &[Candidate], settings: &MergeSettings) -> Option<Vec<usize>> {
     let mut chosen: Vec<usize> = (0..segments.len())
         .filter(|&at| !segments[at].is_merging && segments[at].deleted_count > 0)

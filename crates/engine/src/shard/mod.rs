@@ -1,8 +1,9 @@
 //! One shard: "write this document, get it, let it be found, and lose nothing".
 //!
-//! A write goes: gate (shared) -> lock of its id -> version check -> `mapping::document::parse` into a buffer that the thread
-//! checked out -> version map; then, per request, one translog append and one shared fsync. A refresh takes the gate alone for a
-//! moment, freezes all buffers, writes them as segments while writers go on with new ones, and publishes.
+//! A write goes: gate (shared) -> lock of its id -> version check -> `mapping::document::parse` into a buffer
+//! that the thread checked out -> version map; then, per request, one translog append and one shared fsync. A
+//! refresh takes the gate alone for a moment, freezes all buffers, writes them as segments while writers go
+//! on with new ones, and publishes.
 
 mod commit;
 mod core;

@@ -22,8 +22,8 @@ use crate::api::Result;
 use crate::environment::Environment;
 use crate::translog::{self, FileTranslog, GENERATIONS_MAX, Operation, OperationType, Record, RecordBatch};
 
-/// Writes the first commit of a shard that is being created. Until then the shard does not exist, so that a missing commit
-/// later is damage and never "new".
+/// Writes the first commit of a shard that is being created. Until then the shard does not exist, so that a
+/// missing commit later is damage and never "new".
 pub(crate) fn create_files(directory: &dyn Directory, environment: &Environment) -> limber_store::Result<()> {
     let mut history = [0u8; 16];
     environment.randomness.fill(&mut history);
@@ -51,14 +51,16 @@ impl From<StoreError> for OpenError {
 }
 
 impl Shard {
-    /// Opens or, after a failure, reopens the shard from disk. On an error the shard stays unavailable and says why.
+    /// Opens or, after a failure, reopens the shard from disk. On an error the shard stays unavailable and
+    /// says why.
     pub(crate) fn open(&self) -> Result<()> {
         let _replacing = self.replacing.lock();
         let mut first_segment = 0;
         if let Ok(core) = self.core() {
             core.fail(RequestError::unavailable("already_closed_exception", "the shard is being reopened"));
             core.translog.close();
-            // Whoever is in the middle of a refresh, merge installation or commit of the old core must be out of the folder.
+            // Whoever is in the middle of a refresh, merge installation or commit of the old core must be out
+            // of the folder.
             drop(core.refreshing.lock());
             drop(core.committed.lock());
             first_segment = core.next_segment.load(Ordering::Acquire);
@@ -86,8 +88,8 @@ impl Shard {
         }
     }
 
-    /// Also answers how many generations of the log the next commit makes superfluous. `first_segment`: lower numbers may still be in the
-    /// hands of a merge that is just ending.
+    /// Also answers how many generations of the log the next commit makes superfluous. `first_segment`: lower
+    /// numbers may still be in the hands of a merge that is just ending.
     fn open_core(&self, first_segment: u64) -> Result<(Arc<Core>, usize)> {
         let at = |error: StoreError| store_error(&error);
         let commit = Commit::read(&*self.directory).map_err(at)?;
@@ -99,7 +101,8 @@ impl Shard {
         let history = commit.history_bytes();
         let interval_millis = self.interval_millis();
 
-        // Replay needs a core to write to, and the core needs its translog: a look at the generations comes first.
+        // Replay needs a core to write to, and the core needs its translog: a look at the generations comes
+        // first.
         let seen = translog::recover(&self.directory, commit.translog_generation, &history, |_| {
             Ok::<(), StoreError>(())
         })
@@ -197,7 +200,8 @@ impl Shard {
         Ok(SegmentEntry::committed(opened, live))
     }
 
-    /// The files of segments that the commit does not list and files that were never finished, and a segment number above every file seen.
+    /// The files of segments that the commit does not list and files that were never finished, and a segment
+    /// number above every file seen.
     fn find_unreferenced(&self, commit: &Commit) -> limber_store::Result<(Vec<String>, u64)> {
         let referenced = referenced_files(commit);
         let mut next_segment = commit.next_segment;
@@ -269,8 +273,8 @@ impl Shard {
         self.fill_holes(core, seen.holes(floor)).map_err(|error| store_error(&error))
     }
 
-    /// Sequence numbers that were taken by writes which never reached the log: recorded as used for nothing, so that the numbers of the
-    /// shard's history have no holes.
+    /// Sequence numbers that were taken by writes which never reached the log: recorded as used for nothing,
+    /// so that the numbers of the shard's history have no holes.
     ///
     /// Source: Elasticsearch, `InternalEngine#fillSeqNoGaps`.
     fn fill_holes(&self, core: &Core, holes: impl Iterator<Item = u64>) -> limber_store::Result<()> {

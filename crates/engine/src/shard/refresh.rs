@@ -1,6 +1,7 @@
 //! Refresh: what was written can be found.
 //!
-//! Freeze (gate alone, no I/O) -> write buffers as segments (writers go on) -> install (gate alone, no I/O) -> publish.
+//! Freeze (gate alone, no I/O) -> write buffers as segments (writers go on) -> install (gate alone, no I/O)
+//! -> publish.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -59,7 +60,8 @@ impl Shard {
         self.refresh().map(|()| true)
     }
 
-    /// A search is coming: what was put off is made up for. Without it (the disk refuses) the search sees what there is.
+    /// A search is coming: what was put off is made up for. Without it (the disk refuses) the search sees
+    /// what there is.
     pub(super) fn wake(&self, core: &Core) {
         if core.search_idle.note_search(self.interval_millis())
             && let Err(error) = self.refresh_if_dirty()
@@ -68,8 +70,8 @@ impl Shard {
         }
     }
 
-    /// Whether the scheduler should refresh: the interval has passed since the last refresh, and somebody searches the shard or
-    /// documents have ceased to stream in.
+    /// Whether the scheduler should refresh: the interval has passed since the last refresh, and somebody
+    /// searches the shard or documents have ceased to stream in.
     pub(crate) fn is_refresh_due(&self) -> bool {
         let now_millis = self.interval_millis();
         let settings = self.index.settings.load();
@@ -107,7 +109,8 @@ impl Shard {
         self.refresh_locked(core, &mut refreshing, false).map(drop)
     }
 
-    /// The refresh itself, with `refreshing` held; `roll` begins a translog generation at the moment of the freeze.
+    /// The refresh itself, with `refreshing` held; `roll` begins a translog generation at the moment of the
+    /// freeze.
     pub(super) fn refresh_locked(
         &self,
         core: &Core,

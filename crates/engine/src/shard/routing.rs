@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn shards_are_elasticsearchs() {
-        // Source: org.elasticsearch.cluster.routing.IndexRoutingTests, 2 and 5 shards; checked against a running 8.19.
+        // Source: org.elasticsearch.cluster.routing.IndexRoutingTests, 2 and 5 shards; checked against a
+        // running 8.19.
         let check = |shards, id, expected| {
             assert_eq!(shard_of(&settings(shards), id, None), expected, "{shards} {id}")
         };

@@ -1,9 +1,10 @@
-//! "Does anyone search this shard?" One that nobody searches is not refreshed while documents stream in: a segment a second would be
-//! written and merged for no reader. It is refreshed when the writing pauses, when a search comes, and once in a while. Nor is it merged as
-//! far: the processors are for what comes in.
+//! "Does anyone search this shard?" One that nobody searches is not refreshed while documents stream in: a
+//! segment a second would be written and merged for no reader. It is refreshed when the writing pauses, when
+//! a search comes, and once in a while. Nor is it merged as far: the processors are for what comes in.
 //!
-//! Source: Elasticsearch, `index.search.idle.after`, which knows the same rest; there it begins some seconds after a search or the
-//! creation of the shard, here a shard that was never searched rests from the start, and a pause in the writing ends it.
+//! Source: Elasticsearch, `index.search.idle.after`, which knows the same rest; there it begins some seconds
+//! after a search or the creation of the shard, here a shard that was never searched rests from the start,
+//! and a pause in the writing ends it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -84,8 +85,8 @@ impl SearchIdle {
             || self.since_search_ms(now_millis) >= idle_after_ms
     }
 
-    /// Whether merges that searches alone would profit from should wait: nobody searches, and documents stream in. `operations`: since
-    /// the shard was created.
+    /// Whether merges that searches alone would profit from should wait: nobody searches, and documents
+    /// stream in. `operations`: since the shard was created.
     pub(crate) fn puts_off_merges(&self, now_millis: u64, idle_after_ms: u64, operations: u64) -> bool {
         self.stream.flows(now_millis, operations) && self.is_idle(now_millis, idle_after_ms)
     }

@@ -16,7 +16,8 @@ use crate::api::Result;
 use crate::environment::Environment;
 use crate::translog;
 
-/// Files of a shard that are being read by their names, with the number of readers: whoever cleans up leaves them.
+/// Files of a shard that are being read by their names, with the number of readers: whoever cleans up leaves
+/// them.
 #[derive(Default)]
 pub(crate) struct Pins(Mutex<HashMap<String, u32>>);
 
@@ -43,7 +44,8 @@ impl Pins {
     }
 }
 
-/// What a commit says of a shard apart from its place among other commits: enough to make a shard of the files.
+/// What a commit says of a shard apart from its place among other commits: enough to make a shard of the
+/// files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CommitPoint {
     /// Identity of the shard's history: under it the number of a segment means one segment.
@@ -152,8 +154,8 @@ fn files_of(commit: &Commit, directory: &dyn Directory) -> Result<Vec<CommitFile
     Ok(files)
 }
 
-/// Makes a shard of files that are already in its folder: the commit is written last, with a history of its own, as what follows is
-/// not what followed where it was taken.
+/// Makes a shard of files that are already in its folder: the commit is written last, with a history of its
+/// own, as what follows is not what followed where it was taken.
 pub(crate) fn restore_commit(
     directory: &dyn Directory,
     environment: &Environment,

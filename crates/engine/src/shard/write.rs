@@ -57,8 +57,9 @@ pub(crate) struct Write<'a> {
     pub is_generated: bool,
 }
 
-/// Operations that were carried out and may not be durable yet: the life of the shard that holds them, and where its log has them. Only
-/// that life can make them durable; a shard that failed meanwhile and was opened again knows nothing of them.
+/// Operations that were carried out and may not be durable yet: the life of the shard that holds them, and
+/// where its log has them. Only that life can make them durable; a shard that failed meanwhile and was opened
+/// again knows nothing of them.
 pub(crate) struct Unsynced {
     core: Arc<Core>,
     position: LogPosition,
@@ -153,7 +154,8 @@ impl Drop for Records<'_> {
 }
 
 impl Shard {
-    /// Carries out operations in order; one result each. Returns what [`Shard::sync`] must reach before they are acknowledged.
+    /// Carries out operations in order; one result each. Returns what [`Shard::sync`] must reach before they
+    /// are acknowledged.
     pub(crate) fn write(
         &self,
         writes: &[Write<'_>],
@@ -257,8 +259,9 @@ impl Shard {
         Ok(records.end)
     }
 
-    /// Carries out a chunk. Where a document needs a mapping update, the gate is opened and what was written is appended before: the
-    /// update waits for the disk and for other indices, and nobody waits for it but this request.
+    /// Carries out a chunk. Where a document needs a mapping update, the gate is opened and what was written
+    /// is appended before: the update waits for the disk and for other indices, and nobody waits for it but
+    /// this request.
     fn write_chunk(
         &self,
         core: &Arc<Core>,
@@ -296,8 +299,8 @@ impl Shard {
         self.services.host.upgrade().ok_or_else(gone)?.update_mapping(&self.index, &inferred)
     }
 
-    /// Carries out operations up to the end, or up to the first that needs a mapping update: how many, and the mapping that it was
-    /// parsed under.
+    /// Carries out operations up to the end, or up to the first that needs a mapping update: how many, and
+    /// the mapping that it was parsed under.
     fn write_inside_gate(
         &self,
         core: &Arc<Core>,
@@ -399,7 +402,8 @@ impl Shard {
         }
     }
 
-    /// Charges what a chunk may need before it is parsed; a full pool makes the node write out its largest buffers.
+    /// Charges what a chunk may need before it is parsed; a full pool makes the node write out its largest
+    /// buffers.
     fn reserve_memory(&self, reservation: &mut Reservation<'_>, bytes: usize) {
         let core = reservation.core;
         reservation.set(bytes as u64);

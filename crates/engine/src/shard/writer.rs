@@ -126,8 +126,9 @@ impl Writer<'_> {
         Ok(Written { result, identity })
     }
 
-    /// Takes a sequence number for each document of `chunk` with a generated id, so that writers do not contend for the
-    /// counter. Only for those: nothing was written under their ids before, so that nothing later can have a lower number.
+    /// Takes a sequence number for each document of `chunk` with a generated id, so that writers do not
+    /// contend for the counter. Only for those: nothing was written under their ids before, so that nothing
+    /// later can have a lower number.
     pub(super) fn reserve_seq_nos(&mut self, chunk: &[Write<'_>]) {
         let count = chunk.iter().filter(|write| write.is_generated).count() as u64;
         let start = self.core.next_seq_no.fetch_add(count, Ordering::AcqRel);
@@ -147,7 +148,8 @@ impl Writer<'_> {
         reserved.unwrap_or_else(|| self.core.next_seq_no.fetch_add(1, Ordering::AcqRel))
     }
 
-    /// The live document in the segments; its numbers are read as far as the condition and the answer need them.
+    /// The live document in the segments; its numbers are read as far as the condition and the answer need
+    /// them.
     fn in_segments(&self, id: &[u8], condition: Condition) -> Result<Option<Existing>> {
         let read = || -> limber_segment::Result<Option<Existing>> {
             let Some((entry, doc)) = locate(&self.segments, id, Segment::find_replaced)? else {
@@ -173,7 +175,8 @@ impl Writer<'_> {
         let live = live.map(|existing| existing.identity);
         let existing = existing.map(|existing| existing.identity);
         let conflict = |why: String| Err(self.shard.conflict(write.operation.id, why));
-        // A tombstone's version counts on, so that a document that was deleted and comes back does not start at 1.
+        // A tombstone's version counts on, so that a document that was deleted and comes back does not start
+        // at 1.
         let next = existing.map_or(1, |existing| existing.version + 1);
         match write.condition {
             Condition::Replay(identity) => {
@@ -278,7 +281,8 @@ impl Writer<'_> {
         Err(refused)
     }
 
-    /// What the index adds to a document that is in the buffer: terms that find its stored queries, values that scripts make.
+    /// What the index adds to a document that is in the buffer: terms that find its stored queries, values
+    /// that scripts make.
     fn add_derived(&mut self, source: &[u8]) -> Result<()> {
         if self.mapping.queries().is_empty() && self.mapping.scripted().is_empty() {
             return Ok(());
@@ -294,8 +298,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A document that was acknowledged is never refused: what the mapping of today does not take is left out of the index. Where not
-    /// even the rest can be indexed, the document keeps its id, its numbers and its source.
+    /// A document that was acknowledged is never refused: what the mapping of today does not take is left out
+    /// of the index. Where not even the rest can be indexed, the document keeps its id, its numbers and its
+    /// source.
     fn replay_document(&mut self, operation: &Operation<'_>, meta: &DocumentMeta<'_>) -> Result<DocId> {
         let stored = stored_source(&self.mapping, operation.source);
         let stored = stored.as_deref().unwrap_or(operation.source);
@@ -318,7 +323,8 @@ impl Writer<'_> {
         buffer.commit().map(|()| doc).map_err(|error| segment_error(&error))
     }
 
-    /// A sequence number that is not used: given back when it is still the newest, else recorded as used for nothing.
+    /// A sequence number that is not used: given back when it is still the newest, else recorded as used for
+    /// nothing.
     fn give_back(&mut self, seq_no: u64) {
         if seq_no + 1 == self.reserved.start {
             self.reserved.start = seq_no;

@@ -1,6 +1,7 @@
 //! What goes wrong with snapshots, in Elasticsearch's words.
 //!
-//! Source: `RepositoryException`, `RepositoryMissingException`, `SnapshotException` and those derived from them.
+//! Source: `RepositoryException`, `RepositoryMissingException`, `SnapshotException` and those derived from
+//! them.
 
 use limber_mapping::RequestError;
 use limber_store::Error as StoreError;

@@ -9,7 +9,8 @@
 //! | `indices/<index uuid>/<shard>/data-<uuid>-<part>` | bytes of a segment's file, as they are | first |
 //! | `verify/<uuid>` | 32 bytes, for the length of a verification | |
 //!
-//! Uuids are the writer's, so that no two writers choose the same name; of what users name nothing is in a blob's name.
+//! Uuids are the writer's, so that no two writers choose the same name; of what users name nothing is in a
+//! blob's name.
 //!
 //! All but data is JSON in a frame, numbers in little endian:
 //!
@@ -93,7 +94,8 @@ pub(crate) struct Root {
     pub generation: u64,
     /// The node that wrote it.
     pub writer: String,
-    /// This very write, and up to [`LINEAGE_MAX`] of those that it was made from, newest first: whose write is in here can tell.
+    /// This very write, and up to [`LINEAGE_MAX`] of those that it was made from, newest first: whose write
+    /// is in here can tell.
     pub lineage: Vec<String>,
     /// Oldest first.
     pub snapshots: Vec<Entry>,

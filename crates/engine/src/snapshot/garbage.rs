@@ -20,8 +20,8 @@ pub(crate) struct Deleted {
 }
 
 impl Repository {
-    /// What would be garbage once `next` is the root; to be called before it is written, and to be deleted after. `indices`: only
-    /// folders of these are looked at; `None`: everything there is.
+    /// What would be garbage once `next` is the root; to be called before it is written, and to be deleted
+    /// after. `indices`: only folders of these are looked at; `None`: everything there is.
     pub(crate) fn garbage(&self, next: &Root, indices: Option<&BTreeSet<String>>) -> Result<Vec<Blob>> {
         let mut listed = Vec::new();
         let folders: Vec<String> = match indices {
@@ -39,8 +39,8 @@ impl Repository {
         Ok(listed)
     }
 
-    /// Names of all blobs of the snapshots of a root, and folders of shards of which it cannot be told: what cannot be read is never
-    /// a reason to delete.
+    /// Names of all blobs of the snapshots of a root, and folders of shards of which it cannot be told: what
+    /// cannot be read is never a reason to delete.
     fn needed(&self, root: &Root, indices: Option<&BTreeSet<String>>) -> (HashSet<String>, Vec<String>) {
         let (mut needed, mut unknown) = (HashSet::new(), Vec::new());
         // Snapshots share manifests; each is read once.
@@ -95,8 +95,8 @@ impl Repository {
     }
 }
 
-/// Only what a Limber node writes there is ever deleted: a folder may hold other people's files. Roots are left to whoever writes
-/// the next one, apart from those that a crash has left half written.
+/// Only what a Limber node writes there is ever deleted: a folder may hold other people's files. Roots are
+/// left to whoever writes the next one, apart from those that a crash has left half written.
 fn is_deletable(name: &str) -> bool {
     match name.split_once('/') {
         Some((INDICES | SNAPSHOTS, _)) => true,

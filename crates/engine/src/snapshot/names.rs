@@ -1,6 +1,7 @@
 //! Names of repositories and snapshots, and lists of what a request chooses among.
 //!
-//! Source: Elasticsearch's `RepositoriesService#validate`, `SnapshotsService#validate`, `SnapshotUtils#filterIndices`.
+//! Source: Elasticsearch's `RepositoriesService#validate`, `SnapshotsService#validate`,
+//! `SnapshotUtils#filterIndices`.
 
 use limber_text::wildcard;
 

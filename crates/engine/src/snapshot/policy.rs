@@ -1,6 +1,7 @@
 //! A snapshot lifecycle policy: what it says, what has come of it, and which snapshots it keeps.
 //!
-//! Source: Elasticsearch's `SnapshotLifecyclePolicy`, `SnapshotRetentionConfiguration`, `SnapshotLifecycleStats`.
+//! Source: Elasticsearch's `SnapshotLifecyclePolicy`, `SnapshotRetentionConfiguration`,
+//! `SnapshotLifecycleStats`.
 
 use limber_mapping::{ObjectParser, RequestError};
 use serde::{Deserialize, Serialize};
@@ -290,7 +291,8 @@ impl Retention {
         shown
     }
 
-    /// Those of a policy's snapshots that may go. Only whole ones count for `min_count` and `max_count`; others go when they are old.
+    /// Those of a policy's snapshots that may go. Only whole ones count for `min_count` and `max_count`;
+    /// others go when they are old.
     pub(crate) fn expired<'s>(&self, snapshots: &[&'s Entry], now_ms: u64) -> Vec<&'s Entry> {
         let expire_ms = self.expire_after.as_deref();
         let expire_ms = expire_ms.and_then(|text| parse_time_ms("expire_after", text).ok());

@@ -100,10 +100,11 @@ impl Repository {
         Err(concurrent_modification(&self.name, "its root changes faster than it can be read"))
     }
 
-    /// Puts `next` in the place of the root that it was made from, whose generation it has. Called with `writing` held.
+    /// Puts `next` in the place of the root that it was made from, whose generation it has. Called with
+    /// `writing` held.
     ///
-    /// After `Ok` what it lists is what everyone sees, and what was not in it may go. After an error nothing may be deleted: another
-    /// writer may have been first, or the answer to our write was lost.
+    /// After `Ok` what it lists is what everyone sees, and what was not in it may go. After an error nothing
+    /// may be deleted: another writer may have been first, or the answer to our write was lost.
     pub(crate) fn publish(&self, mut next: Root, environment: &Environment, node_id: &str) -> Result<()> {
         if next.uuid.is_empty() {
             next.uuid = environment.uuid();
@@ -160,8 +161,9 @@ impl Repository {
         }
     }
 
-    /// Whether the newest root was made from a write of ours, called `write`. Otherwise that write has come too late: a generation that
-    /// others have long passed and deleted can be created again by a writer that slept, and counts for nothing.
+    /// Whether the newest root was made from a write of ours, called `write`. Otherwise that write has come
+    /// too late: a generation that others have long passed and deleted can be created again by a writer that
+    /// slept, and counts for nothing.
     fn check_is_built_upon(&self, name: &str, write: &str) -> Result<()> {
         let newest = self.root()?;
         if newest.lineage.iter().any(|other| other == write) {

@@ -218,7 +218,8 @@ impl TransformConfig {
                         return Err(RequestError::unsupported("[docs_per_second] of a transform"));
                     }
                 }
-                // Checkpoints see whole indices, through one snapshot each; failures are tried again in the next round.
+                // Checkpoints see whole indices, through one snapshot each; failures are tried again in the
+                // next round.
                 "align_checkpoints" | "use_point_in_time" | "unattended" => {
                     value.as_bool().ok_or_else(wrong)?;
                 }

@@ -1,4 +1,5 @@
-//! The mapping of a destination: what its fields are, from the fields that they are made of. Source: Elasticsearch's `SchemaUtil`.
+//! The mapping of a destination: what its fields are, from the fields that they are made of. Source:
+//! Elasticsearch's `SchemaUtil`.
 
 use serde_json::{Map, Value, json};
 

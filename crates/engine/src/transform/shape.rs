@@ -10,7 +10,8 @@ use crate::api::Result;
 /// The name of the composite aggregation, and of the newest document of a key.
 const COMPOSITE: &str = "_transform";
 const NEWEST: &str = "_latest";
-/// Aggregations that a group can have, as Elasticsearch's `TransformAggregations` lists them, as far as they are here.
+/// Aggregations that a group can have, as Elasticsearch's `TransformAggregations` lists them, as far as they
+/// are here.
 const AGGREGATIONS: &[&str] = &[
     "avg",
     "boxplot",

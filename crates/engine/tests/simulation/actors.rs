@@ -278,7 +278,8 @@ pub fn write(world: &World, random: &mut SplitMix64, prefix: &str) {
     }
 }
 
-/// Writes to an index whose durability changes between `async` and `request`; back at `request` all of it is durable.
+/// Writes to an index whose durability changes between `async` and `request`; back at `request` all of it is
+/// durable.
 pub fn write_async(world: &World, random: &mut SplitMix64) {
     for _ in 0..3 + random.below(4) {
         for durability in ["async", "request"] {

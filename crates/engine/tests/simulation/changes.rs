@@ -1,4 +1,5 @@
-//! What threads change beside those that write: rounds of the background, flushes, aliases, rollovers, mappings, the wall clock.
+//! What threads change beside those that write: rounds of the background, flushes, aliases, rollovers,
+//! mappings, the wall clock.
 
 use std::sync::atomic::Ordering;
 

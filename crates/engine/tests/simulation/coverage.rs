@@ -19,8 +19,9 @@ pub struct Coverage {
     pub wrong: Vec<String>,
 }
 
-/// Fails the first call of each site with each of `faults` that such a call can meet, in a run of the scenario for each. A site that is
-/// reached only because another call failed is failed in a run with that fault too.
+/// Fails the first call of each site with each of `faults` that such a call can meet, in a run of the
+/// scenario for each. A site that is reached only because another call failed is failed in a run with that
+/// fault too.
 pub fn fail_every_site(faults: &[Fault]) -> Coverage {
     let (mut found, places) = (Coverage::default(), Sites::default());
     let mut cases = VecDeque::from([Case::default()]);

@@ -1,5 +1,5 @@
-//! The whole node in a simulation: threads, disk, clock and faults are drawn from a seed, and what was acknowledged is checked after
-//! every crash.
+//! The whole node in a simulation: threads, disk, clock and faults are drawn from a seed, and what was
+//! acknowledged is checked after every crash.
 //!
 //! `SIMULATION_SEED=7` replays one seed with its trace, `SIMULATION_SEEDS=1000..2000` runs a range.
 //! `SIMULATION_EVERY_CALL=1` tries every call of the scenario.
@@ -23,8 +23,8 @@ use std::ops::Range;
 
 use points::Case;
 
-/// Seeds that found a fault once that is mended now. Their schedules change with the code, so a kept seed repeats the kind of run and not
-/// always the fault.
+/// Seeds that found a fault once that is mended now. Their schedules change with the code, so a kept seed
+/// repeats the kind of run and not always the fault.
 const KEPT_SEEDS: &[u64] = &[
     5, // after a failed fsync the shard was reopened from the page cache; the checkpoint promised what was not on disk
     16, // a panic in the log's fsync failed the log and not the shard, which nobody reopened
@@ -139,7 +139,8 @@ fn the_power_goes_at_any_call_of_a_scenario_and_of_its_recovery() {
     }
 }
 
-/// The node lives on, heals without a restart and loses nothing, whichever line of the program sees the disk fail.
+/// The node lives on, heals without a restart and loses nothing, whichever line of the program sees the disk
+/// fail.
 #[test]
 fn every_site_that_calls_the_disk_fails_once() {
     use limber_store::Fault::*;

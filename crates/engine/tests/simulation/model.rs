@@ -92,7 +92,8 @@ impl Model {
         });
     }
 
-    /// It was acknowledged, and is durable when `is_promised`. `Err`: its sequence number belongs to another write.
+    /// It was acknowledged, and is durable when `is_promised`. `Err`: its sequence number belongs to another
+    /// write.
     pub fn acknowledge(
         &self,
         key: &Key,
@@ -179,7 +180,8 @@ impl Model {
     }
 }
 
-/// Why a document may not be as it was found. What was found without its sequence number is compared without it.
+/// Why a document may not be as it was found. What was found without its sequence number is compared without
+/// it.
 pub fn objection(document: &Document, key: &Key, found: &State) -> Option<String> {
     let is_allowed = document.allowed.iter().any(|state| {
         state.source == found.source

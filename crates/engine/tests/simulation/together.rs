@@ -1,6 +1,7 @@
 //! Two changes at the same time: "is what each of them was told still so afterwards?"
 //!
-//! Whatever reads, decides and writes under more than one lock, or before it has the lock, loses one of the two in some schedule.
+//! Whatever reads, decides and writes under more than one lock, or before it has the lock, loses one of the
+//! two in some schedule.
 
 use std::sync::{Arc, Mutex};
 

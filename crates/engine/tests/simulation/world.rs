@@ -37,7 +37,8 @@ impl Clock for SimulatedClock {
 
 pub fn open(disk: &CrashDisk, clock: &Arc<SimulatedClock>, seed: u64) -> Result<Arc<Node>> {
     let environment = environment(clock.clone(), Arc::new(disk.clone()), seed);
-    // More processors are threads that the simulation does not see: they help a search after some microseconds of real time.
+    // More processors are threads that the simulation does not see: they help a search after some
+    // microseconds of real time.
     Node::open_with(NodeConfig { search_processors: 1, ..config(Path::new("/crash")) }, environment)
 }
 

@@ -1,4 +1,5 @@
-//! Somebody whose role hides documents and fields of an index tries to see them, by every part of a request that shows values.
+//! Somebody whose role hides documents and fields of an index tries to see them, by every part of a request
+//! that shows values.
 
 use serde_json::{Value, json};
 

@@ -12,7 +12,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest answer that is read; a health report has a few kilobytes.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
 
-/// What the health report of a server says that listens there and asks for no credentials; `None`: there is none.
+/// What the health report of a server says that listens there and asks for no credentials; `None`: there is
+/// none.
 pub fn health(address: &str) -> Option<Vec<Finding>> {
     let reachable = address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
     let address = reachable.to_socket_addrs().ok()?.next()?;

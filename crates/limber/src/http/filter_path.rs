@@ -1,7 +1,8 @@
 //! `filter_path`: keep or drop members of a response by dotted path patterns.
 //!
-//! `*` matches any run of characters inside one name, `**` any number of names, a leading `-` excludes; `\.` is a dot inside
-//! a name. Arrays are transparent. Source: Elasticsearch "Common options: response filtering", class `FilterPath`.
+//! `*` matches any run of characters inside one name, `**` any number of names, a leading `-` excludes; `\.`
+//! is a dot inside a name. Arrays are transparent. Source: Elasticsearch "Common options: response
+//! filtering", class `FilterPath`.
 
 use limber_text::wildcard;
 use serde_json::{Map, Value};
@@ -64,7 +65,8 @@ fn descend<'a>(patterns: &[&'a Names], name: &str) -> (Vec<&'a Names>, bool) {
             }
         }
     }
-    // `**` leaves a pattern where it was and moves it on: without this, equal rests would multiply with every level.
+    // `**` leaves a pattern where it was and moves it on: without this, equal rests would multiply with every
+    // level.
     if below.len() > 1 {
         below.sort_unstable_by_key(|names| (names.as_ptr() as usize, names.len()));
         below.dedup_by_key(|names| (names.as_ptr() as usize, names.len()));

@@ -1,8 +1,10 @@
 //! Where requests begin and end: "does everybody who reads these bytes see the same requests?"
 //!
-//! A proxy and a server that disagree about the end of a request let a client smuggle another one in. Of what RFC 9112 leaves to a server, or
-//! lets it repair, this one takes nothing: both kinds of length at once, a repeated or odd length, another transfer coding than `chunked`, a
-//! line that ends with LF alone, a folded line, two hosts or none. A head is handed on once all of it is here and sound; the server's own parser sees no other.
+//! A proxy and a server that disagree about the end of a request let a client smuggle another one in. Of what
+//! RFC 9112 leaves to a server, or lets it repair, this one takes nothing: both kinds of length at once, a
+//! repeated or odd length, another transfer coding than `chunked`, a line that ends with LF alone, a folded
+//! line, two hosts or none. A head is handed on once all of it is here and sound; the server's own parser
+//! sees no other.
 //!
 //! Source: RFC 9112, sections 2.2, 3.2, 5.1, 5.2, 6.1 to 6.3, 7.1 and 11.2.
 
@@ -10,9 +12,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memchr::memmem;
 
-/// Longest head that is read at all. Those beyond Elasticsearch's limits, which are lower, are told so by name.
+/// Longest head that is read at all. Those beyond Elasticsearch's limits, which are lower, are told so by
+/// name.
 const HEAD_BYTES_MAX: usize = 24 << 10;
-/// What all connections together hold of heads that are not complete; more are cut off. Those of honest clients come in one piece.
+/// What all connections together hold of heads that are not complete; more are cut off. Those of honest
+/// clients come in one piece.
 const HELD_BYTES_MAX: usize = 16 << 20;
 /// Longest line of a chunk's size with its extensions, and of the trailers.
 const CHUNK_LINE_BYTES_MAX: usize = 4 << 10;

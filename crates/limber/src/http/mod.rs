@@ -1,9 +1,11 @@
-//! HTTP: sockets, limits, compression and media types on one side, plain request and response values on the other.
+//! HTTP: sockets, limits, compression and media types on one side, plain request and response values on the
+//! other.
 //!
-//! Reading order: [`framing`] sees to it that requests are what they seem, [`connections`] limits how many clients there are, [`pools`] runs the
-//! handlers on bounded threads, [`queue`] says whose turn it is, [`back_pressure`] which search goes when memory is short, [`request`] and
-//! [`response`] are what handlers see, [`status`] says which status an outcome has, [`render`] with [`media`],
-//! [`filter_path`] and [`json`] shapes what goes out.
+//! Reading order: [`framing`] sees to it that requests are what they seem, [`connections`] limits how many
+//! clients there are, [`pools`] runs the handlers on bounded threads, [`queue`] says whose turn it is,
+//! [`back_pressure`] which search goes when memory is short, [`request`] and [`response`] are what handlers
+//! see, [`status`] says which status an outcome has, [`render`] with [`media`], [`filter_path`] and [`json`]
+//! shapes what goes out.
 
 pub mod back_pressure;
 pub mod config;

@@ -159,7 +159,8 @@ impl Shape {
             hyper::Response::builder().status(status).header("X-elastic-product", "Elasticsearch");
         let has_own_type = headers.iter().any(|(name, _)| *name == "content-type");
         if !has_own_type {
-            // An answer without a body is an empty text, as in Elasticsearch, and that to HEAD what GET would be told.
+            // An answer without a body is an empty text, as in Elasticsearch, and that to HEAD what GET would
+            // be told.
             let is_empty = bytes.is_empty() && !self.head_only;
             let content_type = if is_empty { TEXT } else { &content_type };
             builder = builder.header("content-type", content_type);

@@ -1,4 +1,5 @@
-//! Lines of Apache's and nginx's common and combined logs to documents with the fields of the Elastic Common Schema.
+//! Lines of Apache's and nginx's common and combined logs to documents with the fields of the Elastic Common
+//! Schema.
 
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;

@@ -24,10 +24,11 @@ const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// Bring documents into a server: from another Elasticsearch or OpenSearch, or from files
 ///
-/// Files are NDJSON (documents, or actions as _bulk takes them), CSV, or access logs of Apache and nginx; plain, gzip or zstd; - is
-/// standard input. What was interrupted goes on when the same command is run again, and a file that is imported twice adds nothing twice:
-/// ids are made of the file's name and the record's number, unless --id-field or --auto-id says otherwise. An Elasticsearch snapshot is
-/// not read; import from a running server that has it restored.
+/// Files are NDJSON (documents, or actions as _bulk takes them), CSV, or access logs of Apache and nginx;
+/// plain, gzip or zstd; - is standard input. What was interrupted goes on when the same command is run again,
+/// and a file that is imported twice adds nothing twice: ids are made of the file's name and the record's
+/// number, unless --id-field or --auto-id says otherwise. An Elasticsearch snapshot is not read; import from
+/// a running server that has it restored.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   limber import http://old:9200 --indices 'logs-*,books'     indices with their settings, mappings and aliases
@@ -290,7 +291,8 @@ impl ImportCommand {
     }
 }
 
-/// Shows how far it is, and keeps it for files (`files`: what was done before, and their paths), until it is over.
+/// Shows how far it is, and keeps it for files (`files`: what was done before, and their paths), until it is
+/// over.
 fn watch(
     running: &Running,
     unit: &'static str,

@@ -1,4 +1,5 @@
-//! Indices of a running Elasticsearch or OpenSearch: settings, mappings, aliases, templates, and documents in slices.
+//! Indices of a running Elasticsearch or OpenSearch: settings, mappings, aliases, templates, and documents in
+//! slices.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,8 @@
 //! A line as one JSON object, for programs that collect logs.
 //!
-//! Source: the Elastic Common Schema and Elasticsearch's `ECSJsonLayout`: `@timestamp`, `log.level`, `message`, `log.logger`,
-//! `process.thread.name`, `service.name`; further members have the names of the line's own fields.
+//! Source: the Elastic Common Schema and Elasticsearch's `ECSJsonLayout`: `@timestamp`, `log.level`,
+//! `message`, `log.logger`, `process.thread.name`, `service.name`; further members have the names of the
+//! line's own fields.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};

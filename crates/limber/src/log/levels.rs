@@ -8,17 +8,20 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::reload::Handle;
 
-/// Whatever is asked for: the clients of other servers would write down the headers that they send, secrets included.
+/// Whatever is asked for: the clients of other servers would write down the headers that they send, secrets
+/// included.
 const QUIET: [&str; 3] = ["ureq", "ureq_proto", "rustls"];
 
-/// What `LIMBER_LOG` asks for, and the way to the filter that holds now. Without a log of its own, as in a test, nothing is set.
+/// What `LIMBER_LOG` asks for, and the way to the filter that holds now. Without a log of its own, as in a
+/// test, nothing is set.
 static STARTED: OnceLock<(Targets, Handle<Targets, Registry>)> = OnceLock::new();
 
 pub(super) fn keep(asked: Targets, handle: Handle<Targets, Registry>) {
     let _ = STARTED.set((asked, handle));
 }
 
-/// Puts the settings `logger.*` into effect: names of loggers and their levels. A later name wins over an equal one.
+/// Puts the settings `logger.*` into effect: names of loggers and their levels. A later name wins over an
+/// equal one.
 pub fn apply(loggers: impl IntoIterator<Item = (String, String)>) {
     let Some((asked, handle)) = STARTED.get() else { return };
     let _ = handle.reload(with_loggers(asked.clone(), loggers));
@@ -41,8 +44,8 @@ pub(super) fn quiet(targets: Targets) -> Targets {
     QUIET.iter().fold(targets, |targets, name| targets.with_target(*name, LevelFilter::INFO))
 }
 
-/// The target of a logger: `limber.engine.node` is a module, other names are those of Elasticsearch without what all of them begin with;
-/// `None`: all that have none of their own.
+/// The target of a logger: `limber.engine.node` is a module, other names are those of Elasticsearch without
+/// what all of them begin with; `None`: all that have none of their own.
 fn target_of(name: &str) -> Option<String> {
     match name {
         "_root" | "level" => None,

@@ -1,7 +1,7 @@
 //! Repeated lines: "is this one news, or the same again?"
 //!
-//! A full disk or a peer that is gone is met by every request. Lines of the same place in the code are written up to a number in a time, and
-//! the next one that is written says how many were left out.
+//! A full disk or a peer that is gone is met by every request. Lines of the same place in the code are
+//! written up to a number in a time, and the next one that is written says how many were left out.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

@@ -23,8 +23,8 @@ pub enum Form {
     Json,
 }
 
-/// Errors: a part that is neither a level nor `module=level`. A parser of targets would take `bogus` for a module of which all is written,
-/// and nothing of the others.
+/// Errors: a part that is neither a level nor `module=level`. A parser of targets would take `bogus` for a
+/// module of which all is written, and nothing of the others.
 fn targets(asked: &str) -> anyhow::Result<Targets> {
     let is_level = |text: &str| LevelFilter::from_str(text).is_ok() && !text.is_empty();
     let is_known = |part: &str| match part.split_once('=') {
@@ -53,7 +53,8 @@ pub fn start(form: Form) -> anyhow::Result<()> {
     let asked = asked.as_deref().unwrap_or("info");
     let asked = targets(asked)?;
     let (filter, handle) = reload::Layer::new(levels::quiet(asked.clone()));
-    // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would end the process.
+    // A line that cannot be written, such as on a full disk, is lost; reporting that to the same place would
+    // end the process.
     let lines =
         tracing_subscriber::fmt::layer().with_writer(RateLimited::default()).log_internal_errors(false);
     let lines = match form {

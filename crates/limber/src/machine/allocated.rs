@@ -9,7 +9,8 @@ thread_local! {
         allocatedp::read().ok().zip(deallocatedp::read().ok());
 }
 
-/// Bytes that the calling thread has ever allocated, less those that it has ever freed: negative for one that frees what others make.
+/// Bytes that the calling thread has ever allocated, less those that it has ever freed: negative for one that
+/// frees what others make.
 pub fn allocated_bytes() -> i64 {
     let counters = COUNTERS.try_with(|counters| *counters).ok().flatten();
     counters.map_or(0, |(allocated, freed)| allocated.get().wrapping_sub(freed.get()) as i64)

@@ -15,8 +15,8 @@ pub struct DescriptorLimit {
     pub before: u64,
 }
 
-/// Raises the limit to as much as this process may have without being asked again (the hard limit), as a server of many shards and
-/// clients needs. Where that is refused the limit stays as it is.
+/// Raises the limit to as much as this process may have without being asked again (the hard limit), as a
+/// server of many shards and clients needs. Where that is refused the limit stays as it is.
 ///
 /// # Errors
 /// The system does not tell the limit.

@@ -1,8 +1,9 @@
 //! Freed memory that stays with the process: "how long may the allocator keep it?"
 //!
-//! What was given back has to be faulted in again by the next bulk; on a machine whose memory is another's guest that costs microseconds a page
-//! (docs/decisions/007: 5 % of the docs/s of a server that indexes now and then). While the process holds little of what it
-//! may, the allocator keeps freed pages for minutes; where memory is tight, for seconds.
+//! What was given back has to be faulted in again by the next bulk; on a machine whose memory is another's
+//! guest that costs microseconds a page (docs/decisions/007: 5 % of the docs/s of a server that indexes now
+//! and then). While the process holds little of what it may, the allocator keeps freed pages for minutes;
+//! where memory is tight, for seconds.
 //!
 //! Source: jemalloc's manual, `arena.<i>.dirty_decay_ms`.
 
@@ -11,10 +12,12 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tikv_jemalloc_ctl::{arenas, raw};
 
-/// While memory is tight. Within one second there are a third more page faults while nyc_taxis is indexed than within four.
+/// While memory is tight. Within one second there are a third more page faults while nyc_taxis is indexed
+/// than within four.
 const KEEP_TIGHT: Duration = Duration::from_secs(4);
-/// Shares of `memory.limit`: above the first memory is tight, until the process holds less than the second. With a third of it freed but kept, pools may
-/// still use 62 % together, hardly less than `indices.breaker.total.limit`.
+/// Shares of `memory.limit`: above the first memory is tight, until the process holds less than the second.
+/// With a third of it freed but kept, pools may still use 62 % together, hardly less than
+/// `indices.breaker.total.limit`.
 const TIGHT_FROM_PERCENT: u64 = 33;
 const TIGHT_UNTIL_PERCENT: u64 = 25;
 
@@ -22,7 +25,8 @@ const TIGHT_UNTIL_PERCENT: u64 = 25;
 const KEEP_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 const FOREVER: isize = -1;
 
-/// What the allocator was told last. Whoever tells it something holds the lock, so that nobody takes back what another has just told it.
+/// What the allocator was told last. Whoever tells it something holds the lock, so that nobody takes back
+/// what another has just told it.
 static DECAY_MS: Mutex<isize> = Mutex::new(FOREVER);
 
 /// Above this share of `memory.limit` what is freed goes back at once, again and again.
@@ -39,7 +43,8 @@ pub struct FreedMemory {
 }
 
 impl FreedMemory {
-    /// `keep`: how long while memory is not tight; zero: not at all. What `_RJEM_MALLOC_CONF` says of it no longer holds then.
+    /// `keep`: how long while memory is not tight; zero: not at all. What `_RJEM_MALLOC_CONF` says of it no
+    /// longer holds then.
     pub fn new(limit_bytes: u64, keep: Duration) -> FreedMemory {
         set_decay(keep);
         FreedMemory { limit_bytes, keep, is_tight: false, purged: None }
@@ -75,7 +80,8 @@ pub fn give_back_freed() {
     set_decay_ms(*decay_ms);
 }
 
-/// For all arenas, and those still to come. An arena that does not exist yet refuses, and takes the default when it comes.
+/// For all arenas, and those still to come. An arena that does not exist yet refuses, and takes the default
+/// when it comes.
 fn set_decay(keep: Duration) {
     let mut decay_ms = DECAY_MS.lock();
     *decay_ms = decay_ms_of(keep);
@@ -101,7 +107,8 @@ fn set_decay_ms(decay_ms: isize) {
 mod tests {
     use super::*;
 
-    /// The allocator belongs to all tests of this program, which run side by side: what it is told is decided without it.
+    /// The allocator belongs to all tests of this program, which run side by side: what it is told is decided
+    /// without it.
     #[test]
     fn freed_memory_is_kept_for_seconds_only_once_a_third_of_the_limit_is_held() {
         let minutes = Duration::from_secs(600);

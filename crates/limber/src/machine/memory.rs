@@ -1,10 +1,12 @@
-//! "How much memory may this process use?": the machine's, or what the tightest cgroup around the process allows.
+//! "How much memory may this process use?": the machine's, or what the tightest cgroup around the process
+//! allows.
 //!
-//! A limit may stand in any cgroup from the process's own up to the root of what is mounted: a container's, the pod's above it,
-//! a systemd slice's above that. All of them hold, so the least counts. Both versions of cgroups are read, on their own and
-//! side by side (hybrid).
+//! A limit may stand in any cgroup from the process's own up to the root of what is mounted: a container's,
+//! the pod's above it, a systemd slice's above that. All of them hold, so the least counts. Both versions of
+//! cgroups are read, on their own and side by side (hybrid).
 //!
-//! Source: cgroups(7), proc_pid_mountinfo(5), the kernel's `cgroup-v2.rst` (`memory.max`) and `cgroup-v1/memory.rst`.
+//! Source: cgroups(7), proc_pid_mountinfo(5), the kernel's `cgroup-v2.rst` (`memory.max`) and
+//! `cgroup-v1/memory.rst`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,7 +62,8 @@ struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// A line of `mountinfo`: `36 35 98:0 /root /mount/point options [optional fields] - type source super-options`.
+    /// A line of `mountinfo`:
+    /// `36 35 98:0 /root /mount/point options [optional fields] - type source super-options`.
     fn parse(line: &str) -> Option<Hierarchy> {
         let (mount, file_system) = line.split_once(" - ")?;
         let mut mount = mount.split(' ').skip(3);
@@ -82,7 +85,8 @@ impl Hierarchy {
         };
         let top = root.join(self.mount_point.strip_prefix("/").unwrap_or(&self.mount_point));
         let path = Path::new(path);
-        // Outside of what is mounted, as a cgroup namespace shows it: then the mount point is the process's own.
+        // Outside of what is mounted, as a cgroup namespace shows it: then the mount point is the process's
+        // own.
         let below = path.strip_prefix(&self.mounted_cgroup).unwrap_or(Path::new(""));
         let below = if below.components().all(|part| matches!(part, std::path::Component::Normal(_))) {
             below

@@ -60,8 +60,8 @@ pub fn headers() -> Vec<(&'static str, String)> {
     headers
 }
 
-/// What goes out with a race's report: its texts come from tracks and servers, so that it runs in an origin of its own, which reaches no
-/// server. Its own policy, in its head, allows its script alone.
+/// What goes out with a race's report: its texts come from tracks and servers, so that it runs in an origin
+/// of its own, which reaches no server. Its own policy, in its head, allows its script alone.
 pub fn report_headers() -> Vec<(&'static str, String)> {
     let fixed = [
         ("cache-control", "no-cache"),
@@ -72,8 +72,8 @@ pub fn report_headers() -> Vec<(&'static str, String)> {
     fixed.map(|(name, value)| (name, value.to_owned())).into()
 }
 
-/// Whether a client that sends this `Accept` would rather have a page than JSON: browsers name `text/html` first, programs name JSON or
-/// take anything.
+/// Whether a client that sends this `Accept` would rather have a page than JSON: browsers name `text/html`
+/// first, programs name JSON or take anything.
 pub fn is_preferred(accept: &str) -> bool {
     let quality_of = |wanted: &str| {
         accept.split(',').find_map(|part| {

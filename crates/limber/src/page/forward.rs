@@ -1,7 +1,7 @@
 //! `limber page`: the page for a server that has none of its own, such as Elasticsearch.
 //!
-//! A small server on this machine gives the page to the browser and passes everything else on to the target. It has no credentials: the
-//! browser asks its user for those of the target.
+//! A small server on this machine gives the page to the browser and passes everything else on to the target.
+//! It has no credentials: the browser asks its user for those of the target.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -60,7 +60,8 @@ impl PageCommand {
     /// Serves until the process is ended. `words` are what the console proposes.
     ///
     /// # Errors
-    /// An address that is not a loopback address or cannot be listened on; a target that is no server of this kind.
+    /// An address that is not a loopback address or cannot be listened on; a target that is no server of this
+    /// kind.
     pub fn run(self, words: &Value) -> Result<()> {
         if !self.http.ip().is_loopback() {
             bail!(
@@ -158,7 +159,8 @@ fn answer_races(race: Option<String>) -> Answer {
 }
 
 impl Forwarder {
-    /// Checks that the page can show the target. A server that does not answer yet may do so later: that is a warning and no error.
+    /// Checks that the page can show the target. A server that does not answer yet may do so later: that is a
+    /// warning and no error.
     ///
     /// # Errors
     /// Something else than a server of this kind answers there.
@@ -186,8 +188,9 @@ impl Forwarder {
         }
     }
 
-    /// Whether a request comes from this server's own page. A page of another site must neither read nor change anything through here:
-    /// neither by a name that resolves to this machine (DNS rebinding), nor by a request that a browser sends for it.
+    /// Whether a request comes from this server's own page. A page of another site must neither read nor
+    /// change anything through here: neither by a name that resolves to this machine (DNS rebinding), nor by
+    /// a request that a browser sends for it.
     fn is_own(&self, request: &Request<Incoming>) -> bool {
         let text = |name: &HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap_or("?"));
         let is_here = text(&HOST).is_some_and(|host| self.is_this_server(host));

@@ -10,7 +10,8 @@ use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Longest scroll id; it is sent back with every request. Elasticsearch's grow with the number of shards, some 80 bytes each.
+/// Longest scroll id; it is sent back with every request. Elasticsearch's grow with the number of shards,
+/// some 80 bytes each.
 const SCROLL_ID_BYTES_MAX: usize = 1 << 20;
 /// Bytes of shard failures that become part of the answer.
 const FAILURES_BYTES_MAX: usize = 256 << 10;

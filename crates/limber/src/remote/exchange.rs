@@ -1,4 +1,5 @@
-//! One request to the other server: its time limits, the memory of its answer, when it is sent again, and its end when the task is cancelled.
+//! One request to the other server: its time limits, the memory of its answer, when it is sent again, and its
+//! end when the task is cancelled.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -15,9 +16,11 @@ use super::host::RemoteHost;
 use super::settings::RemoteSettings;
 use crate::http::refusal::circuit_breaking;
 
-/// Largest answer, as Elasticsearch's buffer for remote batches. Source: `HeapBufferedAsyncResponseConsumer`, 100 MB.
+/// Largest answer, as Elasticsearch's buffer for remote batches. Source: `HeapBufferedAsyncResponseConsumer`,
+/// 100 MB.
 const ANSWER_BYTES_MAX: usize = 100 << 20;
-/// An answer that has not come to its end by now is not waited for: the search that it belongs to would be gone.
+/// An answer that has not come to its end by now is not waited for: the search that it belongs to would be
+/// gone.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(300);
 /// Bytes of a refusal's body that become part of the error.
 const REFUSAL_CHARS_MAX: usize = 2_000;
@@ -102,7 +105,8 @@ impl Exchange {
             .max_redirects(0)
             .max_redirects_will_error(false)
             .proxy(None)
-            // A connection that the other side closed meanwhile could not be told from a request that was lost.
+            // A connection that the other side closed meanwhile could not be told from a request that was
+            // lost.
             .max_idle_connections(0)
             .timeout_resolve(Some(host.connect_timeout))
             .timeout_connect(Some(host.connect_timeout))
@@ -163,7 +167,8 @@ impl Exchange {
         }
     }
 
-    /// One attempt on a thread of its own, which is left alone when the task is cancelled; its time limits end it.
+    /// One attempt on a thread of its own, which is left alone when the task is cancelled; its time limits
+    /// end it.
     fn attempt(
         &self,
         method: Method,

@@ -21,7 +21,8 @@ const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'*').remove(b',');
 /// Longest query in a task's description.
 const SHOWN_CHARS_MAX: usize = 1_000;
-/// How long the remote keeps the search while a batch is written. Source: `AbstractBulkByScrollRequest`, `DEFAULT_SCROLL_TIMEOUT`.
+/// How long the remote keeps the search while a batch is written. Source: `AbstractBulkByScrollRequest`,
+/// `DEFAULT_SCROLL_TIMEOUT`.
 const KEEP_ALIVE_MS: u64 = 300_000;
 /// The longest that Elasticsearch grants, `search.max_keep_alive`.
 const KEEP_ALIVE_MAX_MS: u64 = 24 * 3_600_000;
@@ -71,7 +72,8 @@ impl RemoteSource {
         let sort = utf8_percent_encode(sort, ENCODED);
         let mut path =
             format!("/{indices}/_search?scroll={keep_alive_ms}ms&size={size}&version=true&sort={sort}");
-        // A part of the documents is not what was asked for; before 6.3 shards that fail are among the answer's failures.
+        // A part of the documents is not what was asked for; before 6.3 shards that fail are among the
+        // answer's failures.
         if version >= (Version { major: 6, minor: 3 }) {
             path.push_str("&allow_partial_search_results=false");
         }

@@ -1,7 +1,8 @@
 //! Which requests may have a body: "was something sent that nobody is going to read?"
 //!
-//! Elasticsearch refuses a body that a handler has not read (`BaseRestHandler`), before it carries the request out. Here
-//! what is only read (`GET`, `HEAD`), or deleted, takes none; the tables say what differs from that.
+//! Elasticsearch refuses a body that a handler has not read (`BaseRestHandler`), before it carries the
+//! request out. Here what is only read (`GET`, `HEAD`), or deleted, takes none; the tables say what differs
+//! from that.
 
 use limber_mapping::RequestError;
 
@@ -18,7 +19,8 @@ const DELETED_BY_BODY: &[&str] = &[
     "/_security/role",
 ];
 
-/// What changes something, or may be asked by `POST` too, without a body. Sorted: every bulk and every search is looked up here.
+/// What changes something, or may be asked by `POST` too, without a body. Sorted: every bulk and every search
+/// is looked up here.
 const WITHOUT_BODY: &[&str] = &[
     "/_cache/clear",
     "/_close",
@@ -88,7 +90,8 @@ fn takes_body(route: &Route, method: Method) -> bool {
     }
 }
 
-/// Refuses a body that the route does not read. An API that is not there says so, whatever comes with the request.
+/// Refuses a body that the route does not read. An API that is not there says so, whatever comes with the
+/// request.
 pub fn check_body(route: &Route, method: Method, request: &Request) -> Result<(), RequestError> {
     if !request.has_body() || takes_body(route, method) || absent::refuses(route) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Is `docs/endpoints.md` true? Each row of the page is an endpoint of Elasticsearch's REST specification; its state is what the table of
-//! routes says.
+//! Is `docs/endpoints.md` true? Each row of the page is an endpoint of Elasticsearch's REST specification;
+//! its state is what the table of routes says.
 
 use super::router::Routes;
 use super::{ROUTES, Route, absent};

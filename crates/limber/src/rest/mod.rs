@@ -1,4 +1,5 @@
-//! Elasticsearch's REST API: one file an endpoint family, each with its own table of routes; [`ROUTES`] lists the tables.
+//! Elasticsearch's REST API: one file an endpoint family, each with its own table of routes; [`ROUTES`] lists
+//! the tables.
 //!
 //! Question answered: "which engine call is this request, and how does Elasticsearch word the answer?"
 

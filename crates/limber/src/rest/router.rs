@@ -155,8 +155,8 @@ fn find<'n, 's>(
     if let Some(next) = node.literals.get(first.as_str()) {
         find(next, rest, false, values, found);
     }
-    // A reserved word such as `_search` never stands for an index, but `PUT /_x` is refused as an index name, as is any word
-    // before what an index has (`GET /_x/_search`).
+    // A reserved word such as `_search` never stands for an index, but `PUT /_x` is refused as an index name,
+    // as is any word before what an index has (`GET /_x/_search`).
     let is_word = || node.literals.contains_key(first.as_str());
     let is_reserved = first_segment && first.starts_with('_') && first != "_all" && is_word();
     let is_endpoint = || node.literals.get(first.as_str()).is_some_and(|next| !next.routes.is_empty());

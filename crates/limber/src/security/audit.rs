@@ -1,6 +1,8 @@
-//! `xpack.security.audit.enabled`: who asked for what, and was it allowed. One line of JSON an event in `audit.json` beside the data.
+//! `xpack.security.audit.enabled`: who asked for what, and was it allowed. One line of JSON an event in
+//! `audit.json` beside the data.
 //!
-//! Bodies, passwords, keys and query strings are never written. Source: `LoggingAuditTrail`, whose names the fields have.
+//! Bodies, passwords, keys and query strings are never written. Source: `LoggingAuditTrail`, whose names the
+//! fields have.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -68,7 +68,8 @@ impl Server {
             background_threads: true,
             search_processors: cores,
         })
-        // What the user wrote wrongly is not the folder's fault, and Elasticsearch's name of the error says nothing here.
+        // What the user wrote wrongly is not the folder's fault, and Elasticsearch's name of the error says
+        // nothing here.
         .map_err(|error| match error.class.is_refusal() {
             true => anyhow::Error::msg(error.reason),
             false => anyhow::Error::msg(error.reason)

@@ -1,8 +1,9 @@
-//! The templates that Elasticsearch has from the start, and that agents build on: `logs-*-*`, `metrics-*-*` and `synthetics-*-*` are data
-//! streams, their mappings those of the Elastic Common Schema.
+//! The templates that Elasticsearch has from the start, and that agents build on: `logs-*-*`, `metrics-*-*`
+//! and `synthetics-*-*` are data streams, their mappings those of the Elastic Common Schema.
 //!
-//! They are put into an empty node, so that whoever changes or deletes one has it changed or deleted. `stack.templates.enabled: false`
-//! leaves them out. Names, patterns and priorities are Elasticsearch's (`StackTemplateRegistry`, 8.14).
+//! They are put into an empty node, so that whoever changes or deletes one has it changed or deleted.
+//! `stack.templates.enabled: false` leaves them out. Names, patterns and priorities are Elasticsearch's
+//! (`StackTemplateRegistry`, 8.14).
 
 use limber_engine::{Node, Result, Stack};
 use serde_json::{Value, json};

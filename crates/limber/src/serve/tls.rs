@@ -1,7 +1,7 @@
 //! TLS of the listener: "with which certificate, and whom do we believe?"
 //!
-//! The files are read again when they change, so that a certificate is renewed without a restart. Files that cannot be used refuse the
-//! start; later the ones before stay in use, and the log says why.
+//! The files are read again when they change, so that a certificate is renewed without a restart. Files that
+//! cannot be used refuse the start; later the ones before stay in use, and the log says why.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -89,7 +89,8 @@ fn names_in_every_bucket() {
         json!({"m": {"max": {"field": "d", "format": format!("yyyy'{long}'")}}}),
         json!({"p": {"percentiles": {"field": "n", "percents": percents}}}),
     ] {
-        // By one of the shards, or when their answers are joined and shown; a pattern of dates is too long by itself.
+        // By one of the shards, or when their answers are joined and shown; a pattern of dates is too long by
+        // itself.
         let kind = victim.refused(&[400, 429], "POST", "/i/_search", below(subs));
         assert!(
             matches!(&*kind, "circuit_breaking_exception" | "search_phase_execution_exception"),

@@ -37,7 +37,8 @@ impl Victim {
         Victim { server, client, _folder: folder }
     }
 
-    /// A server with the index `i`: `count` documents of a text, a keyword, a long and a date four days apart.
+    /// A server with the index `i`: `count` documents of a text, a keyword, a long and a date four days
+    /// apart.
     pub fn with_documents(count: u64) -> Victim {
         let mut victim = Victim::start();
         let mapping = json!({"settings": {"number_of_shards": 1, "number_of_replicas": 0},

@@ -40,7 +40,8 @@ fn of_indices_aliases_and_templates() {
         victim.bad("PUT", &format!("/i/_alias/{name}"), "");
         victim.refused(&[400, 404], "PUT", &format!("/{name}/_doc/1"), "{}");
         victim.refused(&[400, 404], "DELETE", &format!("/{name}"), "");
-        // Templates are entries of a catalog, not files: some of these are names like any other, here as there.
+        // Templates are entries of a catalog, not files: some of these are names like any other, here as
+        // there.
         for kind in ["_index_template", "_template"] {
             let status =
                 victim.send("PUT", &format!("/{kind}/{name}"), r#"{"index_patterns":["never*"]}"#).status;

@@ -86,7 +86,8 @@ fn lengths_headers_and_methods() {
     check("a version", b"GET / HTTP/9.9\r\n\r\n", &["400"]);
 }
 
-/// Requests whose end two readers could see in different places are refused, and so is whatever follows them on the connection.
+/// Requests whose end two readers could see in different places are refused, and so is whatever follows them
+/// on the connection.
 #[test]
 fn smuggled_requests() {
     let mut victim = Victim::start();
@@ -133,7 +134,8 @@ fn smuggled_requests() {
     victim.ok("GET", "/", "");
 }
 
-/// The answer to a refused request arrives although its body is still on its way, and the connection serves the next one.
+/// The answer to a refused request arrives although its body is still on its way, and the connection serves
+/// the next one.
 #[test]
 fn bodies_of_refused_requests_are_read() {
     let mut victim = Victim::start();

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// The program under test: `$LIMBER` if set (such as a release build), else the one that cargo built for the tests.
+/// The program under test: `$LIMBER` if set (such as a release build), else the one that cargo built for the
+/// tests.
 pub fn program() -> PathBuf {
     std::env::var_os("LIMBER").map_or_else(|| env!("CARGO_BIN_EXE_limber").into(), PathBuf::from)
 }

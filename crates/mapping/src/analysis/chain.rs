@@ -192,7 +192,8 @@ pub(super) fn run(filters: &[Filter], end: u32, source: &mut dyn FnMut(Emit<'_>)
     finish(&mut stages, End { trailing: 0, offset: end }, sink)
 }
 
-/// Bytes of a token beyond which the request is told of it between two filters, which may keep it, or join it with others.
+/// Bytes of a token beyond which the request is told of it between two filters, which may keep it, or join it
+/// with others.
 const LONG_TOKEN_BYTES: usize = 1 << 10;
 
 fn push(stages: &mut [Box<dyn Stage + '_>], token: &mut TokenBuf, sink: Emit<'_>) -> bool {

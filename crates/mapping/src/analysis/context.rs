@@ -1,4 +1,5 @@
-//! What a part of an analyzer is made in: the parts that it may name, the limits of the index, and what stands before it.
+//! What a part of an analyzer is made in: the parts that it may name, the limits of the index, and what
+//! stands before it.
 
 use std::sync::Arc;
 
@@ -156,7 +157,8 @@ impl<'a> Context<'a> {
         text_of(&**self.resources, path, setting)
     }
 
-    /// A list that stands under `key`, or in the file under `{key}_path`, a line an entry and without comments; `None`: neither is there.
+    /// A list that stands under `key`, or in the file under `{key}_path`, a line an entry and without
+    /// comments; `None`: neither is there.
     pub fn list(&self, settings: &Settings<'_>, key: &str) -> Result<Option<Vec<String>>, RequestError> {
         let setting = format!("{key}_path");
         let Some(path) = settings.text(&setting) else { return Ok(settings.list(key)) };

@@ -12,13 +12,14 @@ impl Analyzer {
             .with_gap(self.position_increment_gap)
     }
 
-    /// So many neighbouring tokens of this one as one. `filler`: what stands in the place of a token that was removed.
+    /// So many neighbouring tokens of this one as one. `filler`: what stands in the place of a token that was
+    /// removed.
     pub(crate) fn shingled(&self, size: usize, filler: &'static str) -> Analyzer {
         self.followed_by([shingles_of(size, filler, false)])
     }
 
-    /// The beginnings, of so many characters, of `size` neighbouring tokens, and of fewer at the end; they themselves, too,
-    /// where they are longer.
+    /// The beginnings, of so many characters, of `size` neighbouring tokens, and of fewer at the end; they
+    /// themselves, too, where they are longer.
     pub(crate) fn shingle_prefixes(&self, size: usize, least: usize, most: usize) -> Analyzer {
         self.followed_by([shingles_of(size, "", true), edges_of(least, most, true)])
     }

@@ -1,7 +1,8 @@
-//! Forms of Unicode as ICU makes them: normalization, case folding, and the folding of accents, widths and digits.
+//! Forms of Unicode as ICU makes them: normalization, case folding, and the folding of accents, widths and
+//! digits.
 //!
-//! What becomes of single characters under `nfkc_cf` and `icu_folding` is recorded from ICU4J 74 with Lucene's folding rules; the canonical forms are those
-//! of the crate `icu_normalizer`.
+//! What becomes of single characters under `nfkc_cf` and `icu_folding` is recorded from ICU4J 74 with
+//! Lucene's folding rules; the canonical forms are those of the crate `icu_normalizer`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

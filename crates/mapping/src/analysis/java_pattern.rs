@@ -7,7 +7,8 @@ use limber_work as work;
 
 use crate::RequestError;
 
-/// What is stated to be made by a text that a pattern cannot be run over: nothing has room for it, so that its document is refused.
+/// What is stated to be made by a text that a pattern cannot be run over: nothing has room for it, so that
+/// its document is refused.
 const REFUSED_BYTES: usize = 1 << 40;
 
 /// A pattern with flags between bars.
@@ -41,8 +42,8 @@ pub(super) fn refuse() -> bool {
     false
 }
 
-/// Calls `found` with the groups of every match that Java's `Matcher.find` would give, until it says that no more are wanted: false. A text that the
-/// pattern cannot be run over, or takes too long for, is refused.
+/// Calls `found` with the groups of every match that Java's `Matcher.find` would give, until it says that no
+/// more are wanted: false. A text that the pattern cannot be run over, or takes too long for, is refused.
 pub(super) fn each(pattern: &Pattern, text: &str, mut found: impl FnMut(&Groups) -> bool) -> bool {
     let (mut from, mut since) = (Some(0), Instant::now());
     while let Some(at) = from {

@@ -1,10 +1,12 @@
 //! Text to tokens: "which terms, at which positions, does this text hold under this analyzer?"
 //!
-//! A text passes [`char_filter`]s, is cut by a [`tokenizer`], and its tokens pass [`filter`]s ([`chain`]). Each of these folders has a table of types, a file
-//! for each: its settings are read strictly there, as Elasticsearch reads them. [`registry`] puts the analyzers of an index together from them, [`language`]
+//! A text passes [`char_filter`]s, is cut by a [`tokenizer`], and its tokens pass [`filter`]s ([`chain`]).
+//! Each of these folders has a table of types, a file for each: its settings are read strictly there, as
+//! Elasticsearch reads them. [`registry`] puts the analyzers of an index together from them, [`language`]
 //! those that come with the server.
 //!
-//! **Invariant**: whatever a part makes more of than the text has is told to the request as it grows ([`produced`]).
+//! **Invariant**: whatever a part makes more of than the text has is told to the request as it grows
+//! ([`produced`]).
 
 mod analyzer;
 mod ascii;

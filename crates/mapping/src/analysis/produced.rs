@@ -22,7 +22,8 @@ impl Produced {
         Produced { bytes: 0, told: 4 * text.len(), is_full: false }
     }
 
-    /// Counts a token as an index keeps it, as often as its term counts; `false` when the request has no memory for more.
+    /// Counts a token as an index keeps it, as often as its term counts; `false` when the request has no
+    /// memory for more.
     #[inline]
     pub fn has_room_for(&mut self, token: &str, frequency: u32) -> bool {
         self.has_room(token.len() + Self::TOKEN_BYTES * frequency as usize)

@@ -4,8 +4,9 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::unicode;
 
-/// Calls `word(start, end)` for every word of a text, by the full rules. As in Lucene, ideographs and hiragana stand
-/// alone, a run of a script that is written without blanks (Thai, Lao, Khmer, Burmese) is one word, and so is an emoji.
+/// Calls `word(start, end)` for every word of a text, by the full rules. As in Lucene, ideographs and
+/// hiragana stand alone, a run of a script that is written without blanks (Thai, Lao, Khmer, Burmese) is one
+/// word, and so is an emoji.
 pub(super) fn words(text: &str, mut word: impl FnMut(usize, usize)) {
     // A word that may go on: its range, and what would continue it.
     let mut open: Option<(usize, usize, Joint)> = None;
@@ -81,7 +82,8 @@ impl Joint {
     }
 }
 
-/// Whether a word can be made of it: letters, letter numbers and decimal digits, but neither marks nor fractions and the like.
+/// Whether a word can be made of it: letters, letter numbers and decimal digits, but neither marks nor
+/// fractions and the like.
 fn makes_words(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric();

@@ -11,8 +11,8 @@ fn parse_exception(reason: String) -> RequestError {
     RequestError::bad_request("parse_exception", reason)
 }
 
-/// Applies `+1d`, `-2h`, `/M` ... to an instant, on the clock of `zone`. Rounding goes down to the unit's first
-/// millisecond, or up to the beginning of its last.
+/// Applies `+1d`, `-2h`, `/M` ... to an instant, on the clock of `zone`. Rounding goes down to the unit's
+/// first millisecond, or up to the beginning of its last.
 pub(super) fn apply(
     math: &str,
     instant: Instant,

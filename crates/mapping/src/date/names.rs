@@ -1,6 +1,7 @@
 //! The table of Elasticsearch's built-in date formats.
 //!
-//! Source: `DateFormatters`; what each takes and prints was compared with a running 8.19 (see `tests/date_formats.tsv`).
+//! Source: `DateFormatters`; what each takes and prints was compared with a running 8.19 (see
+//! `tests/date_formats.tsv`).
 
 use super::pattern::Dialect;
 

@@ -1,7 +1,7 @@
 //! Text to an instant under compiled items.
 //!
-//! Source: the parsers inside `java.time.format.DateTimeFormatterBuilder`, `java.time.format.Parsed`, Elasticsearch's
-//! `DateFormatters.from`.
+//! Source: the parsers inside `java.time.format.DateTimeFormatterBuilder`, `java.time.format.Parsed`,
+//! Elasticsearch's `DateFormatters.from`.
 
 use super::civil::{MILLIS_PER_DAY, days_from_civil, days_in_month, is_leap};
 use super::instant::{Instant, NANOS_PER_DAY, NANOS_PER_MILLI};
@@ -90,7 +90,8 @@ fn read_items(items: &[Item], text: &str, mut at: usize, fields: &mut Fields) ->
     Ok(at)
 }
 
-/// A number by Java's strict rules: digits are taken as many as there are, less those reserved for what follows.
+/// A number by Java's strict rules: digits are taken as many as there are, less those reserved for what
+/// follows.
 fn number(text: &[u8], start: usize, digits: Digits) -> Result<(i64, usize), usize> {
     let (sign, at) = match text.get(start) {
         Some(b'+') if digits.sign == Sign::ExceedsPad => (Some(1), start + 1),

@@ -35,8 +35,9 @@ pub(super) fn parse(value: &Value) -> Result<bool, RequestError> {
     Ok(is_enabled)
 }
 
-/// The members that a data stream puts into the mapping of its indices: `_data_stream_timestamp`, and a date `@timestamp`
-/// where `mappings` says nothing of it; one that is malformed is never passed over, also where the index's setting says so.
+/// The members that a data stream puts into the mapping of its indices: `_data_stream_timestamp`, and a date
+/// `@timestamp` where `mappings` says nothing of it; one that is malformed is never passed over, also where
+/// the index's setting says so.
 pub fn add_timestamp(mappings: &mut Map<String, Value>, ignores_malformed: bool) {
     mappings.insert("_data_stream_timestamp".into(), serde_json::json!({"enabled": true}));
     let properties = mappings.entry("properties").or_insert_with(|| Value::Object(Map::new()));

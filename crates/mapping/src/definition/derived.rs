@@ -1,4 +1,5 @@
-//! OpenSearch's derived fields: runtime fields by another name, in a section `derived` of mappings and searches.
+//! OpenSearch's derived fields: runtime fields by another name, in a section `derived` of mappings and
+//! searches.
 //!
 //! Source: OpenSearch's `DerivedFieldMapper` and `DerivedFieldType`; words as recorded from OpenSearch 3.8.
 

@@ -145,8 +145,8 @@ fn objects(present: &Object, update: &Object, path: &str) -> Result<Object, Requ
     })
 }
 
-/// An update states the whole field: a parameter it leaves out goes back to its default, which is a conflict where the
-/// parameter cannot change.
+/// An update states the whole field: a parameter it leaves out goes back to its default, which is a conflict
+/// where the parameter cannot change.
 fn leaves(present: &Leaf, update: &Leaf, path: &str) -> Result<Leaf, RequestError> {
     if present.kind.name() != update.kind.name() {
         return Err(RequestError::illegal_argument(format!(

@@ -20,8 +20,8 @@ use crate::java::{boolean, java_text, mapper_parsing};
 use crate::settings::{Keep, MappingSettings};
 use limber_work as work;
 
-/// Parses the body of `mappings`. Errors are `mapper_parsing_exception` with Elasticsearch's reasons, wrapped in
-/// "Failed to parse mapping: ...".
+/// Parses the body of `mappings`. Errors are `mapper_parsing_exception` with Elasticsearch's reasons, wrapped
+/// in "Failed to parse mapping: ...".
 pub(crate) fn parse(body: &Value, settings: &MappingSettings) -> Result<Root, RequestError> {
     let body = match body {
         Value::Null => return Ok(Root::default()),

@@ -1,6 +1,7 @@
 //! Runtime fields: "which fields are made while a search runs, and how?"
 //!
-//! Source: Elasticsearch's `RuntimeField`, `AbstractScriptFieldType.Builder` and `CompositeRuntimeField`; errors as 9.4.3 worded them.
+//! Source: Elasticsearch's `RuntimeField`, `AbstractScriptFieldType.Builder` and `CompositeRuntimeField`;
+//! errors as 9.4.3 worded them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

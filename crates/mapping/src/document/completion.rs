@@ -71,7 +71,8 @@ impl<'a, S: FieldSink> Walk<'a, S> {
         Ok(())
     }
 
-    /// Multi-fields get an object's input: completions all of it, others its text. Those of a text have it from the walk.
+    /// Multi-fields get an object's input: completions all of it, others its text. Those of a text have it
+    /// from the walk.
     ///
     /// Source: `CompletionFieldMapper#parse`.
     fn feed_parts(

@@ -1,6 +1,7 @@
 //! Why a document is refused, in Elasticsearch's words, with line and column.
 //!
-//! Source: `DocumentParser`, `DocumentParsingException`, `FieldMapper#rethrowAsDocumentParsingException`, Jackson's messages.
+//! Source: `DocumentParser`, `DocumentParsingException`, `FieldMapper#rethrowAsDocumentParsingException`,
+//! Jackson's messages.
 
 use serde_json::Value;
 

@@ -9,8 +9,8 @@ use crate::tree::{Leaf, NestedNode};
 const NESTED_BYTES: usize = 8;
 
 impl<'a, S: FieldSink> Walk<'a, S> {
-    /// Reads an object by `walk` as a document of its own, and once more for each document around that includes its values.
-    /// `at`: where the object starts.
+    /// Reads an object by `walk` as a document of its own, and once more for each document around that
+    /// includes its values. `at`: where the object starts.
     #[inline(never)]
     pub(super) fn nested_object(
         &mut self,

@@ -5,8 +5,8 @@ use std::str::Utf8Error;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// High bit set in every byte of `word` that is zero. Bytes above the first zero may be flagged wrongly, so only the
-/// lowest flag counts.
+/// High bit set in every byte of `word` that is zero. Bytes above the first zero may be flagged wrongly, so
+/// only the lowest flag counts.
 #[inline(always)]
 fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGHS
@@ -69,8 +69,8 @@ fn string_stop_by_word(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// `bytes` as text. Most documents are ASCII, which is found out sooner than that they are UTF-8 (10 ns less for a log line
-/// of 134 bytes).
+/// `bytes` as text. Most documents are ASCII, which is found out sooner than that they are UTF-8 (10 ns less
+/// for a log line of 134 bytes).
 #[inline]
 pub fn utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
     if bytes.is_ascii() {

@@ -1,4 +1,5 @@
-//! `completion`: texts that a suggester finds by how they begin. Source: Elasticsearch's `CompletionFieldMapper`.
+//! `completion`: texts that a suggester finds by how they begin. Source: Elasticsearch's
+//! `CompletionFieldMapper`.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! `rank_feature` and `rank_features`: numbers that scores rise by. Source: Elasticsearch's `RankFeatureFieldMapper` and
-//! `RankFeaturesFieldMapper`.
+//! `rank_feature` and `rank_features`: numbers that scores rise by. Source: Elasticsearch's
+//! `RankFeatureFieldMapper` and `RankFeaturesFieldMapper`.
 
 use serde_json::Value;
 

@@ -13,7 +13,8 @@ const DEGREE_STEPS: f64 = (1u64 << 44) as f64;
 /// Further from the map than any sensible position; keeps arithmetic within its bounds.
 const STEPS_MAX: f64 = (1u64 << 60) as f64;
 
-/// Refuses polygons whose edges cross, that have no area, or whose holes lie outside of them. `is_clockwise`: how outer rings run.
+/// Refuses polygons whose edges cross, that have no area, or whose holes lie outside of them. `is_clockwise`:
+/// how outer rings run.
 ///
 /// # Errors
 /// Worded as Lucene's `Tessellator` and Elasticsearch's `GeoPolygonDecomposer` do.
@@ -65,7 +66,8 @@ fn check_polygon(rings: &[Vec<Position>], is_clockwise: bool) -> Result<(), Requ
     Ok(())
 }
 
-/// Pairs of edges of one polygon that are compared: a coast of a million points needs some ten million, half a second.
+/// Pairs of edges of one polygon that are compared: a coast of a million points needs some ten million, half
+/// a second.
 const PAIRS_MAX: u64 = 50_000_000;
 
 #[cold]

@@ -49,7 +49,8 @@ pub fn read(value: &Value, path: &str, options: ReadOptions) -> Result<GeoPoint,
     point.checked(format_args!(" for {path}"))
 }
 
-/// One point: `[lon, lat]`, `{"lat", "lon"}`, GeoJSON, `"lat,lon"`, `"POINT (lon lat)"` or a geohash. It may lie outside of the map.
+/// One point: `[lon, lat]`, `{"lat", "lon"}`, GeoJSON, `"lat,lon"`, `"POINT (lon lat)"` or a geohash. It may
+/// lie outside of the map.
 pub fn parse_point(value: &Value, ignore_z: bool) -> Result<GeoPoint, RequestError> {
     match value {
         Value::Array(items) => match items.as_slice() {

@@ -28,8 +28,9 @@ pub(crate) enum AdviceFormat {
 
 /// Say why a running server is not faster, and what would prove it
 ///
-/// Reads the statistics of a server (Limber, Elasticsearch or OpenSearch), its machine if it is this one, and its garbage collector's logs;
-/// prints findings, the one that promises most first, each with the numbers read, an experiment and a reference. Changes nothing.
+/// Reads the statistics of a server (Limber, Elasticsearch or OpenSearch), its machine if it is this one, and
+/// its garbage collector's logs; prints findings, the one that promises most first, each with the numbers
+/// read, an experiment and a reference. Changes nothing.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   limber advise --host 127.0.0.1:9200
@@ -49,10 +50,12 @@ pub struct AdviseCommand {
     /// Seconds between two readings of what counts up: disk, CPU quota, swap, indexing
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
     pub watch: f64,
-    /// GC logs of one JVM: files (rotations beside them are found, .gz too) or folders [default: what a JVM on this machine says it writes]
+    /// GC logs of one JVM: files (rotations beside them are found, .gz too) or folders [default: what a JVM
+    /// on this machine says it writes]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub gc_log: Vec<PathBuf>,
-    /// The server's process on this machine, if it cannot be found by the number the server gives (containers)
+    /// The server's process on this machine, if it cannot be found by the number the server gives
+    /// (containers)
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
     #[arg(long, value_enum, default_value = "text")]

@@ -55,9 +55,11 @@ impl Experiment<'_> {
         line
     }
 
-    /// Races the server before and after a change that is no knob, and compares. `change`: a command, or, after `# `, what to do by hand.
+    /// Races the server before and after a change that is no knob, and compares. `change`: a command, or,
+    /// after `# `, what to do by hand.
     ///
-    /// The race writes an index of a name that the server does not have, and its ids are new each time: nothing that is there is lost.
+    /// The race writes an index of a name that the server does not have, and its ids are new each time:
+    /// nothing that is there is lost.
     pub(super) fn before_and_after(&self, change: &str) -> String {
         let id: String = new_race_id().chars().take(8).collect();
         let race = format!(

@@ -1,7 +1,8 @@
 //! Servers as they answered once, for tests of rules.
 //!
-//! `fixtures/*.json` are answers of Elasticsearch 9.4.3 and 7.10.2, OpenSearch 3.8.0 and Limber, each after the same 33,000 documents, cut
-//! down to what rules read. The data lie in `/data` there, and the process has the number 17.
+//! `fixtures/*.json` are answers of Elasticsearch 9.4.3 and 7.10.2, OpenSearch 3.8.0 and Limber, each after
+//! the same 33,000 documents, cut down to what rules read. The data lie in `/data` there, and the process has
+//! the number 17.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -56,7 +57,8 @@ pub(super) fn recorded(name: &str) -> Recorded {
 }
 
 impl Recorded {
-    /// Another value at a dotted path of an answer, or another answer (no path); `*` stands for every key or element.
+    /// Another value at a dotted path of an answer, or another answer (no path); `*` stands for every key or
+    /// element.
     pub(super) fn with(mut self, question: Question, path: &str, value: Value) -> Recorded {
         let mut answer = self.seen.server.answer(question).unwrap().clone();
         let keys: Vec<&str> = path.split('.').filter(|key| !key.is_empty()).collect();

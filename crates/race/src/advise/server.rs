@@ -1,7 +1,7 @@
 //! What does a server say of itself?
 //!
-//! The same few questions to Elasticsearch, OpenSearch and Limber; an answer that does not come is kept as the reason why, so that only the
-//! rules that need it do without.
+//! The same few questions to Elasticsearch, OpenSearch and Limber; an answer that does not come is kept as
+//! the reason why, so that only the rules that need it do without.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -141,7 +141,8 @@ pub(super) struct Server {
 impl Server {
     /// Asks everything once.
     ///
-    /// Errors: the server does not even answer `GET /`, or answers as something else than what can be advised on.
+    /// Errors: the server does not even answer `GET /`, or answers as something else than what can be advised
+    /// on.
     pub(super) fn ask(cluster: &mut Cluster) -> Result<Server, Unread> {
         let info = answer(cluster, "/", "GET /")?;
         if !info["version"]["number"].is_string() || !info["cluster_name"].is_string() {
@@ -217,7 +218,8 @@ impl Server {
         Ok(nodes)
     }
 
-    /// A setting of the cluster or the nodes, whoever set it; `None` when it is nowhere, not even among the defaults.
+    /// A setting of the cluster or the nodes, whoever set it; `None` when it is nowhere, not even among the
+    /// defaults.
     pub(super) fn setting(&self, name: &str) -> Result<Option<&str>, Unread> {
         let settings = self.answer(Question::ClusterSettings)?;
         let of_cluster = ["transient", "persistent"].iter().find_map(|part| settings[part][name].as_str());

@@ -1,10 +1,12 @@
 //! "Here is the user's own access log; give me its entries as documents of the track."
 //!
-//! Reads the common (`host ident user [time] "request" status bytes`) and combined (`... "referer" "agent"`) formats of Apache and nginx, and NDJSON
-//! as it is; compressed with gzip, bzip2 or zstd, recognized by their first bytes.
+//! Reads the common (`host ident user [time] "request" status bytes`) and combined (`... "referer" "agent"`)
+//! formats of Apache and nginx, and NDJSON as it is; compressed with gzip, bzip2 or zstd, recognized by their
+//! first bytes.
 //!
-//! What a log does not know stays out or is marked: the operating system is guessed from the agent (`unknown` without one), there is no memory
-//! size. A host name gets a stable address of the reserved range 240.0.0.0/4, so that the number of clients and their skew stay real.
+//! What a log does not know stays out or is marked: the operating system is guessed from the agent (`unknown`
+//! without one), there is no memory size. A host name gets a stable address of the reserved range
+//! 240.0.0.0/4, so that the number of clients and their skew stay real.
 
 use std::fmt::Write as _;
 use std::io::Read;

@@ -117,10 +117,12 @@ pub(crate) fn files(name: &str) -> Result<TrackFiles, LoadError> {
     Ok(TrackFiles::Embedded(find(name)?.files))
 }
 
-/// The documents of the track's corpus `corpus`: generated, or converted from the user's own file; at most 1,000 in test mode.
+/// The documents of the track's corpus `corpus`: generated, or converted from the user's own file; at most
+/// 1,000 in test mode.
 ///
 /// # Errors
-/// `NotFound` with the names there are, `NotSupported` when the track does not take a user's documents, and as [`access_log::convert`].
+/// `NotFound` with the names there are, `NotSupported` when the track does not take a user's documents, and
+/// as [`access_log::convert`].
 pub(crate) fn documents(
     track: &str,
     corpus: &str,
@@ -154,7 +156,8 @@ fn made(
     Ok(Documents { bytes: Bytes::from(converted.ndjson), count: converted.count, skipped: converted.skipped })
 }
 
-/// Writes the track as a folder that Rally races unchanged: its files, its documents, and the 1,000 documents of test mode.
+/// Writes the track as a folder that Rally races unchanged: its files, its documents, and the 1,000 documents
+/// of test mode.
 ///
 /// # Errors
 /// As [`documents`], `NotFound` when the folder holds another track, and `Io`.

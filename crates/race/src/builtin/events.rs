@@ -1,7 +1,8 @@
-//! "Give me N events with keys that occur nowhere else, the same ones every time": the documents of the track `segment_memory`.
+//! "Give me N events with keys that occur nowhere else, the same ones every time": the documents of the track
+//! `segment_memory`.
 //!
-//! Both corpora are NDJSON with action lines. Keys come from one numbering (see [`key`]), so that the track's template can compute
-//! those it asks for.
+//! Both corpora are NDJSON with action lines. Keys come from one numbering (see [`key`]), so that the track's
+//! template can compute those it asks for.
 
 use std::fmt::Write;
 
@@ -29,7 +30,8 @@ const STEP: u128 = 2_718_281_828_459_045;
 /// The largest prime below 10^16.
 const PRIME: u128 = 9_999_999_999_999_937;
 
-/// The `n`th key, 16 digits: n² FACTOR + n STEP modulo a prime. Scattered like random numbers, and different for all n that occur.
+/// The `n`th key, 16 digits: n² FACTOR + n STEP modulo a prime. Scattered like random numbers, and different
+/// for all n that occur.
 fn key(n: u64) -> u64 {
     let n = u128::from(n);
     ((n * n * FACTOR + n * STEP) % PRIME) as u64

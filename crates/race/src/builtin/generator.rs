@@ -1,8 +1,9 @@
 //! "Give me N web access log entries that look like a real site's, the same ones every time."
 //!
-//! Skew as in real logs: addresses and paths follow Zipf's law (rank r is asked for in proportion to 1/r), some kinds of pages answer with
-//! redirects or errors more often than others, a client keeps its machine and usually comes from the page it saw before.
-//! Only integer arithmetic, so that every platform makes the same bytes.
+//! Skew as in real logs: addresses and paths follow Zipf's law (rank r is asked for in proportion to 1/r),
+//! some kinds of pages answer with redirects or errors more often than others, a client keeps its machine and
+//! usually comes from the page it saw before. Only integer arithmetic, so that every platform makes the same
+//! bytes.
 
 use std::fmt::Write;
 
@@ -161,7 +162,8 @@ impl Client {
             })
             .unwrap_or(&SYSTEMS[0]);
         let memory_gib = memories[random.below(memories.len() as u64) as usize];
-        // One client in ten sits in the company's own network; the others' first octet avoids reserved ranges.
+        // One client in ten sits in the company's own network; the others' first octet avoids reserved
+        // ranges.
         let (b, c, d) = (random.below(256), random.below(256), 1 + random.below(254));
         let address = match rank % 10 {
             0 => format!("192.168.{}.{d}", c % 16),

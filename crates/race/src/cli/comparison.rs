@@ -53,8 +53,8 @@ pub(crate) struct ComparisonArguments {
     /// Corrected p-value up to which a difference counts as shown [default: 0.05]
     #[arg(long, value_name = "P", value_parser = significance)]
     pub significance: Option<f64>,
-    /// Metrics to judge, separated by commas: throughput, latency, service_time, processing_time, took, error_rate, race, or one figure such as
-    /// service_time.p99
+    /// Metrics to judge, separated by commas: throughput, latency, service_time, processing_time, took,
+    /// error_rate, race, or one figure such as service_time.p99
     #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     pub metrics: Vec<String>,
 }

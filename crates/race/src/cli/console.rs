@@ -1,8 +1,8 @@
 //! What does the user see while a race runs?
 //!
-//! On a terminal a line a running task with its throughput, times, errors and time left, which becomes one line when the step is
-//! done; elsewhere only the lines of finished steps. Everything goes to standard error, so that standard output holds the report
-//! alone. With `--live-http` the same goes to a page.
+//! On a terminal a line a running task with its throughput, times, errors and time left, which becomes one
+//! line when the step is done; elsewhere only the lines of finished steps. Everything goes to standard error,
+//! so that standard output holds the report alone. With `--live-http` the same goes to a page.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;

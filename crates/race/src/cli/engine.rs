@@ -7,8 +7,9 @@ use crate::error::Error;
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct EngineArguments {
-    /// What is raced: limber (started for the race), host (what --target-hosts names), or the folder of an unpacked Elasticsearch or
-    /// OpenSearch (started for the race) [default: host with --target-hosts, else limber]
+    /// What is raced: limber (started for the race), host (what --target-hosts names), or the folder of an
+    /// unpacked Elasticsearch or OpenSearch (started for the race) [default: host with --target-hosts, else
+    /// limber]
     #[arg(long, value_name = "limber|host|DIR")]
     pub engine: Option<String>,
     /// Settings of the server that is started: key:value,key2:value2, a JSON object, or a .json file

@@ -9,15 +9,18 @@ use crate::hosts::{ClusterTarget, DEFAULT_CLUSTER, clusters};
 pub(crate) struct HostArguments {
     /// Servers to race, as host:port or https://host:port, separated by commas
     ///
-    /// Requests are spread over them. Several clusters are given as a JSON object (or a .json file) of lists of hosts:
-    /// {"default": ["127.0.0.1:9200"], "remote": ["127.0.0.1:9201"]}. The cluster "default" is raced, telemetry watches all.
+    /// Requests are spread over them. Several clusters are given as a JSON object (or a .json file) of lists
+    /// of hosts: {"default": ["127.0.0.1:9200"], "remote": ["127.0.0.1:9201"]}. The cluster "default" is
+    /// raced, telemetry watches all.
     #[arg(long, value_name = "HOSTS")]
     pub target_hosts: Option<String>,
-    /// How to talk to the servers: key:value,key2:value2, a JSON object, or a .json file [default: timeout:60]
+    /// How to talk to the servers: key:value,key2:value2, a JSON object, or a .json file [default:
+    /// timeout:60]
     ///
-    /// timeout (seconds), use_ssl, verify_certs, ca_certs, client_cert, client_key, basic_auth_user, basic_auth_password,
-    /// api_key, bearer_auth, create_api_key_per_client, http_compress, max_retries, retry_on_timeout, retry_on_status,
-    /// headers, opaque_id, max_connections, static_responses (a file that answers instead of a server). With several clusters: a JSON object of objects, one a cluster.
+    /// timeout (seconds), use_ssl, verify_certs, ca_certs, client_cert, client_key, basic_auth_user,
+    /// basic_auth_password, api_key, bearer_auth, create_api_key_per_client, http_compress, max_retries,
+    /// retry_on_timeout, retry_on_status, headers, opaque_id, max_connections, static_responses (a file that
+    /// answers instead of a server). With several clusters: a JSON object of objects, one a cluster.
     #[arg(long, value_name = "OPTIONS")]
     pub client_options: Option<String>,
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::EXIT_INTERRUPTED;
 
-/// A flag that the first SIGINT, SIGTERM or SIGHUP (the terminal was closed) sets; the second one ends the process at once.
+/// A flag that the first SIGINT, SIGTERM or SIGHUP (the terminal was closed) sets; the second one ends the
+/// process at once.
 pub(crate) fn cancel_on_interrupt() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let shared = Arc::clone(&flag);
@@ -40,7 +41,8 @@ pub(crate) fn cancel_on_interrupt() -> Arc<AtomicBool> {
     flag
 }
 
-/// Whether this process was started with SIGHUP ignored, by what the kernel says of it (`SigIgn` of proc(5), a mask of signals).
+/// Whether this process was started with SIGHUP ignored, by what the kernel says of it (`SigIgn` of proc(5),
+/// a mask of signals).
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

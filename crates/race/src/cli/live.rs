@@ -14,7 +14,8 @@ pub(crate) struct LiveArguments {
     /// Show the running race as a page on this loopback address; port 0 takes a free one and prints it
     #[arg(long, value_name = "127.0.0.1:PORT")]
     pub live_http: Option<SocketAddr>,
-    /// Write the HTML report to this file: of a race as `limber report` does later, of several as `limber compare --html` does
+    /// Write the HTML report to this file: of a race as `limber report` does later, of several as
+    /// `limber compare --html` does
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }

@@ -11,7 +11,8 @@ use crate::plugin::{Interpreter, PLUGIN_FILE, Plugin, PluginError, PythonSetting
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct PythonArguments {
-    /// Python that runs a track's own parameter sources, runners, schedulers and track processors (track.py) [default: python3]
+    /// Python that runs a track's own parameter sources, runners, schedulers and track processors (track.py)
+    /// [default: python3]
     #[arg(long, value_name = "PROGRAM", env = "LIMBER_PYTHON")]
     pub python: Option<PathBuf>,
     /// Seconds that a track's plugin may take for an answer before it counts as stuck [default: 300]
@@ -29,8 +30,8 @@ impl PythonArguments {
     }
 }
 
-/// Tells, for a track with a plugin, what runs it and what it registers. What does not work is told too: it is what the user wants
-/// to know.
+/// Tells, for a track with a plugin, what runs it and what it registers. What does not work is told too: it
+/// is what the user wants to know.
 pub(super) fn write_plugin_info(
     track: &Track,
     settings: &PythonSettings,

@@ -36,7 +36,8 @@ pub struct DeleteArguments {
 
 impl DeleteCommand {
     /// # Errors
-    /// `Store`: an id that cannot be one, or a folder that cannot be written; `Arguments` for ids that are not there (the others are deleted).
+    /// `Store`: an id that cannot be one, or a folder that cannot be written; `Arguments` for ids that are
+    /// not there (the others are deleted).
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let home = folder()?;
         let (races, annotations) = (RaceStore::new(&home), AnnotationStore::new(&home));

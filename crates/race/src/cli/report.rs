@@ -15,9 +15,9 @@ use crate::report::several::Rules;
 
 /// Draw one race, or several beside one another, as one HTML file
 ///
-/// The file needs nothing else: no network, no other file. It shows throughput, latency and service time over time, percentile
-/// curves, heat maps, the server's telemetry on the same axis of time, settings and warnings; of several races what changed
-/// against the first.
+/// The file needs nothing else: no network, no other file. It shows throughput, latency and service time over
+/// time, percentile curves, heat maps, the server's telemetry on the same axis of time, settings and
+/// warnings; of several races what changed against the first.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   limber report                                       the latest race

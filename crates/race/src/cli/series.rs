@@ -30,8 +30,9 @@ pub(crate) struct SeriesArguments {
     /// Race so many times (each side, with --versus) and show how far the races agree
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
-    /// Another side, raced in turn with this command's own: key=value;key=value with keys target-hosts, track-params, engine,
-    /// engine-setting, memory-limit, heap, jvm-option and name. Can be given several times
+    /// Another side, raced in turn with this command's own: key=value;key=value with keys target-hosts,
+    /// track-params, engine, engine-setting, memory-limit, heap, jvm-option and name. Can be given several
+    /// times
     #[arg(long, value_name = "SIDE")]
     pub versus: Vec<String>,
     /// Order of the sides in each round
@@ -50,8 +51,8 @@ impl SeriesArguments {
 
     /// Races all of it and prints the races' spread and, for several sides, the verdicts.
     ///
-    /// `config`: the command's own side; its `race_id` names the run. `engine`: what is started where it has no hosts. `html`: where the
-    /// report of the comparison goes. Gives where the server is that was kept.
+    /// `config`: the command's own side; its `race_id` names the run. `engine`: what is started where it has
+    /// no hosts. `html`: where the report of the comparison goes. Gives where the server is that was kept.
     pub(crate) fn run(
         &self,
         config: &RaceConfig,

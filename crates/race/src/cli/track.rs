@@ -64,8 +64,9 @@ impl TaskArguments {
 /// A folder or clone with several tracks.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RepositoryArguments {
-    /// Folder or git clone with tracks, or the name of one below ~/.limber/benchmarks/tracks or ~/.rally/benchmarks/tracks. The branch that fits
-    /// the server's version is read; the clone stays as it is
+    /// Folder or git clone with tracks, or the name of one below ~/.limber/benchmarks/tracks or
+    /// ~/.rally/benchmarks/tracks. The branch that fits the server's version is read; the clone stays as it
+    /// is
     #[arg(long, value_name = "DIR")]
     pub track_repository: Option<PathBuf>,
     /// Branch, tag or commit of the repository [default: the branch for the server's version]

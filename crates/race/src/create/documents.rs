@@ -1,4 +1,5 @@
-//! "Write these documents as a corpus": NDJSON and its bzip2 archive, whole and the first 1,000 for test mode, in one pass.
+//! "Write these documents as a corpus": NDJSON and its bzip2 archive, whole and the first 1,000 for test
+//! mode, in one pass.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -1,8 +1,8 @@
 //! "Make a track of what is there": of indices and data streams of a running server, or of a log file.
 //!
-//! The layout is that of Rally's `create-track` (`esrally/tracker`): `track.json`, a body for each index, its documents as NDJSON beside a
-//! bzip2 archive, the same for the first 1,000 documents (test mode), one challenge and one search. A track is written into a folder that holds
-//! none yet.
+//! The layout is that of Rally's `create-track` (`esrally/tracker`): `track.json`, a body for each index, its
+//! documents as NDJSON beside a bzip2 archive, the same for the first 1,000 documents (test mode), one
+//! challenge and one search. A track is written into a folder that holds none yet.
 
 mod bodies;
 mod cluster;
@@ -41,7 +41,8 @@ pub(crate) struct Selection {
 /// Makes a track of indices or data streams; returns its folder. Progress goes to `log`.
 ///
 /// # Errors
-/// `Drive` when the server does not answer or refuses, `Load` when there is nothing to take or the folder holds a track already.
+/// `Drive` when the server does not answer or refuses, `Load` when there is nothing to take or the folder
+/// holds a track already.
 pub(crate) fn from_cluster(
     name: &str,
     output: &Path,
@@ -65,7 +66,8 @@ pub(crate) fn from_cluster(
     Ok(folder)
 }
 
-/// Makes a track of an access log (common or combined format) or of NDJSON, compressed or not; returns its folder.
+/// Makes a track of an access log (common or combined format) or of NDJSON, compressed or not; returns its
+/// folder.
 ///
 /// The mapping of a log is that of the built-in track; that of other documents is left to the server.
 ///

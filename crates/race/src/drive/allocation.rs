@@ -1,8 +1,9 @@
 //! Which client runs which tasks, and which thread runs which client?
 //!
-//! Rally's allocator (`driver.py`, `Allocator`): each schedule element is a step that all clients finish before the next one
-//! starts. A `parallel` element hands its tasks' clients out one after the other; with fewer clients than its tasks ask for,
-//! the ones too many wrap around and run after the first on the same client.
+//! Rally's allocator (`driver.py`, `Allocator`): each schedule element is a step that all clients finish
+//! before the next one starts. A `parallel` element hands its tasks' clients out one after the other; with
+//! fewer clients than its tasks ask for, the ones too many wrap around and run after the first on the same
+//! client.
 
 use std::time::Duration;
 
@@ -112,7 +113,8 @@ fn step(element: &ScheduleElement, clients_max: u32) -> Step<'_> {
     Step { tasks, clients, completion }
 }
 
-/// Deals `clients` out to at most `workers_max` workers in contiguous ranges whose sizes differ by at most one.
+/// Deals `clients` out to at most `workers_max` workers in contiguous ranges whose sizes differ by at most
+/// one.
 pub(crate) fn worker_ranges(clients: usize, workers_max: usize) -> Vec<std::ops::Range<usize>> {
     let workers = workers_max.clamp(1, clients.max(1));
     (0..workers)

@@ -1,7 +1,7 @@
 //! How does each client get credentials of its own? (`create_api_key_per_client`)
 //!
-//! One API key a client, made before the race with the user's credentials and deleted after it, however it ends
-//! (`esrally/driver/driver.py`, `create_api_key`).
+//! One API key a client, made before the race with the user's credentials and deleted after it, however it
+//! ends (`esrally/driver/driver.py`, `create_api_key`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

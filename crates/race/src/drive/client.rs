@@ -1,7 +1,8 @@
 //! What does one client do in one step?
 //!
-//! The loop of Rally's `AsyncExecutor` (`driver.py`): for each of its tasks ask the schedule when the next request is due,
-//! make it ready, wait, send it, and record a [`Sample`]. Everything costly happens before the measured time.
+//! The loop of Rally's `AsyncExecutor` (`driver.py`): for each of its tasks ask the schedule when the next
+//! request is due, make it ready, wait, send it, and record a [`Sample`]. Everything costly happens before
+//! the measured time.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -158,7 +159,8 @@ impl Client {
 
     async fn run_task(&mut self, mut task: ClientTask) -> Result<(), Error> {
         let task_start = Instant::now();
-        // The schedule's clock starts before the ramp-up wait, so that warm-up periods end at the same time for all clients.
+        // The schedule's clock starts before the ramp-up wait, so that warm-up periods end at the same time
+        // for all clients.
         let mut control = LoopControl::start(task.rule, task_start);
         if !task.ramp_up_wait.is_zero() {
             tokio::time::sleep(task.ramp_up_wait).await;

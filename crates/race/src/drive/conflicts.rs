@@ -1,8 +1,9 @@
-//! Which ids do documents get when a bulk task simulates updates? (`track/params.py`, `GenerateActionMetaData`)
+//! Which ids do documents get when a bulk task simulates updates? (`track/params.py`,
+//! `GenerateActionMetaData`)
 //!
-//! Each client has the ids of its own documents, in order or shuffled. A document gets the next fresh id, or with
-//! `conflict-probability` one that was used before: any of them, or with `recency` rather a recent one. Choices come from a
-//! seed, so that a race can be repeated.
+//! Each client has the ids of its own documents, in order or shuffled. A document gets the next fresh id, or
+//! with `conflict-probability` one that was used before: any of them, or with `recency` rather a recent one.
+//! Choices come from a seed, so that a race can be repeated.
 
 use crate::random::Random;
 

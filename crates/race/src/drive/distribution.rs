@@ -1,9 +1,9 @@
 //! How were a task's times distributed, in bounded memory?
 //!
 //! Rally interpolates linearly over the sorted raw samples (`metrics.py`, `InMemoryMetricsStore`). Up to
-//! [`EXACT_SAMPLES_MAX`] samples the same is done here, to the last digit. Beyond that the samples move into an HDR histogram
-//! with four significant digits (error at most 0.01 %, far below the noise of any race) whose size no longer grows. Count,
-//! mean, minimum and maximum stay exact.
+//! [`EXACT_SAMPLES_MAX`] samples the same is done here, to the last digit. Beyond that the samples move into
+//! an HDR histogram with four significant digits (error at most 0.01 %, far below the noise of any race)
+//! whose size no longer grows. Count, mean, minimum and maximum stay exact.
 
 use std::time::Duration;
 
@@ -90,16 +90,18 @@ impl Distribution {
             .collect()
     }
 
-    /// The percentiles that [`Distribution::percentiles_ms`] shows, and the mean, as they would be if a sample had been due
-    /// every `expected` on each client: a sample that took longer stands for those that it kept from being sent, each waiting
-    /// `expected` less than the one before (Tene's correction for coordinated omission, `record_correct` of HdrHistogram).
+    /// The percentiles that [`Distribution::percentiles_ms`] shows, and the mean, as they would be if a
+    /// sample had been due every `expected` on each client: a sample that took longer stands for those that
+    /// it kept from being sent, each waiting `expected` less than the one before (Tene's correction for
+    /// coordinated omission, `record_correct` of HdrHistogram).
     ///
     /// Within 0.1 %. Empty without samples.
     pub(crate) fn corrected_ms(&self, expected: Duration) -> (Vec<(f64, f64)>, Option<f64>) {
         if self.count == 0 {
             return (Vec::new(), None);
         }
-        // One sample may stand for at most `ns / expected` others: the sum bounds all of them to ten millions.
+        // One sample may stand for at most `ns / expected` others: the sum bounds all of them to ten
+        // millions.
         let ticks_min = self.sum_ns / u128::from(TICK_NS) / CORRECTED_SAMPLES_MAX;
         let expected_ticks = (expected.as_nanos() / u128::from(TICK_NS)).max(ticks_min).max(1);
         let expected_ticks = u64::try_from(expected_ticks).unwrap_or(u64::MAX);
@@ -183,7 +185,8 @@ mod tests {
 
     #[test]
     fn a_stall_stands_for_what_it_kept_from_being_sent() {
-        // 99 answers in 1 ms each, then one in 100 ms: at one request a millisecond 99 more would have waited 99, 98, ... 1 ms.
+        // 99 answers in 1 ms each, then one in 100 ms: at one request a millisecond 99 more would have waited
+        // 99, 98, ... 1 ms.
         let stalled = recorded((0..100).map(|i| if i == 99 { 100_000_000 } else { 1_000_000 }));
         let (percentiles, mean_ms) = stalled.corrected_ms(Duration::from_millis(1));
         let at = |wanted: f64| percentiles.iter().find(|(percentile, _)| *percentile == wanted).unwrap().1;

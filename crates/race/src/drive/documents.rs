@@ -1,9 +1,10 @@
 //! Which documents does a client send, and how do they become bulk bodies?
 //!
-//! Rally's partitioning (`track/params.py`, `bounds`, `create_readers`): every document set is cut into equal ranges, one per
-//! client; the clients of one worker share a reader over their joint range and take bulks from it in the order in which they
-//! ask. A set with action lines is sent as slices of the file, without a copy; otherwise the action line is put before each
-//! document in a reused buffer. Counting lines touches every byte, so a file's pages are in memory before the clock starts.
+//! Rally's partitioning (`track/params.py`, `bounds`, `create_readers`): every document set is cut into equal
+//! ranges, one per client; the clients of one worker share a reader over their joint range and take bulks
+//! from it in the order in which they ask. A set with action lines is sent as slices of the file, without a
+//! copy; otherwise the action line is put before each document in a reused buffer. Counting lines touches
+//! every byte, so a file's pages are in memory before the clock starts.
 
 use std::fs::File;
 use std::io;
@@ -64,8 +65,8 @@ fn map(path: &Path) -> io::Result<Bytes> {
     if file.metadata()?.len() == 0 {
         return Ok(Bytes::new());
     }
-    // SAFETY: the map is only read. If another process shortens the file meanwhile the race dies with SIGBUS, as any reader
-    // of a map would; corpora are not edited while they are raced.
+    // SAFETY: the map is only read. If another process shortens the file meanwhile the race dies with SIGBUS,
+    // as any reader of a map would; corpora are not edited while they are raced.
     let map = unsafe { memmap2::Mmap::map(&file)? };
     Ok(Bytes::from_owner(map))
 }
@@ -129,8 +130,8 @@ fn write_line(line: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The end of the first `lines` lines of `text` (after the last one's line feed) and how many there are; the last line of the
-/// text need not end in a line feed.
+/// The end of the first `lines` lines of `text` (after the last one's line feed) and how many there are; the
+/// last line of the text need not end in a line feed.
 fn lines_end(text: &[u8], lines: u64) -> (usize, u64) {
     if lines == 0 {
         return (0, 0);
@@ -221,8 +222,8 @@ impl ShareReader {
     }
 }
 
-/// Hands the first `lines_max` lines of `text` (with their line feeds) to `take` until it refuses one; returns the bytes and
-/// lines taken.
+/// Hands the first `lines_max` lines of `text` (with their line feeds) to `take` until it refuses one;
+/// returns the bytes and lines taken.
 fn for_each_line(text: &[u8], lines_max: u64, mut take: impl FnMut(&[u8]) -> bool) -> (usize, u64) {
     let (mut from, mut lines) = (0, 0);
     let ends = memchr::memchr_iter(b'\n', text).map(|end| end + 1).chain([text.len()]);

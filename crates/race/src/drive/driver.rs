@@ -1,9 +1,9 @@
 //! How is a schedule driven, step by step?
 //!
-//! Before the first request every task is planned, so that a track that cannot run is refused whole. Each step then starts
-//! one thread a core (at most one a client); a thread runs its clients as tasks on a runtime of its own, so that nothing is
-//! shared while load is generated but the step's signals. The calling thread takes the samples in as they come, shows progress,
-//! and ends the step when all clients have ended.
+//! Before the first request every task is planned, so that a track that cannot run is refused whole. Each
+//! step then starts one thread a core (at most one a client); a thread runs its clients as tasks on a runtime
+//! of its own, so that nothing is shared while load is generated but the step's signals. The calling thread
+//! takes the samples in as they come, shows progress, and ends the step when all clients have ended.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -102,8 +102,8 @@ pub(crate) trait DriveProgress {
     /// Share of the step done, in [0, 1].
     fn step_advanced(&mut self, share: f64);
     fn step_finished(&mut self, error_rate_max: f64);
-    /// The step's clients wait for their start no longer. `tasks`: what [`Sample::task_index`] counts in; `start`: what the times
-    /// of samples count from.
+    /// The step's clients wait for their start no longer. `tasks`: what [`Sample::task_index`] counts in;
+    /// `start`: what the times of samples count from.
     fn clock_started(&mut self, _tasks: &[&Task], _start: Instant) {}
     /// Samples as they arrive, in no order.
     fn sampled(&mut self, _samples: &[Sample]) {}
@@ -157,7 +157,8 @@ impl<'a> PlannedSchedule<'a> {
 
     /// Runs all steps, or those until the user interrupts them. Results come in the schedule's order.
     ///
-    /// Errors: what ended the race; results so far are lost, as in Rally. `Interrupted` when no task that reports name had begun.
+    /// Errors: what ended the race; results so far are lost, as in Rally. `Interrupted` when no task that
+    /// reports name had begun.
     pub(crate) fn run(
         self,
         config: &DriveConfig,
@@ -264,7 +265,8 @@ fn run_step<'a>(
         (statistics, workers.into_iter().map(join).collect::<Result<Vec<WorkerUse>, _>>())
     });
     if outcome.is_err() {
-        // An interrupt also reaches a server started from the same terminal; its end must not look like the cause.
+        // An interrupt also reaches a server started from the same terminal; its end must not look like the
+        // cause.
         std::thread::sleep(INTERRUPT_GRACE);
     }
     let is_cut = is_interrupted.load(Ordering::Acquire);

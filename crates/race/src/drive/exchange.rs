@@ -1,8 +1,8 @@
 //! What does an operation get to talk to the server, and what is measured while it does?
 //!
-//! An [`Exchange`] belongs to one client. It rotates over the target hosts, tells failures apart as Rally does
-//! (`driver.py`, `execute_single`), and keeps the time from the first byte sent to the last byte received over all requests
-//! of one operation: the service time.
+//! An [`Exchange`] belongs to one client. It rotates over the target hosts, tells failures apart as Rally
+//! does (`driver.py`, `execute_single`), and keeps the time from the first byte sent to the last byte
+//! received over all requests of one operation: the service time.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -29,7 +29,8 @@ pub(crate) struct Exchange {
 type Context = RefCell<BTreeMap<String, String>>;
 
 impl Exchange {
-    /// `client`: its number within the race. The hosts, and the machines behind one name, take turns as the first of a client.
+    /// `client`: its number within the race. The hosts, and the machines behind one name, take turns as the
+    /// first of a client.
     pub(crate) fn new(target: &Target, client: usize) -> Exchange {
         let headers = target.client_headers.get(client).unwrap_or(&target.headers);
         let connect =
@@ -46,8 +47,8 @@ impl Exchange {
         }
     }
 
-    /// Connects to every host. A host that cannot be reached is found out again by the first request, inside its task's
-    /// error handling.
+    /// Connects to every host. A host that cannot be reached is found out again by the first request, inside
+    /// its task's error handling.
     pub(crate) async fn open(&mut self) {
         for connection in &mut self.connections {
             let _ = tokio::time::timeout(self.timeout, connection.open()).await;

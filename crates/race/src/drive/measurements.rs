@@ -12,10 +12,12 @@ use crate::record::results::TimeStats;
 
 /// A worker thread that is busier than this sends late at every burst.
 const WORKER_SHARE_MAX: f64 = 0.85;
-/// The load generator's own delay at p99 that no figure notices, ms and as a share of the median service time.
+/// The load generator's own delay at p99 that no figure notices, ms and as a share of the median service
+/// time.
 const OWN_DELAY_MS_MAX: f64 = 1.0;
 const OWN_DELAY_SHARE_MAX: f64 = 0.1;
-/// Of a closed loop's time, what clients may spend between two requests before the throughput is the generator's.
+/// Of a closed loop's time, what clients may spend between two requests before the throughput is the
+/// generator's.
 const BETWEEN_SHARE_MAX: f64 = 0.2;
 /// Median send delay, in median service times, from which on latency is a queue.
 const BEHIND_SERVICE_TIMES_MAX: f64 = 2.0;
@@ -134,7 +136,8 @@ fn delays(delays: &Delays) -> Option<DelayMeasurements> {
 }
 
 fn of_machine(machine: &MachineUse, server: &ServerUse) -> MachineMeasurements {
-    // A server elsewhere takes nothing of this machine; one here whose time is unknown leaves the others' unknown.
+    // A server elsewhere takes nothing of this machine; one here whose time is unknown leaves the others'
+    // unknown.
     let server_here_s = if server.after.is_local { server.cpu_s() } else { Some(0.0) };
     let others_cpu_s = match (machine.busy_s, machine.own_cpu_s, server_here_s) {
         (Some(busy_s), Some(own_s), Some(server_s)) => Some((busy_s - own_s - server_s).max(0.0)),
@@ -356,7 +359,8 @@ mod tests {
         check_machine(|_, _| {}, &[]);
         check_machine(|machine, _| machine.steal_share = Some(0.05), &["5.0 % of the processors' time"]);
         check_machine(|machine, _| machine.busy_s = Some(15.0), &["used 20.0 % of the machine"]);
-        // A server elsewhere does not count here; one here that does not tell its time makes the others' unknown.
+        // A server elsewhere does not count here; one here that does not tell its time makes the others'
+        // unknown.
         check_machine(|_, server| server.after.is_local = false, &["used 40.0 % of the machine"]);
         check_machine(|_, server| server.after.cpu_s = None, &[]);
         check_machine(|machine, _| machine.memory_stall_share = Some(0.2), &["waited for memory"]);

@@ -1,7 +1,8 @@
 //! What are a few values inside a large response, without parsing the rest?
 //!
-//! Bulk and search responses are as large as what was sent; operations need two or three of their values. [`probe`] walks the
-//! text once, skips every subtree no wanted path leads into, and stops when all was found (Rally's `runner.py`, `parse`).
+//! Bulk and search responses are as large as what was sent; operations need two or three of their values.
+//! [`probe`] walks the text once, skips every subtree no wanted path leads into, and stops when all was found
+//! (Rally's `runner.py`, `parse`).
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,8 +58,9 @@ struct Walk<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Walk<'a, N> {
-    /// Walks the object that starts here. `wanted`: per path what is left of it below this object, `None` if it does not
-    /// lead here. The recursion is as deep as the longest path, whatever the input. `None` ends the walk.
+    /// Walks the object that starts here. `wanted`: per path what is left of it below this object, `None` if
+    /// it does not lead here. The recursion is as deep as the longest path, whatever the input. `None` ends
+    /// the walk.
     fn object(&mut self, wanted: &[Option<&str>; N]) -> Option<()> {
         self.expect(b'{')?;
         if self.peek()? == b'}' {

@@ -1,7 +1,8 @@
 //! How long does a client go on, and does a request count?
 //!
-//! Rally's loop control (`driver.py`, `requires_time_period_schedule`, `TimePeriodBased`, `IterationBased`). Warm-up and end
-//! are decided when a request has finished, from the clock that started with the client's task, ramp-up wait included.
+//! Rally's loop control (`driver.py`, `requires_time_period_schedule`, `TimePeriodBased`, `IterationBased`).
+//! Warm-up and end are decided when a request has finished, from the clock that started with the client's
+//! task, ramp-up wait included.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,8 @@ use crate::model::Task;
 /// The rule that ends a client's loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum LoopRule {
-    /// Warm-up for the first period, then measured for the second; without a second, until the parameters run out.
+    /// Warm-up for the first period, then measured for the second; without a second, until the parameters run
+    /// out.
     Time { warmup: Duration, measured: Option<Duration> },
     /// Counts are per client, not shared among them. Without a second count, until the parameters run out.
     Iterations { warmup: u64, measured: Option<u64> },
@@ -83,7 +85,8 @@ impl LoopControl {
         }
     }
 
-    /// Share done in [0, 1] as of the request that is about to be sent; `None` when only the parameters know the end.
+    /// Share done in [0, 1] as of the request that is about to be sent; `None` when only the parameters know
+    /// the end.
     pub(crate) fn progress(&self) -> Option<f64> {
         match self.rule {
             LoopRule::Time { warmup, measured: Some(measured) } => {

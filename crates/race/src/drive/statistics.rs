@@ -1,7 +1,8 @@
 //! What has a task shown so far?
 //!
-//! One [`TaskStatistics`] a task takes in the samples of all its clients as they arrive, in bounded memory: distributions of
-//! the three times for measured samples, the running throughput over all of them, and the first few different errors.
+//! One [`TaskStatistics`] a task takes in the samples of all its clients as they arrive, in bounded memory:
+//! distributions of the three times for measured samples, the running throughput over all of them, and the
+//! first few different errors.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,7 +24,8 @@ pub(crate) struct TaskStatistics {
     pub took: Distribution,
     /// Service time of the warm-up, which no report shows but which tells a cold server from a slow one.
     pub warmup_service_time: Distribution,
-    /// How late throttled requests were sent, and what of the delay of any request was the load generator's own.
+    /// How late throttled requests were sent, and what of the delay of any request was the load generator's
+    /// own.
     pub send_delay: Delays,
     pub own_delay: Delays,
     throughput: ThroughputCalculator,

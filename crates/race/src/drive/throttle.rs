@@ -1,8 +1,9 @@
 //! When is the next request due?
 //!
-//! Rally's schedulers (`driver/scheduler.py`). A throttled task starts unthrottled; its first answer with a weight fixes how
-//! many requests a second each client has to send, and every change of weight fixes it anew. Due times are offsets from the
-//! client's task start and never slip: who is late works off what is due back to back, so that latency contains the wait.
+//! Rally's schedulers (`driver/scheduler.py`). A throttled task starts unthrottled; its first answer with a
+//! weight fixes how many requests a second each client has to send, and every change of weight fixes it anew.
+//! Due times are offsets from the client's task start and never slip: who is late works off what is due back
+//! to back, so that latency contains the wait.
 
 use std::time::Instant;
 
@@ -34,7 +35,8 @@ pub(crate) struct Throttle {
 }
 
 impl Throttle {
-    /// `seed`: for the Poisson arrivals of this client. `plugin`: the task's scheduler, where the track's plugin has it.
+    /// `seed`: for the Poisson arrivals of this client. `plugin`: the task's scheduler, where the track's
+    /// plugin has it.
     ///
     /// Errors: the name of a schedule that is not built in.
     pub(crate) fn for_task(

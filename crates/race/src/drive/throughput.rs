@@ -1,12 +1,13 @@
 //! How much work a second did a task do, by Rally's definition?
 //!
-//! Rally's throughput (`driver.py`, `ThroughputCalculator`) is a running average since the task's start, warm-up included,
-//! read off once a second: samples of all clients, ordered by when their processing began, are counted up, and whenever
-//! another whole second of the task has passed, `count / elapsed` is noted. The notes made while the type is `normal` are the
-//! task's throughput. Once a normal sample was seen the type stays normal; a type without any note gets one from its last sample.
+//! Rally's throughput (`driver.py`, `ThroughputCalculator`) is a running average since the task's start,
+//! warm-up included, read off once a second: samples of all clients, ordered by when their processing began,
+//! are counted up, and whenever another whole second of the task has passed, `count / elapsed` is noted. The
+//! notes made while the type is `normal` are the task's throughput. Once a normal sample was seen the type
+//! stays normal; a type without any note gets one from its last sample.
 //!
-//! Samples wait here for the end of a round ([`ROUND_SAMPLES_MAX`] or the caller's clock; Rally's rounds last 30 s), so that
-//! memory is bounded by the rate and not by the length of a race.
+//! Samples wait here for the end of a round ([`ROUND_SAMPLES_MAX`] or the caller's clock; Rally's rounds last
+//! 30 s), so that memory is bounded by the rate and not by the length of a race.
 
 use crate::sample::Note;
 use std::time::Duration;

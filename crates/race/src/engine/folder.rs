@@ -1,7 +1,8 @@
 //! "Here is an unpacked Elasticsearch or OpenSearch; run it for a race."
 //!
-//! Nothing is written into the distribution: configuration (a copy of its own), data, logs and temporary files are in a folder of the race.
-//! What the race needs comes on the command line (`-Esetting=value`), which wins over the configuration file; what the user gives comes last.
+//! Nothing is written into the distribution: configuration (a copy of its own), data, logs and temporary
+//! files are in a folder of the race. What the race needs comes on the command line (`-Esetting=value`),
+//! which wins over the configuration file; what the user gives comes last.
 
 use std::fs::File;
 use std::io;
@@ -127,8 +128,8 @@ fn prepare(home: &Path, files: &Path, spec: &EngineSpec) -> io::Result<()> {
     Ok(())
 }
 
-/// The distribution's JVM options with their relative places below `files`, and without its collector when the user chooses one: a JVM
-/// refuses two.
+/// The distribution's JVM options with their relative places below `files`, and without its collector when
+/// the user chooses one: a JVM refuses two.
 fn jvm_options(text: &str, files: &Path, spec: &EngineSpec) -> String {
     let is_collector = |option: &str| option.contains("-XX:+Use") && option.trim_end().ends_with("GC");
     let chosen = spec.jvm_options.iter().any(|option| is_collector(option));

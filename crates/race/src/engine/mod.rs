@@ -1,8 +1,9 @@
 //! "Start the server that is to be raced, with these settings and this much memory, and end it afterwards."
 //!
-//! A server is the built-in one (a process of this same program, made by the binary's [`ServerProvider`]) or an unpacked distribution of
-//! Elasticsearch or OpenSearch ([`folder`]). Either listens on a free local port, keeps its data in a temporary folder, and is ended by its
-//! process id when its [`RunningServer`] is dropped, unless it is to be kept.
+//! A server is the built-in one (a process of this same program, made by the binary's [`ServerProvider`]) or
+//! an unpacked distribution of Elasticsearch or OpenSearch ([`folder`]). Either listens on a free local port,
+//! keeps its data in a temporary folder, and is ended by its process id when its [`RunningServer`] is
+//! dropped, unless it is to be kept.
 
 pub(crate) mod folder;
 
@@ -49,7 +50,8 @@ impl Engine {
     }
 }
 
-/// Reads `--engine-setting`, which is written like `--track-params`: names and values for [`EngineSpec::settings`].
+/// Reads `--engine-setting`, which is written like `--track-params`: names and values for
+/// [`EngineSpec::settings`].
 ///
 /// # Errors
 /// Those of [`arguments::parse`].

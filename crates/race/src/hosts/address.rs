@@ -10,8 +10,8 @@ use crate::http::{Address, Tls, server_name};
 /// Port of `https://` without one.
 const HTTPS_PORT: u16 = 443;
 
-/// Looks the hosts of one cluster up: `host:port`, or `http://` or `https://`, host, port and perhaps a path that comes before
-/// every request's own.
+/// Looks the hosts of one cluster up: `host:port`, or `http://` or `https://`, host, port and perhaps a path
+/// that comes before every request's own.
 ///
 /// Errors: a host without a port, that does not resolve, or that holds credentials; files of the TLS options.
 pub(crate) fn resolve(hosts: &[String], options: &ClientOptions) -> Result<Vec<Address>, Error> {

@@ -44,8 +44,9 @@ const NAMES: [&str; 23] = [
 
 /// When a request is sent again, as part of the same operation and of its service time.
 ///
-/// None by default. Rally's client retries lost connections and the statuses 429, 502, 503 and 504 three times without a word,
-/// so that an overloaded server looks slow instead of refusing; here that has to be asked for.
+/// None by default. Rally's client retries lost connections and the statuses 429, 502, 503 and 504 three
+/// times without a word, so that an overloaded server looks slow instead of refusing; here that has to be
+/// asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Retries {
     /// Attempts after the first.
@@ -92,7 +93,8 @@ impl Default for ClientOptions {
 }
 
 impl ClientOptions {
-    /// Errors: an option that does not exist, a value of the wrong kind, options that need or exclude each other.
+    /// Errors: an option that does not exist, a value of the wrong kind, options that need or exclude each
+    /// other.
     pub(crate) fn from_params(params: &Params) -> Result<ClientOptions, Error> {
         if let Some(unknown) = params.keys().find(|name| !NAMES.contains(&name.as_str())) {
             return Err(Error::Argument(format!(
@@ -137,7 +139,8 @@ impl ClientOptions {
         Ok(options)
     }
 
-    /// Header lines of every request, CR LF each, with these credentials instead of the options' if there are any.
+    /// Header lines of every request, CR LF each, with these credentials instead of the options' if there are
+    /// any.
     pub(crate) fn header_lines(&self, authorization: Option<&str>) -> String {
         let mut lines = format!("user-agent: limber-race/{}\r\n", env!("CARGO_PKG_VERSION"));
         let authorization = authorization.or(self.authorization.as_deref());

@@ -18,8 +18,8 @@ pub(crate) struct ClusterTarget {
     pub options: ClientOptions,
 }
 
-/// The clusters of `--target-hosts` with their `--client-options` (`None`: not given, Rally's `timeout:60` for all), the one
-/// that is raced first.
+/// The clusters of `--target-hosts` with their `--client-options` (`None`: not given, Rally's `timeout:60`
+/// for all), the one that is raced first.
 ///
 /// Errors: neither form is met, an option is wrong, or the two arguments name different clusters.
 pub(crate) fn clusters(

@@ -1,6 +1,7 @@
 //! How does the race talk to the cluster outside of its tasks?
 //!
-//! Blocking calls in plain JSON, one at a time: is the REST layer up, which server is this, what do its statistics say.
+//! Blocking calls in plain JSON, one at a time: is the REST layer up, which server is this, what do its
+//! statistics say.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,8 +17,8 @@ const REST_LAYER_PAUSE: Duration = Duration::from_millis(500);
 /// Why an answer to `GET /` is none of a server that can be raced.
 pub const UNKNOWN: &str = "it answers, but not as Limber, Elasticsearch or OpenSearch do (no version): is another server running there?";
 
-/// Whether `info`, an answer to `GET /`, is one of Limber, Elasticsearch or OpenSearch: each tells its version's number, or, serverless, its
-/// flavor.
+/// Whether `info`, an answer to `GET /`, is one of Limber, Elasticsearch or OpenSearch: each tells its
+/// version's number, or, serverless, its flavor.
 pub fn is_known(info: &Value) -> bool {
     let version = &info["version"];
     version["number"].is_string() || version["build_flavor"].is_string()
@@ -153,8 +154,8 @@ impl Cluster {
 
     /// Waits until the cluster has as many nodes as there are target hosts.
     ///
-    /// Errors: it does not answer within two minutes, or answers with a status that waiting does not mend; `Interrupted` as soon as
-    /// `is_cancelled` is set.
+    /// Errors: it does not answer within two minutes, or answers with a status that waiting does not mend;
+    /// `Interrupted` as soon as `is_cancelled` is set.
     ///
     /// `waiting` is told once, with the reason, when it does not answer at once.
     pub(crate) fn wait_for_rest_layer(

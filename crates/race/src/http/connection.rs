@@ -1,8 +1,8 @@
 //! How do bytes go out and come back on one keep-alive connection?
 //!
-//! One connection carries one request at a time: closed-loop clients never need more. It reconnects by itself when the server
-//! closed it between two requests, and gives up on the socket after a time-out, since a late answer would be taken for the
-//! next one.
+//! One connection carries one request at a time: closed-loop clients never need more. It reconnects by itself
+//! when the server closed it between two requests, and gives up on the socket after a time-out, since a late
+//! answer would be taken for the next one.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -24,10 +24,11 @@ use crate::http::tls::Tls;
 const READ_BYTES_INITIAL: usize = 64 * 1024;
 /// Free room offered to each read of a body whose end is not in sight.
 const READ_BYTES_STEP: usize = 256 * 1024;
-/// Room offered to the first read of an answer that may be cut off: a head of some hundred bytes and [`ENOUGH_BYTES`].
+/// Room offered to the first read of an answer that may be cut off: a head of some hundred bytes and
+/// [`ENOUGH_BYTES`].
 const FIRST_READ_BYTES: usize = 4 * 1024;
-/// Bytes of the body after which is asked whether they are enough. A gzip stream yields nothing before its code tables, which
-/// take some hundred bytes.
+/// Bytes of the body after which is asked whether they are enough. A gzip stream yields nothing before its
+/// code tables, which take some hundred bytes.
 const ENOUGH_BYTES: usize = 1024;
 
 #[derive(Debug, Error)]
@@ -35,7 +36,8 @@ pub(crate) enum HttpError {
     /// The server cannot be reached or went away: refused, reset, closed.
     #[error("{0}")]
     Connection(String),
-    /// The two sides do not agree on TLS: no TLS at all, a certificate that is not trusted, one that is missing.
+    /// The two sides do not agree on TLS: no TLS at all, a certificate that is not trusted, one that is
+    /// missing.
     #[error("{0}")]
     Tls(String),
     #[error("network connection timed out")]
@@ -269,7 +271,8 @@ impl Connection {
         let parts = [method, prefix, target, &self.head_end[..], body];
         let is_sent = write_parts(stream, &parts, &mut self.read, &mut self.read_bytes).await?;
         let mut head = self.read_response(request).await?;
-        // An answer that came before the request was out: what is left of the request would be taken for the next one.
+        // An answer that came before the request was out: what is left of the request would be taken for the
+        // next one.
         head.keep_alive &= is_sent && head.length != BodyLength::UntilClose;
         Ok(head)
     }
@@ -361,7 +364,8 @@ impl Connection {
         }
     }
 
-    /// Waits for bytes and appends them (at most `bytes_max`), after making room for `wanted_bytes` (at least one).
+    /// Waits for bytes and appends them (at most `bytes_max`), after making room for `wanted_bytes` (at least
+    /// one).
     async fn read_more(&mut self, wanted_bytes: usize, bytes_max: usize) -> Result<(), Attempt> {
         let needed = self.read_bytes + wanted_bytes.max(1);
         if self.read.len() < needed {
@@ -398,7 +402,8 @@ impl Connection {
     }
 }
 
-/// Writes all parts in as few system calls as the socket takes; false when an answer arrived first (then it is in `read`).
+/// Writes all parts in as few system calls as the socket takes; false when an answer arrived first (then it
+/// is in `read`).
 async fn write_parts(
     stream: &mut Stream,
     parts: &[&[u8]; 5],
@@ -443,7 +448,8 @@ async fn write_plain(
                 }
             }
             Err(error) => {
-                // A server that refuses a large body answers and closes; the answer says more than the broken pipe.
+                // A server that refuses a large body answers and closes; the answer says more than the broken
+                // pipe.
                 if read_early(stream, read, read_bytes)? {
                     return Ok(false);
                 }

@@ -1,11 +1,12 @@
 //! How does one request travel, as cheaply as the machine allows?
 //!
-//! A load generator needs little of HTTP/1.1 and needs that little fast: requests whose bytes were made before the clock
-//! started, one vectored write, and a response parser that keeps the body where it arrived. General clients pay for header
-//! maps, body streams and task hand-overs on every request; measured against a stub server they cost more than the system
-//! calls themselves (`docs/performance.md`, "Load generator").
+//! A load generator needs little of HTTP/1.1 and needs that little fast: requests whose bytes were made
+//! before the clock started, one vectored write, and a response parser that keeps the body where it arrived.
+//! General clients pay for header maps, body streams and task hand-overs on every request; measured against a
+//! stub server they cost more than the system calls themselves (`docs/performance.md`, "Load generator").
 //!
-//! **Invariant**: nothing here allocates per request once a connection's buffers have grown to the largest response.
+//! **Invariant**: nothing here allocates per request once a connection's buffers have grown to the largest
+//! response.
 
 pub(crate) mod cluster;
 mod connection;

@@ -1,7 +1,7 @@
 //! How are bodies packed when the user wants them compressed (`http_compress`)?
 //!
-//! gzip, as Rally's client: before the clock starts, into a buffer that stays. At the fastest level, since packing is the
-//! generator's work and not what is measured (Rally packs at the slowest).
+//! gzip, as Rally's client: before the clock starts, into a buffer that stays. At the fastest level, since
+//! packing is the generator's work and not what is measured (Rally packs at the slowest).
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 

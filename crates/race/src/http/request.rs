@@ -1,8 +1,8 @@
 //! What are the bytes of a request?
 //!
-//! A request is made once per operation and sent many times. Its head stops before the `host` header: everything that
-//! belongs to the connection (host, user agent, credentials) is appended by [`crate::http::Connection`], so that the same request
-//! can go to several hosts.
+//! A request is made once per operation and sent many times. Its head stops before the `host` header:
+//! everything that belongs to the connection (host, user agent, credentials) is appended by
+//! [`crate::http::Connection`], so that the same request can go to several hosts.
 
 use bytes::Bytes;
 
@@ -48,8 +48,8 @@ pub(crate) struct Request {
     pub is_enough: Option<IsEnough>,
 }
 
-/// Whether the first bytes of a successful answer say all the operation needs. Then the rest is waited for, but not looked
-/// at: the answer ends where it was when asked.
+/// Whether the first bytes of a successful answer say all the operation needs. Then the rest is waited for,
+/// but not looked at: the answer ends where it was when asked.
 pub(super) type IsEnough = fn(&Response<'_>) -> bool;
 
 impl Request {
@@ -71,8 +71,8 @@ impl Request {
         words.nth(1).and_then(|target| std::str::from_utf8(target).ok()).unwrap_or_default()
     }
 
-    /// A request with the same headers to another target, such as one only known from an answer. The target is sent as it is,
-    /// but for what cannot stand in a request line.
+    /// A request with the same headers to another target, such as one only known from an answer. The target
+    /// is sent as it is, but for what cannot stand in a request line.
     pub(crate) fn retargeted(&self, method: Method, target: &str) -> Request {
         let mut head = format!("{} ", method.as_str());
         push_target(&mut head, target);
@@ -81,7 +81,8 @@ impl Request {
         Request { method, head, ..self.clone() }
     }
 
-    /// The same request for a path (without query) that goes on with `end`, such as an id only known from an answer.
+    /// The same request for a path (without query) that goes on with `end`, such as an id only known from an
+    /// answer.
     pub(crate) fn with_path_end(mut self, end: &str) -> Request {
         let mut escaped = String::new();
         escape_into(&mut escaped, end, b":");
@@ -163,8 +164,8 @@ fn is_header_char(c: &char) -> bool {
     !c.is_control()
 }
 
-/// The request target, with what cannot stand in a request line (blanks, control and non-ASCII bytes) percent-encoded.
-/// Anything else is the caller's own encoding and stays.
+/// The request target, with what cannot stand in a request line (blanks, control and non-ASCII bytes)
+/// percent-encoded. Anything else is the caller's own encoding and stays.
 fn push_target(head: &mut String, target: &str) {
     for byte in target.bytes() {
         if byte.is_ascii_graphic()

@@ -1,8 +1,8 @@
 //! Where does a response end, and what does it say?
 //!
-//! [`parse_head`] reads the few headers that decide how long the body is and how it is packed. Bodies with a length stay in
-//! the connection's read buffer; chunked ones are copied together by [`ChunkDecoder`]. Compressed bodies are unpacked only
-//! when an operation looks inside.
+//! [`parse_head`] reads the few headers that decide how long the body is and how it is packed. Bodies with a
+//! length stay in the connection's read buffer; chunked ones are copied together by [`ChunkDecoder`].
+//! Compressed bodies are unpacked only when an operation looks inside.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -75,7 +75,8 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// The unpacked start of the body, at most `bytes_max`, less where it packs badly; what follows may be missing or damaged.
+    /// The unpacked start of the body, at most `bytes_max`, less where it packs badly; what follows may be
+    /// missing or damaged.
     pub(crate) fn text_start(&self, bytes_max: usize) -> Cow<'a, [u8]> {
         // A decoder unpacks all it is given, up to its window of 32 KiB.
         let packed = &self.body[..self.body.len().min(START_PACKED_BYTES)];
@@ -224,8 +225,8 @@ impl ChunkDecoder {
         self.state == ChunkState::Done
     }
 
-    /// Appends the data in `bytes` to `body` and says how many of `bytes` were used up. What is left must be offered again
-    /// together with what arrives next.
+    /// Appends the data in `bytes` to `body` and says how many of `bytes` were used up. What is left must be
+    /// offered again together with what arrives next.
     pub(super) fn decode(&mut self, bytes: &[u8], body: &mut Vec<u8>) -> Result<usize, HttpError> {
         let mut used = 0;
         loop {

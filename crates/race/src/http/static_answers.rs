@@ -1,4 +1,5 @@
-//! Which answer does a path get where answers come from a file instead of a server? (`client/asynchronous.py`, `ResponseMatcher`)
+//! Which answer does a path get where answers come from a file instead of a server?
+//! (`client/asynchronous.py`, `ResponseMatcher`)
 //!
 //! Measures the load generator alone: requests are assembled as always, and nothing is sent.
 

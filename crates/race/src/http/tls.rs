@@ -1,8 +1,8 @@
 //! Whom does a connection trust, and how does it show who it is?
 //!
-//! The options are those of Rally's client (`esrally/client/factory.py`): certificates are checked against Mozilla's authorities
-//! or a file of the user's, a host that is given by its IP address need not be named in its certificate, and a certificate of
-//! the client is shown where one is given. TLS itself is rustls.
+//! The options are those of Rally's client (`esrally/client/factory.py`): certificates are checked against
+//! Mozilla's authorities or a file of the user's, a host that is given by its IP address need not be named in
+//! its certificate, and a certificate of the client is shown where one is given. TLS itself is rustls.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -122,8 +122,8 @@ pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
 struct Verifier {
     /// `None`: everyone is believed.
     chain: Option<Arc<WebPkiServerVerifier>>,
-    /// Certificates of the user's file. A server that shows one of them itself is trusted, as by OpenSSL, though it is no
-    /// authority.
+    /// Certificates of the user's file. A server that shows one of them itself is trusted, as by OpenSSL,
+    /// though it is no authority.
     trusted: Vec<CertificateDer<'static>>,
     algorithms: WebPkiSupportedAlgorithms,
 }

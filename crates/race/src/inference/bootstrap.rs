@@ -1,9 +1,10 @@
 //! Within which bounds may the difference lie? The bootstrap of Efron (1979), percentile method.
 //!
-//! The percentile method rather than BCa: BCa takes its acceleration from the jackknife, which is inconsistent for medians,
-//! and with the few different values that a median of five races has, its correction moves the bounds by whole values
-//! either way. With fewer than about eight races a side the interval is narrower than its name says (it cannot reach
-//! beyond what was seen); the verdict therefore comes from the exact test, never from the interval.
+//! The percentile method rather than BCa: BCa takes its acceleration from the jackknife, which is
+//! inconsistent for medians, and with the few different values that a median of five races has, its
+//! correction moves the bounds by whole values either way. With fewer than about eight races a side the
+//! interval is narrower than its name says (it cannot reach beyond what was seen); the verdict therefore
+//! comes from the exact test, never from the interval.
 
 use super::estimate::quantile_of_sorted;
 use crate::random::Random;
@@ -22,9 +23,11 @@ pub(crate) struct Interval {
     pub high: f64,
 }
 
-/// The interval of `statistic(baseline, contender)` that covers `level` (such as 0.95) of its resampled values.
+/// The interval of `statistic(baseline, contender)` that covers `level` (such as 0.95) of its resampled
+/// values.
 ///
-/// `None` when a side has fewer than [`VALUES_MIN`] values, or the statistic is not a number for some resample.
+/// `None` when a side has fewer than [`VALUES_MIN`] values, or the statistic is not a number for some
+/// resample.
 pub(crate) fn interval(
     baseline: &[f64],
     contender: &[f64],
@@ -82,8 +85,8 @@ mod tests {
 
     #[test]
     fn bounds_of_a_known_case() {
-        // One side does not vary, the other's median of three is resampled from {0, 1, 2}: each bound is reached by
-        // 7 of 27 resamples.
+        // One side does not vary, the other's median of three is resampled from {0, 1, 2}: each bound is
+        // reached by 7 of 27 resamples.
         let bounds = interval(&[5.0; 3], &[0.0, 1.0, 2.0], 0.95, shift_of_medians).unwrap();
         assert_eq!((bounds.low, bounds.high), (-5.0, -3.0));
         assert_eq!(interval(&[1.0, 2.0], &[1.0, 2.0, 3.0], 0.95, shift_of_medians), None);

@@ -42,7 +42,8 @@ pub(crate) struct Comparison {
     pub shift: f64,
     /// The change of the medians as a share of the baseline's, such as -0.05; `None` where that is 0.
     pub change: Option<f64>,
-    /// Percentile bootstrap of `change`, 95 %; `None` until [`Comparison::with_interval`], and with fewer than three races on a side.
+    /// Percentile bootstrap of `change`, 95 %; `None` until [`Comparison::with_interval`], and with fewer
+    /// than three races on a side.
     pub change_interval: Option<Interval>,
     /// In [-1, 1]; 1: every race of the contender had more than every race of the baseline.
     pub cliffs_delta: f64,
@@ -86,8 +87,8 @@ impl Comparison {
         }
     }
 
-    /// By which share of the baseline the contender is worse, by the shift's estimate; negative when it is better, infinite
-    /// when the baseline was 0 and the contender is worse.
+    /// By which share of the baseline the contender is worse, by the shift's estimate; negative when it is
+    /// better, infinite when the baseline was 0 and the contender is worse.
     pub(crate) fn worsening(&self) -> f64 {
         let worse_by = match self.direction {
             Direction::MoreIsBetter => -self.shift,

@@ -6,7 +6,8 @@ pub enum Correction {
     /// Holm (1979): the chance of even one false alarm in the family stays below the level.
     #[default]
     Holm,
-    /// Benjamini and Hochberg (1995): the expected share of false alarms among the alarms stays below the level.
+    /// Benjamini and Hochberg (1995): the expected share of false alarms among the alarms stays below the
+    /// level.
     BenjaminiHochberg,
     /// Each test by itself.
     None,

@@ -7,7 +7,8 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     quantile_of_sorted(&sorted, 0.5)
 }
 
-/// Linear interpolation between the closest ranks (type 7 of Hyndman and Fan 1996, numpy's default); NaN for none.
+/// Linear interpolation between the closest ranks (type 7 of Hyndman and Fan 1996, numpy's default); NaN for
+/// none.
 ///
 /// `share` in [0, 1].
 pub(crate) fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
@@ -19,16 +20,17 @@ pub(crate) fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
     if low == high { low } else { low + (high - low) * rank.fract() }
 }
 
-/// Hodges and Lehmann's estimate of the shift from `baseline` to `contender`: the median of all differences between a
-/// value of one and a value of the other (1963). Other than the difference of medians it uses every value.
+/// Hodges and Lehmann's estimate of the shift from `baseline` to `contender`: the median of all differences
+/// between a value of one and a value of the other (1963). Other than the difference of medians it uses every
+/// value.
 pub(crate) fn hodges_lehmann(baseline: &[f64], contender: &[f64]) -> f64 {
     let differences: Vec<f64> =
         contender.iter().flat_map(|after| baseline.iter().map(move |before| after - before)).collect();
     median(&differences)
 }
 
-/// Cliff's delta (1993), in [-1, 1]: how much more often a value of `contender` is above one of `baseline` than below it.
-/// 1 when all of them are above. NaN when a side is empty.
+/// Cliff's delta (1993), in [-1, 1]: how much more often a value of `contender` is above one of `baseline`
+/// than below it. 1 when all of them are above. NaN when a side is empty.
 pub(crate) fn cliffs_delta(baseline: &[f64], contender: &[f64]) -> f64 {
     let mut balance = 0i64;
     for after in contender {

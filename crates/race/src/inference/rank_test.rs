@@ -1,15 +1,15 @@
 //! Could the difference be chance? Mann and Whitney's test of two samples (1947), two-sided.
 //!
-//! Up to [`EXACT_VALUES_MAX`] values in both samples together the distribution of the rank sum is counted out over all
-//! ways to deal the pooled values to the sides, ties included (the shift algorithm of Streitberg and Röhmel 1986): a
-//! permutation test on ranks, exact for any number of races. Beyond that the normal approximation with corrections for
-//! ties and continuity is used.
+//! Up to [`EXACT_VALUES_MAX`] values in both samples together the distribution of the rank sum is counted out
+//! over all ways to deal the pooled values to the sides, ties included (the shift algorithm of Streitberg and
+//! Röhmel 1986): a permutation test on ranks, exact for any number of races. Beyond that the normal
+//! approximation with corrections for ties and continuity is used.
 
 /// Above this the normal approximation is right to the third digit.
 pub(crate) const EXACT_VALUES_MAX: usize = 100;
 
-/// The probability that two samples of one distribution differ in their ranks at least as much as these: twice the
-/// smaller tail, at most 1. 1 when a sample is empty.
+/// The probability that two samples of one distribution differ in their ranks at least as much as these:
+/// twice the smaller tail, at most 1. 1 when a sample is empty.
 pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 1.0;
@@ -21,16 +21,16 @@ pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// The smallest value [`mann_whitney`] can have for samples of these sizes (without ties): with 2 against 2 it is 1/3,
-/// whatever was measured.
+/// The smallest value [`mann_whitney`] can have for samples of these sizes (without ties): with 2 against 2
+/// it is 1/3, whatever was measured.
 pub(crate) fn smallest_p(a_count: usize, b_count: usize) -> f64 {
     // One arrangement of all, and its mirror image.
     let arrangements = (1..=a_count).fold(1.0, |product, i| product * (b_count + i) as f64 / i as f64);
     (2.0 / arrangements).min(1.0)
 }
 
-/// Races a side from which on one difference among `tests_count` can be shown at the level `significance` after
-/// Bonferroni's and Holm's correction.
+/// Races a side from which on one difference among `tests_count` can be shown at the level `significance`
+/// after Bonferroni's and Holm's correction.
 pub(crate) fn races_needed(significance: f64, tests_count: usize) -> usize {
     const LARGEST: usize = 1_000;
     let enough = |count: &usize| smallest_p(*count, *count) * tests_count.max(1) as f64 <= significance;
@@ -60,8 +60,8 @@ fn doubled_ranks(a: &[f64], b: &[f64]) -> Vec<usize> {
 fn exact(ranks: &[usize], a_count: usize) -> f64 {
     let observed: usize = ranks[..a_count].iter().sum();
     let largest: usize = ranks.iter().sum();
-    // ways[k][s]: subsets of k of the values seen so far whose doubled ranks sum to s. Counts beyond 2^53 are rounded,
-    // which no digit of a p-value shows.
+    // ways[k][s]: subsets of k of the values seen so far whose doubled ranks sum to s. Counts beyond 2^53 are
+    // rounded, which no digit of a p-value shows.
     let mut ways = vec![vec![0.0; largest + 1]; a_count + 1];
     ways[0][0] = 1.0;
     for &rank in ranks {

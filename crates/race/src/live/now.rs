@@ -76,7 +76,8 @@ impl TaskNow {
         self.update_figures(running, first, elapsed);
     }
 
-    /// The figures of the whole task, warm-up left out; those of the last moments stay where it measured nothing.
+    /// The figures of the whole task, warm-up left out; those of the last moments stay where it measured
+    /// nothing.
     pub(crate) fn finish(&mut self, running: &RunningTask) {
         let whole = running.measured();
         let Some(from) = running.measured_from.filter(|_| whole.requests > 0) else { return };
@@ -111,7 +112,8 @@ impl TaskNow {
         self.latency_p99_ms = quantile_ms(latency, 0.99).filter(|_| self.is_throttled);
     }
 
-    /// What a terminal shows beside the bar, such as `61,204 docs/s  p50 12.3 ms  p99 88.1 ms  3 errors  0:32 left`.
+    /// What a terminal shows beside the bar, such as
+    /// `61,204 docs/s  p50 12.3 ms  p99 88.1 ms  3 errors  0:32 left`.
     pub(crate) fn line(&self) -> String {
         let mut parts = Vec::new();
         match self.throughput {

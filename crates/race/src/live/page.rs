@@ -1,7 +1,7 @@
 //! "Show me the race in a browser": a page on a loopback address while the race runs.
 //!
-//! One thread serves the page and, once a second, the state as JSON. It touches the load generator's threads in nothing; what it
-//! shows is made from the same figures as the terminal's lines.
+//! One thread serves the page and, once a second, the state as JSON. It touches the load generator's threads
+//! in nothing; what it shows is made from the same figures as the terminal's lines.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -123,7 +123,8 @@ impl LivePage {
         self.lock().state.race = Some(race.clone());
     }
 
-    /// The finished race as an HTML report, which the page links to; a page that is open keeps it when this process has ended.
+    /// The finished race as an HTML report, which the page links to; a page that is open keeps it when this
+    /// process has ended.
     pub(crate) fn report(&self, html: String) {
         let mut shared = self.lock();
         shared.state.has_report = true;

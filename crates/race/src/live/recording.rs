@@ -1,6 +1,7 @@
 //! Who stands between the driver and whoever looks on?
 //!
-//! [`Recording`] hands the driver's calls on, records the samples, and tells five times a second how each running task goes.
+//! [`Recording`] hands the driver's calls on, records the samples, and tells five times a second how each
+//! running task goes.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -29,7 +30,8 @@ struct Step {
     now: Vec<TaskNow>,
 }
 
-/// A file that goes away unless the race comes to its end, and the race's folder with it when nothing else is in it.
+/// A file that goes away unless the race comes to its end, and the race's folder with it when nothing else is
+/// in it.
 struct Unfinished {
     path: PathBuf,
     is_kept: bool,

@@ -1,7 +1,7 @@
 //! What does a terminal show of the running tasks?
 //!
-//! One line a task, drawn by `indicatif`: name, bar, throughput, times, errors, time left. A step with more tasks than fit shows the
-//! first ones and says how many there are.
+//! One line a task, drawn by `indicatif`: name, bar, throughput, times, errors, time left. A step with more
+//! tasks than fit shows the first ones and says how many there are.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 

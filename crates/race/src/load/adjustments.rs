@@ -1,4 +1,5 @@
-//! "Race this track, but with these settings": changes to a loaded track that work for every track, whatever parameters it has.
+//! "Race this track, but with these settings": changes to a loaded track that work for every track, whatever
+//! parameters it has.
 //!
 //! Rally has track parameters only, which each author chooses; tuning needs the same knobs for all.
 
@@ -20,7 +21,8 @@ pub struct Adjustments {
 
 impl Adjustments {
     /// # Errors
-    /// `Parameters` for what the track has nothing for: a knob that turns nothing must not look as if it made no difference.
+    /// `Parameters` for what the track has nothing for: a knob that turns nothing must not look as if it made
+    /// no difference.
     pub fn apply(&self, track: &mut Track) -> Result<(), LoadError> {
         for (name, value) in &self.index_settings {
             set_index_setting(track, name, value)?;

@@ -1,7 +1,8 @@
 //! "Here is an archive that a corpus came in; give me the data file inside."
 //!
-//! The formats that Rally knows (`esrally/utils/io.py`, `decompress`): zip, bz2, gz, tar, tgz, tar.gz, tar.bz2 and zst. Only the wanted
-//! file is taken out of a zip or tar: nothing that an archive holds can be written elsewhere.
+//! The formats that Rally knows (`esrally/utils/io.py`, `decompress`): zip, bz2, gz, tar, tgz, tar.gz,
+//! tar.bz2 and zst. Only the wanted file is taken out of a zip or tar: nothing that an archive holds can be
+//! written elsewhere.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -19,12 +20,12 @@ const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Writes the file of `target`'s name from `archive` to `target`, through a temporary name so that an interrupted run leaves no half
-/// file behind; returns its size in bytes.
+/// Writes the file of `target`'s name from `archive` to `target`, through a temporary name so that an
+/// interrupted run leaves no half file behind; returns its size in bytes.
 ///
 /// # Errors
-/// `Documents` for an archive without that file, for a damaged one, and when the size is not the expected one; `NotSupported` for a name
-/// that is no archive's; `Io`.
+/// `Documents` for an archive without that file, for a damaged one, and when the size is not the expected
+/// one; `NotSupported` for a name that is no archive's; `Io`.
 pub(crate) fn unpack(archive: &Path, target: &Path, expected_bytes: Option<u64>) -> Result<u64, LoadError> {
     if let Some(folder) = target.parent() {
         std::fs::create_dir_all(folder).map_err(LoadError::at(folder))?;

@@ -1,7 +1,8 @@
 //! "Here is a track's rendered JSON; which challenges does it offer, and what does each task run?"
 //!
-//! Follows `_create_challenges`, `parse_parallel`, `parse_task` and `parse_operation` of Rally (`esrally/track/loader.py`) and
-//! `Task.target_throughput` (`esrally/track/track.py`), errors in the same words.
+//! Follows `_create_challenges`, `parse_parallel`, `parse_task` and `parse_operation` of Rally
+//! (`esrally/track/loader.py`) and `Task.target_throughput` (`esrally/track/track.py`), errors in the same
+//! words.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -305,7 +306,8 @@ impl TrackReader<'_> {
     }
 }
 
-/// `base` with what `over` has; objects are merged, lists united (`esrally/utils/collections.py`, `merge_dicts`).
+/// `base` with what `over` has; objects are merged, lists united (`esrally/utils/collections.py`,
+/// `merge_dicts`).
 fn merged(mut base: Params, over: Params) -> Params {
     for (name, value) in over {
         let value = match (base.shift_remove(&name), value) {

@@ -1,7 +1,7 @@
 //! "How many days ago was that, and what date is it now?": the date filters of Rally's templates.
 //!
-//! `esrally/time.py`: a date is seconds since the epoch (the template's `now`) or a string in a given `strptime` format; times
-//! without a zone are UTC.
+//! `esrally/time.py`: a date is seconds since the epoch (the template's `now`) or a string in a given
+//! `strptime` format; times without a zone are UTC.
 
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
@@ -11,8 +11,8 @@ use minijinja::{Error, ErrorKind, Value};
 
 const DAY_NS: i128 = 86_400_000_000_000;
 
-/// Whole days between `start` and `end` (rounded down, negative when `start` is later); `date_format` (default `%d-%m-%Y`) reads dates
-/// that are strings.
+/// Whole days between `start` and `end` (rounded down, negative when `start` is later); `date_format`
+/// (default `%d-%m-%Y`) reads dates that are strings.
 pub(crate) fn days_ago(
     start: &Value,
     end: &Value,

@@ -1,7 +1,7 @@
 //! "A template copied a dictionary to change it; what does it hold now?"
 //!
-//! Jinja2 hands out Python's mutable dictionaries; minijinja's values are immutable. Tracks that merge settings write
-//! `{% set x = base.copy() %}{% set _ = x.update({...}) %}`, so a copy is this object.
+//! Jinja2 hands out Python's mutable dictionaries; minijinja's values are immutable. Tracks that merge
+//! settings write `{% set x = base.copy() %}{% set _ = x.update({...}) %}`, so a copy is this object.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

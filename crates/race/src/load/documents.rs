@@ -1,7 +1,8 @@
 //! "Here is a document set of the track; where is its uncompressed data file, and is it the right one?"
 //!
-//! Rally's order (`DocumentSetPreparator` in `esrally/track/loader.py`): the track's folder first, where a file of the wrong size is an
-//! error of who writes the track; then the data folder of the corpus, where it is fetched again.
+//! Rally's order (`DocumentSetPreparator` in `esrally/track/loader.py`): the track's folder first, where a
+//! file of the wrong size is an error of who writes the track; then the data folder of the corpus, where it
+//! is fetched again.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ pub(crate) struct Places<'a> {
 /// Finds, downloads, unpacks and checks the data file of `set`; returns its path. Progress goes to `log`.
 ///
 /// # Errors
-/// `Documents` for a missing file or one of another size, checksum or number of lines than the track says, `Io`.
+/// `Documents` for a missing file or one of another size, checksum or number of lines than the track says,
+/// `Io`.
 pub(crate) fn prepare(
     track: &str,
     set: &DocumentSet,

@@ -1,8 +1,9 @@
 //! "Here is a URL and where its file belongs; bring it, all of it, however often the connection breaks."
 //!
-//! A download goes to `<file>.part`, with the server's validator (its ETag or date) in `<file>.part.validator`. What an interrupted run
-//! leaves is continued with a range request as long as the file on the server is still the same (RFC 9110, `If-Range`); sizes and
-//! checksums decide whether it becomes `<file>`. Rally's `esrally/utils/net.py` begins anew each time and knows sizes only.
+//! A download goes to `<file>.part`, with the server's validator (its ETag or date) in
+//! `<file>.part.validator`. What an interrupted run leaves is continued with a range request as long as the
+//! file on the server is still the same (RFC 9110, `If-Range`); sizes and checksums decide whether it becomes
+//! `<file>`. Rally's `esrally/utils/net.py` begins anew each time and knows sizes only.
 
 mod checksum;
 
@@ -29,7 +30,8 @@ pub(crate) struct Download<'a> {
     pub url: &'a str,
     pub target: &'a Path,
     pub expected_bytes: Option<u64>,
-    /// Hexadecimal SHA-256 of the file, if its publisher gives one; the server's own checksums are compared in any case.
+    /// Hexadecimal SHA-256 of the file, if its publisher gives one; the server's own checksums are compared
+    /// in any case.
     pub sha256: Option<&'a str>,
     /// What to say when the server has no such file, instead of its status.
     pub advice_if_missing: Option<&'a str>,
@@ -217,7 +219,8 @@ impl<'a> Transfer<'a> {
             .map_err(|error| Broken::Final(LoadError::at(&self.validator_file)(error)))
     }
 
-    /// Appends the body to the part. The connection is read by a thread of its own, which is left alone when it stalls.
+    /// Appends the body to the part. The connection is read by a thread of its own, which is left alone when
+    /// it stalls.
     fn receive(&mut self, response: Response<ureq::Body>, log: &mut dyn Write) -> Result<(), Broken> {
         let disk = |error| Broken::Final(LoadError::at(&self.part)(error));
         let mut file = OpenOptions::new().create(true).append(true).open(&self.part).map_err(disk)?;

@@ -52,7 +52,8 @@ pub struct TrackSpec {
     pub exclude_tasks: Vec<String>,
     /// What is changed in whatever the author wrote.
     pub adjustments: Adjustments,
-    /// Corpora that are not beside the track are looked for in `<data_root>/<corpus name>/`, and unpacked there.
+    /// Corpora that are not beside the track are looked for in `<data_root>/<corpus name>/`, and unpacked
+    /// there.
     pub data_root: Option<PathBuf>,
     /// Download nothing.
     pub is_offline: bool,
@@ -97,13 +98,14 @@ pub(crate) struct Loaded {
     pub plugin: Option<Arc<Plugin>>,
 }
 
-/// Loads a track for a race: rendered, validated, filtered, with the documents that the selected challenge needs present and checked.
+/// Loads a track for a race: rendered, validated, filtered, with the documents that the selected challenge
+/// needs present and checked.
 ///
 /// Progress of slow steps (decompression, line counts) goes to `log` as lines.
 ///
 /// # Errors
-/// See [`LoadError`]: an invalid track, parameters that it does not know, documents that are missing or wrong, or an operation of the selected
-/// challenge that is not supported.
+/// See [`LoadError`]: an invalid track, parameters that it does not know, documents that are missing or
+/// wrong, or an operation of the selected challenge that is not supported.
 pub(crate) fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, LoadError> {
     let (Loaded { mut track, plugin }, used) = check(spec)?;
     let folder = track.root.clone();
@@ -145,7 +147,8 @@ pub(crate) fn load(spec: &TrackSpec, log: &mut dyn Write) -> Result<Loaded, Load
     Ok(Loaded { track, plugin })
 }
 
-/// Loads the track's `track.py` and lets its track processors work, if racing the challenge needs anything of it.
+/// Loads the track's `track.py` and lets its track processors work, if racing the challenge needs anything of
+/// it.
 fn load_plugin(
     spec: &TrackSpec,
     place: &Place,
@@ -167,13 +170,15 @@ fn load_plugin(
 /// Positions of document sets in a track: corpus and set.
 pub(crate) type DocumentSets = Vec<(usize, usize)>;
 
-/// Reads a track and checks that its selected challenge can be run, but for its documents; also says which document sets it reads.
+/// Reads a track and checks that its selected challenge can be run, but for its documents; also says which
+/// document sets it reads.
 ///
 /// # Errors
 /// As [`load`], except for documents.
 pub(crate) fn check(spec: &TrackSpec) -> Result<(Loaded, DocumentSets), LoadError> {
     if spec.build_flavor == "serverless" {
-        // Rally leaves out tasks that serverless does not allow; racing them all would measure something else.
+        // Rally leaves out tasks that serverless does not allow; racing them all would measure something
+        // else.
         return Err(LoadError::NotSupported(
             "racing against build flavor [serverless] is not supported yet".to_owned(),
         ));
@@ -337,7 +342,8 @@ impl Place {
     }
 }
 
-/// Parses the rendered track; the error shows the lines around the mistake, since the user never sees the rendered text otherwise.
+/// Parses the rendered track; the error shows the lines around the mistake, since the user never sees the
+/// rendered text otherwise.
 fn parse(file: &str, text: &str) -> Result<Value, LoadError> {
     serde_json::from_str(text).map_err(|error| {
         const CONTEXT_LINES: usize = 3;

@@ -1,7 +1,9 @@
-//! "Here is a Rally track (a folder or a built-in name) and the user's wishes; give me the track, ready to race."
+//! "Here is a Rally track (a folder or a built-in name) and the user's wishes; give me the track, ready to
+//! race."
 //!
-//! `repository` finds the track's folder in a clone. `loader` conducts: `template` gives the rendered JSON, `schema` checks its shape, `reader` and `challenges` turn it into the
-//! model, `selection` narrows it to what this race runs, `documents` brings the data files (`download`, `archives`, `offsets`).
+//! `repository` finds the track's folder in a clone. `loader` conducts: `template` gives the rendered JSON,
+//! `schema` checks its shape, `reader` and `challenges` turn it into the model, `selection` narrows it to
+//! what this race runs, `documents` brings the data files (`download`, `archives`, `offsets`).
 
 pub(crate) mod adjustments;
 pub(crate) mod archives;

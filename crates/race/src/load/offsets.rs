@@ -1,7 +1,8 @@
 //! "Where in this large data file does line N begin?"
 //!
-//! Beside a data file lies `<file>.offset`, Rally's table (`esrally/utils/io.py`): one text line `lines;bytes` for every 50,000 lines, meaning
-//! that after so many lines so many bytes have passed. A client that starts in the middle seeks there and skips the rest.
+//! Beside a data file lies `<file>.offset`, Rally's table (`esrally/utils/io.py`): one text line
+//! `lines;bytes` for every 50,000 lines, meaning that after so many lines so many bytes have passed. A client
+//! that starts in the middle seeks there and skips the rest.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -28,7 +29,8 @@ pub(crate) fn is_current(data_file: &Path) -> bool {
     }
 }
 
-/// Counts the lines of `data_file` and writes its table; returns the count. A last line without a newline counts.
+/// Counts the lines of `data_file` and writes its table; returns the count. A last line without a newline
+/// counts.
 ///
 /// A table that cannot be written (a read-only folder) is left out: it only makes skipping faster.
 pub(crate) fn build(data_file: &Path) -> io::Result<u64> {
@@ -69,7 +71,8 @@ fn scan(mut data: impl Read) -> io::Result<(u64, String)> {
     Ok((lines, entries))
 }
 
-/// The known position closest before `line` (from 0): `(offset in bytes, lines still to skip from there)`. Without a table, `(0, line)`.
+/// The known position closest before `line` (from 0): `(offset in bytes, lines still to skip from there)`.
+/// Without a table, `(0, line)`.
 pub(crate) fn closest(data_file: &Path, line: u64) -> (u64, u64) {
     let Ok(table) = std::fs::read_to_string(table_path(data_file)) else { return (0, line) };
     let mut best = (0, line);

@@ -50,7 +50,8 @@ fn bulleted<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("- {name}")).collect::<Vec<_>>().join("\n")
 }
 
-/// The most similar known name, if any is at least 60 % alike (Python's `difflib.get_close_matches` with its defaults).
+/// The most similar known name, if any is at least 60 % alike (Python's `difflib.get_close_matches` with its
+/// defaults).
 fn closest<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
     const SIMILARITY_MIN: f64 = 0.6;
     let name: Vec<char> = name.chars().collect();
@@ -68,7 +69,8 @@ fn closest<'a>(name: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Characters in common blocks: the longest common run, then the same left and right of it (Ratcliff/Obershelp).
+/// Characters in common blocks: the longest common run, then the same left and right of it
+/// (Ratcliff/Obershelp).
 fn matching_chars(a: &[char], b: &[char]) -> usize {
     let (mut best_a, mut best_b, mut best) = (0, 0, 0);
     for start_a in 0..a.len() {

@@ -1,6 +1,7 @@
 //! "Here is a track's rendered JSON; which indices, templates and corpora does it define?"
 //!
-//! Follows `TrackSpecificationReader` of Rally (`esrally/track/loader.py`): the same defaults, the same errors in the same words.
+//! Follows `TrackSpecificationReader` of Rally (`esrally/track/loader.py`): the same defaults, the same
+//! errors in the same words.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -130,7 +131,8 @@ impl TrackReader<'_> {
         serde_json::from_str(&rendered.text).map_err(|error| failed(error.to_string()))
     }
 
-    /// `corpora`: every document set with what it inherits from its corpus and, when there is only one, from the track's index.
+    /// `corpora`: every document set with what it inherits from its corpus and, when there is only one, from
+    /// the track's index.
     pub(crate) fn corpora(
         &self,
         track: &Value,

@@ -1,8 +1,8 @@
 //! "Here is a folder or git clone of tracks and a server's version; in which folder is the track for it?"
 //!
-//! The branch is chosen as Rally does (`esrally/utils/repo.py`, `versions.py`). Rally checks it out in the clone; here its files are
-//! written to a folder of their own (`git archive`), once a commit, so that the user's work tree and index stay as they are. Nothing is
-//! fetched: what the clone has is what there is.
+//! The branch is chosen as Rally does (`esrally/utils/repo.py`, `versions.py`). Rally checks it out in the
+//! clone; here its files are written to a folder of their own (`git archive`), once a commit, so that the
+//! user's work tree and index stay as they are. Nothing is fetched: what the clone has is what there is.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -77,7 +77,8 @@ impl Repository {
         for pattern in ["refs/remotes/origin", "refs/heads"] {
             let branches = self.names(pattern)?;
             let Some(branch) = best_match(&branches, version) else { continue };
-            // Rally checks out the local branch and rebases it on the remote one, which is the local one if that is ahead.
+            // Rally checks out the local branch and rebases it on the remote one, which is the local one if
+            // that is ahead.
             let (local, remote) = (format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}"));
             let is_ahead = |remote: &str| self.git(&["merge-base", "--is-ancestor", remote, &local]).is_ok();
             let commit = match (self.commit(&local), self.commit(&remote)) {
@@ -101,7 +102,8 @@ impl Repository {
         }
     }
 
-    /// The work tree as it is, changes included, when it stands at this commit and branch; else the commit's files in a folder of their own.
+    /// The work tree as it is, changes included, when it stands at this commit and branch; else the commit's
+    /// files in a folder of their own.
     fn files_of(&self, commit: &str, branch: Option<&str>) -> Result<Checkout, LoadError> {
         let current = self.git(&["rev-parse", "--abbrev-ref", "HEAD"]).unwrap_or_default();
         let has_work_tree = self.path.join(".git").exists();
@@ -210,7 +212,8 @@ impl Checkout {
     }
 }
 
-/// The version and what is less and less exact: `5.0.0-SNAPSHOT`, `5.0.0`, `5.0`, `5`; empty for a text that is no version.
+/// The version and what is less and less exact: `5.0.0-SNAPSHOT`, `5.0.0`, `5.0`, `5`; empty for a text that
+/// is no version.
 fn variants(version: &str) -> Vec<String> {
     let Some((major, minor, patch, suffix)) = components(version) else { return Vec::new() };
     let (Some(minor), Some(patch)) = (minor, patch) else { return Vec::new() };
@@ -237,8 +240,8 @@ fn components(text: &str) -> Option<Components<'_>> {
     }
 }
 
-/// The branch for a server's version: the exact one, the nearest minor version before it, the major version, or `master` for servers newer
-/// than all branches, for serverless and for no version at all.
+/// The branch for a server's version: the exact one, the nearest minor version before it, the major version,
+/// or `master` for servers newer than all branches, for serverless and for no version at all.
 fn best_match(branches: &[String], version: Option<&str>) -> Option<String> {
     let has = |name: &str| branches.iter().any(|branch| branch == name);
     let master = || ["master", "main"].into_iter().find(|name| has(name)).map(str::to_owned);

@@ -1,7 +1,8 @@
 //! "Does this track have the shape that Rally demands?": required properties, types, lower bounds.
 //!
-//! Rally validates against a JSON schema (`esrally/resources/track-schema.json`); the tables below say the same. Unknown properties
-//! are allowed everywhere, as there: tracks keep notes and operation parameters in them.
+//! Rally validates against a JSON schema (`esrally/resources/track-schema.json`); the tables below say the
+//! same. Unknown properties are allowed everywhere, as there: tracks keep notes and operation parameters in
+//! them.
 
 use serde_json::Value;
 

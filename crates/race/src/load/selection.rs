@@ -1,7 +1,8 @@
 //! "Of everything the track offers, what does this race run, and can all of it be run?"
 //!
-//! Task filters and test mode are Rally's track processors (`esrally/track/loader.py`), applied to every challenge. Whether operations
-//! are supported is asked only for the challenge that runs: a track stays usable for what can be driven.
+//! Task filters and test mode are Rally's track processors (`esrally/track/loader.py`), applied to every
+//! challenge. Whether operations are supported is asked only for the challenge that runs: a track stays
+//! usable for what can be driven.
 
 use std::collections::BTreeSet;
 
@@ -35,10 +36,12 @@ pub(crate) fn challenge<'a>(track: &'a Track, name: Option<&str>) -> Result<&'a 
     })
 }
 
-/// Keeps only the included tasks, or removes the excluded ones. A filter is a task's name, `type:<operation type>` or `tag:<tag>`.
+/// Keeps only the included tasks, or removes the excluded ones. A filter is a task's name,
+/// `type:<operation type>` or `tag:<tag>`.
 ///
 /// # Errors
-/// `Parameters` for a malformed filter, and for filters that leave no challenge a task: such a race would succeed in doing nothing.
+/// `Parameters` for a malformed filter, and for filters that leave no challenge a task: such a race would
+/// succeed in doing nothing.
 pub(crate) fn filter_tasks(
     track: &mut Track,
     include: &[String],
@@ -106,7 +109,8 @@ impl TaskFilter {
     }
 }
 
-/// Cuts a track down to a run of a few seconds: 1,000 documents a set, one iteration a client, at most 10 s a task.
+/// Cuts a track down to a run of a few seconds: 1,000 documents a set, one iteration a client, at most 10 s a
+/// task.
 pub(crate) fn apply_test_mode(track: &mut Track) {
     for set in track.corpora.iter_mut().flat_map(|corpus| &mut corpus.documents) {
         shrink_document_set(set);
@@ -214,7 +218,8 @@ fn is_of_plugin(plugin: Option<&Plugin>, task: &Task) -> bool {
     })
 }
 
-/// `(corpus, document set)` positions that the challenge's bulk tasks and the plugin's parameter sources read.
+/// `(corpus, document set)` positions that the challenge's bulk tasks and the plugin's parameter sources
+/// read.
 ///
 /// # Errors
 /// `TrackInvalid` for a bulk task without any documents.

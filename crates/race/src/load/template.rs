@@ -1,11 +1,14 @@
-//! "Here is a Jinja2 template of a track and the user's parameters; what does it say, and which parameters does it know?"
+//! "Here is a Jinja2 template of a track and the user's parameters; what does it say, and which parameters
+//! does it know?"
 //!
-//! Rally's rules (`esrally/track/loader.py`): `rally.collect` calls in their usual form are replaced by the text of the files they
-//! name *before* Jinja sees the template; user parameters are globals that cannot hide Rally's own; `track.json` sees the
-//! track's other files and the date filters, index and template bodies do not.
+//! Rally's rules (`esrally/track/loader.py`): `rally.collect` calls in their usual form are replaced by the
+//! text of the files they name *before* Jinja sees the template; user parameters are globals that cannot hide
+//! Rally's own; `track.json` sees the track's other files and the date filters, index and template bodies do
+//! not.
 //!
-//! minijinja instead of Jinja2, with what templates written for Python need: no escaping by file name, `length` of something
-//! undefined is 0, Python's methods on strings, lists and dictionaries, `copy()` and a mutating `update()` on dictionaries.
+//! minijinja instead of Jinja2, with what templates written for Python need: no escaping by file name,
+//! `length` of something undefined is 0, Python's methods on strings, lists and dictionaries, `copy()` and a
+//! mutating `update()` on dictionaries.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -26,17 +29,19 @@ pub(crate) const RESERVED_NAMES: [&str; 4] = ["build_flavor", "glob", "now", "se
 /// Functions that Jinja2 itself defines; using one is not a parameter of the track.
 const JINJA_GLOBALS: [&str; 6] = ["cycler", "dict", "joiner", "lipsum", "namespace", "range"];
 
-/// `rally.collect` calls may nest (a collected file collects others); deeper than this is a file that collects itself.
+/// `rally.collect` calls may nest (a collected file collects others); deeper than this is a file that
+/// collects itself.
 const COLLECT_DEPTH_MAX: usize = 16;
 
 /// Text of one assembled template; a part that collects itself twice doubles with every level, this ends it.
 const ASSEMBLED_BYTES_MAX: usize = 64 << 20;
 
-/// Instructions that one template may run. The largest public track needs about a million; this ends endless nested loops after seconds.
+/// Instructions that one template may run. The largest public track needs about a million; this ends endless
+/// nested loops after seconds.
 const INSTRUCTIONS_MAX: u64 = 200_000_000;
 
-/// The macros that `{% import "rally.helpers" as rally with context %}` gives to a track, after Rally's documentation
-/// (docs/adding_tracks.rst, "Template language").
+/// The macros that `{% import "rally.helpers" as rally with context %}` gives to a track, after Rally's
+/// documentation (docs/adding_tracks.rst, "Template language").
 const HELPERS: &str = r#"
 {%- macro collect(parts) -%}
   {%- set separate = joiner(",") -%}
@@ -71,7 +76,8 @@ impl TemplateContext {
     /// Renders the track's main file with everything Rally offers there.
     ///
     /// # Errors
-    /// `TrackInvalid` with the template's name and line for syntax and runtime errors, `Io` for a missing file.
+    /// `TrackInvalid` with the template's name and line for syntax and runtime errors, `Io` for a missing
+    /// file.
     pub(crate) fn render_track(&self, name: &str) -> Result<Rendered, LoadError> {
         let text = self.files.read(name)?;
         let source = self.collect(&text, folder_of(name), 0)?;
@@ -87,8 +93,8 @@ impl TemplateContext {
         render(&self.environment(), name, &source)
     }
 
-    /// Replaces `{{ rally.collect(parts="pattern") }}` by the files' texts, joined by commas; the pattern is relative to the
-    /// file that holds the call.
+    /// Replaces `{{ rally.collect(parts="pattern") }}` by the files' texts, joined by commas; the pattern is
+    /// relative to the file that holds the call.
     fn collect(&self, text: &str, folder: &str, depth: usize) -> Result<String, LoadError> {
         static CALL: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r#"\{\{ +rally\.collect\(parts="(.+?)"\) +\}\}"#).expect("the pattern is a constant")
@@ -183,8 +189,9 @@ fn render(environment: &Environment<'_>, name: &str, source: &str) -> Result<Ren
 
 /// Names that a template looks up without having set them before, also where it sets them afterwards.
 ///
-/// minijinja takes the target of `{% set shards = shards | default(5) %}` as set while it looks at the right side; Jinja2 looks there
-/// first, and tracks declare their parameters in this very form. So right sides are taken out in front of their assignment.
+/// minijinja takes the target of `{% set shards = shards | default(5) %}` as set while it looks at the right
+/// side; Jinja2 looks there first, and tracks declare their parameters in this very form. So right sides are
+/// taken out in front of their assignment.
 fn variables_of(environment: &Environment<'_>, source: &str) -> HashSet<String> {
     static SET: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?s)\{%[-+]?\s*set\s+([\w.,\s]+?)\s*=(.*?)[-+]?%\}").expect("the pattern is a constant")
@@ -194,7 +201,8 @@ fn variables_of(environment: &Environment<'_>, source: &str) -> HashSet<String> 
     found(&right_sides_first).or_else(|| found(source)).unwrap_or_default()
 }
 
-/// Python's methods that templates call: a dictionary's `copy`, then what minijinja's Python compatibility offers.
+/// Python's methods that templates call: a dictionary's `copy`, then what minijinja's Python compatibility
+/// offers.
 fn python_method(state: &mut State, value: &Value, method: &str, args: &[Value]) -> Result<Value, Error> {
     if method == "copy" && args.is_empty() && value.kind() == minijinja::value::ValueKind::Map {
         return Ok(Value::from_dyn_object(Arc::new(Dictionary::copy_of(value)?)));

@@ -1,4 +1,5 @@
-//! Whole tracks through the loader: defaults, inheritance, documents, test mode, and the errors in Rally's words.
+//! Whole tracks through the loader: defaults, inheritance, documents, test mode, and the errors in Rally's
+//! words.
 
 use std::io::Write as _;
 use std::path::Path;

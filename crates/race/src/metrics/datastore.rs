@@ -1,8 +1,9 @@
 //! How do measurements get into an Elasticsearch-compatible server?
 //!
-//! Documents wait in a file until the race is over, so that the store costs the race nothing, and are then sent in bulks of bounded
-//! size (Rally sends them while it races). Indices and templates are those of `esrally` 2.13 (`EsMetricsStore`, `EsRaceStore`,
-//! `EsResultsStore`): `rally-metrics-`, `rally-races-` and `rally-results-` with year and month.
+//! Documents wait in a file until the race is over, so that the store costs the race nothing, and are then
+//! sent in bulks of bounded size (Rally sends them while it races). Indices and templates are those of
+//! `esrally` 2.13 (`EsMetricsStore`, `EsRaceStore`, `EsResultsStore`): `rally-metrics-`, `rally-races-` and
+//! `rally-results-` with year and month.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -39,7 +40,8 @@ pub(crate) struct Datastore {
 }
 
 impl Datastore {
-    /// Connects, and makes the template and the index of the metrics if they are missing. `race_timestamp`: `YYYYMMDDTHHMMSSZ`.
+    /// Connects, and makes the template and the index of the metrics if they are missing. `race_timestamp`:
+    /// `YYYYMMDDTHHMMSSZ`.
     ///
     /// Errors: the store does not answer, or refuses; what is missing is named.
     pub(crate) fn open(config: &DatastoreConfig, race_timestamp: &str) -> Result<Datastore, Error> {
@@ -117,7 +119,8 @@ impl Datastore {
         Ok(sent)
     }
 
-    /// Stores the race and its results. `race`: as in `race.json`; `results`: see [`super::results::documents`].
+    /// Stores the race and its results. `race`: as in `race.json`; `results`: see
+    /// [`super::results::documents`].
     pub(crate) fn send_race(&mut self, race_id: &str, race: &Value, results: &[Value]) -> Result<(), Error> {
         // As in Rally, the mappings are always brought up to date.
         self.put_template(RACES)?;

@@ -1,6 +1,7 @@
 //! What does a document of the metrics store look like?
 //!
-//! Source: `MetricsStore` in `esrally/metrics.py` (`_put_metric`, `put_doc`): the same keys in the same order.
+//! Source: `MetricsStore` in `esrally/metrics.py` (`_put_metric`, `put_doc`): the same keys in the same
+//! order.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

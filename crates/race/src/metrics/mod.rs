@@ -1,9 +1,10 @@
 //! "What was measured, document by document?": Rally's metrics store.
 //!
-//! [`document`] knows the layout of a document (`esrally/metrics.py`); [`samples`] and [`system`] make documents of requests and of
-//! the server's statistics; [`writer`] is the thread that writes them, so that neither the clients nor the devices wait for a disk.
-//! `telemetry.ndjson` in the race's folder always holds what devices of telemetry found; `metrics.ndjson` holds all documents when
-//! [`reporting`] says so, and [`datastore`] brings them into an Elasticsearch-compatible server once the race is over.
+//! [`document`] knows the layout of a document (`esrally/metrics.py`); [`samples`] and [`system`] make
+//! documents of requests and of the server's statistics; [`writer`] is the thread that writes them, so that
+//! neither the clients nor the devices wait for a disk. `telemetry.ndjson` in the race's folder always holds
+//! what devices of telemetry found; `metrics.ndjson` holds all documents when [`reporting`] says so, and
+//! [`datastore`] brings them into an Elasticsearch-compatible server once the race is over.
 
 pub(crate) mod datastore;
 pub(crate) mod document;

@@ -66,8 +66,9 @@ impl Reporting {
         self.keeps_file || self.datastore.is_some()
     }
 
-    /// `key:value,key2:value2` or a JSON object in the words of `[reporting]`, or the name of an `.ini` file with that section.
-    /// `environment`: variables by name (`RALLY_REPORTING_DATASTORE_USER`, `…_PASSWORD`, `…_API_KEY` go before the file's).
+    /// `key:value,key2:value2` or a JSON object in the words of `[reporting]`, or the name of an `.ini` file
+    /// with that section. `environment`: variables by name (`RALLY_REPORTING_DATASTORE_USER`, `…_PASSWORD`,
+    /// `…_API_KEY` go before the file's).
     ///
     /// Errors: a word that is not understood, a value of the wrong kind, a file that cannot be read.
     pub(crate) fn read(
@@ -104,7 +105,8 @@ impl Reporting {
     }
 }
 
-/// The section `[reporting]`: `key = value` lines, `#` and `;` begin comments; empty values are as good as none.
+/// The section `[reporting]`: `key = value` lines, `#` and `;` begin comments; empty values are as good as
+/// none.
 fn section(file: &str) -> Result<BTreeMap<String, String>, Error> {
     let path = match file.strip_prefix("~/") {
         Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),

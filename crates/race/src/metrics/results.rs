@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::model::Params;
 use crate::record::Race;
 
-/// A document a figure, for `rally-results-*`; sorted by name. `meta`: of the track and the challenge, merged.
+/// A document a figure, for `rally-results-*`; sorted by name. `meta`: of the track and the challenge,
+/// merged.
 pub(crate) fn documents(race: &Race, meta: &Params) -> Vec<Value> {
     let Some(Value::Object(results)) = &race.results else { return Vec::new() };
     let mut items: Vec<Params> = results.iter().flat_map(|(name, value)| items(name, value)).collect();

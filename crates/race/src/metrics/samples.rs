@@ -1,8 +1,9 @@
 //! How does every request become documents, while millions of them come?
 //!
-//! The thread that takes samples in copies what documents need of each ([`SampleRecord`]) and hands batches to the writer. When
-//! the writer cannot keep up the batch is dropped and counted: neither the load nor memory may depend on a disk. Documents of a
-//! request differ in some numbers only; the rest of their text is made once a task ([`StepTexts`]).
+//! The thread that takes samples in copies what documents need of each ([`SampleRecord`]) and hands batches
+//! to the writer. When the writer cannot keep up the batch is dropped and counted: neither the load nor
+//! memory may depend on a disk. Documents of a request differ in some numbers only; the rest of their text is
+//! made once a task ([`StepTexts`]).
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -109,7 +110,8 @@ impl StepLog {
         }
     }
 
-    /// Ends the step: the load is over, so that there is time to wait for the writer. `throughput`: notes and unit by task.
+    /// Ends the step: the load is over, so that there is time to wait for the writer. `throughput`: notes and
+    /// unit by task.
     pub(crate) fn finish(self, throughput: &[(&[Note], String)]) {
         self.sender.samples(&self.texts, self.batch);
         for (index, (notes, unit)) in throughput.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! How are the metrics store's indices mapped?
 //!
-//! Fields that Rally's dashboards sort and aggregate by have their types (`esrally/resources/*-template.json`, so that both tools
-//! can write to the same store); other texts are keywords.
+//! Fields that Rally's dashboards sort and aggregate by have their types
+//! (`esrally/resources/*-template.json`, so that both tools can write to the same store); other texts are
+//! keywords.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,5 @@
-//! Are documents those that esrally writes, and does a store get them all? (fixtures by `tests/metrics/make.py`)
+//! Are documents those that esrally writes, and does a store get them all? (fixtures by
+//! `tests/metrics/make.py`)
 
 use std::sync::Arc;
 use std::sync::Mutex;

@@ -1,7 +1,7 @@
 //! Who writes documents while a race runs?
 //!
-//! One thread, which owns the files. What comes in waits in a queue of bounded length: devices of telemetry wait for room, samples
-//! of a running step do not.
+//! One thread, which owns the files. What comes in waits in a queue of bounded length: devices of telemetry
+//! wait for room, samples of a running step do not.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -34,7 +34,8 @@ enum Message {
     Discard,
 }
 
-/// The thread and its files. Dropping it without [`MetricsWriter::finish`] removes what was written: the race has no results.
+/// The thread and its files. Dropping it without [`MetricsWriter::finish`] removes what was written: the race
+/// has no results.
 pub(crate) struct MetricsWriter {
     sender: Option<MetricsSender>,
     thread: Option<JoinHandle<()>>,
@@ -49,7 +50,8 @@ pub(crate) struct MetricsSender {
     dropped: Arc<AtomicU64>,
 }
 
-// The thread is gone only when a file could not be written, which it tells at the end: what is sent then is lost anyway.
+// The thread is gone only when a file could not be written, which it tells at the end: what is sent then is
+// lost anyway.
 impl MetricsSender {
     /// Waits while the queue is full, as all but [`MetricsSender::try_samples`].
     pub(crate) fn telemetry(&self, document: Value) {
@@ -80,8 +82,8 @@ impl MetricsSender {
 }
 
 impl MetricsWriter {
-    /// `folder`: the race's. Files are made when the first document of theirs comes; `has_metrics`: whether there is a file of all
-    /// documents beside that of telemetry.
+    /// `folder`: the race's. Files are made when the first document of theirs comes; `has_metrics`: whether
+    /// there is a file of all documents beside that of telemetry.
     ///
     /// Errors: no thread is to be had.
     pub(crate) fn start(folder: &Path, has_metrics: bool) -> io::Result<MetricsWriter> {

@@ -1,4 +1,5 @@
-//! "What is a track, once it is read?" The words that all rooms share: tracks, their parameters, Rally's operation types.
+//! "What is a track, once it is read?" The words that all rooms share: tracks, their parameters, Rally's
+//! operation types.
 
 pub(crate) mod operations;
 mod task_params;

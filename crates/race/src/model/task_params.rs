@@ -12,7 +12,8 @@ use super::{Params, Throughput, bare_text};
 #[error("{0}")]
 pub struct InvalidTask(pub String);
 
-/// `target-throughput` (a number of `ops/s`, or a text such as `1000 docs/s`) or the inverse of `target-interval`; 0 means unthrottled.
+/// `target-throughput` (a number of `ops/s`, or a text such as `1000 docs/s`) or the inverse of
+/// `target-interval`; 0 means unthrottled.
 ///
 /// # Errors
 /// Both are given, or one of the wrong kind.

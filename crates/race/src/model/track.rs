@@ -1,13 +1,14 @@
 //! The loaded track: what `load` hands to `drive` and `report`.
 //!
-//! Names and defaults are Rally's (`esrally/track/track.py`). Everything is rendered, validated and immutable here; nothing
-//! refers back to templates or files other than the corpora's.
+//! Names and defaults are Rally's (`esrally/track/track.py`). Everything is rendered, validated and immutable
+//! here; nothing refers back to templates or files other than the corpora's.
 
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-/// Documents of a document set in test mode; the file of that many documents is named `<stem>-1k.<extension>`.
+/// Documents of a document set in test mode; the file of that many documents is named
+/// `<stem>-1k.<extension>`.
 pub(crate) const TEST_MODE_DOCUMENTS: u64 = 1_000;
 
 /// JSON object with the author's key order.
@@ -86,10 +87,12 @@ pub struct DocumentSet {
 
 #[derive(Debug, Clone)]
 pub enum DocumentSource {
-    /// An uncompressed NDJSON file. After `load::load` it exists, is checked against the declared sizes and has its offset
-    /// table beside it if the selected challenge uses it; after `load::read` alone it is only a name.
+    /// An uncompressed NDJSON file. After `load::load` it exists, is checked against the declared sizes and
+    /// has its offset table beside it if the selected challenge uses it; after `load::read` alone it is only
+    /// a name.
     File(PathBuf),
-    /// Documents in memory (built-in generator, converted access logs): one NDJSON buffer, shared by all clients.
+    /// Documents in memory (built-in generator, converted access logs): one NDJSON buffer, shared by all
+    /// clients.
     Memory(bytes::Bytes),
 }
 
@@ -107,7 +110,8 @@ pub struct Challenge {
     pub schedule: Vec<ScheduleElement>,
 }
 
-// A schedule has tens of elements; boxing the larger variant would cost its readers more than the bytes are worth.
+// A schedule has tens of elements; boxing the larger variant would cost its readers more than the bytes are
+// worth.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone)]
 pub enum ScheduleElement {

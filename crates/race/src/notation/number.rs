@@ -1,4 +1,5 @@
-//! "How does Python print this number?": Rally's report formats numbers by Python's rules, so its readers' scripts expect them.
+//! "How does Python print this number?": Rally's report formats numbers by Python's rules, so its readers'
+//! scripts expect them.
 
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +61,8 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// `repr(value)`: the shortest digits that read back as the same number, with an exponent below 1e-4 and from 1e16 on.
+/// `repr(value)`: the shortest digits that read back as the same number, with an exponent below 1e-4 and from
+/// 1e16 on.
 pub(crate) fn repr(value: f64) -> String {
     if let Some(text) = not_finite(value) {
         return text;
@@ -77,7 +79,8 @@ pub(crate) fn repr(value: f64) -> String {
     if negative { format!("-{text}") } else { text }
 }
 
-/// `format(value, "g")`: six significant digits without trailing zeros, with an exponent below 1e-4 and from 1e6 on.
+/// `format(value, "g")`: six significant digits without trailing zeros, with an exponent below 1e-4 and from
+/// 1e6 on.
 pub(crate) fn general(value: f64) -> String {
     const SIGNIFICANT_DIGITS: i32 = 6;
     if let Some(text) = not_finite(value) {
@@ -144,7 +147,8 @@ pub(crate) fn is_int(text: &str) -> bool {
     digits.split('_').all(|group| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What `float(text)` gives, with the limits of `tabulate`: no overflow to infinity, and only `inf`, `-inf`, `nan` by name.
+/// What `float(text)` gives, with the limits of `tabulate`: no overflow to infinity, and only `inf`, `-inf`,
+/// `nan` by name.
 pub(crate) fn parse(text: &str) -> Option<f64> {
     let trimmed = text.trim();
     let grouped = trimmed.contains('_');

@@ -1,4 +1,5 @@
-//! "How does Python write this JSON?": races and rendered tracks are read by scripts that were written for Rally.
+//! "How does Python write this JSON?": races and rendered tracks are read by scripts that were written for
+//! Rally.
 
 use std::io::{self, Write};
 
@@ -16,7 +17,8 @@ pub(crate) enum Characters {
     Ascii,
 }
 
-/// `json.dumps(value, indent=indent)`: numbers as Python prints them. `value` must not fail to serialize (maps with text keys).
+/// `json.dumps(value, indent=indent)`: numbers as Python prints them. `value` must not fail to serialize
+/// (maps with text keys).
 pub(crate) fn pretty(value: &impl Serialize, indent: usize, characters: Characters) -> Vec<u8> {
     let mut text = Vec::new();
     let spaces = vec![b' '; indent];

@@ -39,7 +39,8 @@ pub(crate) fn bytes(bytes: f64) -> String {
     format!("{text} {}", unit.unwrap_or(&"B"))
 }
 
-/// In a figure's own unit: times and sizes in the one that suits, percentages with three digits, anything else grouped.
+/// In a figure's own unit: times and sizes in the one that suits, percentages with three digits, anything
+/// else grouped.
 pub(crate) fn in_unit(value: f64, unit: &str) -> String {
     match unit {
         "ms" => milliseconds(value),
@@ -73,7 +74,8 @@ pub(crate) fn plain(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { "-".to_owned() }
 }
 
-/// The unit in which a table shows figures of `unit`, and the factor to it: sizes in MB, so that columns hold no powers of ten.
+/// The unit in which a table shows figures of `unit`, and the factor to it: sizes in MB, so that columns hold
+/// no powers of ten.
 pub(crate) fn table_unit(unit: &str) -> (&str, f64) {
     match unit {
         "bytes" => ("MB", 1.0 / units::MB),

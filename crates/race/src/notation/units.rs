@@ -1,6 +1,7 @@
 //! "How does Rally convert milliseconds and bytes for its report?" (`esrally/utils/convert.py`)
 //!
-//! Rally goes through whole nanoseconds and whole bytes; the conversions here do the same, so that the last digit agrees.
+//! Rally goes through whole nanoseconds and whole bytes; the conversions here do the same, so that the last
+//! digit agrees.
 
 use crate::notation::number::Number;
 

@@ -1,5 +1,5 @@
-//! Which `track.py` has parameter sources that are built in? Those of Rally's track geonames, whose text is known to the letter; what they do
-//! is `drive/operation/searches/terms_search.rs`.
+//! Which `track.py` has parameter sources that are built in? Those of Rally's track geonames, whose text is
+//! known to the letter; what they do is `drive/operation/searches/terms_search.rs`.
 
 /// What differs between versions of the track's plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,8 +10,8 @@ pub(crate) struct Variant {
     pub last_term_max: u64,
 }
 
-/// CRC-32 and length of a plugin's text, and what it does. The first two are Rally's own, on its branches 8 and older, and 8.4 to
-/// 9.5; the last is that of this repository's track.
+/// CRC-32 and length of a plugin's text, and what it does. The first two are Rally's own, on its branches 8
+/// and older, and 8.4 to 9.5; the last is that of this repository's track.
 pub(crate) const KNOWN: [(u32, usize, Variant); 3] = [
     (0x1a76_a235, 3736, Variant { clause: "match", last_term_max: 1000 }),
     (0xa669_05f8, 3172, Variant { clause: "match", last_term_max: 1000 }),

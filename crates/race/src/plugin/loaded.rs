@@ -150,8 +150,9 @@ impl Plugin {
         Ok(used)
     }
 
-    /// Tells where the documents are, lets the track processors do what they want done before the race, and keeps the track
-    /// for the processes that race. Takes as long as the plugin takes: it may generate its documents here.
+    /// Tells where the documents are, lets the track processors do what they want done before the race, and
+    /// keeps the track for the processes that race. Takes as long as the plugin takes: it may generate its
+    /// documents here.
     pub(crate) fn prepare_track(
         &self,
         track: &Track,
@@ -174,7 +175,8 @@ impl Plugin {
         running.process.ask(json!({"request": "files"}), files.as_bytes(), limit)?;
         let request = json!({"request": "prepare_track", "data_root": data_root});
         let answer = running.process.ask(request, b"", None)?;
-        // A process that loads the plugin anew has the same classes; so the processed track can go there as it is.
+        // A process that loads the plugin anew has the same classes; so the processed track can go there as
+        // it is.
         let image = Image { bytes: answer.payload, is_pickled: true, challenge: challenge.to_owned() };
         let _ = self.image.set(image);
         running.is_ready = false;

@@ -1,14 +1,14 @@
 //! "A track has a `track.py`: what does it register, and who runs it?"
 //!
-//! Rally's tracks may bring parameter sources, runners, schedulers and track processors in Python. They run unmodified in
-//! Python processes ([`process`]) that execute the scripts of the folder `python`, which are part of the binary
-//! ([`scripts`]): one process for each thread that generates load, as Rally has one worker a core. [`Plugin`] is a loaded
-//! `track.py`; what clients ask it while they race is in `drive/plugin`.
+//! Rally's tracks may bring parameter sources, runners, schedulers and track processors in Python. They run
+//! unmodified in Python processes ([`process`]) that execute the scripts of the folder `python`, which are
+//! part of the binary ([`scripts`]): one process for each thread that generates load, as Rally has one worker
+//! a core. [`Plugin`] is a loaded `track.py`; what clients ask it while they race is in `drive/plugin`.
 //!
-//! Requests to a process, each a JSON header with a payload: `load` (import and register), `track` (the track's objects),
-//! `process_track`, `used_corpora`, `files`, `prepare_track` (before the race), and for one client's part in a task `open`,
-//! `next` (many sets of parameters), `due` (due times of a scheduler), `run` (a runner; it asks for HTTP requests in
-//! between, which `answer` answers), `close`.
+//! Requests to a process, each a JSON header with a payload: `load` (import and register), `track` (the
+//! track's objects), `process_track`, `used_corpora`, `files`, `prepare_track` (before the race), and for one
+//! client's part in a task `open`, `next` (many sets of parameters), `due` (due times of a scheduler), `run`
+//! (a runner; it asks for HTTP requests in between, which `answer` answers), `close`.
 
 mod interpreter;
 pub(crate) mod known_sources;

@@ -1,8 +1,8 @@
 //! Does this race need Python at all?
 //!
-//! Many challenges of tracks with a `track.py` use nothing of it. Python is started only for what Limber does not have: a
-//! parameter source, an operation type or a scheduler that only the plugin can know, a track processor, or a runner that
-//! takes the place of a built-in one.
+//! Many challenges of tracks with a `track.py` use nothing of it. Python is started only for what Limber does
+//! not have: a parameter source, an operation type or a scheduler that only the plugin can know, a track
+//! processor, or a runner that takes the place of a built-in one.
 
 use super::known_sources;
 use crate::model::operations::operation_type;

@@ -1,8 +1,9 @@
 //! How is one Python process started, asked, and ended?
 //!
-//! Frames go both ways: header length and payload length (4 bytes each, little endian), a JSON header, the payload. Three
-//! threads serve a process: one writes, so that nobody who asks waits for a full pipe; one reads and hands each answer to
-//! who waits for it; one takes what the plugin prints. A process that ends tells all who wait.
+//! Frames go both ways: header length and payload length (4 bytes each, little endian), a JSON header, the
+//! payload. Three threads serve a process: one writes, so that nobody who asks waits for a full pipe; one
+//! reads and hands each answer to who waits for it; one takes what the plugin prints. A process that ends
+//! tells all who wait.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,8 +20,8 @@ use super::PluginError;
 use super::interpreter::{ADVICE, PythonSettings};
 use super::scripts::Scripts;
 
-/// The process ends itself when it is stuck in Python code; only code that never lets Python's other threads run is waited
-/// for so much longer.
+/// The process ends itself when it is stuck in Python code; only code that never lets Python's other threads
+/// run is waited for so much longer.
 const GRACE: Duration = Duration::from_secs(10);
 /// Lines printed by the plugin that an error about its end shows.
 const LAST_LINES: usize = 20;

@@ -15,7 +15,8 @@ macro_rules! scripts {
     };
 }
 
-/// Place in the folder and text. The worker sees its own folder; the shims are put on Python's path where they are needed.
+/// Place in the folder and text. The worker sees its own folder; the shims are put on Python's path where
+/// they are needed.
 const SCRIPTS: &[(&str, &str)] = scripts![
     "worker.py" <- "worker.py",
     "limber_api.py" <- "limber_api.py",
@@ -57,7 +58,8 @@ impl Scripts {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("{PREFIX}{}-{number}", std::process::id()));
-        // What stands there is of an older process of the same id; nobody else may have put scripts there for us to run.
+        // What stands there is of an older process of the same id; nobody else may have put scripts there for
+        // us to run.
         match std::fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -89,7 +91,8 @@ impl Scripts {
     }
 }
 
-/// Removes the folders below `temporary` whose process is gone. What cannot be removed, such as another user's, stays.
+/// Removes the folders below `temporary` whose process is gone. What cannot be removed, such as another
+/// user's, stays.
 fn sweep(temporary: &Path, is_alive: impl Fn(u32) -> bool) {
     for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -1,4 +1,5 @@
-//! The track as JSON that `python/limber_tracks.py` makes Rally's objects from, and what track processors made of it.
+//! The track as JSON that `python/limber_tracks.py` makes Rally's objects from, and what track processors
+//! made of it.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! "What happened on that day?": notes on points of time, which dashboards of races show.
 //!
-//! Rally keeps them in the index `rally-annotations` of its metrics store only; here they are a file beside the races, one JSON object a line with
-//! the same fields.
+//! Rally keeps them in the index `rally-annotations` of its metrics store only; here they are a file beside
+//! the races, one JSON object a line with the same fields.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,9 @@
 //! "What does a race say beyond Rally's results?": `measurements.json`, beside `race.json`.
 //!
-//! Latency free of coordinated omission, the server's `took`, how late requests were sent, what the load generator, the
-//! server and the machine used, which settings were raced and in which order, and what makes the figures doubtful. Times are
-//! milliseconds, shares are in [0, 1]; what was not measured is absent or `null`.
+//! Latency free of coordinated omission, the server's `took`, how late requests were sent, what the load
+//! generator, the server and the machine used, which settings were raced and in which order, and what makes
+//! the figures doubtful. Times are milliseconds, shares are in [0, 1]; what was not measured is absent or
+//! `null`.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +73,8 @@ pub struct ServerMeasurements {
     /// At the end of the race; the peak counts from the server's start. Only of servers on this machine.
     pub resident_bytes: Option<u64>,
     pub peak_resident_bytes: Option<u64>,
-    /// Whether the peak is of this race: its server was started for it, or rose above what it had needed before.
+    /// Whether the peak is of this race: its server was started for it, or rose above what it had needed
+    /// before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_peak_of_race: Option<bool>,
 }
@@ -99,7 +101,8 @@ impl ServerMeasurements {
 pub enum LatencyMethod {
     /// From the time when each request was due, whenever it was sent: Rally's `latency` of throttled tasks.
     IntendedSendTime,
-    /// Closed loop: corrected for the requests that a long answer kept from being sent, at the client's median pace.
+    /// Closed loop: corrected for the requests that a long answer kept from being sent, at the client's
+    /// median pace.
     #[default]
     ExpectedInterval,
 }

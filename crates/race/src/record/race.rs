@@ -27,7 +27,8 @@ pub struct Race {
     pub car: Car,
     #[serde(default)]
     pub cluster: Cluster,
-    /// Kept as written, so that nothing is lost when a race of another version is listed; see [`Race::results`].
+    /// Kept as written, so that nothing is lost when a race of another version is listed; see
+    /// [`Race::results`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

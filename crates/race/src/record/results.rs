@@ -1,7 +1,8 @@
 //! "What came out of the race?": the `results` object of Rally's `race.json`, with its exact keys.
 //!
-//! Source: `GlobalStats` and `GlobalStatsCalculator` in `esrally/metrics.py`. Times are milliseconds, sizes bytes, unless a unit says otherwise.
-//! What was not measured is `null` (or an empty object or list) and its rows are left out of reports.
+//! Source: `GlobalStats` and `GlobalStatsCalculator` in `esrally/metrics.py`. Times are milliseconds, sizes
+//! bytes, unless a unit says otherwise. What was not measured is `null` (or an empty object or list) and its
+//! rows are left out of reports.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -9,7 +10,8 @@ use serde_json::{Map, Value};
 use crate::model::Params;
 use crate::notation::number::Number;
 
-/// Reported percentiles: label in reports, key in `race.json`, and from how many samples on they mean something.
+/// Reported percentiles: label in reports, key in `race.json`, and from how many samples on they mean
+/// something.
 pub(crate) const PERCENTILES: [(&str, &str, f64); 6] = [
     ("50", "50_0", 50.0),
     ("90", "90_0", 90.0),

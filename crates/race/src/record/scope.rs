@@ -1,4 +1,5 @@
-//! "What exactly was raced, and is that what the other race raced?": documents, tasks and mode, which Rally's `race.json` does not say.
+//! "What exactly was raced, and is that what the other race raced?": documents, tasks and mode, which Rally's
+//! `race.json` does not say.
 
 use serde::{Deserialize, Serialize};
 
@@ -105,8 +106,8 @@ fn yes_or_no(flag: bool) -> &'static str {
     if flag { "yes" } else { "no" }
 }
 
-/// Why two races are not of the same, one line each: what was raced, not how. Nothing where all that is known is the same; what one of them
-/// does not tell (races of Rally, or of older versions) is no difference.
+/// Why two races are not of the same, one line each: what was raced, not how. Nothing where all that is known
+/// is the same; what one of them does not tell (races of Rally, or of older versions) is no difference.
 pub(crate) fn differences(one: &Race, other: &Race) -> Vec<String> {
     let mut lines = Vec::new();
     let mut compare = |what: &str, one: &str, other: &str| {

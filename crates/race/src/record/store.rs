@@ -1,4 +1,5 @@
-//! "Keep this race, and find races again": `<home>/.limber/benchmarks/races/<race id>/race.json`, Rally's layout below another folder.
+//! "Keep this race, and find races again": `<home>/.limber/benchmarks/races/<race id>/race.json`, Rally's
+//! layout below another folder.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,8 @@ pub enum StoreError {
     },
 }
 
-/// The tool's folder: `.limber` in `LIMBER_HOME` if that is set, else in the user's home; `None` if neither is known.
+/// The tool's folder: `.limber` in `LIMBER_HOME` if that is set, else in the user's home; `None` if neither
+/// is known.
 pub fn limber_folder(limber_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let home = limber_home.filter(|path| !path.is_empty()).or(home.filter(|path| !path.is_empty()))?;
     Some(PathBuf::from(home).join(".limber"))

@@ -1,4 +1,5 @@
-//! "Show a few figures beside one another": bars as an SVG file that stands by itself, such as the picture in README.
+//! "Show a few figures beside one another": bars as an SVG file that stands by itself, such as the picture in
+//! README.
 
 use std::fmt::Write as _;
 

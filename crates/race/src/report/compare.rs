@@ -1,7 +1,8 @@
-//! "Is this race better than that one, and where?": Rally's comparison (`ComparisonReporter` in `esrally/reporter.py`).
+//! "Is this race better than that one, and where?": Rally's comparison (`ComparisonReporter` in
+//! `esrally/reporter.py`).
 //!
-//! Its peculiarities are kept, since scripts read the table: "primary shard" in the singular, the pipeline time in ms, a row only where both
-//! races have a value, and tasks in the baseline's order.
+//! Its peculiarities are kept, since scripts read the table: "primary shard" in the singular, the pipeline
+//! time in ms, a row only where both races have a value, and tasks in the baseline's order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -71,7 +72,8 @@ fn write_race(race: &Race, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The table's rows; with `color`, differences are green where the contender is better and red where it is worse.
+/// The table's rows; with `color`, differences are green where the contender is better and red where it is
+/// worse.
 pub(crate) fn rows(baseline: &Results, contender: &Results, processing_time: bool, color: bool) -> Vec<Row> {
     let mut table = Rows { rows: Vec::new(), color };
     add_totals(baseline, contender, &mut table);
@@ -155,7 +157,8 @@ impl Rows {
         ]);
     }
 
-    /// A signed difference, in color when it is better or worse and not merely different beyond its last digit.
+    /// A signed difference, in color when it is better or worse and not merely different beyond its last
+    /// digit.
     fn difference(&self, value: f64, decimals: usize, suffix: &str, more_is_better: bool) -> Cell {
         const GREEN: u8 = 32;
         const RED: u8 = 31;

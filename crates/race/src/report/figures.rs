@@ -1,4 +1,5 @@
-//! "Which numbers does a race come down to?": one list of named figures a race, for comparisons and as goals of tuning.
+//! "Which numbers does a race come down to?": one list of named figures a race, for comparisons and as goals
+//! of tuning.
 
 use crate::inference::Direction;
 use crate::notation::number::Number;
@@ -33,8 +34,8 @@ impl Figure {
 pub(crate) const KINDS: [&str; 7] =
     ["throughput", "latency", "service_time", "processing_time", "took", "error_rate", "race"];
 
-/// All figures of a race in the order of Rally's report; what was not measured is left out. Latency that is service time
-/// (unthrottled tasks) is left out too.
+/// All figures of a race in the order of Rally's report; what was not measured is left out. Latency that is
+/// service time (unthrottled tasks) is left out too.
 ///
 /// # Errors
 /// `Results` when the race's results are not in Rally's layout.

@@ -1,6 +1,8 @@
-//! "Which races and tracks are there, and what does this track do?": Rally's `list races`, `list tracks` and `info`.
+//! "Which races and tracks are there, and what does this track do?": Rally's `list races`, `list tracks` and
+//! `info`.
 //!
-//! Sources: `list_races` in `esrally/metrics.py`, `list_tracks` and `track_info` in `esrally/track/loader.py`.
+//! Sources: `list_races` in `esrally/metrics.py`, `list_tracks` and `track_info` in
+//! `esrally/track/loader.py`.
 
 use std::io::{self, Write};
 

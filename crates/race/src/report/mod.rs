@@ -1,7 +1,8 @@
 //! "What came out, was it better than last time, and which races and tracks are there?"
 //!
-//! `summary`, `measurements`, `compare` and `listing` print in Rally's form with the help of `table` (Python's tabulate and csv), `narrow` on
-//! terminals that such a table does not fit; `figures`, `raced_side`, `several` and `spread` look at several races a side; `html` draws.
+//! `summary`, `measurements`, `compare` and `listing` print in Rally's form with the help of `table`
+//! (Python's tabulate and csv), `narrow` on terminals that such a table does not fit; `figures`,
+//! `raced_side`, `several` and `spread` look at several races a side; `html` draws.
 
 #[cfg(test)]
 mod bars;

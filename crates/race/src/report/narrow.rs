@@ -1,4 +1,5 @@
-//! "The terminal is narrower than this table; how is it read all the same?" A few short lines a row instead of one that wraps anywhere.
+//! "The terminal is narrower than this table; how is it read all the same?" A few short lines a row instead
+//! of one that wraps anywhere.
 
 use super::table::{Cell, Row};
 use crate::notation::number::Number;
@@ -6,10 +7,12 @@ use crate::notation::shown::plain;
 
 const INDENT: &str = "    ";
 
-/// The width of the terminal that standard output goes to, in columns; `None` where it goes elsewhere or the terminal does not tell.
+/// The width of the terminal that standard output goes to, in columns; `None` where it goes elsewhere or the
+/// terminal does not tell.
 pub(crate) fn terminal_width() -> Option<usize> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: `size` is a valid place for the answer of this request and outlives the call; without a terminal the call fails.
+    // SAFETY: `size` is a valid place for the answer of this request and outlives the call; without a
+    // terminal the call fails.
     let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
     (result == 0 && size.ws_col > 0).then(|| usize::from(size.ws_col))
 }
@@ -20,7 +23,8 @@ pub(crate) fn fits(table: &str, width: Option<usize>) -> bool {
     width.is_none_or(|width| longest <= width)
 }
 
-/// Each row as its first two cells (a metric and its task), followed by the others; those without a text are left out.
+/// Each row as its first two cells (a metric and its task), followed by the others; those without a text are
+/// left out.
 pub(crate) fn records(headers: &[&str], rows: &[Row], width: usize) -> String {
     let mut text = String::new();
     for row in rows {
@@ -80,7 +84,8 @@ fn shown(cell: &Cell) -> String {
     }
 }
 
-/// Characters that take room on a terminal: all but those of its escapes, which begin with ESC and end with `m`.
+/// Characters that take room on a terminal: all but those of its escapes, which begin with ESC and end with
+/// `m`.
 fn columns(text: &str) -> usize {
     let mut is_escape = false;
     let takes_room = |c: &char| {
@@ -91,7 +96,8 @@ fn columns(text: &str) -> usize {
     text.chars().filter(takes_room).count()
 }
 
-/// Joins `parts` by commas into indented lines of at most `width` characters; a part that is longer than a line is broken between words.
+/// Joins `parts` by commas into indented lines of at most `width` characters; a part that is longer than a
+/// line is broken between words.
 fn add_wrapped(parts: impl Iterator<Item = String>, width: usize, text: &mut String) {
     let mut line = String::new();
     for part in parts {

@@ -1,4 +1,5 @@
-//! "Print this table, and add it to the report file." The conventions shared by summary and comparison (`esrally/reporter.py`).
+//! "Print this table, and add it to the report file." The conventions shared by summary and comparison
+//! (`esrally/reporter.py`).
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

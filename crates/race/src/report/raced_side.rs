@@ -1,4 +1,5 @@
-//! "What came out of these races together?": the races of one side of a comparison, each with all its figures.
+//! "What came out of these races together?": the races of one side of a comparison, each with all its
+//! figures.
 
 use super::figures::{self, Figure};
 use crate::inference::estimate::median;
@@ -75,8 +76,8 @@ impl RacedSide {
         Some(self.known_values(wanted)).filter(|values| values.len() == self.races.len())
     }
 
-    /// The race that stands for the side in plots: the one whose figures are nearest to their medians, all figures together and
-    /// each by its distance as a share of the median.
+    /// The race that stands for the side in plots: the one whose figures are nearest to their medians, all
+    /// figures together and each by its distance as a share of the median.
     pub fn typical(&self) -> Option<&Race> {
         let mut distances = vec![0.0; self.races.len()];
         for figure in self.named() {

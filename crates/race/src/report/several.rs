@@ -1,7 +1,7 @@
 //! "Are these races better than those, and is that more than chance?": several races a side.
 //!
-//! Every metric of every task is tested by ranks (`inference`); p-values are corrected over the tasks of one metric. Rally
-//! has no such comparison; the words of the metrics are its own.
+//! Every metric of every task is tested by ranks (`inference`); p-values are corrected over the tasks of one
+//! metric. Rally has no such comparison; the words of the metrics are its own.
 
 use std::io::{self, Write};
 

@@ -14,8 +14,8 @@ pub(crate) const HEADERS: [&str; 8] = ["Metric", "Task", "Median", "Least", "Mos
 /// Kinds of figures that are shown; the others are in the stored races.
 const SHOWN: [&str; 5] = ["throughput.median", "latency", "service_time", "error_rate", "race"];
 
-/// Prints median, least and most over the races, and the coefficient of variation (standard deviation as a share of the
-/// mean), which says how large a difference must be to stand out.
+/// Prints median, least and most over the races, and the coefficient of variation (standard deviation as a
+/// share of the mean), which says how large a difference must be to stand out.
 ///
 /// # Errors
 /// Those of `out` and of the report file.

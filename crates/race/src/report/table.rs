@@ -1,8 +1,9 @@
 //! "Here are rows of texts and numbers; how does Rally print them?"
 //!
-//! Rally prints with Python's `tabulate` 0.8 (formats `pipe` and `simple`) and `csv`. What readers depend on: a column whose every cell can be
-//! read as a number is a number column, also when the cells are texts; with one fraction in it all its cells are printed anew
-//! with six significant digits and aligned at the decimal point; everything else stays as it is.
+//! Rally prints with Python's `tabulate` 0.8 (formats `pipe` and `simple`) and `csv`. What readers depend on:
+//! a column whose every cell can be read as a number is a number column, also when the cells are texts; with
+//! one fraction in it all its cells are printed anew with six significant digits and aligned at the decimal
+//! point; everything else stays as it is.
 
 use crate::notation::number::{self, Number};
 use crate::notation::shown::plain;
@@ -101,7 +102,8 @@ pub(crate) fn simple(headers: &[&str], rows: &[Row]) -> String {
     text
 }
 
-/// Comma-separated values as Python's `csv.writer` writes them: lines end with CR LF, quotes only where needed.
+/// Comma-separated values as Python's `csv.writer` writes them: lines end with CR LF, quotes only where
+/// needed.
 pub(crate) fn csv(headers: &[&str], rows: &[Row]) -> String {
     let mut text = String::new();
     let headers: Row = headers.iter().map(|header| Cell::from(*header)).collect();

@@ -11,8 +11,9 @@ use crate::record::RaceStore;
 
 /// Race the two schemes of the term index: all of it resident, or cached under a budget
 ///
-/// Starts a server with a temporary data folder, loads the track segment_memory, and races its writes and queries in each scheme in turn.
-/// Prints what the cached scheme saves in memory and what it costs in speed, then how queries slow down as the budget shrinks.
+/// Starts a server with a temporary data folder, loads the track segment_memory, and races its writes and
+/// queries in each scheme in turn. Prints what the cached scheme saves in memory and what it costs in speed,
+/// then how queries slow down as the budget shrinks.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   limber race-schemes

@@ -44,8 +44,8 @@ impl Memory {
     }
 }
 
-/// One task: memory of the term index when it was done, throughput (docs/s or ops/s) and percentiles of the service time.
-/// NaN for what too few samples do not say.
+/// One task: memory of the term index when it was done, throughput (docs/s or ops/s) and percentiles of the
+/// service time. NaN for what too few samples do not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct TaskFigures {
     pub memory_bytes: u64,

@@ -1,9 +1,9 @@
-//! "What does the cached term index cost in speed, and what does it save in memory?": one server, switched in turn to the native scheme
-//! (all term indices resident) and to a cache, under the same load.
+//! "What does the cached term index cost in speed, and what does it save in memory?": one server, switched in
+//! turn to the native scheme (all term indices resident) and to a cache, under the same load.
 //!
-//! One server, because two processes of the same program differ by more than what is to be measured. Every pass writes the same
-//! documents again, so that all find the index in the same state; passes take turns in which scheme goes first, and queries
-//! begin when merges have come to rest.
+//! One server, because two processes of the same program differ by more than what is to be measured. Every
+//! pass writes the same documents again, so that all find the index in the same state; passes take turns in
+//! which scheme goes first, and queries begin when merges have come to rest.
 
 mod command;
 mod figures;
@@ -164,7 +164,8 @@ impl Subject {
         Ok(Subject { cluster, scheme: Scheme::Cached, server })
     }
 
-    /// Towards native all term indices are resident when this returns, towards cached no more than the budget.
+    /// Towards native all term indices are resident when this returns, towards cached no more than the
+    /// budget.
     fn switch_to(&mut self, scheme: Scheme) -> Result<(), Error> {
         self.put_setting("enable", json!(scheme == Scheme::Cached))?;
         self.scheme = scheme;

@@ -144,8 +144,8 @@ fn write_ratio(outcome: &SchemesOutcome, out: &mut dyn Write) -> io::Result<()> 
     )
 }
 
-/// One row: medians of both sides with their spread, their difference, and the median of the differences within the rounds, which does not
-/// see what changes from round to round.
+/// One row: medians of both sides with their spread, their difference, and the median of the differences
+/// within the rounds, which does not see what changes from round to round.
 fn compared(outcome: &SchemesOutcome, name: &str, decimals: usize, of: impl Fn(&Figures) -> f64) -> Row {
     let side = |side: fn(&Round) -> &Figures| -> Vec<f64> {
         outcome.rounds.iter().map(|round| of(side(round))).collect()

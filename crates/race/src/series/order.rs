@@ -22,7 +22,8 @@ impl Order {
             Order::Mirrored if round % 2 == 1 => sides.reverse(),
             Order::Mirrored => {}
             Order::Random => {
-                // Fisher and Yates, with a generator of the round's own, so that a round does not depend on those before.
+                // Fisher and Yates, with a generator of the round's own, so that a round does not depend on
+                // those before.
                 let mut random = Random::new(seed ^ (round as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
                 for last in (1..sides.len()).rev() {
                     sides.swap(last, random.below(last as u64 + 1) as usize);

@@ -24,8 +24,9 @@ pub(crate) struct Series {
     pub rounds: u32,
     pub order: Order,
     pub seed: u64,
-    /// The server that is started for each race, before the sides change it; `None` when the command races hosts that run. One that is
-    /// to be kept is the last race's: the others end, since servers that stay would be in the way of the next race.
+    /// The server that is started for each race, before the sides change it; `None` when the command races
+    /// hosts that run. One that is to be kept is the last race's: the others end, since servers that stay
+    /// would be in the way of the next race.
     pub engine: Option<EngineSpec>,
     /// Races of the series are named `<run id>-<position>` and have it as their user tag `run`.
     pub run_id: String,
@@ -50,8 +51,8 @@ impl Series {
     }
 }
 
-/// Races all rounds. `config` is what every side starts from. A server that has to be started is started anew for each race,
-/// so that no race begins with what another left behind.
+/// Races all rounds. `config` is what every side starts from. A server that has to be started is started anew
+/// for each race, so that no race begins with what another left behind.
 ///
 /// # Errors
 /// The first that a race has; races before it stay stored.
@@ -116,8 +117,8 @@ fn race_once(
 /// Races on a server that is started for this race alone; without one, on the hosts of `config`.
 ///
 /// # Errors
-/// `Server` where it does not start, and those of the race; `Interrupted` also for one that was kept as far as it came. The server runs
-/// until the caller drops it.
+/// `Server` where it does not start, and those of the race; `Interrupted` also for one that was kept as far
+/// as it came. The server runs until the caller drops it.
 pub(crate) fn race_on(
     engine: Option<&EngineSpec>,
     mut config: RaceConfig,

@@ -49,7 +49,8 @@ impl EngineChange {
 const KEYS: &str = "name, target-hosts, track-params, engine, engine-setting, memory-limit, heap, jvm-option";
 
 impl Side {
-    /// Reads `key=value;key=value`; keys are flags of `limber race`, several `engine-setting` and `jvm-option` add up.
+    /// Reads `key=value;key=value`; keys are flags of `limber race`, several `engine-setting` and
+    /// `jvm-option` add up.
     ///
     /// # Errors
     /// `Arguments` for what is not understood.

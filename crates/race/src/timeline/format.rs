@@ -9,13 +9,15 @@
 //! | `slice` | a slice of a task's time is over | requests, operations and failures that *ended* in it, and histograms of their times |
 //! | `task-end` | the step is over | seconds since the race's start |
 //!
-//! A slice is 0.1 s long during a task's first 10 s and 1 s from then on, so that short tasks have a course, too; the task's end is in
-//! `task-end`, which may lie within its last slice. Slices in which no request ended are not written: **what is not there is zero**. Slices of
-//! warm-up and of measured requests stand apart. **Slices of the same task, type and start add up**: samples that arrive late are written
-//! late, on a line of their own. A file that ends in half a line (the machine went down) is readable up to there.
+//! A slice is 0.1 s long during a task's first 10 s and 1 s from then on, so that short tasks have a course,
+//! too; the task's end is in `task-end`, which may lie within its last slice. Slices in which no request
+//! ended are not written: **what is not there is zero**. Slices of warm-up and of measured requests stand
+//! apart. **Slices of the same task, type and start add up**: samples that arrive late are written late, on a
+//! line of their own. A file that ends in half a line (the machine went down) is readable up to there.
 //!
-//! Histograms are HDR histograms of two significant digits in ticks of 100 ns, in the V2 encoding of HdrHistogram (not deflated),
-//! base64: <https://github.com/HdrHistogram/HdrHistogram>. Without `latency` it is the same as the service time.
+//! Histograms are HDR histograms of two significant digits in ticks of 100 ns, in the V2 encoding of
+//! HdrHistogram (not deflated), base64: <https://github.com/HdrHistogram/HdrHistogram>. Without `latency` it
+//! is the same as the service time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -81,7 +83,8 @@ pub(crate) struct SliceLine {
     pub operations: u64,
     pub unit: String,
     pub errors: u64,
-    /// `operations` per second of `width-s`: what ended in this slice alone. The course of a task needs its empty slices, too.
+    /// `operations` per second of `width-s`: what ended in this slice alone. The course of a task needs its
+    /// empty slices, too.
     pub throughput: f64,
     pub service_time: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! "Here is a timeline; give me each task's course in as many bins as a plot can show."
 //!
-//! The file is read twice: first for the tasks' lengths, then into bins of a width that suits them, so that a race of a day needs no
-//! more memory than one of a minute.
+//! The file is read twice: first for the tasks' lengths, then into bins of a width that suits them, so that a
+//! race of a day needs no more memory than one of a minute.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -52,7 +52,8 @@ pub(crate) struct TaskCourse {
     pub unit: String,
     /// Width of a bin in seconds.
     pub bin_s: f64,
-    /// Consecutive bins from the task's start to its end, including those in which no request ended; empty for a task without requests.
+    /// Consecutive bins from the task's start to its end, including those in which no request ended; empty
+    /// for a task without requests.
     pub bins: Vec<Bin>,
     /// Over the measured requests of the whole task.
     pub service_time: Counts,
@@ -117,7 +118,8 @@ impl Counts {
         self.counts.iter().map(|(ticks, count)| (ms(*ticks), *count))
     }
 
-    /// The smallest value that at least the share `quantile` of all values does not exceed, in ms; `None` without values.
+    /// The smallest value that at least the share `quantile` of all values does not exceed, in ms; `None`
+    /// without values.
     pub(crate) fn quantile_ms(&self, quantile: f64) -> Option<f64> {
         let wanted = ((quantile * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -239,7 +241,8 @@ impl TaskCourse {
         Ok(())
     }
 
-    /// All bins from the task's start to its end: those that no request ended in are zero, and every one has its length.
+    /// All bins from the task's start to its end: those that no request ended in are zero, and every one has
+    /// its length.
     fn filled(&self, mut bins: BTreeMap<i64, Bin>) -> Vec<Bin> {
         let Some((&last, _)) = bins.last_key_value() else { return Vec::new() };
         let mut is_warmup = bins.first_key_value().is_some_and(|(_, first)| first.is_warmup);
@@ -257,8 +260,9 @@ impl TaskCourse {
             .collect()
     }
 
-    /// Seconds that the schedule of a paced task allots to what ended in a bin; 0 for other tasks. The task ends with its last request, although
-    /// the schedule allots that as much time as any other: without this a steady rate would be drawn as one that rises at the end.
+    /// Seconds that the schedule of a paced task allots to what ended in a bin; 0 for other tasks. The task
+    /// ends with its last request, although the schedule allots that as much time as any other: without this
+    /// a steady rate would be drawn as one that rises at the end.
     fn scheduled_s(&self, bin: &Bin) -> f64 {
         match &self.task.target_throughput {
             Some((rate, unit)) if *rate > 0.0 && unit.split('/').next() == Some(self.unit.as_str()) => {

@@ -1,8 +1,9 @@
 //! "Here are samples as they arrive; write down the course of the race."
 //!
-//! The driver's calling thread, which takes the samples in anyway, records them: nothing is added to the threads that generate load.
-//! A sample costs three increments in small histograms. Slices are written [`HORIZON`] after they ended and their memory is used
-//! again, so that what is held is some ten slices a running task, however long the race.
+//! The driver's calling thread, which takes the samples in anyway, records them: nothing is added to the
+//! threads that generate load. A sample costs three increments in small histograms. Slices are written
+//! [`HORIZON`] after they ended and their memory is used again, so that what is held is some ten slices a
+//! running task, however long the race.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,7 +16,8 @@ use super::format::{Line, SampleType, SliceLine, TICK_NS, TICKS_MAX, TaskLine, V
 use crate::model::Task;
 use crate::sample::Sample;
 
-/// How long a slice waits for samples that are still under way. Workers hand samples on every 0.1 s while they have any.
+/// How long a slice waits for samples that are still under way. Workers hand samples on every 0.1 s while
+/// they have any.
 pub(crate) const HORIZON: Duration = Duration::from_secs(2);
 const FINE_SLICE: Duration = Duration::from_millis(100);
 const FINE_SLICES: u32 = 100;
@@ -144,8 +146,8 @@ impl RunningTask {
         }
     }
 
-    /// The slices of the last [`HORIZON`] or a little more before `now` (since the step's start), and when the first of them begins, whether
-    /// or not anything ended in it.
+    /// The slices of the last [`HORIZON`] or a little more before `now` (since the step's start), and when
+    /// the first of them begins, whether or not anything ended in it.
     pub(crate) fn recent(&self, now: Duration) -> (Duration, impl Iterator<Item = &Slice>) {
         let first = index_at(now.saturating_sub(HORIZON));
         let slices = self.open.iter().flat_map(move |open| open.range(first..)).map(|(_, slice)| slice);

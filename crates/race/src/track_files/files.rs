@@ -1,6 +1,7 @@
 //! "Here is a track; give me the text of one of its files, or the names that match a pattern."
 //!
-//! A track is a folder on disk, or a set of files compiled into the binary. Nothing above this module knows which.
+//! A track is a folder on disk, or a set of files compiled into the binary. Nothing above this module knows
+//! which.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -32,8 +33,8 @@ pub(crate) fn write_below(folder: &Path, name: &str, content: &[u8]) -> Result<(
 }
 
 impl TrackFiles {
-    /// The text of `name`, a path relative to the track's folder. As in Rally it may lead to a folder beside the track (`../shared/x.json`);
-    /// absolute names are refused.
+    /// The text of `name`, a path relative to the track's folder. As in Rally it may lead to a folder beside
+    /// the track (`../shared/x.json`); absolute names are refused.
     ///
     /// # Errors
     /// `TrackInvalid` for an absolute name, `Io` when the file cannot be read.
@@ -59,7 +60,8 @@ impl TrackFiles {
         }
     }
 
-    /// As [`read`](Self::read), but only for names inside the track's folder: what Jinja's own `include` may reach.
+    /// As [`read`](Self::read), but only for names inside the track's folder: what Jinja's own `include` may
+    /// reach.
     ///
     /// # Errors
     /// `TrackInvalid` for a name that leads out, `Io`.
@@ -80,7 +82,8 @@ impl TrackFiles {
         }
     }
 
-    /// Names (relative, sorted) of the files that match a shell pattern relative to the track's folder; empty if none does.
+    /// Names (relative, sorted) of the files that match a shell pattern relative to the track's folder; empty
+    /// if none does.
     pub(crate) fn glob(&self, pattern: &str) -> Vec<String> {
         match self {
             TrackFiles::Folder(root) => {

@@ -29,9 +29,10 @@ use crate::series::Warnings;
 
 /// Find the setting that serves a goal best, with evidence
 ///
-/// Races a track under settings of your choice on a server that is started anew for each race, gives up what loses (sequential halving), and
-/// races the best against the baseline until the statistics tell them apart or the budget is spent. Prints the best setting with its evidence,
-/// how much each knob matters, and what the goal costs in memory. The first value of each knob is the baseline.
+/// Races a track under settings of your choice on a server that is started anew for each race, gives up what
+/// loses (sequential halving), and races the best against the baseline until the statistics tell them apart
+/// or the budget is spent. Prints the best setting with its evidence, how much each knob matters, and what
+/// the goal costs in memory. The first value of each knob is the baseline.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   limber tune --goal docs/s --knob track:bulk_size=250..8000/6 --knob memory-limit=128mb,256mb,512mb
@@ -43,14 +44,17 @@ pub struct TuneCommand {
     /// Experiment: a JSON file with what the flags say, which win over it (docs/experiments.md)
     #[arg(value_name = "EXPERIMENT")]
     pub experiment: Option<PathBuf>,
-    /// What to look for: docs/s, 'p99 of TASK', peak_memory, server_cpu, or a figure such as 'service_time.p50 of TASK'
+    /// What to look for: docs/s, 'p99 of TASK', peak_memory, server_cpu, or a figure such as
+    /// 'service_time.p50 of TASK'
     #[arg(long, value_name = "GOAL")]
     pub goal: Option<String>,
-    /// A bound that a setting has to keep, such as 'peak_memory <= 1gb' or 'error_rate of TASK <= 0'. Can be given several times
+    /// A bound that a setting has to keep, such as 'peak_memory <= 1gb' or 'error_rate of TASK <= 0'. Can be
+    /// given several times
     #[arg(long, value_name = "BOUND")]
     pub constraint: Vec<String>,
-    /// A knob with its values: NAME=V1,V2,... or NAME=LOW..HIGH/STEPS, with NAME one of engine:<setting>, memory-limit, heap, jvm,
-    /// index:<setting>, bulk-size, clients:<task>, track:<parameter>. Can be given several times
+    /// A knob with its values: NAME=V1,V2,... or NAME=LOW..HIGH/STEPS, with NAME one of engine:<setting>,
+    /// memory-limit, heap, jvm, index:<setting>, bulk-size, clients:<task>, track:<parameter>. Can be given
+    /// several times
     #[arg(long, value_name = "KNOB")]
     pub knob: Vec<String>,
     /// Races in all [default: 60]
@@ -421,7 +425,8 @@ mod tests {
         Root::try_parse_from([&["tune"], line].concat()).unwrap().command
     }
 
-    /// The whole way on a server that answers everything at once: settings arrive, races are kept, a search goes on.
+    /// The whole way on a server that answers everything at once: settings arrive, races are kept, a search
+    /// goes on.
     #[test]
     fn settings_reach_the_server_and_a_search_goes_on() {
         let home = tempfile::tempdir().unwrap();
@@ -480,7 +485,8 @@ mod tests {
         assert_eq!(provider.asked.borrow().len(), started + 2);
     }
 
-    /// With bulks of 1,000 the documents are used up within the warm-up: that setting loses, the search goes on, and so does one that resumes.
+    /// With bulks of 1,000 the documents are used up within the warm-up: that setting loses, the search goes
+    /// on, and so does one that resumes.
     #[test]
     fn a_setting_that_measures_nothing_is_given_up() {
         let home = tempfile::tempdir().unwrap();

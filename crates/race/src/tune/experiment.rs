@@ -52,8 +52,9 @@ pub(super) struct Experiment {
 }
 
 impl Experiment {
-    /// `json`: an experiment file's object, with flags in the place of what they override. Values such as `25%ram` become
-    /// sizes: shares of `memory_bytes`, the memory that this machine or its cgroup has; `None` if that is not known.
+    /// `json`: an experiment file's object, with flags in the place of what they override. Values such as
+    /// `25%ram` become sizes: shares of `memory_bytes`, the memory that this machine or its cgroup has;
+    /// `None` if that is not known.
     ///
     /// # Errors
     /// `Arguments` for what is missing or not understood.

@@ -5,7 +5,8 @@ use crate::inference::Direction;
 use crate::notation::units::bytes_of;
 use crate::report::figures::Figure;
 
-/// A figure of a race: `docs/s`, `p99 of TASK`, `p99`, `peak_memory`, or a figure's own key such as `service_time.p50 of TASK`.
+/// A figure of a race: `docs/s`, `p99 of TASK`, `p99`, `peak_memory`, or a figure's own key such as
+/// `service_time.p50 of TASK`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Goal {
     pub text: String,
@@ -107,7 +108,8 @@ impl Goal {
         }
     }
 
-    /// The figure of a race that is meant. `samples`: the tasks of the race with how many requests were measured (warm-up left out).
+    /// The figure of a race that is meant. `samples`: the tasks of the race with how many requests were
+    /// measured (warm-up left out).
     ///
     /// Errors: why there is none, or more than one.
     pub(super) fn of<'f>(

@@ -1,13 +1,14 @@
 //! Which candidate is raced next, and which are given up?
 //!
-//! Sequential halving (Karnin, Koren and Somekh 2013; with rungs as in successive halving): all candidates race alike, the
-//! better half goes on, until three are left at most. What was saved for it goes into a final, in which the two best and the
-//! baseline race in turn until the best one is shown to be better than both, or the budget is spent. Only the final's races
-//! are evidence: those before have chosen the winner, and would flatter it.
+//! Sequential halving (Karnin, Koren and Somekh 2013; with rungs as in successive halving): all candidates
+//! race alike, the better half goes on, until three are left at most. What was saved for it goes into a
+//! final, in which the two best and the baseline race in turn until the best one is shown to be better than
+//! both, or the budget is spent. Only the final's races are evidence: those before have chosen the winner,
+//! and would flatter it.
 //!
-//! A candidate is given up within a rung when it is shown to be worse than the leader, or when a race of it fails. Every
-//! look at the statistics takes its share of the significance level (Bonferroni over looks), so that looking after each
-//! pass makes no false winner more likely.
+//! A candidate is given up within a rung when it is shown to be worse than the leader, or when a race of it
+//! fails. Every look at the statistics takes its share of the significance level (Bonferroni over looks), so
+//! that looking after each pass makes no false winner more likely.
 
 use crate::error::Error;
 use crate::inference::comparison::adjust;
@@ -18,7 +19,8 @@ use crate::series::Order;
 
 use super::goal::is_better;
 
-/// Races of each finalist that are kept back from the budget where it allows: what five against five can show (p = 0.008).
+/// Races of each finalist that are kept back from the budget where it allows: what five against five can show
+/// (p = 0.008).
 const FINAL_PASSES_RESERVED: usize = 5;
 const FINALISTS_MAX: usize = 3;
 /// The baseline is candidate 0.
@@ -100,7 +102,8 @@ fn reserved(budget: usize, finalists_count: usize) -> usize {
     (FINAL_PASSES_RESERVED * finalists_count.min(FINALISTS_MAX)).min(budget / 2)
 }
 
-/// Searches among candidates `0..count`. `race` races one of them; its number in the order of all races is given for the log.
+/// Searches among candidates `0..count`. `race` races one of them; its number in the order of all races is
+/// given for the log.
 ///
 /// # Errors
 /// Those of `race` that end the search (an interrupt); a race that merely fails is an [`Outcome::Failed`].
@@ -171,7 +174,8 @@ impl State<'_> {
         racing
     }
 
-    /// Everyone races once, in an order of the pass's own; false when that would take more than `budget` races in all.
+    /// Everyone races once, in an order of the pass's own; false when that would take more than `budget`
+    /// races in all.
     fn pass(&mut self, rung: usize, pass: usize, budget: usize) -> Result<bool, Error> {
         let racing = self.racing();
         if racing.is_empty() || self.trials.len() + racing.len() > budget {
@@ -228,7 +232,8 @@ impl State<'_> {
         }
     }
 
-    /// Races the finalists until one is shown to be the best. Gives the level of each look, and whether it ended early.
+    /// Races the finalists until one is shown to be the best. Gives the level of each look, and whether it
+    /// ended early.
     fn finish(&mut self, rung: usize) -> Result<(f64, bool), Error> {
         if rung > 0 {
             // One of three may be the baseline; if it is not, only the two best race against it.

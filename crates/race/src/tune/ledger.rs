@@ -1,8 +1,8 @@
 //! What is known already? Every race of a search, one line each, so that an interrupted search goes on.
 //!
-//! `<home>/.limber/benchmarks/tunes/<id>/`: `experiment.json` (as it was resolved), `trials.ndjson` (appended after each race),
-//! `report.md` and `tradeoff.svg` (written at the end). The search itself is deterministic, so going on is replaying: the
-//! recorded outcomes are handed out in their order, then races begin.
+//! `<home>/.limber/benchmarks/tunes/<id>/`: `experiment.json` (as it was resolved), `trials.ndjson` (appended
+//! after each race), `report.md` and `tradeoff.svg` (written at the end). The search itself is deterministic,
+//! so going on is replaying: the recorded outcomes are handed out in their order, then races begin.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,8 @@ impl Ledger {
     /// Opens the folder of search `id` below the tool's folder, new or with what is recorded there.
     ///
     /// # Errors
-    /// `Arguments` for an id that is no plain name, I/O errors, lines that cannot be read (but for a torn last one, which is cut).
+    /// `Arguments` for an id that is no plain name, I/O errors, lines that cannot be read (but for a torn
+    /// last one, which is cut).
     pub(super) fn open(limber_folder: &Path, id: &str) -> Result<Ledger, Error> {
         if !is_id(id) {
             return Err(Error::Argument(format!("[{id}] is no id: use letters, digits, '-', '_' and '.'")));

@@ -1,4 +1,5 @@
-//! The end of a search as one HTML file: the best setting, evidence by rung, what each knob matters, memory against the goal.
+//! The end of a search as one HTML file: the best setting, evidence by rung, what each knob matters, memory
+//! against the goal.
 
 use std::fmt::Write as _;
 

@@ -13,7 +13,8 @@ pub(super) struct KnobEffect {
     pub by_value: Vec<(String, f64)>,
     /// Difference between the best and the worst of these means, as a share of the mean of all.
     pub range_share: f64,
-    /// Share of the variance between candidates that this knob alone explains (main effect, eta squared), in [0, 1].
+    /// Share of the variance between candidates that this knob alone explains (main effect, eta squared), in
+    /// [0, 1].
     pub variance_share: f64,
 }
 

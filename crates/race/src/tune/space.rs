@@ -15,7 +15,8 @@ pub(super) enum Target {
     MemoryLimit,
     /// `heap`: of a JVM.
     Heap,
-    /// `jvm`: further options of a JVM, separated by spaces; a garbage collector, for example. Empty for none.
+    /// `jvm`: further options of a JVM, separated by spaces; a garbage collector, for example. Empty for
+    /// none.
     Jvm,
     /// `index:<setting>`: of every index and template of the track.
     Index(String),
@@ -66,7 +67,8 @@ pub(super) struct Knob {
 }
 
 impl Knob {
-    /// Reads `name=value,value,…` or `name=low..high/steps`; numbers and sizes of a range are spaced evenly on a logarithmic scale.
+    /// Reads `name=value,value,…` or `name=low..high/steps`; numbers and sizes of a range are spaced evenly
+    /// on a logarithmic scale.
     ///
     /// # Errors
     /// `Arguments` for anything else.
@@ -81,7 +83,8 @@ impl Knob {
         Knob::new(name.trim(), values)
     }
 
-    /// Reads an element of an experiment file: `{"knob": name, "values": […]}` or `{"knob": name, "range": "low..high/steps"}`.
+    /// Reads an element of an experiment file: `{"knob": name, "values": […]}` or
+    /// `{"knob": name, "range": "low..high/steps"}`.
     ///
     /// # Errors
     /// `Arguments` for anything else.
@@ -169,8 +172,8 @@ impl Space {
         self.knobs.iter().fold(1, |product: usize, knob| product.saturating_mul(knob.values.len()))
     }
 
-    /// At most `count_max` candidates: all combinations where they fit, else a random choice without repetition. The first
-    /// one is the baseline, the first value of every knob.
+    /// At most `count_max` candidates: all combinations where they fit, else a random choice without
+    /// repetition. The first one is the baseline, the first value of every knob.
     pub(super) fn candidates(&self, count_max: usize, seed: u64) -> Vec<Candidate> {
         let size = self.size();
         if size <= count_max {

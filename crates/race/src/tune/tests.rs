@@ -112,7 +112,8 @@ fn equal_settings_are_rarely_told_apart() {
         assert!(found.trials.len() <= 24);
         wrong += usize::from(found.ended_early);
     }
-    // At most 5 % of 200, within three standard errors, although the statistics are looked at after every pass.
+    // At most 5 % of 200, within three standard errors, although the statistics are looked at after every
+    // pass.
     assert!(wrong <= 19, "{wrong}");
 }
 

@@ -71,9 +71,9 @@ const STYLE: &str = "<style>text{fill:#222}.axis,.grid{stroke:#888}.grid{opacity
 /// Characters of a label; a table below the picture has the whole text.
 const LABEL_LENGTH: usize = 40;
 
-/// A picture of the points: memory to the right, the goal upwards with an upright stroke from the least to the most of each point's races, the
-/// efficient ones joined by a line and labelled. `described` names a candidate. Readable on light and dark pages; each point has its settings
-/// as its title.
+/// A picture of the points: memory to the right, the goal upwards with an upright stroke from the least to
+/// the most of each point's races, the efficient ones joined by a line and labelled. `described` names a
+/// candidate. Readable on light and dark pages; each point has its settings as its title.
 pub(super) fn svg(
     points: &[Point],
     goal: &str,

@@ -31,8 +31,9 @@ impl Racer<'_> {
     /// Races a candidate on a server of its own. Gives the race's id where it was stored.
     ///
     /// # Errors
-    /// An interrupt, and what is wrong with the experiment rather than with this candidate (a track that does not load, a goal that no race
-    /// has). What a setting may cause (a server that does not start, a race that ends early or measures too little) is [`Outcome::Failed`].
+    /// An interrupt, and what is wrong with the experiment rather than with this candidate (a track that does
+    /// not load, a goal that no race has). What a setting may cause (a server that does not start, a race
+    /// that ends early or measures too little) is [`Outcome::Failed`].
     pub(super) fn race(
         &self,
         candidate: usize,

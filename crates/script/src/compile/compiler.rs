@@ -209,7 +209,8 @@ impl Scripts {
     /// The compiled form of a script in a context.
     ///
     /// # Errors
-    /// `script_exception` (compile error), `circuit_breaking_exception` (too many compilations), `resource_not_found_exception`.
+    /// `script_exception` (compile error), `circuit_breaking_exception` (too many compilations),
+    /// `resource_not_found_exception`.
     pub fn compile(&self, script: &Script, context: ScriptContext) -> Result<Arc<Compiled>, RequestError> {
         match &script.code {
             Code::Inline { language, source } => self.source(language, source, context, true),

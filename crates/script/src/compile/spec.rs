@@ -1,4 +1,5 @@
-//! A script in a request: `"source"` alone, or an object with `source` or `id`, `lang`, `params` and `options`.
+//! A script in a request: `"source"` alone, or an object with `source` or `id`, `lang`, `params` and
+//! `options`.
 
 use limber_mapping::{RequestError, token};
 use limber_work as work;

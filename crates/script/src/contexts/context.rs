@@ -1,7 +1,7 @@
 //! Scripts over `ctx` outside of a search: pipelines' processors and their conditions.
 //!
-//! The caller brings `ctx` as a tree of its own making ([`ContextValue`]) and looks afterwards at what the script made of it
-//! ([`View`]), so that neither side needs the other's form of a document.
+//! The caller brings `ctx` as a tree of its own making ([`ContextValue`]) and looks afterwards at what the
+//! script made of it ([`View`]), so that neither side needs the other's form of a document.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ pub struct ContextScript {
 
 impl ContextScript {
     /// # Errors
-    /// `script_exception` (compile error), `resource_not_found_exception`, `illegal_argument_exception` (language).
+    /// `script_exception` (compile error), `resource_not_found_exception`, `illegal_argument_exception`
+    /// (language).
     pub fn compile(
         scripts: &Scripts,
         script: &Script,
@@ -141,7 +142,8 @@ impl ContextRun<'_> {
 /// Nesting of what [`ContextScript::reduce`] gives; more than a settled value has.
 const JSON_DEPTH_MAX: u32 = 250;
 
-/// What a value of `ctx` counts against the memory of a script; as much as an item that the script makes itself.
+/// What a value of `ctx` counts against the memory of a script; as much as an item that the script makes
+/// itself.
 const VALUE_CHARGE: usize = 32;
 
 /// A value of `ctx`.

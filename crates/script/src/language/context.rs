@@ -189,7 +189,8 @@ impl ScriptContext {
         }
     }
 
-    /// Whether `script.max_compilations_rate` holds: not for pipelines, which are compiled when they are put and when the node starts.
+    /// Whether `script.max_compilations_rate` holds: not for pipelines, which are compiled when they are put
+    /// and when the node starts.
     pub fn is_rate_limited(self) -> bool {
         !matches!(self, ScriptContext::Ingest | ScriptContext::IngestCondition | ScriptContext::TokenFilter)
     }

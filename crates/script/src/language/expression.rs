@@ -1,7 +1,7 @@
 //! Lucene expressions: arithmetic in double over doc values, one expression without statements.
 //!
-//! Source: the documentation of Lucene's `JavascriptCompiler` and of Elasticsearch's `expression` language. Comparisons and `!`, `&&`,
-//! `||` give 1 or 0; a field without a value counts as 0.
+//! Source: the documentation of Lucene's `JavascriptCompiler` and of Elasticsearch's `expression` language.
+//! Comparisons and `!`, `&&`, `||` give 1 or 0; a field without a value counts as 0.
 
 use std::sync::Arc;
 

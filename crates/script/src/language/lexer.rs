@@ -229,7 +229,8 @@ impl<'s> Lexer<'s> {
             self.skip(1);
             return i64::from_str_radix(bare, radix).map(Literal::Long).map_err(|_| invalid("long"));
         }
-        // The least integer is written as the negation of one too large; its own literal wraps like Java's does not.
+        // The least integer is written as the negation of one too large; its own literal wraps like Java's
+        // does not.
         match i64::from_str_radix(bare, radix) {
             Ok(number) if i32::try_from(number).is_ok() || number == 1 << 31 => {
                 Ok(Literal::Int(number as i32))

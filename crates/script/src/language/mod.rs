@@ -1,6 +1,7 @@
 //! Painless and expressions to one typed tree: "what does this source say?"
 //!
-//! The lexer gives tokens, the parsers resolve names to slots and check types as far as they are known ([`Compiled`]).
+//! The lexer gives tokens, the parsers resolve names to slots and check types as far as they are known
+//! ([`Compiled`]).
 
 mod compiled;
 mod context;

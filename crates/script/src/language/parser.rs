@@ -1,6 +1,7 @@
 //! Painless tokens to statements, names resolved to slots and types checked as far as they are known.
 //!
-//! Source: Painless's language specification; its compiler's messages as a running Elasticsearch 8.19 gave them.
+//! Source: Painless's language specification; its compiler's messages as a running Elasticsearch 8.19 gave
+//! them.
 
 use std::sync::Arc;
 
@@ -108,7 +109,8 @@ pub(crate) struct Parser {
     /// What `return` has to give.
     pub returns: Type,
     pub uses_score: bool,
-    /// How often the script says `ctx`, and the members that it takes of it: when all uses are of that kind, it reaches no other.
+    /// How often the script says `ctx`, and the members that it takes of it: when all uses are of that kind,
+    /// it reaches no other.
     pub ctx_count: usize,
     pub ctx_names: Vec<Arc<str>>,
     depth: u32,

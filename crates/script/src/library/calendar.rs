@@ -1,4 +1,5 @@
-//! Java's enums of `java.time`: days of the week, months, units, styles and locales. A script has each as the text of its name.
+//! Java's enums of `java.time`: days of the week, months, units, styles and locales. A script has each as the
+//! text of its name.
 
 use super::dates::{self, DAYS, MONTHS};
 use crate::error::{Outcome, ScriptError};

@@ -1,4 +1,5 @@
-//! What scripts ask of places and shapes as a whole. Source: Elasticsearch's `ScriptDocValues.Geometry`, `SphericalMercatorUtils`.
+//! What scripts ask of places and shapes as a whole. Source: Elasticsearch's `ScriptDocValues.Geometry`,
+//! `SphericalMercatorUtils`.
 
 use std::rc::Rc;
 
@@ -74,7 +75,8 @@ fn corners_of(points: &[GeoPoint]) -> Option<[GeoPoint; 2]> {
     Some(corners)
 }
 
-/// The corners of the rectangle around shapes. What lies over the date line reaches from end to end of the map.
+/// The corners of the rectangle around shapes. What lies over the date line reaches from end to end of the
+/// map.
 fn corners_of_shape(bounds: GridBounds) -> [GeoPoint; 2] {
     const FIRST: i64 = i32::MIN as i64;
     const LAST: i64 = i32::MAX as i64;

@@ -9,7 +9,8 @@ use crate::error::Outcome;
 use crate::types::Binary;
 use crate::values::{Extractor, Regex, Value};
 
-/// A running script, as its library sees it. `at` is always the place in the source that errors name, in UTF-16 units.
+/// A running script, as its library sees it. `at` is always the place in the source that errors name, in
+/// UTF-16 units.
 pub(crate) trait Machine {
     /// Accounts for what is about to be made: bytes of texts, and about 16 for an item.
     ///
@@ -23,7 +24,8 @@ pub(crate) trait Machine {
     /// Refuses the change of a list or map that the script may not change.
     fn check_frozen(&mut self, target: &Value, at: u32) -> Outcome<()>;
 
-    /// Refuses to put functions and patterns, which belong to one script, into what several scripts see. `name`: of the method.
+    /// Refuses to put functions and patterns, which belong to one script, into what several scripts see.
+    /// `name`: of the method.
     fn check_kept(&self, name: &str, arguments: &[Value], at: u32) -> Outcome<()>;
 
     /// Calls a lambda, whose parameters are slots of the frame around.

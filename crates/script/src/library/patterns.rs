@@ -1,7 +1,8 @@
 //! Regular expressions of Painless: `/.../`, `=~`, `==~`, `Pattern` and `Matcher`.
 //!
-//! Source: Painless's specification and the methods that its whitelist `java.util.regex` names. Patterns run in linear time where they can,
-//! else with a limit on backtracking ([`limber_text::pattern`]), which stands for Elasticsearch's limit on the characters that a match looks at.
+//! Source: Painless's specification and the methods that its whitelist `java.util.regex` names. Patterns run
+//! in linear time where they can, else with a limit on backtracking ([`limber_text::pattern`]), which stands
+//! for Elasticsearch's limit on the characters that a match looks at.
 
 use std::cell::RefCell;
 use std::rc::Rc;

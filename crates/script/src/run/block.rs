@@ -1,8 +1,8 @@
-//! Numeric scripts over a whole block of documents: each node of the expression makes one array, so that the cost of walking the
-//! tree is paid once a block.
+//! Numeric scripts over a whole block of documents: each node of the expression makes one array, so that the
+//! cost of walking the tree is paid once a block.
 //!
-//! Only what cannot fail is done here. Whatever else a script holds, or a document without a value, gives `None`: the interpreter
-//! then runs the block document by document, with Java's exact errors.
+//! Only what cannot fail is done here. Whatever else a script holds, or a document without a value, gives
+//! `None`: the interpreter then runs the block document by document, with Java's exact errors.
 
 mod methods;
 
@@ -74,7 +74,8 @@ pub(crate) fn only_expression(script: &Compiled) -> Option<&Expr> {
     }
 }
 
-/// A script over the documents of the batch that `run` began; `scores` has as many entries, or none where no score is asked for.
+/// A script over the documents of the batch that `run` began; `scores` has as many entries, or none where no
+/// score is asked for.
 pub(crate) struct Block<'r, 'a> {
     pub run: &'r mut Run<'a>,
     pub scores: &'r [f32],
@@ -153,7 +154,8 @@ impl Block<'_, '_> {
         self.eval(only_expression(script)?, &rows)?.into_flags()
     }
 
-    /// As [`Block::eval`], where the result becomes a double in any case, so that branches may differ in type.
+    /// As [`Block::eval`], where the result becomes a double in any case, so that branches may differ in
+    /// type.
     fn eval_loosely(&mut self, expr: &Expr, rows: &[u32]) -> Option<Column> {
         match &expr.kind {
             Kind::Cast(Type::Double, inner) => {

@@ -1,4 +1,5 @@
-//! What a numeric script makes of a whole span of values at once, by interval arithmetic: "how much can it be at most?"
+//! What a numeric script makes of a whole span of values at once, by interval arithmetic: "how much can it be
+//! at most?"
 //!
 //! Only scripts of one expression over one field are understood; everything else has no ceiling, and is run.
 

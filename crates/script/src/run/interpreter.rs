@@ -1,5 +1,5 @@
-//! A compiled script at work on one document after another: the interpreter behind everything that [`super::block`] cannot do for a
-//! whole block of documents.
+//! A compiled script at work on one document after another: the interpreter behind everything that
+//! [`super::block`] cannot do for a whole block of documents.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -52,7 +52,8 @@ pub(crate) struct Run<'a> {
     pub(crate) batch: Option<Batch<'a>>,
     pub(crate) params: Value,
     pub(crate) score: f64,
-    /// What the script is given in its first slot ([`ScriptContext::given`](crate::language::ScriptContext::given)).
+    /// What the script is given in its first slot
+    /// ([`ScriptContext::given`](crate::language::ScriptContext::given)).
     pub(crate) given: Option<Value>,
     /// `ctx`.
     pub(crate) ctx: Value,
@@ -73,8 +74,8 @@ pub(crate) struct Run<'a> {
     pub(crate) date_format: Option<Arc<DateFormat>>,
     /// What the document's runtime field has so far.
     pub(crate) emitted: Vec<Emitted>,
-    /// Every list, map and set that was made for the document: emptied one by one, so that neither a chain of them needs a deep stack
-    /// to be dropped, nor one that holds itself stays for ever.
+    /// Every list, map and set that was made for the document: emptied one by one, so that neither a chain of
+    /// them needs a deep stack to be dropped, nor one that holds itself stays for ever.
     made: Vec<Value>,
 }
 
@@ -165,7 +166,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What the script made, which from now on is the caller's to dismantle, and what that counts; the next run may make as much.
+    /// What the script made, which from now on is the caller's to dismantle, and what that counts; the next
+    /// run may make as much.
     pub(crate) fn hand_over(&mut self, made: &mut Vec<Value>) -> u64 {
         made.append(&mut self.made);
         GROWTH_MAX - std::mem::replace(&mut self.growth_left, GROWTH_MAX)

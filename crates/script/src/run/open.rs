@@ -72,7 +72,8 @@ impl<'a> OpenScript<'a> {
         error.to_request_error("runtime", &self.script.source, self.script.language)
     }
 
-    /// The script's number for each of `docs`, which ascend. `scores` is empty where the script asks for none.
+    /// The script's number for each of `docs`, which ascend. `scores` is empty where the script asks for
+    /// none.
     pub fn numbers(
         &mut self,
         docs: &[DocId],
@@ -91,7 +92,8 @@ impl<'a> OpenScript<'a> {
         })
     }
 
-    /// The script's number for each of `docs` where the whole block has one; `false` where it must run document by document.
+    /// The script's number for each of `docs` where the whole block has one; `false` where it must run
+    /// document by document.
     pub fn block(&mut self, docs: &[DocId], out: &mut Vec<f64>) -> bool {
         self.run.begin(docs);
         match (Block { run: &mut self.run, scores: &[] }).numbers(self.script, docs.len()) {
@@ -197,8 +199,8 @@ impl<'a> OpenScript<'a> {
         Some(kinds)
     }
 
-    /// What the script of a runtime field emits for each of `docs`, which ascend: place in `docs` and values. `goes_on`: a document
-    /// on which the script fails has what it emitted before.
+    /// What the script of a runtime field emits for each of `docs`, which ascend: place in `docs` and values.
+    /// `goes_on`: a document on which the script fails has what it emitted before.
     pub fn emitted(
         &mut self,
         docs: &[DocId],
@@ -224,8 +226,8 @@ impl<'a> OpenScript<'a> {
         Ok(())
     }
 
-    /// What a numeric script emits for a whole block: (place in `docs`, stored number), or all numbers in order where each document
-    /// has exactly one. `None` where it must run document by document.
+    /// What a numeric script emits for a whole block: (place in `docs`, stored number), or all numbers in
+    /// order where each document has exactly one. `None` where it must run document by document.
     pub fn emitted_numbers(&mut self, docs: &[DocId]) -> Option<EmittedBlock> {
         self.run.begin(docs);
         (Block { run: &mut self.run, scores: &[] }).emitted(self.script, docs.len())
@@ -236,8 +238,8 @@ impl<'a> OpenScript<'a> {
         self.run.begin(docs);
     }
 
-    /// Runs the script for document `at` of those begun, given `value` in its variable. What it makes is kept in `kept`; gives its
-    /// value and what that counts.
+    /// Runs the script for document `at` of those begun, given `value` in its variable. What it makes is kept
+    /// in `kept`; gives its value and what that counts.
     pub fn given(
         &mut self,
         value: &Value,
@@ -255,7 +257,8 @@ impl<'a> OpenScript<'a> {
         }
     }
 
-    /// Whether a script of [`ScriptContext::Interval`] says `true` of an interval, both of whose ends belong to it.
+    /// Whether a script of [`ScriptContext::Interval`] says `true` of an interval, both of whose ends belong
+    /// to it.
     pub fn accepts_interval(&mut self, start: i64, end: i64, gaps: i64) -> Result<bool, RequestError> {
         let member = |name: &str, number: i64| (Value::str(name), Value::Int(number as i32));
         let interval = vec![member("start", start), member("end", end), member("gaps", gaps)];

@@ -7,7 +7,8 @@ use serde_json::{Map as JsonMap, Value as Json};
 use super::value::{STEPS_MAX, Value, argument};
 use crate::error::Failure;
 
-/// Values that are written between two questions whether there is room for them: a list may hold another one many times.
+/// Values that are written between two questions whether there is room for them: a list may hold another one
+/// many times.
 const STEPS_PER_CHECK: u32 = 1 << 10;
 
 impl Value {
@@ -35,7 +36,8 @@ impl Value {
         }
     }
 
-    /// To JSON, as a script field shows it. `depth` bounds what a script may have nested; a list that holds itself ends there.
+    /// To JSON, as a script field shows it. `depth` bounds what a script may have nested; a list that holds
+    /// itself ends there.
     pub fn to_json(&self, depth: u32) -> Result<Json, Failure> {
         self.to_json_within(depth, &mut { STEPS_MAX })
     }

@@ -1,4 +1,5 @@
-//! Maps and sets of a running script: entries in the order of their insertion, found by their keys' hashes once there are many.
+//! Maps and sets of a running script: entries in the order of their insertion, found by their keys' hashes
+//! once there are many.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;

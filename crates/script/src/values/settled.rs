@@ -1,4 +1,5 @@
-//! Values that outlive the scripts that made them: what the shards hand to the last script of `scripted_metric`.
+//! Values that outlive the scripts that made them: what the shards hand to the last script of
+//! `scripted_metric`.
 
 use std::collections::HashSet;
 use std::sync::Arc;

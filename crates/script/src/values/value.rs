@@ -22,7 +22,8 @@ fn cast_failure(reason: String) -> Failure {
     ("class_cast_exception", reason)
 }
 
-/// Values that one comparison or rendering looks at: lists that share items can stand for more than there is time for.
+/// Values that one comparison or rendering looks at: lists that share items can stand for more than there is
+/// time for.
 pub(crate) const STEPS_MAX: u32 = 1_000_000;
 /// Where the text of a list ends.
 const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -213,7 +214,8 @@ impl Value {
         }
     }
 
-    /// As Java prints it; lists in lists are cut off where a script could have made more of them than there is room for.
+    /// As Java prints it; lists in lists are cut off where a script could have made more of them than there
+    /// is room for.
     pub fn text(&self) -> String {
         let mut text = String::new();
         self.write_text(&mut text, 20);

@@ -37,7 +37,8 @@ impl Budget {
         self.charge.borrow().bytes() - STEP_BYTES + self.uncharged_bytes.get()
     }
 
-    /// Ends long work when the task was cancelled, or holds more than there is memory for. The deadline is left to who feeds the collectors.
+    /// Ends long work when the task was cancelled, or holds more than there is memory for. The deadline is
+    /// left to who feeds the collectors.
     pub fn check(&self) -> Result<()> {
         match self.context.check() {
             Err(Error::TimedOut) => Ok(()),

@@ -26,12 +26,14 @@ pub trait Collector<'s>: Debug {
     /// The next segment's documents follow.
     fn begin_segment(&mut self, view: &'s SegmentView) -> Result<()>;
     fn collect(&mut self, entries: &Entries<'_>) -> Result<()>;
-    /// Takes every document of the segment at once, from what the segment knows about itself. False: not possible, nothing was done.
+    /// Takes every document of the segment at once, from what the segment knows about itself. False: not
+    /// possible, nothing was done.
     fn collect_whole_segment(&mut self) -> Result<bool> {
         Ok(false)
     }
-    /// Whether [`Self::count_numbers`] can answer from the index of this field's values, of which each document has at most one, and is
-    /// faster than looking at the documents: when there are few buckets and only their counts are wanted.
+    /// Whether [`Self::count_numbers`] can answer from the index of this field's values, of which each
+    /// document has at most one, and is faster than looking at the documents: when there are few buckets and
+    /// only their counts are wanted.
     fn counts_numbers(
         &self,
         _path: &str,
@@ -44,8 +46,8 @@ pub trait Collector<'s>: Debug {
     fn count_numbers(&mut self, _points: &Points<'_>, _range: RangeInclusive<i64>) -> Result<()> {
         Ok(())
     }
-    /// Whether [`Self::count_places`] can answer from the places of this field, of which each document has at most one: when only counts are
-    /// wanted.
+    /// Whether [`Self::count_places`] can answer from the places of this field, of which each document has at
+    /// most one: when only counts are wanted.
     fn counts_places(&self, _path: &str) -> bool {
         false
     }
@@ -60,12 +62,13 @@ pub trait Collector<'s>: Debug {
     fn order_value(&self, _path: &[String], _value: Option<&str>, _bucket: u32) -> f64 {
         f64::NAN
     }
-    /// Whether parts of the documents may be collected by several collectors like this one, whose findings one of them then absorbs.
+    /// Whether parts of the documents may be collected by several collectors like this one, whose findings
+    /// one of them then absorbs.
     fn can_split(&self) -> bool {
         false
     }
-    /// Whether documents of one window may come in several batches, each ascending, and what was found does not depend on it but for the last
-    /// digit of a sum of doubles.
+    /// Whether documents of one window may come in several batches, each ascending, and what was found does
+    /// not depend on it but for the last digit of a sum of doubles.
     fn takes_windows_again(&self) -> bool {
         false
     }
@@ -73,12 +76,13 @@ pub trait Collector<'s>: Debug {
     fn take_findings(&mut self) -> Result<Findings> {
         Ok(Findings::Nothing)
     }
-    /// Adds what another collector of the same aggregation found, whose parent's bucket `b` is `bucket_of[b]` here. Called between segments.
+    /// Adds what another collector of the same aggregation found, whose parent's bucket `b` is `bucket_of[b]`
+    /// here. Called between segments.
     fn absorb(&mut self, _findings: Findings, _bucket_of: &[u32]) -> Result<()> {
         Ok(())
     }
-    /// The parent tells the keys of its `buckets`, where those are numbers: of dates the instants that they begin at. Called before
-    /// [`Collector::finish`].
+    /// The parent tells the keys of its `buckets`, where those are numbers: of dates the instants that they
+    /// begin at. Called before [`Collector::finish`].
     fn take_keys(&mut self, _buckets: &[u32], _key_of: &dyn Fn(u32) -> i64) {}
     /// Everything was collected: makes ready what [`Collector::order_value`] asks for, where that takes work.
     fn settle(&mut self) -> Result<()> {
@@ -126,7 +130,8 @@ impl<'s> Collector<'s> for NoCollector {
     }
 }
 
-/// What a bucket is turned into when a shard is done, beside its results: numbers by which it is sorted, and its own place in a list.
+/// What a bucket is turned into when a shard is done, beside its results: numbers by which it is sorted, and
+/// its own place in a list.
 const BUCKET_BYTES: usize = 2 * size_of::<u32>() + size_of::<usize>() + size_of::<Bucket>();
 
 /// The aggregations below one bucket aggregation, or of the whole request.
@@ -156,8 +161,9 @@ impl<'s> Subs<'s> {
         self.list.iter_mut().try_for_each(|(_, sub)| sub.collect(entries))
     }
 
-    /// Takes all documents of the begun segment, none of which is deleted, for the only bucket: those aggregations do that can answer from the
-    /// segment's statistics. Answers the places of the others, which are still to be fed.
+    /// Takes all documents of the begun segment, none of which is deleted, for the only bucket: those
+    /// aggregations do that can answer from the segment's statistics. Answers the places of the others, which
+    /// are still to be fed.
     pub fn collect_known(&mut self) -> Result<Vec<usize>> {
         let mut rest = Vec::new();
         for (place, (_, sub)) in self.list.iter_mut().enumerate() {
@@ -227,7 +233,8 @@ impl<'s> Subs<'s> {
         sub.map_or(f64::NAN, |(_, sub)| sub.order_value(rest, value, bucket))
     }
 
-    /// As [`Subs::order_value_below`], for an aggregation of one bucket a parent with these document counts: without a path they count.
+    /// As [`Subs::order_value_below`], for an aggregation of one bucket a parent with these document counts:
+    /// without a path they count.
     pub fn order_value_of_single(
         &self,
         counts: &[u64],
@@ -277,8 +284,8 @@ impl<'s> Subs<'s> {
 
 /// Collects the documents of one shard.
 ///
-/// Call [`Self::begin_segment`], then [`Self::collect`] with ascending documents of one window of 4,096 at a time, for every segment in
-/// order; [`Self::finish`] at the end.
+/// Call [`Self::begin_segment`], then [`Self::collect`] with ascending documents of one window of 4,096 at a
+/// time, for every segment in order; [`Self::finish`] at the end.
 #[derive(Debug)]
 pub struct ShardCollector<'s> {
     shard: &'s ShardSnapshot,
@@ -288,7 +295,8 @@ pub struct ShardCollector<'s> {
     needs_scores: bool,
     /// The begun segment's place in the snapshot.
     current: Option<usize>,
-    /// The aggregations that still wait for its documents; the others have answered from what the segment knows.
+    /// The aggregations that still wait for its documents; the others have answered from what the segment
+    /// knows.
     rest: Option<Vec<usize>>,
 }
 
@@ -318,7 +326,8 @@ impl<'s> ShardCollector<'s> {
         self.subs.begin_segment(&self.shard.segments[number])
     }
 
-    /// `docs`: ascending, live, all of one window of 4,096; `scores`: theirs, or none where [`Self::needs_scores`] says so.
+    /// `docs`: ascending, live, all of one window of 4,096; `scores`: theirs, or none where
+    /// [`Self::needs_scores`] says so.
     pub fn collect(&mut self, docs: &[DocId], scores: &[f32]) -> Result<()> {
         if docs.is_empty() {
             return Ok(());
@@ -354,8 +363,9 @@ impl<'s> ShardCollector<'s> {
         self.needs_scores
     }
 
-    /// Offers all documents of the begun segment at once; only for segments without deletes under a query that matches everything. Those
-    /// aggregations that can answer from the segment's statistics do. Answers which are still to be fed with [`Self::collect`].
+    /// Offers all documents of the begun segment at once; only for segments without deletes under a query
+    /// that matches everything. Those aggregations that can answer from the segment's statistics do. Answers
+    /// which are still to be fed with [`Self::collect`].
     pub fn collect_whole_segment(&mut self) -> Result<&[usize]> {
         let rest = self.subs.collect_known()?;
         Ok(self.rest.insert(rest))
@@ -366,8 +376,8 @@ impl<'s> ShardCollector<'s> {
         self.rest = Some(rest.to_vec());
     }
 
-    /// Takes the documents of the begun segment whose value of `path` lies in the range, if all aggregations can; otherwise nothing was
-    /// done.
+    /// Takes the documents of the begun segment whose value of `path` lies in the range, if all aggregations
+    /// can; otherwise nothing was done.
     pub fn count_numbers(&mut self, path: &str, range: RangeInclusive<i64>) -> Result<bool> {
         let Some(number) = self.current else { return Ok(false) };
         let Some(points) = self.shard.segments[number].segment.points(path)? else { return Ok(false) };
@@ -384,8 +394,8 @@ impl<'s> ShardCollector<'s> {
         Ok(true)
     }
 
-    /// Takes the documents of the begun segment whose place of `path` lies in the shape, if all aggregations can, and tells how many they
-    /// are; otherwise nothing was done.
+    /// Takes the documents of the begun segment whose place of `path` lies in the shape, if all aggregations
+    /// can, and tells how many they are; otherwise nothing was done.
     pub(crate) fn count_places(&mut self, path: &str, shape: &geo::Shape) -> Result<Option<u64>> {
         let Some(number) = self.current else { return Ok(None) };
         let Some(points) = self.shard.segments[number].segment.spatial_points(path)? else { return Ok(None) };
@@ -433,8 +443,8 @@ pub struct BoundAggregations {
 }
 
 impl BoundAggregations {
-    /// Resolves fields and queries on `shard`; `search_query` is the one that finds the documents, `hit_reader` reads
-    /// those that are shown.
+    /// Resolves fields and queries on `shard`; `search_query` is the one that finds the documents,
+    /// `hit_reader` reads those that are shown.
     ///
     /// # Errors
     /// Those of the shard: unsupported fields, wrong formats, a full memory pool.

@@ -1,7 +1,9 @@
-//! What an aggregation type says about itself, in four parts: what it [asks for](Request), how it [collects](Collect) a shard, how findings
-//! are [put together](Reduce), and how the answer is [shown](Render).
+//! What an aggregation type says about itself, in four parts: what it [asks for](Request), how it
+//! [collects](Collect) a shard, how findings are [put together](Reduce), and how the answer is
+//! [shown](Render).
 //!
-//! Findings are of the aggregation's own type ([`Reduce::Finding`]); [`Definition`] is the same behind one type for all.
+//! Findings are of the aggregation's own type ([`Reduce::Finding`]); [`Definition`] is the same behind one
+//! type for all.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -95,7 +97,8 @@ pub trait Request: Any + Debug + Send + Sync {
         None
     }
 
-    /// What is wrong on a shard with the paths of its order; the query of the search is the one of all documents without one.
+    /// What is wrong on a shard with the paths of its order; the query of the search is the one of all
+    /// documents without one.
     fn check_order(
         &self,
         own: &Aggregation,
@@ -202,7 +205,8 @@ pub trait Reduce {
 
 /// How the answer is shown: as JSON, and as the numbers that paths lead to.
 pub trait Render: Reduce {
-    /// Writes the body of the answer. Buckets are written by [`Renderer::bucket`], which refuses what there is no memory for.
+    /// Writes the body of the answer. Buckets are written by [`Renderer::bucket`], which refuses what there
+    /// is no memory for.
     fn render(
         &self,
         finding: &Self::Finding,
@@ -241,7 +245,8 @@ pub trait Render: Reduce {
     }
 }
 
-/// Any aggregation that collects documents. Its methods are those of [`Reduce`] and [`Render`] over [`Partial`].
+/// Any aggregation that collects documents. Its methods are those of [`Reduce`] and [`Render`] over
+/// [`Partial`].
 pub trait Definition: Request + Collect {
     fn reduce(&self, own: &Aggregation, parts: Vec<Partial>, reducer: &mut Reducer<'_>) -> Result<Partial>;
     fn render(&self, partial: &Partial, renderer: &Renderer<'_>, out: &mut Map<String, Value>) -> Result<()>;

@@ -1,8 +1,9 @@
 //! What a collector found in a part of a shard, on its way to the one that puts the parts together.
 //!
-//! Parts are searched side by side, each by collectors of its own ([`super::Collector::take_findings`]); one that stands for the whole shard
-//! [absorbs](super::Collector::absorb) them afterwards, and goes on as if it had seen all documents itself. So a shard's answer, what it hands
-//! in and what it leaves out included, does not depend on how the shard was cut.
+//! Parts are searched side by side, each by collectors of its own ([`super::Collector::take_findings`]); one
+//! that stands for the whole shard [absorbs](super::Collector::absorb) them afterwards, and goes on as if it
+//! had seen all documents itself. So a shard's answer, what it hands in and what it leaves out included, does
+//! not depend on how the shard was cut.
 
 use super::answer::partial::Partial;
 use super::bucket::{AutoDateFindings, CombinedFindings};
@@ -24,7 +25,8 @@ pub enum Findings {
     /// The best hits.
     Hits(Vec<TopHitsBest>),
     Sketches(Vec<Option<Box<Sketch>>>),
-    /// As many buckets for each parent as there are ranges, filters and so on: documents of each, and what is below.
+    /// As many buckets for each parent as there are ranges, filters and so on: documents of each, and what is
+    /// below.
     Fixed(Vec<u64>, Vec<Findings>),
     /// Buckets by key.
     Keyed(Box<BucketTable>, Vec<Findings>),
@@ -37,7 +39,8 @@ pub enum Findings {
     Multi(Box<MultiFindings>),
 }
 
-/// Adds counts of `width` buckets for each parent; parent `p` is `bucket_of[p]` in `counts`. Answers what each bucket is there.
+/// Adds counts of `width` buckets for each parent; parent `p` is `bucket_of[p]` in `counts`. Answers what
+/// each bucket is there.
 pub fn absorb_fixed(counts: &mut Vec<u64>, other: &[u64], width: usize, bucket_of: &[u32]) -> Vec<u32> {
     let own = |bucket: usize| bucket_of[bucket / width] as usize * width + bucket % width;
     let buckets: Vec<u32> = (0..other.len()).map(|bucket| own(bucket) as u32).collect();

@@ -1,4 +1,5 @@
-//! Aggregations as part of a search request: how a request with them is read, and how they are got back from it.
+//! Aggregations as part of a search request: how a request with them is read, and how they are got back from
+//! it.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -28,8 +29,8 @@ impl SearchRequest {
     /// Parses the body of a `_search` (`{}` or `null` when there is none) and the URL's parameters over it.
     ///
     /// # Errors
-    /// Those of Elasticsearch: `parsing_exception` for unknown keys, `illegal_argument_exception` for values out of range and for features
-    /// that do not exist here yet, by name.
+    /// Those of Elasticsearch: `parsing_exception` for unknown keys, `illegal_argument_exception` for values
+    /// out of range and for features that do not exist here yet, by name.
     pub fn parse(body: &Value, url: &UrlParameters) -> Result<SearchRequest, RequestError> {
         SearchRequest::read(body, url, Some(|aggs| Ok(Arc::new(Aggregations::parse(aggs)?))))
     }

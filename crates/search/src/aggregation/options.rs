@@ -1,7 +1,7 @@
 //! Options of one aggregation as the user wrote them: "what is configured, and is anything wrong with it?"
 //!
-//! Options are taken one by one; whatever is left at the end is refused. Wording: Elasticsearch's `ObjectParser` and
-//! `ValuesSourceAggregationBuilder`, without the position in the text.
+//! Options are taken one by one; whatever is left at the end is refused. Wording: Elasticsearch's
+//! `ObjectParser` and `ValuesSourceAggregationBuilder`, without the position in the text.
 
 use limber_mapping::RequestError;
 use limber_script::Script;
@@ -164,7 +164,8 @@ impl Options {
         }
     }
 
-    /// An option of an aggregation whose options may name a heuristic: what is no option is no heuristic either.
+    /// An option of an aggregation whose options may name a heuristic: what is no option is no heuristic
+    /// either.
     pub fn no_heuristic(&self, option: &str, heuristics: &[&str]) -> RequestError {
         self.unknown(option, heuristics).caused_by(RequestError::bad_request(
             "named_object_not_found_exception",
@@ -174,7 +175,8 @@ impl Options {
 }
 
 impl Options {
-    /// [`unknown_field`] with the options that may have been meant; `others` are options besides those that were asked for.
+    /// [`unknown_field`] with the options that may have been meant; `others` are options besides those that
+    /// were asked for.
     fn unknown(&self, option: &str, others: &[&str]) -> RequestError {
         let known = self.known.iter().map(String::as_str).chain(others.iter().copied());
         let mut error = unknown_field(self.kind, option);
@@ -284,7 +286,8 @@ impl ValuesOptions {
         Ok(ValuesOptions { field, missing, ..ValuesOptions::default() })
     }
 
-    /// Reads `field` and `missing` of an aggregation over places; `wanted` is what Elasticsearch asks for without a field.
+    /// Reads `field` and `missing` of an aggregation over places; `wanted` is what Elasticsearch asks for
+    /// without a field.
     pub fn parse_places(options: &mut Options, wanted: &'static str) -> Result<ValuesOptions> {
         if wanted != "field" && options.has("script") {
             return Err(RequestError::unsupported(format!("[script] in the aggregation [{}]", options.kind)));

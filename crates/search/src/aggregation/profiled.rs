@@ -1,7 +1,8 @@
-//! What an aggregation and each below it cost (`profile`): "how long did it take to collect and to build its answer?"
+//! What an aggregation and each below it cost (`profile`): "how long did it take to collect and to build its
+//! answer?"
 //!
-//! Source: Elasticsearch's `ProfilingAggregator` and `AggregationProfileBreakdown`. A profiled aggregation looks at every
-//! document: what it may otherwise answer from a segment's statistics it does not.
+//! Source: Elasticsearch's `ProfilingAggregator` and `AggregationProfileBreakdown`. A profiled aggregation
+//! looks at every document: what it may otherwise answer from a segment's statistics it does not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

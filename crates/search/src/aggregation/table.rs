@@ -92,6 +92,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     AGGREGATIONS.iter().map(|(name, _)| *name)
 }
 
-/// Aggregations that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a typing error.
+/// Aggregations that Elasticsearch has and this server does not: refused by name, so that nobody thinks of a
+/// typing error.
 pub(super) const KNOWN_ELSEWHERE: &[&str] =
     &["bucket_correlation", "bucket_count_ks_test", "inference", "ip_prefix", "time_series"];

@@ -1,5 +1,5 @@
-//! What is refused when aggregations are parsed. Answers are tested against Elasticsearch's in `tests/aggregations.rs` and against a model in
-//! `tests/aggregation_model.rs`.
+//! What is refused when aggregations are parsed. Answers are tested against Elasticsearch's in
+//! `tests/aggregations.rs` and against a model in `tests/aggregation_model.rs`.
 
 use serde_json::{Value, json};
 

@@ -67,7 +67,8 @@ impl Aggregation {
         }
     }
 
-    /// What it asks for, if it is an aggregation of this type: for pipelines that go on with another's findings.
+    /// What it asks for, if it is an aggregation of this type: for pipelines that go on with another's
+    /// findings.
     pub fn request<T: Definition>(&self) -> Option<&T> {
         let definition: &dyn Any = self.definition()?;
         definition.downcast_ref()
@@ -86,7 +87,8 @@ pub struct Aggregations {
 }
 
 impl Aggregations {
-    /// Parses the body of `aggs`. Errors are `parsing_exception`s and `x_content_parse_exception`s, worded as Elasticsearch words them.
+    /// Parses the body of `aggs`. Errors are `parsing_exception`s and `x_content_parse_exception`s, worded as
+    /// Elasticsearch words them.
     pub fn parse(body: &Value) -> Result<Aggregations, RequestError> {
         json::check_depth(body)?;
         let Value::Object(body) = body else {

@@ -1,4 +1,5 @@
-//! Ranges by their ends: the terms of a range field that a query wants, found without a look at those that begin or end elsewhere.
+//! Ranges by their ends: the terms of a range field that a query wants, found without a look at those that
+//! begin or end elsewhere.
 
 use limber_mapping::{Ends, RangesWanted};
 use limber_text::automaton::{TermAutomaton, Verdict};

@@ -1,4 +1,5 @@
-//! Automata on dictionaries: "which terms of this segment does the automaton accept?" without looking at all of them.
+//! Automata on dictionaries: "which terms of this segment does the automaton accept?" without looking at all
+//! of them.
 //!
 //! Source: Lucene's `AutomatonTermsEnum`.
 

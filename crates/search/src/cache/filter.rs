@@ -15,11 +15,13 @@ pub(crate) enum FilterSet {
     Bits(Box<[u64]>, u32),
 }
 
-/// A set of fewer documents than one in so many is kept as a list. Source: Lucene's `LRUQueryCache#cacheImpl`.
+/// A set of fewer documents than one in so many is kept as a list. Source: Lucene's
+/// `LRUQueryCache#cacheImpl`.
 const SPARSE_SHARE: u64 = 100;
 
 impl FilterSet {
-    /// The set of a segment's documents whose bits are set. `words`: bit `doc % 64` of word `doc / 64`, `[doc_count / 64 rounded up]`.
+    /// The set of a segment's documents whose bits are set. `words`: bit `doc % 64` of word `doc / 64`,
+    /// `[doc_count / 64 rounded up]`.
     pub fn new(words: Vec<u64>, doc_count: u32) -> FilterSet {
         let count: u32 = words.iter().map(|word| word.count_ones()).sum();
         if u64::from(count) * SPARSE_SHARE >= u64::from(doc_count) {
@@ -46,7 +48,8 @@ impl FilterSet {
 
 /// Segments of fewer documents are not worth it, nor those that hold less than this share of the shard's.
 ///
-/// Source: Elasticsearch's `IndicesQueryCache` over `LRUQueryCache.MinSegmentSizePredicate(10000)`, with Lucene's share.
+/// Source: Elasticsearch's `IndicesQueryCache` over `LRUQueryCache.MinSegmentSizePredicate(10000)`, with
+/// Lucene's share.
 const SEGMENT_DOCS_MIN: u32 = 10_000;
 const SEGMENT_PERCENT_MIN: u64 = 3;
 /// A filter that costs so many times what the rarest part of its conjunction does is left to skip.
@@ -102,7 +105,8 @@ impl FilterUse {
         found
     }
 
-    /// Whether a set that is not there is to be made, when the rarest other part of the conjunction has `lead_cost` documents.
+    /// Whether a set that is not there is to be made, when the rarest other part of the conjunction has
+    /// `lead_cost` documents.
     pub fn should_keep(&self, segment: &Segment, cost: u64, lead_cost: u64) -> bool {
         self.is_frequent && self.is_worth(segment) && !segment.is_damaged() && cost / SKIP_FACTOR <= lead_cost
     }

@@ -1,6 +1,7 @@
 //! The name of a filter's set of documents.
 
-/// Writes the bytes by which a filter's documents are kept: equal for equal filters of a shard, different for different ones.
+/// Writes the bytes by which a filter's documents are kept: equal for equal filters of a shard, different for
+/// different ones.
 #[derive(Debug, Default)]
 pub(crate) struct KeyWriter(Vec<u8>);
 

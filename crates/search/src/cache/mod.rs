@@ -1,8 +1,8 @@
-//! What shards found before, kept within byte budgets: whole answers of a shard ([`RequestCache`]), and the documents of filters in a
-//! segment ([`QueryCache`]).
+//! What shards found before, kept within byte budgets: whole answers of a shard ([`RequestCache`]), and the
+//! documents of filters in a segment ([`QueryCache`]).
 //!
-//! **Invariant**: neither changes an answer. What is kept belongs to an immutable snapshot or segment and is found again only under
-//! everything it depends on.
+//! **Invariant**: neither changes an answer. What is kept belongs to an immutable snapshot or segment and is
+//! found again only under everything it depends on.
 
 mod counters;
 mod filter;

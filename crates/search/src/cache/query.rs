@@ -1,7 +1,7 @@
 //! Documents of filters by segment: "which documents of this segment did that filter match?"
 //!
-//! Source: Lucene's `LRUQueryCache` and `UsageTrackingQueryCachingPolicy`: what is asked for often is kept, for segments that are large
-//! on their own and beside the others.
+//! Source: Lucene's `LRUQueryCache` and `UsageTrackingQueryCachingPolicy`: what is asked for often is kept,
+//! for segments that are large on their own and beside the others.
 
 use std::sync::Arc;
 
@@ -39,7 +39,8 @@ pub struct QueryCache {
 /// Of an entry beside its set and its key's text.
 const ENTRY_BYTES: u64 = (size_of::<Key>() + size_of::<Entry>() + size_of::<FilterSet>() + 64) as u64;
 
-/// Most sets that are kept, however small. Source: `indices.queries.cache.count`, default 10,000 filters, each for several segments.
+/// Most sets that are kept, however small. Source: `indices.queries.cache.count`, default 10,000 filters,
+/// each for several segments.
 const ENTRIES_MAX: usize = 100_000;
 
 impl QueryCache {

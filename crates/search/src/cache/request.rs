@@ -21,8 +21,8 @@ pub(crate) type KeptAnswer = Arc<dyn Any + Send + Sync>;
 pub(crate) struct RequestKey {
     pub shard_uid: u64,
     pub version: u64,
-    /// Addresses of the mapping and of the index's settings. A key is put with weak references to both ([`RequestCache::put`]), which keep
-    /// the addresses from being used again.
+    /// Addresses of the mapping and of the index's settings. A key is put with weak references to both
+    /// ([`RequestCache::put`]), which keep the addresses from being used again.
     pub mapping: usize,
     pub settings: usize,
     pub max_buckets: u32,
@@ -78,7 +78,8 @@ impl RequestCache {
         self.entries.lock().get(key).map(|entry| entry.answer.clone())
     }
 
-    /// Keeps an answer that takes `answer_bytes`, where there is room for it. `addresses`: of the mapping and the settings that the key names.
+    /// Keeps an answer that takes `answer_bytes`, where there is room for it. `addresses`: of the mapping and
+    /// the settings that the key names.
     pub(crate) fn put(
         &self,
         key: RequestKey,

@@ -1,4 +1,5 @@
-//! The best hits of all shards, which are searched one after the other: what one of them found spares the next ones work.
+//! The best hits of all shards, which are searched one after the other: what one of them found spares the
+//! next ones work.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -8,13 +9,15 @@ use super::key::compare_keys;
 use super::sort::{BoundSort, KeyKind};
 use crate::sort_key::SortKey;
 
-/// The hits wanted of all shards together, best first; ties by shard, then by document. Where hits are collapsed, one of each group.
+/// The hits wanted of all shards together, best first; ties by shard, then by document. Where hits are
+/// collapsed, one of each group.
 pub(crate) struct Best {
     count_max: usize,
     hits: Vec<(usize, Hit)>,
 }
 
-/// The worst of as many hits as are wanted: a shard that is searched later need not find any that come after it.
+/// The worst of as many hits as are wanted: a shard that is searched later need not find any that come after
+/// it.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar {
     pub score: f32,

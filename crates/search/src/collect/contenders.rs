@@ -6,8 +6,8 @@ use limber_store::{Charge, Ledger};
 use crate::error::Result;
 use crate::matcher::{Bits, SegmentBits};
 
-/// Looked for from time to time: the longer a segment is searched, the less the worst wanted hit rises, so that each pause is twice as long
-/// as the one before.
+/// Looked for from time to time: the longer a segment is searched, the less the worst wanted hit rises, so
+/// that each pause is twice as long as the one before.
 #[derive(Default)]
 pub(crate) struct Contenders {
     /// `None`: any document, as far as is known.
@@ -18,7 +18,8 @@ pub(crate) struct Contenders {
 }
 
 impl Contenders {
-    /// Asked once a window. `find` gives the documents that are left; `None`: it cannot tell, what is known stays.
+    /// Asked once a window. `find` gives the documents that are left; `None`: it cannot tell, what is known
+    /// stays.
     pub fn refresh(
         &mut self,
         segment: &Segment,

@@ -26,7 +26,8 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    /// The origins of a sort, and its field if it is mapped. `is_nearest_first`: ascending by the nearest place of each document.
+    /// The origins of a sort, and its field if it is mapped. `is_nearest_first`: ascending by the nearest
+    /// place of each document.
     pub fn bind(
         sort: &GeoSort,
         is_nearest_first: bool,
@@ -124,7 +125,8 @@ impl<'a> DistanceReader<'a> {
         self.descending
     }
 
-    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending. `None`: each document is its own.
+    /// One key for each of `count` owners: `docs[i]` belongs to `owners[i]`, both ascending. `None`: each
+    /// document is its own.
     pub fn read(
         &mut self,
         docs: &[DocId],

@@ -38,7 +38,8 @@ pub(crate) struct BoundCollapse(Arc<Field>);
 
 impl BoundCollapse {
     /// # Errors
-    /// `illegal_argument_exception`: no field, none that has one value a document, or a page that starts behind other keys than the field's.
+    /// `illegal_argument_exception`: no field, none that has one value a document, or a page that starts
+    /// behind other keys than the field's.
     pub fn bind(
         collapse: &Collapse,
         request: &SearchRequest,

@@ -1,12 +1,13 @@
-//! "Do the hits of a segment come in the order of the sort by themselves?", because the index keeps its documents in that order.
+//! "Do the hits of a segment come in the order of the sort by themselves?", because the index keeps its
+//! documents in that order.
 
 use limber_segment::SortField;
 
 use super::sort::{BoundSort, KeyKind, MissingTerms, Transform};
 use crate::mode::Mode;
 
-/// Whether documents that ascend in a segment never come before those ahead of them by `sorts`: they are the first fields of the index's
-/// sort, perhaps with the order of documents behind them.
+/// Whether documents that ascend in a segment never come before those ahead of them by `sorts`: they are the
+/// first fields of the index's sort, perhaps with the order of documents behind them.
 pub(crate) fn follows_index_sort(sorts: &[BoundSort], index_sort: &[SortField]) -> bool {
     let (sorts, index_sort) = match sorts {
         [fields @ .., last] if last.kind == KeyKind::Doc && !last.descending => (fields, index_sort),

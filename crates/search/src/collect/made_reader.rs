@@ -9,7 +9,8 @@ use crate::matcher::WINDOW;
 use crate::mode::Mode;
 use crate::script::{BoundScript, RuntimeField, RuntimeTerms};
 
-/// Terms that no dictionary holds, and which therefore have no number that sorts like them: they are kept as they are.
+/// Terms that no dictionary holds, and which therefore have no number that sorts like them: they are kept as
+/// they are.
 pub(crate) struct MadeReader<'a> {
     pub(super) runtime: Option<Arc<RuntimeField>>,
     /// Of a sort by text.

@@ -1,5 +1,5 @@
-//! Sort keys of one segment, each as an `i64` that sorts ascending: numbers and documents as they are (or inverted), terms by their
-//! ordinals.
+//! Sort keys of one segment, each as an `i64` that sorts ascending: numbers and documents as they are (or
+//! inverted), terms by their ordinals.
 
 use std::ops::RangeInclusive;
 
@@ -124,7 +124,8 @@ impl<'a> KeyReader<'a> {
         Ok(())
     }
 
-    /// One key for each of `count` owners, from the values of all its documents: `docs[i]` belongs to `owners[i]`, both ascending.
+    /// One key for each of `count` owners, from the values of all its documents: `docs[i]` belongs to
+    /// `owners[i]`, both ascending.
     pub fn read_together(
         &mut self,
         docs: &[DocId],
@@ -212,7 +213,8 @@ impl<'a> KeyReader<'a> {
         }
     }
 
-    /// The stored numbers whose keys lie in this range, where keys are stored numbers of which every document has one.
+    /// The stored numbers whose keys lie in this range, where keys are stored numbers of which every document
+    /// has one.
     pub fn numbers_of(&self, keys: RangeInclusive<i64>) -> Option<RangeInclusive<i64>> {
         let KeyReader::Number(reader) = self else { return None };
         let column = reader.column.as_ref()?.column()?;

@@ -296,8 +296,8 @@ impl BoundSort {
         Ok(bound)
     }
 
-    /// The number that comes before or after all others. `is_narrow`: of a field of at most 32 bits, whose missing value is shown as the
-    /// 32-bit extreme.
+    /// The number that comes before or after all others. `is_narrow`: of a field of at most 32 bits, whose
+    /// missing value is shown as the 32-bit extreme.
     fn extreme(&self, first: bool, is_narrow: bool) -> i64 {
         let (least, greatest) = match self.kind {
             KeyKind::Double | KeyKind::Float => {
@@ -462,7 +462,8 @@ impl BoundSort {
     }
 }
 
-/// Refuses fields of nested documents, unless the shard's are those or the documents around have the values as well.
+/// Refuses fields of nested documents, unless the shard's are those or the documents around have the values
+/// as well.
 ///
 /// Source: `FieldSortBuilder#validateMissingNestedPath`.
 fn check_context(field: &Field, shard: &ShardSnapshot) -> Result<()> {

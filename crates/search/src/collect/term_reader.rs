@@ -12,7 +12,8 @@ use crate::error::Result;
 use crate::matcher::WINDOW;
 use crate::mode::Mode;
 
-/// Terms by their ordinals: `2 * ordinal + 1`, with room between them for terms that the segment does not have.
+/// Terms by their ordinals: `2 * ordinal + 1`, with room between them for terms that the segment does not
+/// have.
 pub(crate) struct TermReader<'a> {
     pub(super) column: Option<OrdinalColumn<'a>>,
     pub(super) dictionary: Option<&'a TermDictionary>,

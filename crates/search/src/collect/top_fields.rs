@@ -1,7 +1,7 @@
 //! The first `k` hits by sort keys.
 //!
-//! Within a segment every key is one `i64` that sorts ascending (terms by ordinal), so that comparing costs no look-up; the few
-//! that survive a segment get keys that compare everywhere.
+//! Within a segment every key is one `i64` that sorts ascending (terms by ordinal), so that comparing costs
+//! no look-up; the few that survive a segment get keys that compare everywhere.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -151,8 +151,8 @@ impl TopFields {
     }
 }
 
-/// The best key, as one that sorts ascending, that any document of these segments can have by this sort; `None` where that takes looking at
-/// the documents. Keys of one field compare among segments and shards.
+/// The best key, as one that sorts ascending, that any document of these segments can have by this sort;
+/// `None` where that takes looking at the documents. Keys of one field compare among segments and shards.
 pub(crate) fn best_first_key(sort: &BoundSort, segments: &[SegmentView]) -> Result<Option<i64>> {
     let (Some(field), KeyKind::Long | KeyKind::Unsigned | KeyKind::Double | KeyKind::Float, None, None, None) =
         (&sort.field, sort.kind, &sort.origins, &sort.nested, &sort.runtime)
@@ -295,8 +295,9 @@ impl<'a> SegmentTop<'a> {
 }
 
 impl SegmentTop<'_> {
-    /// Splits the segment's windows into those with the best first keys and the others, each ascending; `None` where that would not
-    /// help. Visiting the best first (a log's newest, say) lets nearly all others be skipped.
+    /// Splits the segment's windows into those with the best first keys and the others, each ascending;
+    /// `None` where that would not help. Visiting the best first (a log's newest, say) lets nearly all others
+    /// be skipped.
     pub fn best_windows_first(&self, doc_count: u32) -> Result<Option<[Vec<u32>; 2]>> {
         let window_count = doc_count.div_ceil(WINDOW);
         // Made keys take documents in their order, and those of a sorted index are in the best one.
@@ -393,7 +394,8 @@ impl SegmentTop<'_> {
         Ordering::Equal
     }
 
-    /// The first key that the worst wanted hit has, and whether a document from `start` on with the same first key can still be wanted.
+    /// The first key that the worst wanted hit has, and whether a document from `start` on with the same
+    /// first key can still be wanted.
     fn bound(&self, start: DocId) -> Option<(i64, bool)> {
         if self.count_max == 0 {
             return Some((i64::MIN, false));
@@ -423,7 +425,8 @@ impl SegmentTop<'_> {
         }
     }
 
-    /// Has [`SegmentTop::can_skip`] and [`SegmentTop::mask`] leave out what the index of values tells cannot be wanted any more.
+    /// Has [`SegmentTop::can_skip`] and [`SegmentTop::mask`] leave out what the index of values tells cannot
+    /// be wanted any more.
     pub fn narrow(&mut self, segment: &Segment, ledger: &Ledger) -> Result<()> {
         let mut contenders = std::mem::take(&mut self.contenders);
         contenders.refresh(segment, ledger, || self.contenders(segment))?;

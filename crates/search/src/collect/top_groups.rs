@@ -18,8 +18,8 @@ use super::{Hit, Tie};
 use crate::error::Result;
 use crate::sort_key::SortKey;
 
-/// The best groups so far. Segments come in order, and the documents of each ascend, so that the first of two equal documents is the better
-/// one.
+/// The best groups so far. Segments come in order, and the documents of each ascend, so that the first of two
+/// equal documents is the better one.
 pub(crate) struct TopGroups<'a> {
     sorts: Arc<[BoundSort]>,
     collapse: BoundCollapse,
@@ -48,8 +48,8 @@ impl<'a> TopGroups<'a> {
         nested.map(|nested| nested.filter_bytes(segment)).sum()
     }
 
-    /// Begins a segment, to which the next documents belong. `number` is its place among the shard's segments,
-    /// `base` that of its first document among the shard's documents.
+    /// Begins a segment, to which the next documents belong. `number` is its place among the shard's
+    /// segments, `base` that of its first document among the shard's documents.
     pub fn begin_segment(&mut self, segment: &'a Segment, number: u32, base: u64) -> Result<()> {
         let worst = self.hits.last().filter(|_| self.hits.len() >= self.count_max);
         let bounds = [self.after.as_deref(), worst.map(|worst| &*worst.keys)];
@@ -218,7 +218,8 @@ impl<K: Ord + Clone> Groups<K> {
             && self.worst_before.iter().chain(worst).all(|worst| compare(worst) == Ordering::Less)
     }
 
-    /// Whether no better document of the group was offered. Most documents end here: their keys are not even put together.
+    /// Whether no better document of the group was offered. Most documents end here: their keys are not even
+    /// put together.
     #[inline]
     fn is_best_of(&self, group: LocalGroup, compare: impl Fn(&K) -> Ordering) -> bool {
         self.by_group.get(&group).is_none_or(|(held, _)| compare(held) == Ordering::Less)

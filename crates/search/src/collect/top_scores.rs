@@ -5,8 +5,8 @@ use limber_segment::DocId;
 use super::{Bar, Hit};
 use crate::matcher::Keeper;
 
-/// A hit as one number, the better one greater: the bits of its score above the complement of the document's number within the shard.
-/// Scores are never negative, so that their bits sort like them.
+/// A hit as one number, the better one greater: the bits of its score above the complement of the document's
+/// number within the shard. Scores are never negative, so that their bits sort like them.
 type Entry = u128;
 
 fn entry(score: f32, shard_doc: u64) -> Entry {
@@ -36,8 +36,8 @@ impl Keeper for SegmentScores<'_> {
     }
 }
 
-/// As many hits as this, or fewer, are cut to what is wanted after each batch of documents, so that the threshold rises at once. More of them
-/// are cut when twice as many have come in.
+/// As many hits as this, or fewer, are cut to what is wanted after each batch of documents, so that the
+/// threshold rises at once. More of them are cut when twice as many have come in.
 const CUT_AT_ONCE: usize = 64;
 
 pub(crate) struct TopScores {
@@ -109,7 +109,8 @@ impl TopScores {
         entries.sort_unstable_by(|left, right| right.cmp(left));
         let hit = |entry: Entry| {
             let shard_doc = !(entry as u64);
-            // The last segment that begins at the document or before it; empty ones begin where the next one does.
+            // The last segment that begins at the document or before it; empty ones begin where the next one
+            // does.
             let segment = bases.partition_point(|base| *base <= shard_doc) - 1;
             Hit {
                 segment: segment as u32,

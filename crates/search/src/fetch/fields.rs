@@ -1,4 +1,5 @@
-//! `docvalue_fields` (values from the columns) and `fields` (values from the source, as the mapping reads them).
+//! `docvalue_fields` (values from the columns) and `fields` (values from the source, as the mapping reads
+//! them).
 
 use std::sync::Arc;
 
@@ -76,7 +77,8 @@ fn add_columns(
     Ok(())
 }
 
-/// `fields`: values of the source under the names that are asked for, and those that are made of other fields.
+/// `fields`: values of the source under the names that are asked for, and those that are made of other
+/// fields.
 fn fields_of(
     shard: &ShardSnapshot,
     segment: &Segment,
@@ -138,8 +140,9 @@ impl Wanted<'_> {
     }
 }
 
-/// Values of an object's own fields by their full paths, and those of the nested objects in it as a list by their path from here. `scope`: the
-/// nested object that it is. `unmapped`: names and patterns of what no mapping need know.
+/// Values of an object's own fields by their full paths, and those of the nested objects in it as a list by
+/// their path from here. `scope`: the nested object that it is. `unmapped`: names and patterns of what no
+/// mapping need know.
 fn object_values(
     mapping: &Mapping,
     source: &Value,
@@ -178,9 +181,8 @@ fn object_values(
     Ok(found)
 }
 
-/// Values of the stored fields (`store: true`) that `names` and patterns select, read from the source. Names of no field are
-/// passed over.
-/// Errors on the name of an object.
+/// Values of the stored fields (`store: true`) that `names` and patterns select, read from the source. Names
+/// of no field are passed over. Errors on the name of an object.
 pub fn stored(mapping: &Mapping, source: &Value, names: &[String]) -> Result<Map<String, Value>> {
     let mut found = Map::new();
     let mut show = |field: &Field| -> Result<()> {

@@ -176,7 +176,8 @@ impl<'r> BoundHighlight<'r> {
     /// The UTF-16 unit of the values behind which no token is looked at; `None`: there is none.
     ///
     /// # Errors
-    /// The values are longer than the index allows, and the request does not say that less of them is looked at.
+    /// The values are longer than the index allows, and the request does not say that less of them is looked
+    /// at.
     fn start_max(
         &self,
         document: &Document<'_>,

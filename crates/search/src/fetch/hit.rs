@@ -175,7 +175,8 @@ impl<'a> Fetcher<'a> {
             || self.stored_names().iter().any(|name| !name.starts_with('_'))
     }
 
-    /// Reads id, routing and `_source`. The hit's own part of the source is returned where values are taken from it.
+    /// Reads id, routing and `_source`. The hit's own part of the source is returned where values are taken
+    /// from it.
     fn read_document(&mut self, around: &Around<'_>, fetched: &mut SearchHit) -> Result<Option<Value>> {
         let needs_values = self.needs_values();
         let mut parsed = None;
@@ -281,7 +282,8 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// Puts the hit's part of `source` into the hit, filtered. It is returned where it was parsed for that, or because values are needed.
+/// Puts the hit's part of `source` into the hit, filtered. It is returned where it was parsed for that, or
+/// because values are needed.
 fn show_source(
     shard: &ShardSnapshot,
     plan: &Plan,

@@ -1,5 +1,5 @@
-//! `fields` of which no document has values of its own: runtime fields, and those that a script makes when documents are written (it runs once
-//! more, over what the segment holds).
+//! `fields` of which no document has values of its own: runtime fields, and those that a script makes when
+//! documents are written (it runs once more, over what the segment holds).
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Hits that are nested documents: "inside of which document, which of its objects, and what does that look like?"
+//! Hits that are nested documents: "inside of which document, which of its objects, and what does that look
+//! like?"
 //!
 //! Source: Elasticsearch's `SearchHit.NestedIdentity`, `FetchPhase`, `FieldFetcher`.
 
@@ -79,8 +80,9 @@ pub(super) fn paths_to(mapping: &Mapping, path: &str) -> Vec<String> {
 
 static EMPTY: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(Map::new()));
 
-/// The objects at a dotted path, in the order in which they became documents: through lists, and through members whose names hold dots.
-/// A name that leads into the object stands for an object of its own, of which no more is shown.
+/// The objects at a dotted path, in the order in which they became documents: through lists, and through
+/// members whose names hold dots. A name that leads into the object stands for an object of its own, of which
+/// no more is shown.
 pub(super) fn objects_at<'v>(value: &'v Value, path: &str, out: &mut Vec<&'v Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| objects_at(item, path, out)),

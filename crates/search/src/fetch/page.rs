@@ -28,7 +28,8 @@ pub(crate) struct Fetched {
     pub hits: Vec<SearchHit>,
     /// For as long as they are held.
     pub charge: Charge,
-    /// The time was over before all hits were read: the others are left out, as Elasticsearch leaves them out.
+    /// The time was over before all hits were read: the others are left out, as Elasticsearch leaves them
+    /// out.
     pub timed_out: bool,
     /// What that cost, by the shard's number, where the search is profiled.
     pub profiles: Vec<(usize, FetchTimes)>,
@@ -46,7 +47,8 @@ pub(crate) struct Winners<'w> {
     pub allows_partial: bool,
 }
 
-/// Refuses what Elasticsearch refuses before it looks for hits, on every shard: it binds these parts of a request with the query.
+/// Refuses what Elasticsearch refuses before it looks for hits, on every shard: it binds these parts of a
+/// request with the query.
 ///
 /// # Errors
 /// Those of scripts in `script_fields`, and of queries that are highlighted by.

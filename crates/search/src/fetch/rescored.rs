@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::rescore::BoundRescore;
 use crate::score::Explanation;
 
-/// `explanation` after all rescores. A hit is explained as if it were in every window. Source: Elasticsearch's `QueryRescorer#explain`.
+/// `explanation` after all rescores. A hit is explained as if it were in every window. Source:
+/// Elasticsearch's `QueryRescorer#explain`.
 pub(super) fn explain(
     explanation: Explanation,
     rescores: &[BoundRescore],

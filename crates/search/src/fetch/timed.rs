@@ -1,7 +1,7 @@
 //! What the fetch phase of a shard cost (`profile`): "how long did each part of the hits take?"
 //!
-//! Source: Elasticsearch's `FetchProfiler`. Documents are read with their sources here, so that loading stored fields is
-//! loading the source, too.
+//! Source: Elasticsearch's `FetchProfiler`. Documents are read with their sources here, so that loading
+//! stored fields is loading the source, too.
 
 use std::time::Instant;
 

@@ -1,14 +1,16 @@
 //! `include_unmapped` of `fields`: "which values of the source does no mapping know?"
 //!
-//! Source: Elasticsearch's `FieldFetcher#collectUnmapped`. Values come as the source has them, those of several objects together. By a
-//! pattern the values of lists in lists come before those around, and nulls of lists are kept; by a plain name neither.
+//! Source: Elasticsearch's `FieldFetcher#collectUnmapped`. Values come as the source has them, those of
+//! several objects together. By a pattern the values of lists in lists come before those around, and nulls of
+//! lists are kept; by a plain name neither.
 
 use limber_mapping::Mapping;
 use limber_text::wildcard;
 use serde_json::{Map, Value, json};
 
-/// Adds to `found`, by path from `scope` on, the values of `source` that a pattern or name fits and that are of no field. `scope`: the
-/// path of the nested object that `source` is, of whose nested objects nothing is taken.
+/// Adds to `found`, by path from `scope` on, the values of `source` that a pattern or name fits and that are
+/// of no field. `scope`: the path of the nested object that `source` is, of whose nested objects nothing is
+/// taken.
 pub(super) fn collect(
     mapping: &Mapping,
     source: &Value,

@@ -1,7 +1,8 @@
-//! Cells of the three grids: "which cell is this place in, how is the cell called, and which places are in it?"
+//! Cells of the three grids: "which cell is this place in, how is the cell called, and which places are in
+//! it?"
 //!
-//! A geohash is a cell of the Z order; a geotile is a tile of the web's maps (`zoom/x/y`, Mercator); a geohex is a cell of H3.
-//! Sources: Elasticsearch's `Geohash`, `GeoTileUtils`, H3's documentation.
+//! A geohash is a cell of the Z order; a geotile is a tile of the web's maps (`zoom/x/y`, Mercator); a geohex
+//! is a cell of H3. Sources: Elasticsearch's `Geohash`, `GeoTileUtils`, H3's documentation.
 
 use h3o::{CellIndex, LatLng, Resolution};
 use limber_codec::z_order;
@@ -28,8 +29,8 @@ pub enum Grid {
 }
 
 impl Grid {
-    /// The number of the cell that a stored place is in. Cells of as many documents are shown by descending number, read as signed:
-    /// a geohash's is its bits above its length.
+    /// The number of the cell that a stored place is in. Cells of as many documents are shown by descending
+    /// number, read as signed: a geohash's is its bits above its length.
     #[inline]
     pub fn cell_of(self, stored: i64) -> u64 {
         match self {
@@ -76,7 +77,8 @@ impl Grid {
     }
 }
 
-/// Rows of tiles of one zoom by latitude. Latitudes fall into 2^18 bands; one that lies in a single row has that row looked up.
+/// Rows of tiles of one zoom by latitude. Latitudes fall into 2^18 bands; one that lies in a single row has
+/// that row looked up.
 #[derive(Debug, Default)]
 pub struct TileRows {
     /// By band: 0 unknown, [`TileRows::SPLIT`], or the row + 1. Empty until the first latitude is asked for.
@@ -284,7 +286,8 @@ pub(crate) fn cell_touches(grid: Grid, cell: u64, bounds: &Rectangle) -> bool {
     [-360.0, 0.0, 360.0].iter().any(|turn| bounds.west < x.1 + turn && east > x.0 + turn)
 }
 
-/// Characters of the geohashes whose cells are about as large as this (`GeoUtils#geoHashLevelsForPrecision`: a cell's diagonal).
+/// Characters of the geohashes whose cells are about as large as this (`GeoUtils#geoHashLevelsForPrecision`:
+/// a cell's diagonal).
 pub(crate) fn geohash_chars_of(meters: f64) -> u32 {
     const EQUATOR_METERS: f64 = 2.0 * std::f64::consts::PI * 6_378_137.0;
     const MERIDIAN_METERS: f64 = std::f64::consts::PI * 6_356_752.314_245;

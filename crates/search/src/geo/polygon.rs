@@ -1,15 +1,17 @@
-//! Polygons in degrees, their edges by latitude: "is this place inside, and does an edge go through that rectangle?"
+//! Polygons in degrees, their edges by latitude: "is this place inside, and does an edge go through that
+//! rectangle?"
 
 use limber_mapping::geo::Position;
 
 /// Most bands that edges are sorted into.
 const BANDS_MAX: usize = 4096;
 
-/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in thousands of them.
+/// Most bands that an edge goes through on average: tall ones have fewer bands instead of being listed in
+/// thousands of them.
 const BANDS_AN_EDGE_MAX: f64 = 16.0;
 
-/// Rings of one polygon: what is inside of an odd number of them is inside. The edges of the outer ring belong to it, those of holes to
-/// the holes (Lucene's `Polygon2D#contains`).
+/// Rings of one polygon: what is inside of an odd number of them is inside. The edges of the outer ring
+/// belong to it, those of holes to the holes (Lucene's `Polygon2D#contains`).
 #[derive(Debug)]
 pub(crate) struct Polygon {
     /// Those of the outer ring first.
@@ -32,7 +34,8 @@ pub(crate) enum Side {
 }
 
 impl Polygon {
-    /// `rings`: each ends where it starts; the first is the outer one. `shift`: degrees that all longitudes are moved by.
+    /// `rings`: each ends where it starts; the first is the outer one. `shift`: degrees that all longitudes
+    /// are moved by.
     pub fn new(rings: &[Vec<Position>], shift: f64) -> Polygon {
         let moved = |position: &Position| (position.0 + shift, position.1);
         let edges: Vec<(Position, Position)> = rings

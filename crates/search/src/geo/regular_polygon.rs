@@ -26,8 +26,8 @@ pub fn read_any_shape(value: &Value) -> Result<GivenShape, RequestError> {
     )
 }
 
-/// The corners of a circle on the earth, the first one also as the last: each within ten centimeters of the circle, at even angles of
-/// degrees, not of directions. They may lie beyond the date line.
+/// The corners of a circle on the earth, the first one also as the last: each within ten centimeters of the
+/// circle, at even angles of degrees, not of directions. They may lie beyond the date line.
 ///
 /// # Errors
 /// Circles around a pole, and those whose corners are not on the map.

@@ -41,8 +41,8 @@ impl Shape {
         Shape::Any(Vec::new())
     }
 
-    /// The places of a rectangle in degrees, ends included and brought onto the grid of stored coordinates first, as
-    /// Elasticsearch does.
+    /// The places of a rectangle in degrees, ends included and brought onto the grid of stored coordinates
+    /// first, as Elasticsearch does.
     pub fn rectangle(rectangle: &Rectangle) -> Shape {
         let Rectangle { west, east, south, north } = *rectangle;
         let y = (encode_latitude(south), encode_latitude(north));
@@ -55,8 +55,8 @@ impl Shape {
         }
     }
 
-    /// The shape of a `geo_shape` query; coordinates are brought onto the grid of stored ones first. `is_clockwise`: how outer
-    /// rings run, which tells on which side of a wide one its inside is.
+    /// The shape of a `geo_shape` query; coordinates are brought onto the grid of stored ones first.
+    /// `is_clockwise`: how outer rings run, which tells on which side of a wide one its inside is.
     pub fn of(geometry: &Geometry, is_clockwise: bool) -> Shape {
         let any = |parts: Vec<Shape>| Shape::Any(parts);
         match geometry {
@@ -204,8 +204,8 @@ fn line_of(line: &[Position]) -> Shape {
     Shape::Any(copies.collect())
 }
 
-/// A polygon, and its copies a turn away where it reaches beyond the map. A ring wider than half a turn that runs against the
-/// wanted direction goes over the date line (`GeoPolygonDecomposer`).
+/// A polygon, and its copies a turn away where it reaches beyond the map. A ring wider than half a turn that
+/// runs against the wanted direction goes over the date line (`GeoPolygonDecomposer`).
 fn polygon_of(rings: &[Vec<Position>], is_clockwise: bool) -> Shape {
     let Some(outer) = rings.first() else { return Shape::nothing() };
     let longitudes = || outer.iter().map(|position| position.0);
@@ -263,7 +263,8 @@ const LINE_HALVES_MAX: u32 = 28;
 /// Meters of a degree, no less.
 const DEGREE_METERS_MAX: f64 = 111_200.0;
 
-/// Meters that bounds are wider than the circle, for what its distances are rounded (Lucene's `GeoUtils` adds as much).
+/// Meters that bounds are wider than the circle, for what its distances are rounded (Lucene's `GeoUtils` adds
+/// as much).
 const SLACK_METERS: f64 = 0.5;
 
 impl Circle {
@@ -296,8 +297,9 @@ impl Circle {
         self.contains(GeoPoint { latitude, longitude })
     }
 
-    /// Whether it reaches a line that is straight on the map, its ends aside. Lucene's `Circle2D` asks for the line's place that is nearest to
-    /// the center on the map alone, which is another one than on the earth.
+    /// Whether it reaches a line that is straight on the map, its ends aside. Lucene's `Circle2D` asks for
+    /// the line's place that is nearest to the center on the map alone, which is another one than on the
+    /// earth.
     pub fn meets_line(&self, a: Position, b: Position) -> bool {
         self.meets_half(a, b, LINE_HALVES_MAX)
     }
@@ -372,7 +374,8 @@ pub(crate) struct Ring {
     outer: Circle,
 }
 
-/// Circles that tell of whole cells are this much smaller than the ring's edges, so that rounding cannot put a place on the other side.
+/// Circles that tell of whole cells are this much smaller than the ring's edges, so that rounding cannot put
+/// a place on the other side.
 const EDGE_SHARE: f64 = 1.0 - 1e-9;
 
 impl Ring {
@@ -418,8 +421,9 @@ impl HexagonShape {
         HexagonShape { hexagon, outer, inner }
     }
 
-    /// Whether a small rectangle surely lies inside: a hexagon is convex but for kinks of a degree or so, so that one whose corners and
-    /// middles of sides are inside, made wider by more than parallels and kinks bend, has all of itself inside.
+    /// Whether a small rectangle surely lies inside: a hexagon is convex but for kinks of a degree or so, so
+    /// that one whose corners and middles of sides are inside, made wider by more than parallels and kinks
+    /// bend, has all of itself inside.
     fn holds(&self, x: (f64, f64), y: (f64, f64)) -> bool {
         let (width, height) = (x.1 - x.0, y.1 - y.0);
         if width > SMALL_DEGREES || height > SMALL_DEGREES || y.0 < -75.0 || y.1 > 75.0 {

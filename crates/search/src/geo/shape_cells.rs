@@ -1,7 +1,7 @@
 //! "Which cells of a grid does this shape touch?"
 //!
-//! Geohashes and tiles are halved from the whole map down, past what the shape leaves out; hexagons, which do not lie in one another,
-//! are followed from neighbour to neighbour. Source: Elasticsearch's `GeoGridTiler`.
+//! Geohashes and tiles are halved from the whole map down, past what the shape leaves out; hexagons, which do
+//! not lie in one another, are followed from neighbour to neighbour. Source: Elasticsearch's `GeoGridTiler`.
 
 use h3o::CellIndex;
 use limber_mapping::geo::{GridPoint, GridShape, PartKind};
@@ -14,7 +14,8 @@ use crate::error::Result;
 /// Told of each cell; an error ends the search.
 pub(crate) type Found<'f> = &'f mut dyn FnMut(u64) -> Result<()>;
 
-/// Calls `found` with the number of each cell that the shape touches, as [`Grid::cell_of`] numbers them. A cell may be told twice.
+/// Calls `found` with the number of each cell that the shape touches, as [`Grid::cell_of`] numbers them. A
+/// cell may be told twice.
 pub(crate) fn cells_of_shape(grid: Grid, shape: GridShape, found: Found<'_>) -> Result<()> {
     match grid {
         Grid::Geohash(chars) => {

@@ -1,7 +1,8 @@
 //! A shape that documents' shapes are compared with: "do they meet, does one hold the other?"
 //!
-//! Answers are Lucene's (`Component2D`, `LatLonShapeQuery`), given on the grid of stored coordinates: edges belong to a polygon, those
-//! of its holes do not when it is asked about, and a document contains only what does not touch its own edges.
+//! Answers are Lucene's (`Component2D`, `LatLonShapeQuery`), given on the grid of stored coordinates: edges
+//! belong to a polygon, those of its holes do not when it is asked about, and a document contains only what
+//! does not touch its own edges.
 
 use h3o::CellIndex;
 use limber_mapping::RequestError;
@@ -273,7 +274,8 @@ fn shifts(own: &GridBounds, other: &GridBounds) -> impl Iterator<Item = i64> + u
 /// Edges of a document between two looks at whether the request may go on.
 const EDGES_BETWEEN_CHECKS: usize = 64;
 
-/// Edges of a shape times edges of a document may be much work. What is found after it was broken off is not used: whoever asked ends, too.
+/// Edges of a shape times edges of a document may be much work. What is found after it was broken off is not
+/// used: whoever asked ends, too.
 fn may_go_on(edge: usize) -> bool {
     !(edge + 1).is_multiple_of(EDGES_BETWEEN_CHECKS) || work::check_beyond_deadline().is_ok()
 }
@@ -331,7 +333,8 @@ impl<'d> DocPart<'d> {
     }
 }
 
-/// What a part of a document's shape says about a shape being contained in the whole (Lucene's `WithinRelation`).
+/// What a part of a document's shape says about a shape being contained in the whole (Lucene's
+/// `WithinRelation`).
 #[derive(Clone, Copy, PartialEq)]
 enum Verdict {
     Apart,

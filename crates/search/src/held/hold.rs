@@ -18,8 +18,9 @@ const UPDATES_MAX: usize = 8;
 /// What is charged, in the words of the error of who has no room for it.
 pub(crate) const LABEL: &str = "<documents of a percolate query>";
 
-/// `documents` as the only segment of a shard with the settings of `shard`: document `n` is the `n`th. Fields that they add where the mapping is
-/// dynamic are there for these documents alone. `charge` grows by what they take, if anybody is charged.
+/// `documents` as the only segment of a shard with the settings of `shard`: document `n` is the `n`th. Fields
+/// that they add where the mapping is dynamic are there for these documents alone. `charge` grows by what
+/// they take, if anybody is charged.
 ///
 /// # Errors
 /// As of writing the documents; no room for them.

@@ -1,8 +1,9 @@
 //! Fields whose values a script makes when a document is written (the mapping parameter `script`).
 //!
-//! The document is made a segment in memory, over which the scripts run as those of runtime fields do. A field that others are made from comes
-//! before them; what it has is then part of the document. Source: Elasticsearch's `DocumentParser#executeIndexTimeScripts`,
-//! `FieldMapper#executeScript`; errors as 9.4.3 worded them.
+//! The document is made a segment in memory, over which the scripts run as those of runtime fields do. A
+//! field that others are made from comes before them; what it has is then part of the document. Source:
+//! Elasticsearch's `DocumentParser#executeIndexTimeScripts`, `FieldMapper#executeScript`; errors as 9.4.3
+//! worded them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,10 +16,12 @@ use crate::context::ShardSnapshot;
 use crate::error::Result;
 use crate::script::{BoundScript, context_of, emitted_values, script_of};
 
-/// Feeds the values of the fields with a script. `shard`: mapping and scripts alone are asked. `source`: JSON that the mapping took.
+/// Feeds the values of the fields with a script. `shard`: mapping and scripts alone are asked. `source`: JSON
+/// that the mapping took.
 ///
 /// # Errors
-/// `document_parsing_exception` of a script that fails, where its field does not say `on_script_error: continue`.
+/// `document_parsing_exception` of a script that fails, where its field does not say
+/// `on_script_error: continue`.
 pub fn index_scripts<S: FieldSink>(
     shard: &ShardSnapshot,
     source: &[u8],
@@ -50,7 +53,8 @@ pub fn index_scripts<S: FieldSink>(
     made.iter().try_for_each(|(field, values)| put_scripted(&shard.mapping, field, values, sink))
 }
 
-/// The values that a field's script makes of the only document that is held. `loops`: fields that it must not read.
+/// The values that a field's script makes of the only document that is held. `loops`: fields that it must not
+/// read.
 fn values_of(field: &Arc<Field>, held: &ShardSnapshot, loops: Option<&Loops>) -> Result<Vec<ScriptedValue>> {
     let Some(script) = script_of(field)? else { return Ok(Vec::new()) };
     let mut script = BoundScript::bind_below(&script, context_of(field), held, &[])?;

@@ -1,4 +1,5 @@
-//! A document of a request as the only one of a shard: "what would this script make of it?" (`_scripts/painless/_execute`)
+//! A document of a request as the only one of a shard: "what would this script make of it?"
+//! (`_scripts/painless/_execute`)
 
 use limber_mapping::RequestError;
 use limber_script::{Emits, Script, ScriptContext};
@@ -14,7 +15,8 @@ const VALUE_DEPTH_MAX: u32 = 20;
 /// What is charged, in the words of the error of who has no room for it.
 const LABEL: &str = "<document of a script>";
 
-/// `document`, JSON, as the only one of a shard with the mapping of `shard`. Fields that it adds are there for it alone.
+/// `document`, JSON, as the only one of a shard with the mapping of `shard`. Fields that it adds are there
+/// for it alone.
 ///
 /// # Errors
 /// As of writing the document; no room for it.

@@ -1,7 +1,7 @@
 //! Where passages of a text begin and end. Places are UTF-16 units, as in Java.
 //!
-//! Source: `java.text.BreakIterator` (here Unicode's default rules and where Java's were seen to differ), Elasticsearch's
-//! `BoundedBreakIteratorScanner`.
+//! Source: `java.text.BreakIterator` (here Unicode's default rules and where Java's were seen to differ),
+//! Elasticsearch's `BoundedBreakIteratorScanner`.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -39,7 +39,8 @@ fn one_line(text: &str) -> String {
     text.replace(['\n', '\r', '\u{85}', '\u{2028}'], " ")
 }
 
-/// Pieces of one line: behind `!` and `?` a sentence ends whatever follows, and behind a full stop where dashes stand before a capital.
+/// Pieces of one line: behind `!` and `?` a sentence ends whatever follows, and behind a full stop where
+/// dashes stand before a capital.
 fn sentences(line: &str) -> impl Iterator<Item = &str> {
     line.split_sentence_bounds().flat_map(|mut sentence| {
         let mut pieces = Vec::new();
@@ -191,7 +192,8 @@ pub(super) fn first_break(text: &str, boundaries: Boundaries) -> usize {
     breaks_of(text, boundaries).following(0).unwrap_or(0)
 }
 
-/// The first place behind `at` at which a word or what lies between words ends; the text's end when there is none.
+/// The first place behind `at` at which a word or what lies between words ends; the text's end when there is
+/// none.
 pub(super) fn word_end(text: &str, at: usize) -> usize {
     let mut end = 0;
     for piece in words(text) {

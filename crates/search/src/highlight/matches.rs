@@ -1,7 +1,7 @@
 //! Where in a text parts of a query match.
 //!
-//! Source: Lucene's `Weight#matches`, where the words of a phrase are one match; with `require_field_match: false` its `PhraseHelper`, where each
-//! word is one.
+//! Source: Lucene's `Weight#matches`, where the words of a phrase are one match; with
+//! `require_field_match: false` its `PhraseHelper`, where each word is one.
 
 use std::collections::HashMap;
 

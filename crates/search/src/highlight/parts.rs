@@ -1,7 +1,7 @@
 //! Which parts of a query match which documents: "what of it may be found in this document's texts?"
 //!
-//! A clause of a query that does not match a document matches nowhere in it, whatever its words. Documents of a segment are asked for together,
-//! so that each clause is opened once for all of them.
+//! A clause of a query that does not match a document matches nowhere in it, whatever its words. Documents of
+//! a segment are asked for together, so that each clause is opened once for all of them.
 
 use std::collections::HashSet;
 
@@ -95,7 +95,8 @@ impl<'q> QueryParts<'q> {
         matching.map(|part| part.part).collect()
     }
 
-    /// The parts that are about `field`, or about any field, in the order of the query, whatever documents they match.
+    /// The parts that are about `field`, or about any field, in the order of the query, whatever documents
+    /// they match.
     pub fn all(&self, field: Option<&Field>, choice: Choice) -> Vec<WeightedPart<'q>> {
         self.chosen(field, choice)
             .map(|part| WeightedPart { part: part.part, boost: part.boost, field: part.field })

@@ -139,7 +139,8 @@ fn add_passages(
     }
 }
 
-/// `PassageScorer#score`, for matches of which each part occurs once in the text, as its enumeration of matches says.
+/// `PassageScorer#score`, for matches of which each part occurs once in the text, as its enumeration of
+/// matches says.
 fn score(passage: &Passage, base: usize, content_length: usize, freqs: &HashMap<usize, u32>) -> f32 {
     let count = 1.0 + content_length as f64 / f64::from(PIVOT);
     let weight = |part: usize| {

@@ -1,7 +1,8 @@
 //! Where a phrase is among the tokens of a text: its words in their order, or within its slop of one another.
 //!
-//! A match is laid around each occurrence of the first word, with the nearest occurrences of the others; Lucene enumerates sloppy matches in
-//! another way (`SloppyPhraseMatcher`), so that other words may be marked.
+//! A match is laid around each occurrence of the first word, with the nearest occurrences of the others;
+//! Lucene enumerates sloppy matches in another way (`SloppyPhraseMatcher`), so that other words may be
+//! marked.
 
 use super::tokens::Tokens;
 
@@ -13,9 +14,11 @@ struct Slot {
     places: Vec<u32>,
 }
 
-/// Start and end of each match, by its first word. `slots`: (position in the phrase, the terms that may stand there), positions ascending.
+/// Start and end of each match, by its first word. `slots`: (position in the phrase, the terms that may stand
+/// there), positions ascending.
 ///
-/// Takes steps in proportion to the occurrences of the first word, times the slots, times what a slop leaves to choose from.
+/// Takes steps in proportion to the occurrences of the first word, times the slots, times what a slop leaves
+/// to choose from.
 pub(super) fn phrases_in(slots: &[(u32, Vec<Box<[u8]>>)], slop: u32, tokens: &Tokens) -> Vec<(usize, usize)> {
     let slots: Vec<Slot> = slots.iter().map(|(offset, terms)| Slot::of(*offset, terms, tokens)).collect();
     let Some((first, others)) = slots.split_first() else { return Vec::new() };

@@ -1,7 +1,9 @@
-//! The tokens that intervals and spans consist of: "where in the values of a field do terms stand to one another as a query asks?"
+//! The tokens that intervals and spans consist of: "where in the values of a field do terms stand to one
+//! another as a query asks?"
 //!
-//! The values are one text with a gap of positions between them, as the index has them. Lucene's highlighter indexes the terms that a query looks for
-//! alone, where it can tell them: terms that only exclude are not there then, so that what they exclude is shown.
+//! The values are one text with a gap of positions between them, as the index has them. Lucene's highlighter
+//! indexes the terms that a query looks for alone, where it can tell them: terms that only exclude are not
+//! there then, so that what they exclude is shown.
 
 use std::collections::{HashMap, HashSet};
 

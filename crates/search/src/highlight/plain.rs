@@ -1,7 +1,9 @@
-//! The plain highlighter: each value by itself is cut into fragments of about a size, of which those with most words of the query are shown.
+//! The plain highlighter: each value by itself is cut into fragments of about a size, of which those with
+//! most words of the query are shown.
 //!
-//! What of the query matches the document is not asked: words of any clause that is not excluded are marked, those of phrases and spans where they
-//! stand as one. Source: Lucene's `Highlighter`, `QueryScorer`, `WeightedSpanTermExtractor` and fragmenters; Elasticsearch's `PlainHighlighter`.
+//! What of the query matches the document is not asked: words of any clause that is not excluded are marked,
+//! those of phrases and spans where they stand as one. Source: Lucene's `Highlighter`, `QueryScorer`,
+//! `WeightedSpanTermExtractor` and fragmenters; Elasticsearch's `PlainHighlighter`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -52,7 +54,8 @@ impl FieldHighlight<'_> {
         for value in values {
             let tokens = Tokens::of(self.field, value, self.start_max);
             let cut = self.cut(value, &tokens, &weights(parts, &tokens, field)?)?;
-            // Elasticsearch numbers by how many fragments it kept of the values before, not by how many there are.
+            // Elasticsearch numbers by how many fragments it kept of the values before, not by how many there
+            // are.
             let kept = cut.len().min(count_max);
             fragments.extend(best(cut, count_max).into_iter().map(|mut fragment| {
                 fragment.number += base;

@@ -5,7 +5,8 @@ pub(super) fn count(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// A cursor over a text. Ascending places cost one walk together; one that lies before the last is looked for from the text's start.
+/// A cursor over a text. Ascending places cost one walk together; one that lies before the last is looked for
+/// from the text's start.
 pub(super) struct Units<'t> {
     text: &'t str,
     byte: usize,

@@ -1,5 +1,5 @@
-//! What the fast vector highlighter looks for: the terms and phrases of a query. Source: Lucene's `FieldQuery`, Elasticsearch's
-//! `CustomFieldQuery`.
+//! What the fast vector highlighter looks for: the terms and phrases of a query. Source: Lucene's
+//! `FieldQuery`, Elasticsearch's `CustomFieldQuery`.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,9 @@
-//! The fast vector highlighter: terms and phrases of the query among those of all values, shown in fragments around them.
+//! The fast vector highlighter: terms and phrases of the query among those of all values, shown in fragments
+//! around them.
 //!
-//! What it takes from term vectors in Elasticsearch is made here by analysing the values once more. Source: Lucene's `FieldQuery`, `FieldTermStack`,
-//! `FieldPhraseList`, `BaseFragListBuilder` and `BaseFragmentsBuilder`; Elasticsearch's `FastVectorHighlighter` and `CustomFieldQuery`.
+//! What it takes from term vectors in Elasticsearch is made here by analysing the values once more. Source:
+//! Lucene's `FieldQuery`, `FieldTermStack`, `FieldPhraseList`, `BaseFragListBuilder` and
+//! `BaseFragmentsBuilder`; Elasticsearch's `FastVectorHighlighter` and `CustomFieldQuery`.
 
 use std::collections::HashMap;
 
@@ -87,7 +89,8 @@ impl Marked {
 }
 
 impl FieldHighlight<'_> {
-    /// What is shown of `values`, by the fast vector highlighter. `matched`: the fields whose matches are marked. Empty: the field is left out.
+    /// What is shown of `values`, by the fast vector highlighter. `matched`: the fields whose matches are
+    /// marked. Empty: the field is left out.
     ///
     /// # Errors
     /// Fragments that are too small for what is to be shown before a match.
@@ -229,7 +232,8 @@ fn tag(tags: &[String], number: usize) -> &str {
     }
 }
 
-/// The tokens that are looked for, by their positions. Places are UTF-16 units of all values, one behind the other with a unit between them.
+/// The tokens that are looked for, by their positions. Places are UTF-16 units of all values, one behind the
+/// other with a unit between them.
 fn places(
     matched: &MatchedField<'_>,
     tokens: &[Tokens],

@@ -5,13 +5,14 @@ use limber_segment::DocId;
 use super::Bits;
 use crate::error::Result;
 
-/// The matching documents of one segment, window after window. Windows are asked for in ascending order, each at most once, by
-/// either [`Matcher::fill`] or [`Matcher::restrict`].
+/// The matching documents of one segment, window after window. Windows are asked for in ascending order, each
+/// at most once, by either [`Matcher::fill`] or [`Matcher::restrict`].
 pub(crate) trait Matcher {
     /// About how many documents match; orders the parts of a conjunction.
     fn cost(&self) -> u64;
 
-    /// A document at or after `target` before which none matches; [`limber_segment::NO_MORE_DOCS`] when none is left.
+    /// A document at or after `target` before which none matches; [`limber_segment::NO_MORE_DOCS`] when none
+    /// is left.
     fn next(&mut self, target: DocId) -> Result<DocId> {
         Ok(target)
     }

@@ -1,4 +1,5 @@
-//! Scores and documents of two parts that know each other: only what matches is scored, only what scores enough matches.
+//! Scores and documents of two parts that know each other: only what matches is scored, only what scores
+//! enough matches.
 
 use limber_segment::DocId;
 

@@ -1,8 +1,8 @@
 //! A bound query opened on one segment: "which documents of this window match?"
 //!
-//! Work goes by windows of 4,096 documents, one virtual call a window and node. A conjunction lets its rarest part choose the candidates
-//! and the others cross them out; a disjunction ORs bit sets. Scores are a second, separate pass ([`Scorer`]) over the documents
-//! that are left.
+//! Work goes by windows of 4,096 documents, one virtual call a window and node. A conjunction lets its rarest
+//! part choose the candidates and the others cross them out; a disjunction ORs bit sets. Scores are a second,
+//! separate pass ([`Scorer`]) over the documents that are left.
 
 mod boolean;
 mod cached;

@@ -1,7 +1,7 @@
 //! Documents by what their nested documents match, and their scores.
 //!
-//! Source: Lucene's `ToParentBlockJoinQuery`. Windows of parents and of children do not end at the same place, so that the window of
-//! children at hand is kept until the next one is asked for.
+//! Source: Lucene's `ToParentBlockJoinQuery`. Windows of parents and of children do not end at the same
+//! place, so that the window of children at hand is kept until the next one is asked for.
 
 use limber_segment::nested::{ChildrenCursor, Lineage, LineageCursor};
 use limber_segment::{DocId, NO_MORE_DOCS};
@@ -29,8 +29,8 @@ impl<'a> MatchingChildren<'a> {
         self.matcher.cost()
     }
 
-    /// The first match at or after `target`; [`NO_MORE_DOCS`] when there is none. A target before the window at hand stands for that
-    /// window's start: what lies between has been found to hold no match.
+    /// The first match at or after `target`; [`NO_MORE_DOCS`] when there is none. A target before the window
+    /// at hand stands for that window's start: what lies between has been found to hold no match.
     pub fn next(&mut self, target: DocId) -> Result<DocId> {
         let mut target = target;
         if self.start != NO_MORE_DOCS {

@@ -298,7 +298,8 @@ fn postings_of<'a>(
     Ok(any.finish())
 }
 
-/// The union of postings: a few side by side, more as one bit set, so that memory does not grow with their number.
+/// The union of postings: a few side by side, more as one bit set, so that memory does not grow with their
+/// number.
 pub(super) struct AnyPostings {
     doc_count: u32,
     few: Vec<Postings>,
@@ -315,7 +316,8 @@ impl AnyPostings {
         AnyPostings { bits: Some(DocBits::new(doc_count)), ..AnyPostings::new(doc_count) }
     }
 
-    /// Takes the document of a term that is in one only, which needs no postings; false: it has to be added by them.
+    /// Takes the document of a term that is in one only, which needs no postings; false: it has to be added
+    /// by them.
     fn add_only(&mut self, info: &TermInfo) -> bool {
         match &mut self.bits {
             Some(bits) if info.doc_freq == 1 && info.location.single_doc < self.doc_count => {

@@ -17,8 +17,8 @@ pub(crate) trait Scorer {
     /// No document of `start..end` scores more. Ranges ascend and lie after all documents scored so far.
     fn max_score(&mut self, start: DocId, end: DocId) -> Result<f32>;
 
-    /// The documents of the segment that may score as much as `score`; `None`: this cannot be told without looking
-    /// at them.
+    /// The documents of the segment that may score as much as `score`; `None`: this cannot be told without
+    /// looking at them.
     fn contenders(&self, _score: f32, _segment: &Segment) -> Result<Option<SegmentBits>> {
         Ok(None)
     }
@@ -147,7 +147,8 @@ impl Scorer for PhraseScorer<'_> {
     }
 }
 
-/// The sum of `must`, plus the sum of `should`; each summed in double, then rounded to float, as Lucene's scorers do.
+/// The sum of `must`, plus the sum of `should`; each summed in double, then rounded to float, as Lucene's
+/// scorers do.
 pub(crate) struct BoolScorer<'a> {
     pub must: Vec<BoxedScorer<'a>>,
     pub should: Vec<BoxedScorer<'a>>,

@@ -1,4 +1,5 @@
-//! Matchers that need no index: nothing, everything, a list of documents, a bit set, the presence of a field, and the union of others.
+//! Matchers that need no index: nothing, everything, a list of documents, a bit set, the presence of a field,
+//! and the union of others.
 
 use limber_segment::columns::Presence;
 use limber_segment::{DocId, NO_MORE_DOCS};

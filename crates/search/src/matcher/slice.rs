@@ -1,4 +1,5 @@
-//! Documents of one slice of a scroll or point in time: a run of them, or those whose id or number hashes to it.
+//! Documents of one slice of a scroll or point in time: a run of them, or those whose id or number hashes to
+//! it.
 
 use std::ops::Range;
 
@@ -70,8 +71,8 @@ impl Matcher for IdSlice<'_> {
     }
 }
 
-/// The bytes by which Elasticsearch indexes an id: digits two a byte, unpadded base64 decoded, anything else as it is, each told
-/// apart by its first byte. Source: `org.elasticsearch.index.mapper.Uid#encodeId`.
+/// The bytes by which Elasticsearch indexes an id: digits two a byte, unpadded base64 decoded, anything else
+/// as it is, each told apart by its first byte. Source: `org.elasticsearch.index.mapper.Uid#encodeId`.
 fn encode_id(id: &[u8], term: &mut Vec<u8>) {
     use base64::Engine as _;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,7 +1,8 @@
 //! What intervals are looked for, as Lucene simplifies it.
 //!
-//! Intervals are minimal, so that of `a` and `a b` only `a` is ever seen. Where gaps count, a choice between parts of different lengths is
-//! therefore made outside of what is around it: `(a or "a b") c` becomes `"a c" or "a b c"`. Source: Lucene's `Disjunctions` and the `build` of its sources.
+//! Intervals are minimal, so that of `a` and `a b` only `a` is ever seen. Where gaps count, a choice between
+//! parts of different lengths is therefore made outside of what is around it: `(a or "a b") c` becomes
+//! `"a c" or "a b c"`. Source: Lucene's `Disjunctions` and the `build` of its sources.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -292,7 +293,8 @@ impl Source {
         }
     }
 
-    /// The sources of which it is a choice, where the choice can be made outside of it (`pullUpDisjunctions`).
+    /// The sources of which it is a choice, where the choice can be made outside of it
+    /// (`pullUpDisjunctions`).
     fn choices(&self) -> Result<Vec<Source>, RequestError> {
         let each = |source: &Source, make: &dyn Fn(Source) -> Source| -> Result<Vec<Source>, RequestError> {
             Ok(source.choices()?.into_iter().map(make).collect())

@@ -1,6 +1,7 @@
 //! What bound queries come down to on a shard: "which terms, numbers and places are looked for?"
 //!
-//! A query binds itself to some of these, matchers open them on a segment, and highlights look for them in texts.
+//! A query binds itself to some of these, matchers open them on a segment, and highlights look for them in
+//! texts.
 //!
 //! **Invariant**: data alone; nothing here opens a segment.
 

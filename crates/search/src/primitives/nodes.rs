@@ -44,7 +44,8 @@ impl PhraseNode {
         self.slots.iter().map(only).collect()
     }
 
-    /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not share an occurrence.
+    /// For each slot: equal numbers for slots that share a term, `None` for the others. Equal terms must not
+    /// share an occurrence.
     pub fn groups(&self) -> Vec<Option<u32>> {
         let shares = |left: &[Box<[u8]>], right: &[Box<[u8]>]| left.iter().any(|term| right.contains(term));
         let group = |(_, terms): &(u32, Vec<Box<[u8]>>)| {

@@ -128,7 +128,8 @@ impl SpanTree {
         }
     }
 
-    /// Whether it looks for what Lucene's highlighter cannot tell: positions without terms, or terms that pass for those of another field.
+    /// Whether it looks for what Lucene's highlighter cannot tell: positions without terms, or terms that
+    /// pass for those of another field.
     pub fn is_opaque(&self) -> bool {
         match self {
             SpanTree::Gap { .. } | SpanTree::Masked { .. } => true,

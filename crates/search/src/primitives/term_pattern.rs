@@ -26,11 +26,13 @@ pub(crate) enum Piece {
     Many,
 }
 
-/// A pattern over whole terms. Matching takes no memory, and time of at most pattern times term; without `?` and with case, of their sum.
+/// A pattern over whole terms. Matching takes no memory, and time of at most pattern times term; without `?`
+/// and with case, of their sum.
 #[derive(Debug)]
 pub(crate) struct TermPattern {
     pieces: Vec<Piece>,
-    /// For each `*` by its place in `pieces`: the characters up to the next one or the end, and their end, if there is no `?` among them.
+    /// For each `*` by its place in `pieces`: the characters up to the next one or the end, and their end, if
+    /// there is no `?` among them.
     literals: Vec<Option<(Box<str>, usize)>>,
     ignores_case: bool,
 }
@@ -77,7 +79,8 @@ impl TermPattern {
         TermPattern { pieces, literals, ignores_case }
     }
 
-    /// `*` any run, `?` any character, `\\` takes the next one as it is. What lies between them is normalized.
+    /// `*` any run, `?` any character, `\\` takes the next one as it is. What lies between them is
+    /// normalized.
     pub fn parse(pattern: &str, normalize: impl Fn(&str) -> Cow<'_, str>, ignores_case: bool) -> TermPattern {
         let mut pieces = Vec::new();
         let mut literal = String::new();

@@ -25,7 +25,8 @@ pub fn bind(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> Result<Bou
     bind_with(query, &Binder::new(shard, now_millis))
 }
 
-/// As [`bind`], for a search: the search is charged for what the query holds, and work that takes long checks its deadline.
+/// As [`bind`], for a search: the search is charged for what the query holds, and work that takes long checks
+/// its deadline.
 pub(crate) fn bind_in(
     query: &Query,
     shard: &ShardSnapshot,
@@ -34,8 +35,8 @@ pub(crate) fn bind_in(
     bind_with(query, &Binder { context: Some(context), ..Binder::new(shard, context.now_millis) })
 }
 
-/// As [`bind`], for a query that is going to be kept and run over other documents than the shard's: it may name no field that is not mapped,
-/// and clauses that match none of the shard's documents stay in it.
+/// As [`bind`], for a query that is going to be kept and run over other documents than the shard's: it may
+/// name no field that is not mapped, and clauses that match none of the shard's documents stay in it.
 pub(crate) fn bind_to_mapped(
     query: &Query,
     shard: &ShardSnapshot,
@@ -130,7 +131,8 @@ impl<'a> Binder<'a> {
         self.context.is_none_or(|context| context.allow_expensive_queries)
     }
 
-    /// Refuses queries of a kind that may have to look at very many terms or documents, where they are not allowed.
+    /// Refuses queries of a kind that may have to look at very many terms or documents, where they are not
+    /// allowed.
     pub(crate) fn check_expensive(&self, kind: &str) -> Result<(), Error> {
         if self.allows_expensive() {
             return Ok(());
@@ -199,7 +201,8 @@ impl<'a> Binder<'a> {
         Ok(Some(field))
     }
 
-    /// Paths of the fields that `exists` on `path` asks about: the field itself, all under an object, or those that fit a pattern.
+    /// Paths of the fields that `exists` on `path` asks about: the field itself, all under an object, or
+    /// those that fit a pattern.
     pub(crate) fn paths_with_values(&self, path: &str) -> Vec<Arc<str>> {
         let mapping = &self.shard.mapping;
         let below =
@@ -213,8 +216,8 @@ impl<'a> Binder<'a> {
         below(&format!("{path}.*"))
     }
 
-    /// Fields by name or pattern, each with its boost. A pattern stands for the searchable fields it fits, a name for
-    /// itself, mapped or not.
+    /// Fields by name or pattern, each with its boost. A pattern stands for the searchable fields it fits, a
+    /// name for itself, mapped or not.
     pub(crate) fn expand_fields(&self, wanted: &[(String, f32)]) -> Result<Vec<(Arc<str>, f32)>, Error> {
         /// `indices.query.bool.max_clause_count` in a small node of Elasticsearch.
         const FIELDS_MAX: usize = 1024;

@@ -1,4 +1,5 @@
-//! A query bound to a shard: fields resolved, values converted, statistics collected. The same tree serves every segment.
+//! A query bound to a shard: fields resolved, values converted, statistics collected. The same tree serves
+//! every segment.
 
 use std::sync::Arc;
 
@@ -89,8 +90,9 @@ impl BoundQuery {
         }
     }
 
-    /// Its documents, of those that live, and their scores, found in one pass; `None`: it is something else than terms or a phrase, or its
-    /// filters leave so little of them that looking at what is left is quicker.
+    /// Its documents, of those that live, and their scores, found in one pass; `None`: it is something else
+    /// than terms or a phrase, or its filters leave so little of them that looking at what is left is
+    /// quicker.
     pub(crate) fn ranked<'a>(
         &'a self,
         segment: &'a Segment,
@@ -129,7 +131,8 @@ impl BoundQuery {
         Ok(Some(count))
     }
 
-    /// Bytes of the sets of documents that may be built as a bit a document while the query runs on a segment.
+    /// Bytes of the sets of documents that may be built as a bit a document while the query runs on a
+    /// segment.
     pub(crate) fn bit_set_bytes(&self, segment: &Segment) -> u64 {
         let own = self.node.bit_set_count() * u64::from(segment.doc_count()).div_ceil(8);
         let mut nested = Vec::new();

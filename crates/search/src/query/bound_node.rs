@@ -1,8 +1,9 @@
 //! What a query says about itself once it is bound to a shard: Lucene's `Weight`.
 //!
-//! Each query implements [`BoundNode`] in its own file, unless it binds to nodes that are there already. The rest of the house asks these
-//! questions and never which query it has in hand. Calls are made once a segment or once a request; what is called for documents is
-//! what [`BoundNode::matcher`] and [`BoundNode::scorer`] open, a window of 4,096 documents at a time.
+//! Each query implements [`BoundNode`] in its own file, unless it binds to nodes that are there already. The
+//! rest of the house asks these questions and never which query it has in hand. Calls are made once a segment
+//! or once a request; what is called for documents is what [`BoundNode::matcher`] and [`BoundNode::scorer`]
+//! open, a window of 4,096 documents at a time.
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -28,14 +29,14 @@ use crate::matcher::{BoxedMatcher, BoxedScorer, ConstantScorer, MatchingScorer};
 use crate::primitives::{Docs, PhraseNode, Source, SpanTree, TermNode};
 use crate::score::Explanation;
 
-/// A query bound to a shard. Five questions must be answered; the others have answers that hold of any query, and a query answers them
-/// where it knows better.
+/// A query bound to a shard. Five questions must be answered; the others have answers that hold of any query,
+/// and a query answers them where it knows better.
 pub(crate) trait BoundNode: Debug + Send + Sync {
     /// Opens the documents that match in `segment`, deleted ones included.
     fn matcher<'a>(&'a self, segment: &'a Segment) -> Result<BoxedMatcher<'a>>;
 
-    /// Opens the scores in `segment`. `is_known`: only documents that match are going to be scored; otherwise documents that do not
-    /// match must get nothing ([`only_matching`] sees to it).
+    /// Opens the scores in `segment`. `is_known`: only documents that match are going to be scored; otherwise
+    /// documents that do not match must get nothing ([`only_matching`] sees to it).
     fn scorer<'a>(&'a self, segment: &'a Segment, is_known: bool) -> Result<BoxedScorer<'a>>;
 
     /// Explains the score of a document that matches, in Lucene's words.
@@ -57,7 +58,8 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         None
     }
 
-    /// The queries inside of it that may match a hit: neither those on nested documents nor those that must not match.
+    /// The queries inside of it that may match a hit: neither those on nested documents nor those that must
+    /// not match.
     fn parts(&self) -> Vec<&BoundQuery> {
         self.matches_as().into_iter().collect()
     }
@@ -72,8 +74,8 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// How many sets of documents it may build as a bit a document while it runs on a segment, opened for documents and for scores. Each is
-    /// charged to the request.
+    /// How many sets of documents it may build as a bit a document while it runs on a segment, opened for
+    /// documents and for scores. Each is charged to the request.
     fn bit_set_count(&self) -> u64 {
         if let Some(query) = self.matches_as() {
             return query.node.bit_set_count();
@@ -97,7 +99,8 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         self.matches_as().map_or(RequiredTerms::Unknown, |query| query.node.required_terms())
     }
 
-    /// The terms, phrases and so on that the query itself matches, for highlighting; those of queries inside of it are theirs.
+    /// The terms, phrases and so on that the query itself matches, for highlighting; those of queries inside
+    /// of it are theirs.
     fn word_parts(&self) -> Vec<WeightedPart<'_>> {
         Vec::new()
     }
@@ -107,8 +110,8 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         self.parts()
     }
 
-    /// Writes a key that tells its documents from those of any other query on the same shard. `false`: the query alone does not determine
-    /// the documents, or they cost nothing to find.
+    /// Writes a key that tells its documents from those of any other query on the same shard. `false`: the
+    /// query alone does not determine the documents, or they cost nothing to find.
     fn write_key(&self, _key: &mut KeyWriter) -> bool {
         false
     }
@@ -118,8 +121,8 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         None
     }
 
-    /// The queries inside of it that may go through the cache, and whether each is a filter, without a part in the score.
-    /// `is_filter`: this query itself is one.
+    /// The queries inside of it that may go through the cache, and whether each is a filter, without a part
+    /// in the score. `is_filter`: this query itself is one.
     fn cacheable_parts(&mut self, _is_filter: bool) -> Vec<(&mut BoundQuery, bool)> {
         Vec::new()
     }
@@ -134,8 +137,8 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         false
     }
 
-    /// What it comes down to where its scores are those of terms or of a phrase; `None`: it is something else. Such queries are matched and
-    /// scored in one pass.
+    /// What it comes down to where its scores are those of terms or of a phrase; `None`: it is something
+    /// else. Such queries are matched and scored in one pass.
     fn by_score(&self) -> Option<ByScore<'_>> {
         let of_term =
             || self.as_term().map(|term| Scored::Terms { required: Vec::new(), optional: vec![term] });
@@ -153,8 +156,8 @@ pub(crate) trait BoundNode: Debug + Send + Sync {
         None
     }
 
-    /// Whether its documents are found so quickly, in postings, points, columns or kept sets, that looking for them twice costs little beside
-    /// what is done with them.
+    /// Whether its documents are found so quickly, in postings, points, columns or kept sets, that looking
+    /// for them twice costs little beside what is done with them.
     fn is_quick(&self) -> bool {
         false
     }
@@ -199,7 +202,8 @@ pub(crate) struct ByScore<'q> {
 
 /// What scores are made from.
 pub(crate) enum Scored<'q> {
-    /// Documents with all of `required`, or with any of `optional` where none is; all that they have are added up.
+    /// Documents with all of `required`, or with any of `optional` where none is; all that they have are
+    /// added up.
     Terms {
         required: Vec<&'q TermNode>,
         optional: Vec<&'q TermNode>,
@@ -208,7 +212,8 @@ pub(crate) enum Scored<'q> {
 }
 
 impl ByScore<'_> {
-    /// Whether its documents are counted more quickly by steps than by bit sets: all of several terms are needed, of which one is rare.
+    /// Whether its documents are counted more quickly by steps than by bit sets: all of several terms are
+    /// needed, of which one is rare.
     pub fn is_stepped(&self, segment: &Segment) -> bool {
         let needs_all = match &self.scored {
             Scored::Terms { required, .. } => required.len() > 1,
@@ -229,7 +234,8 @@ impl ByScore<'_> {
     }
 }
 
-/// Bit sets cost the same however few documents are in them. Below this part of a segment it is quicker to step from one to the next.
+/// Bit sets cost the same however few documents are in them. Below this part of a segment it is quicker to
+/// step from one to the next.
 const STEPPED_BELOW: u64 = 16;
 
 /// Queries whose documents some aggregations need not see one by one.

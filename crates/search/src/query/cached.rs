@@ -25,8 +25,8 @@ pub(crate) struct CachedNode {
     pub filter: FilterUse,
 }
 
-/// Wraps the filters of a bound query, those without a part in the score, so that they go through the cache. `is_filter`: the query itself
-/// is one.
+/// Wraps the filters of a bound query, those without a part in the score, so that they go through the cache.
+/// `is_filter`: the query itself is one.
 pub(crate) fn cache_filters(query: BoundQuery, shard: &ShardSnapshot, is_filter: bool) -> BoundQuery {
     match &shard.caches {
         Some(caches) if caches.queries.is_some() => wrap(query, shard, caches, is_filter),
@@ -116,7 +116,8 @@ fn cached<'a>(node: &'a CachedNode, segment: &'a Segment) -> Result<BoxedMatcher
     Ok(inner)
 }
 
-/// The parts of a conjunction: a filter is read in full only where the others do not leave it hardly anything to do.
+/// The parts of a conjunction: a filter is read in full only where the others do not leave it hardly anything
+/// to do.
 pub(super) fn conjunction<'a>(
     clauses: impl Iterator<Item = &'a BoundQuery>,
     segment: &'a Segment,

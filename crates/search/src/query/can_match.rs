@@ -4,8 +4,8 @@ use super::bind::bind;
 use super::parse::Query;
 use crate::context::ShardSnapshot;
 
-/// Whether a query can match anything in a shard. `false` where it names fields that the shard does not have, or dates that are all
-/// before or after those it holds. Errors are left to the search itself.
+/// Whether a query can match anything in a shard. `false` where it names fields that the shard does not have,
+/// or dates that are all before or after those it holds. Errors are left to the search itself.
 ///
 /// Source: Elasticsearch's `SearchService#canMatch`, which rewrites the query.
 pub fn can_match(query: &Query, shard: &ShardSnapshot, now_millis: i64) -> bool {

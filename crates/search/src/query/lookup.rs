@@ -1,7 +1,8 @@
 //! Documents that a query names instead of saying what they hold: "what is in that document?"
 //!
-//! A query that names one keeps a [`Lookup`] and asks [`Binder::look_up`] when it is bound. Every way of running a query binds it, so that
-//! none can forget to look up, and what was found is kept with the parsed query, so that all shards of a request see the same.
+//! A query that names one keeps a [`Lookup`] and asks [`Binder::look_up`] when it is bound. Every way of
+//! running a query binds it, so that none can forget to look up, and what was found is kept with the parsed
+//! query, so that all shards of a request see the same.
 //!
 //! Source: Elasticsearch's `QueryBuilder#doRewrite`, which reads such documents before the shards are asked.
 
@@ -30,7 +31,8 @@ impl<F> Default for Lookup<F> {
 const TREE_BYTES_A_BYTE: u64 = 24;
 
 impl Binder<'_> {
-    /// What `read` finds in the document of this name, which is read once a request. `what`: the part of the query that names it.
+    /// What `read` finds in the document of this name, which is read once a request. `what`: the part of the
+    /// query that names it.
     ///
     /// # Errors
     /// Those of `read`, which are the request's and not the shard's; queries that are kept name no documents.

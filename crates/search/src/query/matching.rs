@@ -19,13 +19,14 @@ impl<'a> MatchingDocs<'a> {
         Ok(MatchingDocs { matcher: query.matcher(segment)? })
     }
 
-    /// Clears the bits of those documents of the window at `start` that do not match; windows as for [`Self::retain`].
+    /// Clears the bits of those documents of the window at `start` that do not match; windows as for
+    /// [`Self::retain`].
     pub(crate) fn restrict(&mut self, start: DocId, bits: &mut Bits) -> Result<()> {
         self.matcher.restrict(start, bits)
     }
 
-    /// Replaces `out` by those of `docs` that match. `docs`: ascending, all of one window of 4,096 (as collectors receive them), windows
-    /// ascending from call to call and each asked for once.
+    /// Replaces `out` by those of `docs` that match. `docs`: ascending, all of one window of 4,096 (as
+    /// collectors receive them), windows ascending from call to call and each asked for once.
     pub fn retain(&mut self, docs: &[DocId], out: &mut Vec<DocId>) -> Result<()> {
         out.clear();
         let Some(first) = docs.first() else { return Ok(()) };

@@ -1,9 +1,11 @@
 //! Queries: "which documents, with which score?"
 //!
-//! A query is parsed once a request ([`parse_query`]), bound once a shard ([`bind`]: fields, statistics, terms), and opened once a
-//! segment ([`crate::matcher`]). Each query is one file with its parser and its binding, and one line in [`table::QUERIES`].
+//! A query is parsed once a request ([`parse_query`]), bound once a shard ([`bind`]: fields, statistics,
+//! terms), and opened once a segment ([`crate::matcher`]). Each query is one file with its parser and its
+//! binding, and one line in [`table::QUERIES`].
 //!
-//! The rooms hold the queries, grouped as in Elasticsearch's reference; the files beside the rooms are shared by all queries.
+//! The rooms hold the queries, grouped as in Elasticsearch's reference; the files beside the rooms are shared
+//! by all queries.
 
 mod compound;
 mod full_text;

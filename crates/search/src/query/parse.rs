@@ -20,7 +20,8 @@ use crate::json;
 pub(crate) struct QueryLimits {
     /// `indices.query.bool.max_nested_depth`.
     pub depth_max: u32,
-    /// `indices.query.bool.max_clause_count`: leaves of one tree. Elasticsearch computes it from heap and threads.
+    /// `indices.query.bool.max_clause_count`: leaves of one tree. Elasticsearch computes it from heap and
+    /// threads.
     pub clauses_max: u32,
     /// Reads `inner_hits`. `None`: nobody shows the hits of this query, and it is read without them.
     pub inner_hits: Option<ReadInnerHits>,
@@ -34,8 +35,8 @@ impl Default for QueryLimits {
 
 /// What a query does once it meets a shard.
 pub trait QueryNode: Debug + Send + Sync {
-    /// Resolves fields, converts values, and collects the statistics that scores need. `boost` is the product of all boosts from the
-    /// root down to this node.
+    /// Resolves fields, converts values, and collects the statistics that scores need. `boost` is the product
+    /// of all boosts from the root down to this node.
     fn bind(&self, boost: f32, binder: &Binder<'_>) -> Result<BoundQuery, Error>;
 
     /// Whether it surely finds every document of whatever shard it meets.
@@ -81,7 +82,8 @@ impl Query {
         Query::new(super::compound::match_all::MatchAll)
     }
 
-    /// Whether it surely finds every document of whatever shard it meets; false for queries that only happen to.
+    /// Whether it surely finds every document of whatever shard it meets; false for queries that only happen
+    /// to.
     pub fn is_match_all(&self) -> bool {
         self.node.is_match_all()
     }
@@ -164,7 +166,8 @@ impl Parser<'_> {
     }
 }
 
-/// Refuses more clauses than a query may have: its work and memory grow with their count (Lucene's `BooleanQuery`).
+/// Refuses more clauses than a query may have: its work and memory grow with their count (Lucene's
+/// `BooleanQuery`).
 ///
 /// # Errors
 /// `too_many_clauses` (`BadRequest`).
@@ -237,7 +240,8 @@ pub(super) fn does_not_support(query: &str, key: &str) -> RequestError {
     RequestError::parsing(format!("[{query}] query does not support [{key}]"))
 }
 
-/// The one field of a query such as `{"term": {"user": ...}}`; `_name` and `boost` beside it are taken when they are no objects.
+/// The one field of a query such as `{"term": {"user": ...}}`; `_name` and `boost` beside it are taken when
+/// they are no objects.
 pub(super) fn single_field<'a>(
     query: &str,
     members: &'a Map<String, Value>,

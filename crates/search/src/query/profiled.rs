@@ -1,8 +1,10 @@
-//! What a query and each query in it cost (`profile`): "how long did it look for documents, and how long did it score?"
+//! What a query and each query in it cost (`profile`): "how long did it look for documents, and how long did
+//! it score?"
 //!
-//! Every query of a tree is put into a node that measures what it is asked, as Elasticsearch's `ProfileWeight` and
-//! `ProfileScorer` do. The steps have Elasticsearch's names. A step of theirs that goes from document to document is one that
-//! takes a window of 4,096 here, so of `advance` and `match` windows are counted, of `next_doc` and `score` documents.
+//! Every query of a tree is put into a node that measures what it is asked, as Elasticsearch's
+//! `ProfileWeight` and `ProfileScorer` do. The steps have Elasticsearch's names. A step of theirs that goes
+//! from document to document is one that takes a window of 4,096 here, so of `advance` and `match` windows
+//! are counted, of `next_doc` and `score` documents.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -98,7 +100,8 @@ struct ProfiledNode {
     times: Arc<QueryTimes>,
 }
 
-/// Puts a query and all that are in it into nodes that measure them; what they measure, the query's own first.
+/// Puts a query and all that are in it into nodes that measure them; what they measure, the query's own
+/// first.
 pub(crate) fn profiled(mut query: BoundQuery) -> (BoundQuery, Vec<Arc<QueryTimes>>) {
     let mut children = Vec::new();
     for part in query.node.parts_mut() {

@@ -1,7 +1,8 @@
 //! Terms of a query: "one of which must a document have to match it?"
 //!
-//! Source: Elasticsearch's `QueryAnalyzer`. It also takes ranges and counts how many of the terms a document needs; here a conjunction is known by
-//! the clause whose shortest term is longest, which is the choice that `QueryAnalyzer` falls back to as well.
+//! Source: Elasticsearch's `QueryAnalyzer`. It also takes ranges and counts how many of the terms a document
+//! needs; here a conjunction is known by the clause whose shortest term is longest, which is the choice that
+//! `QueryAnalyzer` falls back to as well.
 
 use std::sync::Arc;
 
@@ -43,7 +44,8 @@ impl RequiredTerms {
         }
     }
 
-    /// Of several parts that all must be there: that of the part whose shortest term is longest, with its exactness.
+    /// Of several parts that all must be there: that of the part whose shortest term is longest, with its
+    /// exactness.
     pub fn longest(parts: impl Iterator<Item = RequiredTerms>) -> RequiredTerms {
         let mut best: Option<(Vec<FieldTerm>, bool)> = None;
         for part in parts {

@@ -12,8 +12,8 @@ use crate::matcher::selects_constant;
 use crate::primitives::Docs;
 use crate::script::RuntimeField;
 
-/// Makes every set of documents below `query` that is about a runtime field one that asks the field. Queries on nested documents are bound as
-/// a whole on those, and left alone.
+/// Makes every set of documents below `query` that is about a runtime field one that asks the field. Queries
+/// on nested documents are bound as a whole on those, and left alone.
 pub(super) fn attach(query: &mut BoundQuery, shard: &ShardSnapshot) -> Result<()> {
     let Some(node) = query.node.as_docs_mut() else {
         return query.node.parts_mut().into_iter().try_for_each(|part| attach(part, shard));

@@ -14,8 +14,8 @@ use crate::primitives::{Docs, TermNode};
 use crate::score::{Bm25, FieldStatistics, NormCache, TermStatistics};
 
 impl<'a> Binder<'a> {
-    /// Every segment of the shard and the nested ones in it: a field that nested documents share with those around them
-    /// (`include_in_parent`) has one set of statistics, as in Lucene.
+    /// Every segment of the shard and the nested ones in it: a field that nested documents share with those
+    /// around them (`include_in_parent`) has one set of statistics, as in Lucene.
     fn with_nested(&self) -> impl Iterator<Item = &'a Segment> {
         with_nested(std::slice::from_ref(self.shard))
     }
@@ -27,7 +27,8 @@ impl<'a> Binder<'a> {
         with_nested(all.unwrap_or(own))
     }
 
-    /// What BM25 gives to a boolean, which Lucene holds as a term without frequencies and norms; here it is a number.
+    /// What BM25 gives to a boolean, which Lucene holds as a term without frequencies and norms; here it is a
+    /// number.
     pub(super) fn boolean_score(&self, field: &Field, number: i64, boost: f32) -> Result<f32, Error> {
         let (mut statistics, mut doc_freq) = (FieldStatistics::default(), 0);
         for segment in self.counted() {
@@ -68,7 +69,8 @@ impl<'a> Binder<'a> {
         Ok(Bm25::measured(boost, &counted, norms))
     }
 
-    /// The scorer of terms that stand for each other: the one in most documents says how rare they are, all how frequent.
+    /// The scorer of terms that stand for each other: the one in most documents says how rare they are, all
+    /// how frequent.
     pub(super) fn synonym_scorer(
         &self,
         field: &Field,

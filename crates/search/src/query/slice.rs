@@ -1,7 +1,7 @@
 //! `slice` bound to a shard: "which of its documents belong to this part?"
 //!
-//! Source: Elasticsearch's `SliceBuilder`, `DocIdSliceQuery`, `TermsSliceQuery` and `DocValuesSliceQuery`, by which parts are dealt out:
-//! whole shards while there are enough of them, documents of a shard beyond that.
+//! Source: Elasticsearch's `SliceBuilder`, `DocIdSliceQuery`, `TermsSliceQuery` and `DocValuesSliceQuery`, by
+//! which parts are dealt out: whole shards while there are enough of them, documents of a shard beyond that.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ use crate::primitives::Docs;
 /// Part `id` of `max`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// `_id` or a field of numbers by whose hash documents are dealt out; `None`: `_id` in a scroll, the place in the
-    /// shard in a point in time.
+    /// `_id` or a field of numbers by whose hash documents are dealt out; `None`: `_id` in a scroll, the
+    /// place in the shard in a point in time.
     pub field: Option<String>,
     /// Below `max`.
     pub id: u32,

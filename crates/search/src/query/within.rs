@@ -8,8 +8,8 @@ use super::compound::bool_query::Bool;
 use super::parse::{Query, QueryNode};
 use crate::error::Error;
 
-/// `query` (absent: everything) among the documents that the filters let through, each in the indices of its names; all documents of
-/// other indices are let through. No index is in two of them.
+/// `query` (absent: everything) among the documents that the filters let through, each in the indices of its
+/// names; all documents of other indices are let through. No index is in two of them.
 pub(crate) fn within_indices(query: Option<Query>, filters: Vec<(BTreeSet<String>, Query)>) -> Query {
     within(query, Query::new(ByIndex { filters }))
 }

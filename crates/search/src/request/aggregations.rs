@@ -1,4 +1,5 @@
-//! Aggregations as part of a request. They are read and carried out above requests, which keep them behind a trait.
+//! Aggregations as part of a request. They are read and carried out above requests, which keep them behind a
+//! trait.
 
 use std::any::Any;
 use std::fmt::Debug;

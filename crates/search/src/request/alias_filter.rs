@@ -17,8 +17,8 @@ pub struct AliasFilter {
     pub indices: BTreeSet<String>,
 }
 
-/// `query` (absent: everything) among the documents that the filters let through, each in its own indices; all documents of other
-/// indices are let through. Without filters it is the query itself.
+/// `query` (absent: everything) among the documents that the filters let through, each in its own indices;
+/// all documents of other indices are let through. Without filters it is the query itself.
 ///
 /// # Errors
 /// Those of reading a filter.

@@ -146,8 +146,8 @@ pub struct SearchRequest {
     pub slice: Option<Slice>,
     /// Only with the snapshots of this point in time.
     pub pit: Option<PointInTime>,
-    /// With more shards than this, those in which nothing can match are skipped. `None`: [`SearchRequest::PRE_FILTER_SHARDS`], or 1 for a
-    /// sort by a field.
+    /// With more shards than this, those in which nothing can match are skipped. `None`:
+    /// [`SearchRequest::PRE_FILTER_SHARDS`], or 1 for a sort by a field.
     pub pre_filter_shard_size: Option<u32>,
     /// What its parts cost is measured and shown.
     pub profile: bool,
@@ -157,8 +157,8 @@ pub struct SearchRequest {
     pub request_cache: Option<bool>,
     /// What tells this request from others in the request cache; `None`: its answers are not kept.
     pub cache_key: Option<Arc<[u8]>>,
-    /// Documents that its answer depends on beside those of its shards: whoever runs it adds what they are now to the key
-    /// ([`SearchRequest::key_documents`]), or its answers are not kept.
+    /// Documents that its answer depends on beside those of its shards: whoever runs it adds what they are
+    /// now to the key ([`SearchRequest::key_documents`]), or its answers are not kept.
     pub named_documents: Vec<DocumentName>,
     /// `search_pipeline`: the name of one, or its definition. Whoever runs the search takes it through that.
     pub pipeline: Option<Value>,
@@ -223,7 +223,8 @@ impl SearchRequest {
     /// Source: `SearchRequest#DEFAULT_PRE_FILTER_SHARD_SIZE`.
     const PRE_FILTER_SHARDS: u32 = 128;
 
-    /// Whether shards are asked first if anything in them can match. Source: `TransportSearchAction#shouldPreFilterSearchShards`.
+    /// Whether shards are asked first if anything in them can match. Source:
+    /// `TransportSearchAction#shouldPreFilterSearchShards`.
     pub(crate) fn filters_shards(&self, shard_count: usize) -> bool {
         let by_field = self.sort.first().is_some_and(|sort| !sort.is_score());
         let default = if by_field { 1 } else { SearchRequest::PRE_FILTER_SHARDS };
@@ -232,7 +233,8 @@ impl SearchRequest {
             && self.aggregations.as_ref().is_none_or(|list| !list.must_visit_all_docs())
     }
 
-    /// Whether no documents are asked for but those that suggestions name. Source: `SearchSourceBuilder#isSuggestOnly`.
+    /// Whether no documents are asked for but those that suggestions name. Source:
+    /// `SearchSourceBuilder#isSuggestOnly`.
     pub(crate) fn is_suggest_only(&self) -> bool {
         self.query.is_none()
             && self.aggregations.is_none()
@@ -263,12 +265,12 @@ impl SearchRequest {
         self.collapse.is_none() && self.rescores.is_empty()
     }
 
-    /// Reads a body (`{}` or `null` when there is none) and the URL's parameters over it. `read_aggregations`: `None` where there are none
-    /// to ask for.
+    /// Reads a body (`{}` or `null` when there is none) and the URL's parameters over it.
+    /// `read_aggregations`: `None` where there are none to ask for.
     ///
     /// # Errors
-    /// Those of Elasticsearch: `parsing_exception` for unknown keys, `illegal_argument_exception` for values out of range and for features
-    /// that do not exist here yet, by name.
+    /// Those of Elasticsearch: `parsing_exception` for unknown keys, `illegal_argument_exception` for values
+    /// out of range and for features that do not exist here yet, by name.
     pub(crate) fn read(
         body: &Value,
         url: &UrlParameters,
@@ -388,8 +390,8 @@ impl SearchRequest {
         self.named_documents.extend(super::determinism::named_documents(filter));
     }
 
-    /// Tells the request by what the documents are that it names. `state`: what no other state of the document is told by; `None`: its
-    /// answers are not kept.
+    /// Tells the request by what the documents are that it names. `state`: what no other state of the
+    /// document is told by; `None`: its answers are not kept.
     pub fn key_documents(&mut self, mut state: impl FnMut(&DocumentName) -> Option<String>) {
         for name in std::mem::take(&mut self.named_documents) {
             let Some(key) = self.cache_key.take() else { return };
@@ -397,8 +399,8 @@ impl SearchRequest {
         }
     }
 
-    /// Adds the order by [`SHARD_DOC`](super::sort::SHARD_DOC) to a sort over a point in time, so that no two hits tie and pages neither
-    /// repeat nor lose any; but not to a `search_after` that has no value for it.
+    /// Adds the order by [`SHARD_DOC`](super::sort::SHARD_DOC) to a sort over a point in time, so that no two
+    /// hits tie and pages neither repeat nor lose any; but not to a `search_after` that has no value for it.
     pub(crate) fn break_ties(&mut self) {
         let is_wanted = match &self.search_after {
             None => true,

@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::documents::DocumentName;
 
-/// Whether a request's answer depends on nothing but the documents, including those of [`named_documents`]. It looks at the JSON and says no
-/// when in doubt: wherever a text could be a date relative to `now`, a function could draw random numbers or start at today, or a script
-/// could be another one tomorrow.
+/// Whether a request's answer depends on nothing but the documents, including those of [`named_documents`].
+/// It looks at the JSON and says no when in doubt: wherever a text could be a date relative to `now`, a
+/// function could draw random numbers or start at today, or a script could be another one tomorrow.
 pub(crate) fn is_deterministic(body: &Value) -> bool {
     match body {
         Value::String(text) => is_timeless(text),

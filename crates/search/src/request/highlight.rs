@@ -1,7 +1,7 @@
 //! `highlight`: which parts of a hit's fields are shown, and how matches in them are marked.
 //!
-//! Source: Elasticsearch's `HighlightBuilder` and `AbstractHighlighterBuilder`. Options of a highlighter have no effect on the
-//! others.
+//! Source: Elasticsearch's `HighlightBuilder` and `AbstractHighlighterBuilder`. Options of a highlighter have
+//! no effect on the others.
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -220,7 +220,8 @@ fn failed_field(parser: &str, key: &str, cause: RequestError) -> RequestError {
 }
 
 impl Options {
-    /// Takes an option of both a field and all of them; false: `key` is none. `parser`: Elasticsearch's name for the object.
+    /// Takes an option of both a field and all of them; false: `key` is none. `parser`: Elasticsearch's name
+    /// for the object.
     fn take(&mut self, key: &str, value: &Value, parser: &str) -> Result<bool, RequestError> {
         let Some((_, kind)) = OPTIONS.iter().find(|(name, _)| *name == key) else { return Ok(false) };
         kind.check(parser, key, value)?;
@@ -287,7 +288,8 @@ impl Options {
             "boundary_max_scan" => self.boundary_max_scan = Some(json::int(value)?),
             "fragmenter" => self.fragmenter = Some(json::text(value)?),
             "phrase_limit" => self.phrase_limit = Some(json::int(value)?),
-            // Where values come from: here always from the source. Filters are not told apart from other clauses, as by default.
+            // Where values come from: here always from the source. Filters are not told apart from other
+            // clauses, as by default.
             "force_source" | "highlight_filter" => {
                 if key == "force_source" {
                     work::warn_unused(key);

@@ -17,7 +17,8 @@ use crate::query::InnerHitsRequest;
 pub(crate) struct InnerHits {
     /// The name under which they are shown, if the request has one.
     pub name: Option<String>,
-    /// Its `collapse` is that of the group's documents. Nested documents are not collapsed, here as in Elasticsearch.
+    /// Its `collapse` is that of the group's documents. Nested documents are not collapsed, here as in
+    /// Elasticsearch.
     pub request: SearchRequest,
     /// Whether an index without the query's path is searched as if the query matched nothing.
     pub ignore_unmapped: bool,

@@ -1,6 +1,7 @@
 //! A search request as parsed: "what is asked for, before any index is looked at?"
 //!
-//! **Invariant**: with `mapping`, the only place that parses user JSON here; limits on depth, size and count come first.
+//! **Invariant**: with `mapping`, the only place that parses user JSON here; limits on depth, size and count
+//! come first.
 
 mod aggregations;
 mod alias_filter;

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::InnerHits;
 use crate::query::{InnerHitsRequest, Query, QueryLimits, parse_query};
 
-/// Reads a query such as `{"term": {"user": "kimchy"}}`, with what is to be shown with its hits (`inner_hits`).
+/// Reads a query such as `{"term": {"user": "kimchy"}}`, with what is to be shown with its hits
+/// (`inner_hits`).
 ///
 /// # Errors
 /// `parsing_exception` and others, in Elasticsearch's words.
@@ -26,7 +27,8 @@ mod tests {
 
     use super::*;
 
-    /// Wherever a query stands in a request, what is shown with its hits is read; a query that others make shows none.
+    /// Wherever a query stands in a request, what is shown with its hits is read; a query that others make
+    /// shows none.
     #[test]
     fn inner_hits_are_read_with_the_queries_of_requests() {
         let shown = |inner_hits: Value| {

@@ -1,4 +1,5 @@
-//! `rescore`: "which second query looks at the best hits of each shard again, and what does it make of their scores?"
+//! `rescore`: "which second query looks at the best hits of each shard again, and what does it make of their
+//! scores?"
 //!
 //! Source: Elasticsearch's `RescorerBuilder`, `QueryRescorerBuilder`, `QueryRescoreMode`.
 

@@ -1,5 +1,5 @@
-//! `retriever`: a search as a tree of ways to find hits. Source: Elasticsearch's `StandardRetrieverBuilder` and `RRFRetrieverBuilder`, and its
-//! documentation of the rule retriever.
+//! `retriever`: a search as a tree of ways to find hits. Source: Elasticsearch's `StandardRetrieverBuilder`
+//! and `RRFRetrieverBuilder`, and its documentation of the rule retriever.
 
 use std::sync::Arc;
 

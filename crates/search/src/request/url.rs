@@ -21,7 +21,8 @@ impl UrlParameters {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// A request in bytes: equal for requests that a shard answers alike. `None`: it depends on more than the documents.
+    /// A request in bytes: equal for requests that a shard answers alike. `None`: it depends on more than the
+    /// documents.
     pub(super) fn cache_key(&self, body: &Value) -> Option<Arc<[u8]>> {
         /// What says where to search and how to show it.
         const ELSEWHERE: &[&str] = &[
@@ -58,8 +59,8 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for UrlParameters {
     }
 }
 
-/// Lays the URL's parameters over the request, as Elasticsearch's `RestSearchAction` does. Parameters that the caller deals with
-/// (`scroll`, `routing`, `preference`, `ignore_unavailable`, ...) are left alone.
+/// Lays the URL's parameters over the request, as Elasticsearch's `RestSearchAction` does. Parameters that
+/// the caller deals with (`scroll`, `routing`, `preference`, `ignore_unavailable`, ...) are left alone.
 pub(super) fn apply(request: &mut SearchRequest, url: &UrlParameters) -> Result<(), RequestError> {
     let mut filter: Option<SourceFilter> = None;
     for (name, value) in &url.0 {

@@ -1,8 +1,8 @@
 //! BM25 as Elasticsearch computes it.
 //!
-//! Source: Lucene's `BM25Similarity` under Elasticsearch's `LegacyBM25Similarity`, which keeps the factor `k1 + 1` that Lucene dropped:
-//! it enters as a boost of 2.2, in float, as the explanations of a running Elasticsearch 8.19 show. All steps are rounded to
-//! float where Java rounds them.
+//! Source: Lucene's `BM25Similarity` under Elasticsearch's `LegacyBM25Similarity`, which keeps the factor
+//! `k1 + 1` that Lucene dropped: it enters as a boost of 2.2, in float, as the explanations of a running
+//! Elasticsearch 8.19 show. All steps are rounded to float where Java rounds them.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ pub struct FieldStatistics {
     pub sum_total_term_freq: u64,
 }
 
-/// `1 / (k1 * ((1 - b) + b * length / average))` for each of the 256 norms; without bound where all matches score alike.
+/// `1 / (k1 * ((1 - b) + b * length / average))` for each of the 256 norms; without bound where all matches
+/// score alike.
 #[derive(Debug)]
 pub(crate) struct NormCache {
     pub statistics: FieldStatistics,
@@ -119,7 +120,8 @@ impl Bm25 {
         self.weight - self.weight / (1.0f32 + freq * self.norms.inverse[norm as usize])
     }
 
-    /// [`Bm25::score`] of several documents: the same numbers, in loops without branches. `norm` answers by place.
+    /// [`Bm25::score`] of several documents: the same numbers, in loops without branches. `norm` answers by
+    /// place.
     #[inline]
     pub fn score_all(&self, freqs: &[u32], norm: impl Fn(usize) -> u8, scores: &mut [f32]) {
         let scores = &mut scores[..freqs.len()];
@@ -164,7 +166,8 @@ impl Bm25 {
         self.weight
     }
 
-    /// Explains the score of a document, as the weight of the query with this text. `norm`: the document's, if the field has norms.
+    /// Explains the score of a document, as the weight of the query with this text. `norm`: the document's,
+    /// if the field has norms.
     pub fn explain_weight(
         &self,
         query: &str,
@@ -263,7 +266,8 @@ impl Explanation {
     }
 }
 
-/// Scores grow with the product of the frequency and a number for the norm, so that one division is enough for the best of several.
+/// Scores grow with the product of the frequency and a number for the norm, so that one division is enough
+/// for the best of several.
 impl Strength for Bm25 {
     #[inline]
     fn strength(&self, impact: Impact) -> f32 {
@@ -286,7 +290,8 @@ impl Strength for Bm25 {
 mod tests {
     use super::*;
 
-    /// Values from the explanations of Elasticsearch 8.19.13: five documents, three with the term, 41 terms in all.
+    /// Values from the explanations of Elasticsearch 8.19.13: five documents, three with the term, 41 terms
+    /// in all.
     #[test]
     fn idf_and_tf_are_elasticsearchs() {
         assert_eq!(idf(3, 5), 0.5389965);

@@ -1,4 +1,5 @@
-//! Upper bounds of scores by the values that they are made from: "can a document of this part of the index still be among the best?"
+//! Upper bounds of scores by the values that they are made from: "can a document of this part of the index
+//! still be among the best?"
 
 use limber_mapping::Field;
 use limber_segment::points::Cell;

@@ -1,7 +1,8 @@
-//! Similarities other than BM25: divergence from randomness and from independence, information-based ones, and language
-//! models.
+//! Similarities other than BM25: divergence from randomness and from independence, information-based ones,
+//! and language models.
 //!
-//! Source: Lucene's `SimilarityBase` and its subclasses. All of it is reckoned in double and rounded to float at the end.
+//! Source: Lucene's `SimilarityBase` and its subclasses. All of it is reckoned in double and rounded to float
+//! at the end.
 
 use limber_codec::norm;
 use limber_mapping::number::java_float;
@@ -251,8 +252,8 @@ fn distributed(distribution: Distribution, tfn: f64, lambda: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Scores that Elasticsearch 8.19.13 gave to `quick`, twice in nine words, and once in some sixty; it is in four of six documents
-    /// of 85 words, five times.
+    /// Scores that Elasticsearch 8.19.13 gave to `quick`, twice in nine words, and once in some sixty; it is
+    /// in four of six documents of 85 words, five times.
     #[test]
     fn scores_are_those_of_lucene() {
         let dfr = |model, effect, normalization| Similarity::Dfr { model, effect, normalization };

@@ -1,4 +1,5 @@
-//! The numbers of `random_score` and of the scripts' `randomScore`: the same ones for the same seed and document.
+//! The numbers of `random_score` and of the scripts' `randomScore`: the same ones for the same seed and
+//! document.
 //!
 //! Source: Elasticsearch's `RandomScoreFunction`, HPPC's `BitMixer`.
 

@@ -1,4 +1,5 @@
-//! Doc values for scripts: "what are the values of this field in this document?" Columns are read for a batch of documents at once.
+//! Doc values for scripts: "what are the values of this field in this document?" Columns are read for a batch
+//! of documents at once.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Scripts over the documents of a shard: what `limber_script` needs of them, and the fields whose values scripts make (`runtime`).
+//! Scripts over the documents of a shard: what `limber_script` needs of them, and the fields whose values
+//! scripts make (`runtime`).
 
 mod bound;
 mod ceiling;

@@ -1,9 +1,10 @@
 //! A shard searched in parts, side by side: "which documents are the next for whoever is free?"
 //!
-//! Only where every document is looked at and none is ranked: aggregations and exact counts. What the segments know about themselves is
-//! asked first, once; the documents that are left are cut into parts of some windows, which threads claim one after the other. Each thread has
-//! a sink of its own; what those found is put together afterwards ([`Split`]). The cut depends on the shard alone, and results do not depend
-//! on it: who claimed what changes at most the last digit of a sum of doubles.
+//! Only where every document is looked at and none is ranked: aggregations and exact counts. What the
+//! segments know about themselves is asked first, once; the documents that are left are cut into parts of
+//! some windows, which threads claim one after the other. Each thread has a sink of its own; what those found
+//! is put together afterwards ([`Split`]). The cut depends on the shard alone, and results do not depend on
+//! it: who claimed what changes at most the last digit of a sum of doubles.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,12 +19,14 @@ use crate::matcher::WINDOW;
 use crate::query::Whole;
 use crate::workers;
 
-/// Documents of a part. Claiming one costs nothing beside searching it, and a million documents are enough for 60 threads.
+/// Documents of a part. Claiming one costs nothing beside searching it, and a million documents are enough
+/// for 60 threads.
 const PART_DOCS: u32 = 4 * WINDOW;
 
 /// Makes sinks for parts of a shard.
 pub(crate) trait Split: Sync {
-    /// Runs `body` with a sink of its own, and keeps what that found for the shard's sink. `None`: nobody wants the documents but to count them.
+    /// Runs `body` with a sink of its own, and keeps what that found for the shard's sink. `None`: nobody
+    /// wants the documents but to count them.
     fn with_sink(&self, body: &mut dyn FnMut(Option<&mut dyn Sink>) -> Result<()>) -> Result<()>;
 }
 
@@ -56,7 +59,8 @@ impl<'c> Claims<'c> {
         Claims { take: Box::new(take), current }
     }
 
-    /// The first document at or after `start`, the beginning of a window, that is claimed; `None`: there is none left in the segment.
+    /// The first document at or after `start`, the beginning of a window, that is claimed; `None`: there is
+    /// none left in the segment.
     pub(super) fn next(&mut self, segment: usize, start: DocId) -> Option<DocId> {
         loop {
             let part = self.current.filter(|part| part.segment == segment)?;
@@ -152,8 +156,8 @@ impl<'a> Run<'a, '_, '_, '_> {
         Ok(plan)
     }
 
-    /// Lets the sink answer for a whole segment from what that knows about itself. Answers the aggregations that still wait for its documents;
-    /// `None`: all do.
+    /// Lets the sink answer for a whole segment from what that knows about itself. Answers the aggregations
+    /// that still wait for its documents; `None`: all do.
     pub(super) fn take_known(&mut self, number: usize, view: &'a SegmentView) -> Result<Option<Vec<usize>>> {
         let Some(sink) = &mut self.sink else { return Ok(None) };
         sink.begin_segment(number)?;

@@ -12,7 +12,8 @@ use crate::query::{BoundQuery, ByScore, QueryTimes, Scored, cache_filters, profi
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
 
-/// Terms that occur in fewer documents, all together, are counted while they are scored: there is little to be spared.
+/// Terms that occur in fewer documents, all together, are counted while they are scored: there is little to
+/// be spared.
 const COUNTED_FIRST_MIN: u64 = 2_048;
 
 /// A search on one shard.
@@ -75,9 +76,9 @@ impl Plan {
             && request.terminate_after == 0
     }
 
-    /// Whether hits are counted before the best of them are looked for, up to `limit`: any of several terms are found by bit sets, a window
-    /// at a time, in a fraction of the time that scoring takes, and what need not be counted any more can be skipped from the first document
-    /// on.
+    /// Whether hits are counted before the best of them are looked for, up to `limit`: any of several terms
+    /// are found by bit sets, a window at a time, in a fraction of the time that scoring takes, and what need
+    /// not be counted any more can be skipped from the first document on.
     pub fn counts_first(&self, wanted: &ShardRequest<'_>, limit: u64) -> bool {
         let request = wanted.request;
         let is_by_score = wanted.sorts.is_empty() && request.collapse.is_none();

@@ -25,7 +25,8 @@ pub(super) struct Run<'a, 'r, 's, 'c> {
     pub(super) top: Top<'a>,
     pub(super) count_max: usize,
     pub(super) total: u64,
-    /// More hits than this must have been counted before any may be skipped; `None`: hits need not be counted.
+    /// More hits than this must have been counted before any may be skipped; `None`: hits need not be
+    /// counted.
     pub(super) count_limit: Option<u64>,
     pub(super) is_lower_bound: bool,
     pub(super) max_score: f32,

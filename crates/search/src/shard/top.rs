@@ -55,8 +55,8 @@ impl<'a> Top<'a> {
         }
     }
 
-    /// Documents of a segment follow, `base` being the number of its first document in the shard. Gives the best of the segment alone, where
-    /// sorts by fields keep them.
+    /// Documents of a segment follow, `base` being the number of its first document in the shard. Gives the
+    /// best of the segment alone, where sorts by fields keep them.
     pub fn begin_segment<'s>(
         &mut self,
         segment: &'a Segment,
@@ -76,7 +76,8 @@ impl<'a> Top<'a> {
         }
     }
 
-    /// Takes ascending documents of the begun segment, whose best are in `fields` where [`Top::begin_segment`] gave those.
+    /// Takes ascending documents of the begun segment, whose best are in `fields` where
+    /// [`Top::begin_segment`] gave those.
     pub fn collect(
         &mut self,
         base: u64,

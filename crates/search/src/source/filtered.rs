@@ -1,8 +1,9 @@
 //! Parts of a document: "which members do these patterns keep?"
 //!
-//! Source: Elasticsearch's `SourceFilter`: a pattern keeps or drops what it names with everything below. In patterns that drop, `*` stands
-//! for any run of characters, dots included (`XContentMapValues#filter`). In those that keep it does so as well when a pattern that drops has
-//! a `*`; otherwise it stays within one level, and `**` stands for any number of levels (`FilterPath`).
+//! Source: Elasticsearch's `SourceFilter`: a pattern keeps or drops what it names with everything below. In
+//! patterns that drop, `*` stands for any run of characters, dots included (`XContentMapValues#filter`). In
+//! those that keep it does so as well when a pattern that drops has a `*`; otherwise it stays within one
+//! level, and `**` stands for any number of levels (`FilterPath`).
 
 use limber_text::wildcard;
 use serde_json::{Map, Value};

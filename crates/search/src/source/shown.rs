@@ -13,8 +13,9 @@ use super::filter::SourceFilter;
 use super::filtered::filter_source;
 use crate::error::Result;
 
-/// What a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot give back. `None` where that takes
-/// taking the document apart, and it is no object or nests deeper than a parser into trees goes (128 levels).
+/// What a segment stores of a document's JSON: all of it, a part, nothing, or what columns cannot give back.
+/// `None` where that takes taking the document apart, and it is no object or nests deeper than a parser into
+/// trees goes (128 levels).
 pub fn stored_source<'s>(mapping: &Mapping, source: &'s [u8]) -> Option<Cow<'s, [u8]>> {
     let rule = mapping.source();
     if rule.keeps_everything() {
@@ -46,7 +47,8 @@ fn with_stored_fields(mapping: &Mapping, source: &Value) -> Vec<u8> {
     kept.to_string().into_bytes()
 }
 
-/// Adds members that an object lacks, and those of the objects in it. The depth of JSON that was let in bounds the recursion.
+/// Adds members that an object lacks, and those of the objects in it. The depth of JSON that was let in
+/// bounds the recursion.
 fn add(kept: &mut Value, more: Value) {
     match (kept, more) {
         (Value::Object(kept), Value::Object(more)) => {
@@ -85,7 +87,8 @@ fn filtered(mapping: &Mapping, source: &Value) -> Vec<u8> {
     filter_source(source, &filter).to_string().into_bytes()
 }
 
-/// The source of a document of a whole segment from what is stored of it, as far as it may be seen; `None` where the index keeps none.
+/// The source of a document of a whole segment from what is stored of it, as far as it may be seen; `None`
+/// where the index keeps none.
 pub fn shown_source<'s>(
     mapping: &Mapping,
     segment: &Segment,

@@ -1,4 +1,5 @@
-//! `collate` of the `phrase` suggester: "does any document of this shard match the query for this suggestion?"
+//! `collate` of the `phrase` suggester: "does any document of this shard match the query for this
+//! suggestion?"
 //!
 //! Source: Elasticsearch's `PhraseSuggester`.
 

@@ -1,7 +1,8 @@
 //! The `completion` suggester: the documents whose inputs go on from what was typed, heaviest first.
 //!
-//! Source: Elasticsearch's `CompletionSuggester` and `TopSuggestGroupDocsCollector`. Lucene reads the heaviest inputs first; here every input
-//! that fits is looked at, and the best are kept: time grows with what fits, memory with what is asked for.
+//! Source: Elasticsearch's `CompletionSuggester` and `TopSuggestGroupDocsCollector`. Lucene reads the
+//! heaviest inputs first; here every input that fits is looked at, and the best are kept: time grows with
+//! what fits, memory with what is asked for.
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,7 @@
 //! How likely a word is after the words before it, by the counts of an index.
 //!
-//! Source: Elasticsearch's `WordScorer`, `StupidBackoffScorer`, `LaplaceScorer` and `LinearInterpolatingScorer`.
+//! Source: Elasticsearch's `WordScorer`, `StupidBackoffScorer`, `LaplaceScorer` and
+//! `LinearInterpolatingScorer`.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,8 +1,9 @@
 //! Suggesters: "what did the user mean to type, and how may it go on?"
 //!
-//! A request (`crate::request::suggest`) goes to `run` (each shard in turn, then together). `words` finds words that are like a word in a field's
-//! terms (Lucene's `DirectSpellChecker`); `term` shows them word by word, `phrase` weighs them in their sentence by a model of the language
-//! (`language`) and holds sentences against a query (`collate`), `completion` reads what a field of type `completion` holds.
+//! A request (`crate::request::suggest`) goes to `run` (each shard in turn, then together). `words` finds
+//! words that are like a word in a field's terms (Lucene's `DirectSpellChecker`); `term` shows them word by
+//! word, `phrase` weighs them in their sentence by a model of the language (`language`) and holds sentences
+//! against a query (`collate`), `completion` reads what a field of type `completion` holds.
 
 mod run;
 

@@ -174,7 +174,8 @@ fn place(
     Ok(Place { original, others })
 }
 
-/// How many documents must have what stands for a word that so many have. Source: `DirectCandidateGenerator#thresholdTermFrequency`.
+/// How many documents must have what stands for a word that so many have. Source:
+/// `DirectCandidateGenerator#thresholdTermFrequency`.
 fn threshold_frequency(frequency: u64) -> f32 {
     if frequency == 0 {
         return 0.0;

@@ -23,7 +23,8 @@ pub fn cpu_time() -> Result<Duration, Box<dyn Error>> {
     Ok(Duration::from_nanos(nanoseconds.parse()?))
 }
 
-/// An id in the shape of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose middle advances with time.
+/// An id in the shape of Elasticsearch's auto-generated ones: 20 characters of URL-safe Base64 whose middle
+/// advances with time.
 pub fn auto_id(number: u64) -> [u8; 20] {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut bytes = [0u8; 15];

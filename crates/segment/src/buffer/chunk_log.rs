@@ -1,11 +1,13 @@
-//! A log that grows without moving: "append this, millions of times, in memory that the next buffer can use again."
+//! A log that grows without moving: "append this, millions of times, in memory that the next buffer can use
+//! again."
 
-/// Bytes of a chunk. The allocator hands freed chunks of one size on to the next buffer, so that they are faulted in once,
-/// where a vector that doubles is copied again and again, up to half empty, and leaves holes of every size behind.
+/// Bytes of a chunk. The allocator hands freed chunks of one size on to the next buffer, so that they are
+/// faulted in once, where a vector that doubles is copied again and again, up to half empty, and leaves holes
+/// of every size behind.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Values in the order they came. The first chunk doubles as it fills, so that a log of few values takes little; those after it
-/// are allocated whole and never move.
+/// Values in the order they came. The first chunk doubles as it fills, so that a log of few values takes
+/// little; those after it are allocated whole and never move.
 pub struct ChunkLog<T> {
     /// [`ChunkLog::CHUNK_LEN`] values each.
     full: Vec<Vec<T>>,

@@ -3,7 +3,8 @@
 use super::chunk_log::ChunkLog;
 use crate::DocId;
 
-/// Documents of the entries of a log, ascending. As long as entry `i` belongs to document `i`, nothing is stored.
+/// Documents of the entries of a log, ascending. As long as entry `i` belongs to document `i`, nothing is
+/// stored.
 #[derive(Default)]
 pub struct DocLog {
     /// Entries, listed or not.
@@ -45,7 +46,8 @@ impl DocLog {
         self.docs.as_ref().map_or(entry as DocId, |docs| docs.get(entry))
     }
 
-    /// Where the entries of each of `doc_count` documents start, and where the last one's end: `[doc_count + 1]`.
+    /// Where the entries of each of `doc_count` documents start, and where the last one's end:
+    /// `[doc_count + 1]`.
     pub fn starts(&self, doc_count: usize) -> Vec<u32> {
         let mut starts = vec![0; doc_count + 1];
         (0..self.len).for_each(|entry| starts[self.get(entry) as usize + 1] += 1);
@@ -76,13 +78,14 @@ impl DocLog {
         self.has_repeats
     }
 
-    /// Whether each of `doc_count` documents has one entry, which is what [`DocLog::finish`] answers `None` for.
+    /// Whether each of `doc_count` documents has one entry, which is what [`DocLog::finish`] answers `None`
+    /// for.
     pub fn is_one_a_document(&self, doc_count: u32) -> bool {
         self.docs.is_none() && self.len >= doc_count as usize
     }
 
-    /// Documents by entry for a buffer of `doc_count` documents; `None` when entry `i` belongs to document `i` and every
-    /// document has one.
+    /// Documents by entry for a buffer of `doc_count` documents; `None` when entry `i` belongs to document
+    /// `i` and every document has one.
     pub fn finish(self, doc_count: u32) -> Option<Vec<DocId>> {
         let one_a_document = self.is_one_a_document(doc_count);
         match self.docs {

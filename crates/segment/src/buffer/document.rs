@@ -15,8 +15,8 @@ use crate::file::COMPOUND_BYTES_MAX;
 use crate::stored::StoredCodec;
 use crate::{DocId, Error, Result, SortField, TERM_BYTES_MAX, WriteIdentity};
 
-/// Logs hold offsets of 32 bits; a buffer that has grown beyond this refuses further documents. Engines write buffers out
-/// long before, at 64 to 128 MB.
+/// Logs hold offsets of 32 bits; a buffer that has grown beyond this refuses further documents. Engines write
+/// buffers out long before, at 64 to 128 MB.
 pub const BUFFER_BYTES_MAX: usize = 1 << 30;
 
 /// What a document is, beside its fields.
@@ -32,8 +32,9 @@ pub struct DocumentMeta<'a> {
 
 /// Documents in memory, until [`Buffer::write`] makes them a segment.
 ///
-/// Between [`Buffer::begin`] and [`Buffer::commit`] or [`Buffer::rollback`] the current document's values come in through
-/// [`FieldSink`]. No document object is built: each field has flat logs that columns, terms and postings are made of at the end.
+/// Between [`Buffer::begin`] and [`Buffer::commit`] or [`Buffer::rollback`] the current document's values
+/// come in through [`FieldSink`]. No document object is built: each field has flat logs that columns, terms
+/// and postings are made of at the end.
 pub struct Buffer {
     doc_count: u32,
     /// Documents deleted before they were written.
@@ -72,8 +73,8 @@ impl Buffer {
         Buffer::sorted(codec, Arc::new([]))
     }
 
-    /// As [`Buffer::new`], for documents that are written in the order of `sort`, ties as they came. Their sources are compressed when
-    /// they are written, so that they take their whole length until then.
+    /// As [`Buffer::new`], for documents that are written in the order of `sort`, ties as they came. Their
+    /// sources are compressed when they are written, so that they take their whole length until then.
     pub fn sorted(codec: StoredCodec, sort: Arc<[SortField]>) -> Buffer {
         Buffer {
             doc_count: 0,
@@ -92,7 +93,8 @@ impl Buffer {
         }
     }
 
-    /// Starts a document. Its values follow, then [`Buffer::commit`] or [`Buffer::rollback`]; the one before must have ended.
+    /// Starts a document. Its values follow, then [`Buffer::commit`] or [`Buffer::rollback`]; the one before
+    /// must have ended.
     pub fn begin(&mut self, meta: &DocumentMeta<'_>, source: &[u8]) -> DocId {
         assert!(self.current.is_none(), "one document at a time");
         let doc = self.doc_count;
@@ -125,7 +127,8 @@ impl Buffer {
 
     /// Keeps the current document.
     ///
-    /// Errors: a term longer than [`TERM_BYTES_MAX`], or a full buffer ([`BUFFER_BYTES_MAX`]); the document is rolled back then.
+    /// Errors: a term longer than [`TERM_BYTES_MAX`], or a full buffer ([`BUFFER_BYTES_MAX`]); the document
+    /// is rolled back then.
     pub fn commit(&mut self) -> Result<()> {
         let mut current = self.current.take().expect("a document was begun");
         let source_bytes = current.source_bytes;
@@ -201,8 +204,9 @@ impl Buffer {
             + self.deleted.capacity() * 4
     }
 
-    /// Heap bytes that writing takes beside those of the buffer, estimated: inverting the fields takes about what they do, sources that are
-    /// kept as they came are compressed anew, and a small segment is held until it is complete.
+    /// Heap bytes that writing takes beside those of the buffer, estimated: inverting the fields takes about
+    /// what they do, sources that are kept as they came are compressed anew, and a small segment is held
+    /// until it is complete.
     pub fn writing_bytes(&self) -> usize {
         let (all, sources) = (self.memory_bytes(), self.stored.memory_bytes());
         let compressed = match self.stored {
@@ -222,8 +226,8 @@ impl Buffer {
         &mut self.fields[at]
     }
 
-    /// Each space of nested documents has a list of all fields up to its last one: many spaces of many fields take much, of which the request
-    /// is told. It is refused at its next nested object.
+    /// Each space of nested documents has a list of all fields up to its last one: many spaces of many fields
+    /// take much, of which the request is told. It is refused at its next nested object.
     #[cold]
     fn add_fields(&mut self, count: usize) {
         let bytes = (count - self.fields.len()) * size_of::<FieldBuffer>();
@@ -418,8 +422,9 @@ mod tests {
         assert_eq!(values(&other), of_other.collect::<Vec<_>>());
     }
 
-    /// Segment files by name, of documents whose fields often have each other's texts; `alone`: each is analysed as if it were the only one. Every
-    /// ninth document is refused, every fifth has nested ones. How many texts and terms were put in as references goes first.
+    /// Segment files by name, of documents whose fields often have each other's texts; `alone`: each is
+    /// analysed as if it were the only one. Every ninth document is refused, every fifth has nested ones. How
+    /// many texts and terms were put in as references goes first.
     fn segment_files(rounds: u64, alone: bool) -> (u64, Vec<(String, Vec<u8>)>) {
         let text = |analyzer: &str| serde_json::json!({ "type": "text", "analyzer": analyzer, "fields": { "raw": { "type": "keyword" } } });
         let nested = serde_json::json!({ "type": "nested", "properties": { "x": text("standard"), "y": text("standard") } });
@@ -512,7 +517,8 @@ mod tests {
         assert!(files == expected, "a file differs");
     }
 
-    /// Documents whose keywords are mostly new, some of them the same again, some refused; `look_up`: each is looked up when it comes.
+    /// Documents whose keywords are mostly new, some of them the same again, some refused; `look_up`: each is
+    /// looked up when it comes.
     fn files_of_new_keywords(sort: Arc<[SortField]>, look_up: bool) -> Vec<(String, Vec<u8>)> {
         let body =
             serde_json::json!({ "properties": { "k": { "type": "keyword" }, "l": { "type": "keyword" } } });

@@ -1,8 +1,9 @@
 //! Texts that another field of the same document has had: "was this very text not analysed a moment ago?"
 //!
-//! A name and its spelling in ASCII, a message and its copy, a title that is searched in two ways: fields of one document often have the same text.
-//! The second one keeps a reference to the tokens of the first, and is not analysed; the same for the keywords beside such texts.
-//! Where that is so in a buffer, both fields are written from the table of the first.
+//! A name and its spelling in ASCII, a message and its copy, a title that is searched in two ways: fields of
+//! one document often have the same text. The second one keeps a reference to the tokens of the first, and is
+//! not analysed; the same for the keywords beside such texts. Where that is so in a buffer, both fields are
+//! written from the table of the first.
 
 use std::sync::Arc;
 
@@ -89,7 +90,8 @@ impl LastText {
         }
     }
 
-    /// Where the tokens of `text` are, if it is the last one, of another field and analysed as `field` would do.
+    /// Where the tokens of `text` are, if it is the last one, of another field and analysed as `field` would
+    /// do.
     #[inline]
     pub fn tokens_of(&self, field: &Field, text: &str) -> Option<(FieldId, Logged)> {
         let last = self.analysed.as_ref()?;
@@ -108,7 +110,8 @@ impl LastText {
     }
 }
 
-/// Puts what is referred to in the place of the references, of all fields; by field, the table that its numbers are of where that is not its own.
+/// Puts what is referred to in the place of the references, of all fields; by field, the table that its
+/// numbers are of where that is not its own.
 pub fn resolve(fields: &mut [FieldBuffer]) -> Vec<Option<Arc<TermTable>>> {
     let sources: Vec<Option<FieldId>> = fields.iter().map(source_of).collect();
     let mut tables = vec![None; fields.len()];

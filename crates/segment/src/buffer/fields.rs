@@ -66,8 +66,8 @@ enum Habit {
     #[default]
     OnTrial,
     LooksUp,
-    /// The first value of a document is not. Names, messages, keys: most values are the only ones, and those that are not come together when terms
-    /// are sorted.
+    /// The first value of a document is not. Names, messages, keys: most values are the only ones, and those
+    /// that are not come together when terms are sorted.
     Appends,
 }
 
@@ -75,8 +75,8 @@ enum Habit {
 #[derive(Default)]
 pub struct TermsBuffer {
     pub table: TermTable,
-    /// Number in `table` of each value; of those in `unsettled` 0 until then. With [`ECHO`] the place of the same value in the log of the field that
-    /// this one is an echo of.
+    /// Number in `table` of each value; of those in `unsettled` 0 until then. With [`ECHO`] the place of the
+    /// same value in the log of the field that this one is an echo of.
     pub values: ChunkLog<u32>,
     pub docs: DocLog,
     pub role: Role,
@@ -89,7 +89,8 @@ impl TermsBuffer {
     /// Adds a value.
     #[inline]
     pub fn push(&mut self, doc: DocId, value: &[u8]) {
-        // Further values of a document are looked up: a few bytes of it may repeat a long one any number of times.
+        // Further values of a document are looked up: a few bytes of it may repeat a long one any number of
+        // times.
         if self.habit == Habit::Appends && self.mark.doc != doc {
             let number = self.append(value);
             return self.push_number(doc, number);
@@ -156,7 +157,8 @@ impl TermsBuffer {
         may
     }
 
-    /// Puts the numbers of `source` in the place of what refers to them; all are those of its table from then on.
+    /// Puts the numbers of `source` in the place of what refers to them; all are those of its table from then
+    /// on.
     pub fn resolve(&mut self, source: &mut TermsBuffer) {
         self.settle();
         source.settle();
@@ -188,8 +190,9 @@ impl TermsBuffer {
     }
 }
 
-/// Numbers. As long as all are equal (`_version`, `_primary_term`, most flags) only one is kept, and as long as all are near the
-/// first, four bytes each: sequence numbers always are, milliseconds of one month, most counts and sizes.
+/// Numbers. As long as all are equal (`_version`, `_primary_term`, most flags) only one is kept, and as long
+/// as all are near the first, four bytes each: sequence numbers always are, milliseconds of one month, most
+/// counts and sizes.
 #[derive(Default)]
 pub struct NumbersBuffer {
     first: i64,

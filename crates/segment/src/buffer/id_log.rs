@@ -3,11 +3,12 @@
 use super::chunk_log::ChunkLog;
 use crate::{DocId, TERM_BYTES_MAX};
 
-/// Bytes of a chunk, so that ends in it fit 16 bits. No id spans two chunks: all but the last are half full at least.
+/// Bytes of a chunk, so that ends in it fit 16 bits. No id spans two chunks: all but the last are half full
+/// at least.
 const CHUNK_BYTES: usize = u16::MAX as usize;
 
-/// `_id`s by document, back to back in chunks that never move; only the first doubles until it is full. They are only ever
-/// sorted, so they are not hashed.
+/// `_id`s by document, back to back in chunks that never move; only the first doubles until it is full. They
+/// are only ever sorted, so they are not hashed.
 #[derive(Default)]
 pub struct IdLog {
     chunks: Vec<Vec<u8>>,

@@ -72,8 +72,8 @@ impl TermOrder {
         self.counts.iter().map(|&count| count as usize).sum()
     }
 
-    /// Documents by term: term `sorted[0]`'s first, each term's ascending. `docs`: of each of `values`; `None`: value `i` is of
-    /// document `i`.
+    /// Documents by term: term `sorted[0]`'s first, each term's ascending. `docs`: of each of `values`;
+    /// `None`: value `i` is of document `i`.
     pub fn scatter_docs<'v>(
         &self,
         values: impl Iterator<Item = &'v [u32]>,
@@ -93,7 +93,8 @@ impl TermOrder {
         scattered
     }
 
-    /// `document << 32 | position` by term, ascending within a term. `texts`: document and log of each text, in pieces.
+    /// `document << 32 | position` by term, ascending within a term. `texts`: document and log of each text,
+    /// in pieces.
     pub fn scatter_positions<'t, L>(&self, texts: impl Iterator<Item = (DocId, L)>) -> Vec<u64>
     where
         L: Iterator<Item = &'t [u32]>,

@@ -1,8 +1,8 @@
 //! Texts seen before: "which tokens did this very text have?"
 //!
-//! Log lines, paths, titles and labels repeat. Looking a whole text up costs a hash and a comparison, a tenth of analysing it;
-//! http_logs indexes a seventh faster (its million requests are thirty thousand texts). Where texts do not repeat, the memo
-//! notices and is given up.
+//! Log lines, paths, titles and labels repeat. Looking a whole text up costs a hash and a comparison, a tenth
+//! of analysing it; http_logs indexes a seventh faster (its million requests are thirty thousand texts).
+//! Where texts do not repeat, the memo notices and is given up.
 
 use super::short_texts::{self, ShortTexts};
 use super::table::{TermTable, Vacancy, same};
@@ -57,8 +57,8 @@ pub struct Unknown {
 pub struct Memo {
     /// Short texts of one token; others that are short have [`NOT_ONE`] here, and are in `texts`.
     short: ShortTexts,
-    /// With each text: the number of its twin + 1, length, last position, number of tokens and the tokens, four bytes each,
-    /// little-endian. A hit reads nothing else.
+    /// With each text: the number of its twin + 1, length, last position, number of tokens and the tokens,
+    /// four bytes each, little-endian. A hit reads nothing else.
     texts: TermTable,
     looked_up: u32,
     found: u32,
@@ -105,7 +105,8 @@ impl Memo {
         }
     }
 
-    /// Keeps what came out for `text`, for which the last [`Memo::look_up`] answered [`Lookup::New`]; the text's place.
+    /// Keeps what came out for `text`, for which the last [`Memo::look_up`] answered [`Lookup::New`]; the
+    /// text's place.
     pub fn remember(&mut self, unknown: Unknown, text: &str, analysed: Analysed<&[u32]>) -> Place {
         let Analysed { tokens, length, last_position } = analysed;
         if let Some(key) = unknown.key {
@@ -129,8 +130,8 @@ impl Memo {
         Place::Long(add.place)
     }
 
-    /// What is known of the twin of the text at a place, the same bytes as a whole term: its number, if it was told. `None`: `value` is another
-    /// text than that.
+    /// What is known of the twin of the text at a place, the same bytes as a whole term: its number, if it
+    /// was told. `None`: `value` is another text than that.
     #[inline]
     pub fn twin(&self, place: Place, value: &[u8]) -> Option<Option<u32>> {
         match place {

@@ -5,8 +5,8 @@ use limber_mapping::SpaceId;
 use super::fields::FieldBuffer;
 use crate::DocId;
 
-/// The fields of every space but the one that values go to, which are the buffer's own meanwhile: documents without nested objects
-/// never come here.
+/// The fields of every space but the one that values go to, which are the buffer's own meanwhile: documents
+/// without nested objects never come here.
 #[derive(Default)]
 pub struct NestedBuffers {
     /// What values go to now.

@@ -143,7 +143,8 @@ impl Reordering {
         *numbers = ordered;
     }
 
-    /// Calls `each(new document, entry)` in the new order. `starts`: by old document, where its entries start; one more at the end.
+    /// Calls `each(new document, entry)` in the new order. `starts`: by old document, where its entries
+    /// start; one more at the end.
     fn for_each_entry(&self, starts: &[u32], mut each: impl FnMut(DocId, usize)) {
         for (new, &old) in (0..).zip(&self.old) {
             let entries = starts[old as usize]..starts[old as usize + 1];

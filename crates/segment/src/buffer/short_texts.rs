@@ -1,12 +1,15 @@
-//! Short texts of one token: "which term is this one's?" Codes, states, levels and small numbers as text, which repeat most of all.
+//! Short texts of one token: "which term is this one's?" Codes, states, levels and small numbers as text,
+//! which repeat most of all.
 //!
-//! A text and what is known of it lie in one slot, so that a look-up has one cache miss, where [`super::table::TermTable`] has two.
+//! A text and what is known of it lie in one slot, so that a look-up has one cache miss, where
+//! [`super::table::TermTable`] has two.
 
 /// Longest text that has a key.
 const TEXT_BYTES_MAX: usize = 7;
 const SLOTS_MIN: usize = 16;
 
-/// Key (a text, see [`key_of`]) to number and twin, by open addressing, at most half full. Keys are never removed.
+/// Key (a text, see [`key_of`]) to number and twin, by open addressing, at most half full. Keys are never
+/// removed.
 #[derive(Default)]
 pub struct ShortTexts {
     slots: Vec<Slot>,

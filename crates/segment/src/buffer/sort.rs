@@ -17,8 +17,9 @@ fn key(term: &[u8], depth: usize) -> u64 {
     }
 }
 
-/// Sorts `numbers` by the terms they stand for. Sorting pairs of (eight bytes, number) keeps most comparisons inside the array,
-/// where comparing the terms themselves would miss the cache twice each; equal runs go on with the next eight bytes.
+/// Sorts `numbers` by the terms they stand for. Sorting pairs of (eight bytes, number) keeps most comparisons
+/// inside the array, where comparing the terms themselves would miss the cache twice each; equal runs go on
+/// with the next eight bytes.
 pub fn sort_by_term<'a>(numbers: &mut [u32], term: impl Fn(u32) -> &'a [u8]) {
     let [first, rest @ ..] = &*numbers else { return };
     let mut depth = term(*first).len();
@@ -49,7 +50,8 @@ fn sort_pairs<'a>(pairs: &mut [(u64, u32)], depth: usize, term: &impl Fn(u32) ->
             run.sort_unstable_by(|a, b| {
                 let (a, b) = (term(a.1), term(b.1));
                 let rest = a.get(next..).unwrap_or_default().cmp(b.get(next..).unwrap_or_default());
-                // Equal so far with one ended: they differ in how many zero bytes end them, so the shorter comes first.
+                // Equal so far with one ended: they differ in how many zero bytes end them, so the shorter
+                // comes first.
                 rest.then(a.len().cmp(&b.len()))
             });
         } else {
@@ -68,8 +70,8 @@ fn sort_pairs<'a>(pairs: &mut [(u64, u32)], depth: usize, term: &impl Fn(u32) ->
     }
 }
 
-/// Sorts by the keys. Stable by radix, if that takes few passes: generated ids differ in few of their first bytes, and what is
-/// equal in those stays in the order of documents, which is that of the bytes after.
+/// Sorts by the keys. Stable by radix, if that takes few passes: generated ids differ in few of their first
+/// bytes, and what is equal in those stays in the order of documents, which is that of the bytes after.
 fn sort_by_key(pairs: &mut [(u64, u32)]) {
     if pairs.is_sorted_by_key(|pair| pair.0) {
         return;

@@ -1,4 +1,5 @@
-//! The sources of a buffer's documents: "keep these bytes until the segment is written, in whatever order that will be".
+//! The sources of a buffer's documents: "keep these bytes until the segment is written, in whatever order
+//! that will be".
 
 use super::chunk_log::ChunkLog;
 use super::reorder::Reordering;
@@ -6,8 +7,8 @@ use crate::file::SegmentWriter;
 use crate::stored::{StoredCodec, StoredWriter};
 use crate::{DocId, Result};
 
-/// Documents that are written in the order they came are compressed as they come; those of a sorted index stay as they are until their
-/// order is known.
+/// Documents that are written in the order they came are compressed as they come; those of a sorted index
+/// stay as they are until their order is known.
 pub enum Sources {
     Compressed(Box<StoredWriter>),
     Plain(PlainSources),

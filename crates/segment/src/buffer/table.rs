@@ -5,11 +5,12 @@ use std::hash::{BuildHasher, Hasher};
 use foldhash::fast::RandomState;
 use limber_codec::prefetch::prefetch;
 
-/// Terms of one field, numbered from 0 in order of first sight; those that are appended get a number each time. Terms are never
-/// removed: those of a document that was rolled back stay, unused.
+/// Terms of one field, numbered from 0 in order of first sight; those that are appended get a number each
+/// time. Terms are never removed: those of a document that was rolled back stay, unused.
 ///
-/// An open-addressing table of (32 bits of hash, place) over an arena of records. What a look-up costs is cache misses: a known
-/// term has two, its slot and its record, in which all that is known of it lies together; growing touches no record.
+/// An open-addressing table of (32 bits of hash, place) over an arena of records. What a look-up costs is
+/// cache misses: a known term has two, its slot and its record, in which all that is known of it lies
+/// together; growing touches no record.
 #[derive(Default)]
 pub struct TermTable {
     slots: Vec<Slot>,
@@ -28,11 +29,12 @@ struct Slot {
     place: u32,
 }
 
-/// Records, each: number (4 bytes), length of the term (2), the term, what the owner keeps with it. In chunks, so that growing moves
-/// nothing and memory that is freed serves the next buffer.
+/// Records, each: number (4 bytes), length of the term (2), the term, what the owner keeps with it. In
+/// chunks, so that growing moves nothing and memory that is freed serves the next buffer.
 #[derive(Default)]
 struct Records {
-    /// A record starts in the first [`CHUNK_BYTES`] of a chunk, the only part of it but for the last record's end.
+    /// A record starts in the first [`CHUNK_BYTES`] of a chunk, the only part of it but for the last record's
+    /// end.
     chunks: Vec<Vec<u8>>,
     /// Capacity of all chunks but the last.
     full_bytes: usize,
@@ -123,7 +125,8 @@ impl TermTable {
         }
     }
 
-    /// Adds a term without a look at whether it is there, where it will not be found: another number may stand for the same term.
+    /// Adds a term without a look at whether it is there, where it will not be found: another number may
+    /// stand for the same term.
     #[inline]
     pub fn append(&mut self, term: &[u8]) -> u32 {
         self.push_record(term, |_| {}).number
@@ -158,8 +161,9 @@ impl TermTable {
         (hash >> 32) as u32 ^ hash as u32
     }
 
-    /// The numbers of at most [`BATCH_TERMS`] terms as [`TermTable::intern`] gives them, in order. The processor waits for the cache misses of many
-    /// terms at once, as none depends on another's: first for all slots, then for all records.
+    /// The numbers of at most [`BATCH_TERMS`] terms as [`TermTable::intern`] gives them, in order. The
+    /// processor waits for the cache misses of many terms at once, as none depends on another's: first for
+    /// all slots, then for all records.
     pub fn intern_all<'t>(
         &mut self,
         count: usize,
@@ -221,7 +225,8 @@ impl TermTable {
         }
     }
 
-    /// The bytes of the term whose record starts at `place`, and what starts with the bytes that were added with it.
+    /// The bytes of the term whose record starts at `place`, and what starts with the bytes that were added
+    /// with it.
     #[inline]
     pub fn at(&self, place: u32) -> (&[u8], &[u8]) {
         let (_, term, beside) = self.record(place);
@@ -235,7 +240,8 @@ impl TermTable {
         &mut self.records.tail_mut(place)[start..]
     }
 
-    /// Adds a term of at most 65,535 bytes where [`TermTable::find`] did not find it; `beside` appends what is kept with it.
+    /// Adds a term of at most 65,535 bytes where [`TermTable::find`] did not find it; `beside` appends what
+    /// is kept with it.
     #[cold]
     pub fn add(&mut self, vacancy: Vacancy, term: &[u8], beside: impl FnOnce(&mut Vec<u8>)) -> Entry {
         let entry = self.push_record(term, beside);
@@ -288,8 +294,8 @@ impl TermTable {
     }
 }
 
-/// Whether two terms are equal. Most are short: two overlapping words each, without a call of `memcmp` (which took a tenth of
-/// the time of indexing).
+/// Whether two terms are equal. Most are short: two overlapping words each, without a call of `memcmp` (which
+/// took a tenth of the time of indexing).
 #[inline]
 pub fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {

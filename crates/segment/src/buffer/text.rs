@@ -17,18 +17,19 @@ pub const STEP: u32 = 1 << 31;
 /// Positions stop here (Lucene's `IndexWriter.MAX_POSITION` is near).
 const POSITION_MAX: i64 = i32::MAX as i64 - 128;
 
-/// Analysed text: one flat log of term numbers, in which the position of a token is one more than that of the token before
-/// unless a [`STEP`] stands between them.
+/// Analysed text: one flat log of term numbers, in which the position of a token is one more than that of the
+/// token before unless a [`STEP`] stands between them.
 #[derive(Default)]
 pub struct TextBuffer {
     pub table: TermTable,
-    /// Numbers in `table`, of those in `unsettled` 0 until then, and steps. Of an [`ECHO`], first: where the tokens are in the log of the
-    /// field that it is of, and how many.
+    /// Numbers in `table`, of those in `unsettled` 0 until then, and steps. Of an [`ECHO`], first: where the
+    /// tokens are in the log of the field that it is of, and how many.
     pub tokens: ChunkLog<u32>,
     /// One entry a document that has the field.
     pub entries: ChunkLog<TextEntry>,
     pub docs: DocLog,
-    /// Where the current document stands: position of its last token, gaps between values included; -1 before the first.
+    /// Where the current document stands: position of its last token, gaps between values included; -1 before
+    /// the first.
     position: i64,
     /// Position of its last token; what the log can be read back from.
     logged: i64,
@@ -51,7 +52,8 @@ pub struct TextBuffer {
 pub struct TextEntry {
     /// Where its tokens start.
     pub tokens_start: u32,
-    /// Tokens that count as length: all but those on the position of the one before. With [`ECHO`] until [`TextBuffer::resolve`].
+    /// Tokens that count as length: all but those on the position of the one before. With [`ECHO`] until
+    /// [`TextBuffer::resolve`].
     pub length: u32,
 }
 
@@ -97,8 +99,8 @@ pub enum Twin {
 }
 
 impl TextBuffer {
-    /// Adds a value. `fault` is set where the document cannot stay. Where other fields may have its tokens from:
-    /// of the first value of a document, unless the memo has it.
+    /// Adds a value. `fault` is set where the document cannot stay. Where other fields may have its tokens
+    /// from: of the first value of a document, unless the memo has it.
     #[inline]
     pub fn push(
         &mut self,
@@ -174,7 +176,8 @@ impl TextBuffer {
         true
     }
 
-    /// Puts the tokens of `source` in the place of what refers to them; all numbers are those of its table from then on.
+    /// Puts the tokens of `source` in the place of what refers to them; all numbers are those of its table
+    /// from then on.
     pub fn resolve(&mut self, source: &mut TextBuffer) {
         self.settle();
         source.settle();
@@ -212,7 +215,8 @@ impl TextBuffer {
         assert_eq!(self.echoed_tokens, counts.sum::<usize>());
     }
 
-    /// Where the memo has the last value, if that is `value` as well and `field` the one whose terms it knows.
+    /// Where the memo has the last value, if that is `value` as well and `field` the one whose terms it
+    /// knows.
     #[inline]
     pub fn twin_of_last(&mut self, field: FieldId, value: &[u8]) -> Option<Twin> {
         let place = self.last_text?;
@@ -228,8 +232,8 @@ impl TextBuffer {
         self.memo.set_twin(place, number);
     }
 
-    /// Adds the tokens of one value after `self.position`; the number of those that count as length. `PUT_OFF`: tokens may be left to
-    /// [`TextBuffer::settle`].
+    /// Adds the tokens of one value after `self.position`; the number of those that count as length.
+    /// `PUT_OFF`: tokens may be left to [`TextBuffer::settle`].
     fn analyze<const PUT_OFF: bool>(
         &mut self,
         field: &Field,
@@ -356,7 +360,8 @@ mod tests {
         words
     }
 
-    /// Documents of `distinct` texts in turns, some with a second value, some refused; those from `kept` on taken back at last.
+    /// Documents of `distinct` texts in turns, some with a second value, some refused; those from `kept` on
+    /// taken back at last.
     #[track_caller]
     fn check(distinct: u32, kept: usize, put_off: bool) {
         let body =

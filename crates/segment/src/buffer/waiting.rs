@@ -1,4 +1,5 @@
-//! Terms that are looked up together, so that the processor waits for many cache misses at once: "not yet, wait for the others".
+//! Terms that are looked up together, so that the processor waits for many cache misses at once: "not yet,
+//! wait for the others".
 
 use super::chunk_log::ChunkLog;
 use super::table::{BATCH_TERMS, TermTable};

@@ -26,8 +26,9 @@ use crate::zeros::zeros;
 use crate::{DocId, LiveDocs, Result, Sink, norms};
 
 impl Buffer {
-    /// Writes all documents as segment `id`; nothing is durable until the caller syncs `SegmentMeta::files`. `mapping` must
-    /// know every field that was fed. The second result has the documents that were deleted before, if any.
+    /// Writes all documents as segment `id`; nothing is durable until the caller syncs `SegmentMeta::files`.
+    /// `mapping` must know every field that was fed. The second result has the documents that were deleted
+    /// before, if any.
     ///
     /// The buffer is spent: its memory goes as its fields are written.
     pub fn write(
@@ -39,8 +40,8 @@ impl Buffer {
         self.write_sorted(directory, id, mapping, &mut |_| {}).map(|written| (written.meta, written.live))
     }
 
-    /// As [`Buffer::write`]; tells where the documents of a sorted buffer went. `freed` hears how many bytes of the buffer's memory
-    /// ([`Buffer::memory_bytes`]) have gone, each time that a part of it is written.
+    /// As [`Buffer::write`]; tells where the documents of a sorted buffer went. `freed` hears how many bytes
+    /// of the buffer's memory ([`Buffer::memory_bytes`]) have gone, each time that a part of it is written.
     pub fn write_sorted(
         self,
         directory: &dyn Directory,

@@ -5,7 +5,8 @@
 pub struct Batch<T> {
     /// All values, in the order of the documents asked for; several of one document ascending.
     pub values: Vec<T>,
-    /// `values[i]` belongs to `docs[positions[i]]`; ascending. Empty when the batch [is aligned](Batch::is_aligned).
+    /// `values[i]` belongs to `docs[positions[i]]`; ascending. Empty when the batch [is
+    /// aligned](Batch::is_aligned).
     pub positions: Vec<u32>,
     pub(super) aligned: bool,
     pub(super) ranks: Vec<u32>,
@@ -33,7 +34,8 @@ impl<T> Default for Batch<T> {
 }
 
 impl<T: Copy> Batch<T> {
-    /// Empties the batch for values that come from elsewhere than a column; `aligned`: exactly one for every document, in order.
+    /// Empties the batch for values that come from elsewhere than a column; `aligned`: exactly one for every
+    /// document, in order.
     pub fn reset(&mut self, aligned: bool) {
         self.values.clear();
         self.positions.clear();

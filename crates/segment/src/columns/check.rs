@@ -6,7 +6,8 @@ use super::packed::{ColumnValue, Packed, corrupt};
 use crate::Result;
 
 impl<T: ColumnValue> Column<'_, T> {
-    /// Verifies structure and summaries; `value_end` bounds the values (ordinals: the length of the dictionary).
+    /// Verifies structure and summaries; `value_end` bounds the values (ordinals: the length of the
+    /// dictionary).
     pub fn check(&self, value_end: Option<u64>) -> Result<()> {
         let (values, offsets, docs) = self.parts();
         let (min, max, sorted) = check_packed(values)?;

@@ -21,15 +21,16 @@ pub enum Cardinality {
     Multi = 2,
 }
 
-/// A column of sortable numbers ([`limber_mapping::Representation::Number`]); duplicates of a document are kept.
+/// A column of sortable numbers ([`limber_mapping::Representation::Number`]); duplicates of a document are
+/// kept.
 pub type NumberColumn<'a> = Column<'a, i64>;
 /// A column of ordinals into the field's own term dictionary; sorted and distinct within a document.
 pub type OrdinalColumn<'a> = Column<'a, u32>;
 
 /// Reader of a column; a view, free to copy.
 ///
-/// *Documents* are numbered in the segment, *values* in the column: with [`Cardinality::Single`] the two are the same
-/// number, and blocks of values are blocks of documents.
+/// *Documents* are numbered in the segment, *values* in the column: with [`Cardinality::Single`] the two are
+/// the same number, and blocks of values are blocks of documents.
 #[derive(Debug, Clone, Copy)]
 pub struct Column<'a, T> {
     values: Packed<'a, T>,
@@ -149,13 +150,15 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         self.values.count().div_ceil(BLOCK as u64)
     }
 
-    /// Decodes the values `[128 * block, 128 * block + n)` and answers `n`; what lies behind them in `out` is unspecified.
+    /// Decodes the values `[128 * block, 128 * block + n)` and answers `n`; what lies behind them in `out` is
+    /// unspecified.
     #[inline]
     pub fn read_block(&self, block: u64, out: &mut [T; BLOCK]) -> Result<usize> {
         self.values.read_block(block, out)
     }
 
-    /// Decodes the values `[4096 * group, ...)` and answers how many; cheaper than 32 calls of [`Column::read_block`].
+    /// Decodes the values `[4096 * group, ...)` and answers how many; cheaper than 32 calls of
+    /// [`Column::read_block`].
     pub fn read_group(&self, group: usize, out: &mut [T; GROUP]) -> Result<usize> {
         let view = self.values.group(group)?;
         let (blocks, _) = out.as_chunks_mut::<BLOCK>();
@@ -178,8 +181,8 @@ impl<'a, T: ColumnValue> Column<'a, T> {
         Ok((T::from_i64(min), T::from_i64(max)))
     }
 
-    /// Bounds of all values of the *documents* `[4096 * window, 4096 * (window + 1))`; `None` when none has a value. Exact with
-    /// [`Cardinality::Single`], otherwise possibly wider.
+    /// Bounds of all values of the *documents* `[4096 * window, 4096 * (window + 1))`; `None` when none has a
+    /// value. Exact with [`Cardinality::Single`], otherwise possibly wider.
     pub fn window_range(&self, window: usize) -> Result<Option<(T, T)>> {
         let first_doc = (window as u64).saturating_mul(GROUP as u64).min(u64::from(self.doc_count)) as u32;
         let end_doc = (u64::from(first_doc) + GROUP as u64).min(u64::from(self.doc_count)) as u32;

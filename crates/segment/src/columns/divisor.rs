@@ -1,7 +1,7 @@
 //! Division by a number fixed beforehand: "how many times is it in this multiple of it?" By a multiplication.
 
-/// Multiplies by the inverse modulo 2^64 (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994,
-/// section 9): a few cycles instead of the tens of a division.
+/// Multiplies by the inverse modulo 2^64 (Granlund and Montgomery, "Division by Invariant Integers using
+/// Multiplication", 1994, section 9): a few cycles instead of the tens of a division.
 #[derive(Debug, Clone, Copy)]
 pub struct Divisor {
     /// Zeros that end the divisor.

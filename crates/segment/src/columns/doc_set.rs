@@ -1,4 +1,5 @@
-//! An immutable set of documents with rank: "is this document in; how many are before it; which are in this window?"
+//! An immutable set of documents with rank: "is this document in; how many are before it; which are in this
+//! window?"
 //!
 //! ```text
 //! windows of 4,096 documents, one after the other (none and full windows take no bytes):
@@ -7,7 +8,8 @@
 //! directory  8 bytes a window and one more: members before it u32; u32: offset of its bytes / 2 << 2 | kind
 //!            (0 none, 1 full, 2 list, 3 bits); the last entry has the count of members and the end of the bytes
 //! ```
-//! At most 1.03 bits a document, 0.016 where a whole window has or lacks the field: a sparse field of a wide mapping is cheap.
+//! At most 1.03 bits a document, 0.016 where a whole window has or lacks the field: a sparse field of a wide
+//! mapping is cheap.
 
 use super::format::GROUP as WINDOW;
 use crate::{DocId, Error, Result};

@@ -31,9 +31,10 @@
 //! value = group min + factor * (block minimum + residual), or table[block minimum + residual]
 //! ```
 //!
-//! 4,096 values are one execution window and amortise a 40-byte entry to 0.08 bits a value; minimum and maximum at 128 cost
-//! 0.125 to 1 bit a value and let a range query or a histogram skip or take whole blocks. A table is written when it saves a
-//! quarter or more (few distinct values far apart, such as HTTP status codes); it decodes about three times slower.
+//! 4,096 values are one execution window and amortise a 40-byte entry to 0.08 bits a value; minimum and
+//! maximum at 128 cost 0.125 to 1 bit a value and let a range query or a histogram skip or take whole blocks.
+//! A table is written when it saves a quarter or more (few distinct values far apart, such as HTTP status
+//! codes); it decodes about three times slower.
 
 /// Values in a block, the unit of packing.
 pub const BLOCK: usize = 128;

@@ -1,7 +1,8 @@
-//! Sums over runs of a column: "what do these values add up to?", without decoding them where a block's base and residuals tell.
+//! Sums over runs of a column: "what do these values add up to?", without decoding them where a block's base
+//! and residuals tell.
 //!
-//! 128 values are `base + factor * residual`, so their sum is `128 * base + factor * (sum of residuals)`, and likewise that of
-//! their squares: a run costs what unpacking the residuals costs.
+//! 128 values are `base + factor * residual`, so their sum is `128 * base + factor * (sum of residuals)`, and
+//! likewise that of their squares: a run costs what unpacking the residuals costs.
 
 use std::ops::Range;
 
@@ -127,7 +128,8 @@ impl NumberColumn<'_> {
         Ok(moments)
     }
 
-    /// Smallest and largest of the *values* numbered `values`, from the bounds of blocks and groups that lie inside; `None` of none.
+    /// Smallest and largest of the *values* numbered `values`, from the bounds of blocks and groups that lie
+    /// inside; `None` of none.
     ///
     /// # Errors
     /// As [`NumberColumn::moments`].

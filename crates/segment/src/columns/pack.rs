@@ -1,4 +1,5 @@
-//! Values to a packed list: "take these values in order; write each group in its smallest form". Layout: [`super::format`].
+//! Values to a packed list: "take these values in order; write each group in its smallest form". Layout:
+//! [`super::format`].
 
 use limber_codec::column_block::{bits_for, bounds, pack};
 
@@ -130,7 +131,8 @@ impl PackedWriter {
         self.end_group(min, max, GroupHead { factor, kind, width, table_len }, sink)
     }
 
-    /// A group of one value many times (`_version`, flags): a frame whose blocks are empty, without a look at each block.
+    /// A group of one value many times (`_version`, flags): a frame whose blocks are empty, without a look at
+    /// each block.
     fn write_equal_group(&mut self, value: i64, sink: &mut impl Sink) -> Result<()> {
         self.body.clear();
         self.body.resize(2 * self.group.len().div_ceil(BLOCK), 0);
@@ -174,7 +176,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// `bounds`: least and greatest value of each block; `place`: what is packed for a value, ascending like the values.
+    /// `bounds`: least and greatest value of each block; `place`: what is packed for a value, ascending like
+    /// the values.
     fn new(bounds: &[(i64, i64)], place: impl Fn(i64) -> u64) -> Blocks {
         let ranges: Vec<(u64, u64)> = bounds.iter().map(|(min, max)| (place(*min), place(*max))).collect();
         let bits = ranges.iter().map(|(min, max)| BLOCK * usize::from(bits_for(max - min))).sum();

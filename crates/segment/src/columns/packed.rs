@@ -1,4 +1,5 @@
-//! A list of 64-bit values in groups of 4,096: "decode that block; give me that value". Layout: [`super::format`].
+//! A list of 64-bit values in groups of 4,096: "decode that block; give me that value". Layout:
+//! [`super::format`].
 
 use std::marker::PhantomData;
 
@@ -93,7 +94,8 @@ fn number(bytes: &[u8], width: usize, index: usize) -> u64 {
 }
 
 impl<'a, T: ColumnValue> Packed<'a, T> {
-    /// `bytes`: bodies (`body_len` bytes), then the directory of `count` values. `None` when the lengths do not fit.
+    /// `bytes`: bodies (`body_len` bytes), then the directory of `count` values. `None` when the lengths do
+    /// not fit.
     pub fn new(bytes: &'a [u8], body_len: u64, count: u64) -> Option<Packed<'a, T>> {
         let (bodies, directory) = bytes.split_at_checked(usize::try_from(body_len).ok()?)?;
         let groups = count.div_ceil(GROUP as u64);
@@ -234,7 +236,8 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
         Ok(())
     }
 
-    /// Fills `out` with the value at each of `indexes`, which ascend strictly; both have the same length. `decoded` is a buffer to use again.
+    /// Fills `out` with the value at each of `indexes`, which ascend strictly; both have the same length.
+    /// `decoded` is a buffer to use again.
     pub fn gather(&self, indexes: &[u32], out: &mut [T], decoded: &mut Vec<T>) -> Result<()> {
         let (Some(&first), Some(&last)) = (indexes.first(), indexes.last()) else { return Ok(()) };
         debug_assert!(indexes.is_sorted_by(|a, b| a < b), "indexes ascend");
@@ -260,11 +263,12 @@ impl<'a, T: ColumnValue> Packed<'a, T> {
     }
 }
 
-/// From this many values wanted of one block, decoding all 128 (about 30 ns) beats picking them (about 4 ns each).
+/// From this many values wanted of one block, decoding all 128 (about 30 ns) beats picking them (about 4 ns
+/// each).
 const DECODE_WHOLE_BLOCK_FROM: usize = 12;
 
-/// From this many values wanted of one group on, decoding all 4,096 (32 blocks of about 30 ns) beats telling their blocks
-/// apart. Not measured yet.
+/// From this many values wanted of one group on, decoding all 4,096 (32 blocks of about 30 ns) beats telling
+/// their blocks apart. Not measured yet.
 const DECODE_WHOLE_GROUP_FROM: usize = 512;
 
 #[inline]

@@ -5,7 +5,8 @@ use super::doc_set::DocSetBuilder;
 use super::pack::PackedWriter;
 use crate::{DocId, Result, Sink};
 
-/// Streams a column into a sink: holds 4,096 values, and about a bit a document when not every document has one.
+/// Streams a column into a sink: holds 4,096 values, and about a bit a document when not every document has
+/// one.
 ///
 /// Documents ascend; ordinals and numbers are both `i64` here.
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! Byte layout of a segment's files, and why.
 //!
-//! All integers are little-endian; `varint` is LEB128. A segment is either **one compound file** (`_<id>.seg`, below
-//! [`COMPOUND_BYTES_MAX`]) or one file a [`Lane`]; both look the same: header, sections back to back without padding, footer.
-//! Only the main file (`.seg`) holds a section table.
+//! All integers are little-endian; `varint` is LEB128. A segment is either **one compound file**
+//! (`_<id>.seg`, below [`COMPOUND_BYTES_MAX`]) or one file a [`Lane`]; both look the same: header, sections
+//! back to back without padding, footer. Only the main file (`.seg`) holds a section table.
 //!
 //! ```text
 //! header   offset  size  field
@@ -25,23 +25,26 @@
 //!                u8 kind, varint field + 1 (0 = none), varint length, u32 CRC-32
 //! ```
 //!
-//! A section's offset is the sum of the lengths before it, so a table entry costs about 8 bytes and no byte of a file is
-//! outside a checksum.
+//! A section's offset is the sum of the lengths before it, so a table entry costs about 8 bytes and no byte
+//! of a file is outside a checksum.
 //!
-//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name ([`limber_store::Error::Newer`]), and
-//! every version since 1 is read. [`VERSION`] is raised when bytes that older builds would read wrongly can be written: another layout of a
-//! section, a new kind of section, a new flag or representation of a field. `tests/format.rs` fails where bytes change and says so.
-//! Version 1 is what 3694ce2 writes: until then, sections of points as bit sets (4572d11), places in Z order (46136e1), nested documents
-//! (5482736), shapes (91cf70b) and keyed terms (3071005) came in under the same number, so that builds before them read
-//! such segments wrongly; no folder of theirs is promised to open. Version 2 has checksums of stored blocks.
+//! **Versions.** Magic and version stay where they are for ever; a later version is refused by name
+//! ([`limber_store::Error::Newer`]), and every version since 1 is read. [`VERSION`] is raised when bytes that
+//! older builds would read wrongly can be written: another layout of a section, a new kind of section, a new
+//! flag or representation of a field. `tests/format.rs` fails where bytes change and says so. Version 1 is
+//! what 3694ce2 writes: until then, sections of points as bit sets (4572d11), places in Z order (46136e1),
+//! nested documents (5482736), shapes (91cf70b) and keyed terms (3071005) came in under the same number, so
+//! that builds before them read such segments wrongly; no folder of theirs is promised to open. Version 2 has
+//! checksums of stored blocks.
 //!
 //! A torn write leaves a file whose length or footer does not fit: [`super::SegmentFile::open`]
 //! refuses it. Opening reads headers, footers and the table; who verifies the sections stands in `verify.rs`.
 //!
-//! Field infos ([`super::FieldInfo`]) are a section of kind `Fields`: varint field_count, then per field: varint path
-//! length, path (UTF-8), u8 representation (0 text, 1 terms, 2 number, 3 shape), u8 flags (bit 0 index, 1 column, 2 norms,
-//! 3 frequencies, 4 positions, 5 points in Z order). A field's number is its index in this list and means nothing outside the segment.
-//! The keyed terms of a flattened field have its path with [`limber_mapping::KEYED_PATH_END`] behind it.
+//! Field infos ([`super::FieldInfo`]) are a section of kind `Fields`: varint field_count, then per field:
+//! varint path length, path (UTF-8), u8 representation (0 text, 1 terms, 2 number, 3 shape), u8 flags (bit 0
+//! index, 1 column, 2 norms, 3 frequencies, 4 positions, 5 points in Z order). A field's number is its index
+//! in this list and means nothing outside the segment. The keyed terms of a flattened field have its path
+//! with [`limber_mapping::KEYED_PATH_END`] behind it.
 
 /// First bytes of every file of a segment.
 pub const MAGIC: [u8; 8] = *b"LIMBRSEG";
@@ -53,11 +56,12 @@ pub const VERSION: u32 = 2;
 pub const HEADER_BYTES: usize = 24;
 /// Bytes at the end of a file.
 pub const FOOTER_BYTES: usize = 32;
-/// A segment below this size is one file, so that a refresh costs one create and one write. 10 MB is where Lucene's default
-/// merge policy stops using compound files as well (a tenth of a 100 MB shard).
+/// A segment below this size is one file, so that a refresh costs one create and one write. 10 MB is where
+/// Lucene's default merge policy stops using compound files as well (a tenth of a 100 MB shard).
 pub const COMPOUND_BYTES_MAX: usize = 10 << 20;
 
-/// Which file of a large segment a section goes to. Sections of different lanes can be written at the same time.
+/// Which file of a large segment a section goes to. Sections of different lanes can be written at the same
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Lane {

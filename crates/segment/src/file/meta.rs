@@ -53,7 +53,8 @@ pub struct FileMeta {
     pub crc: u32,
 }
 
-/// What a commit manifest lists about a segment. The caller makes `files` durable (`Directory::sync`) at a commit.
+/// What a commit manifest lists about a segment. The caller makes `files` durable (`Directory::sync`) at a
+/// commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentMeta {
     /// Unique in its shard.

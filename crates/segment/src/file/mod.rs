@@ -1,6 +1,7 @@
 //! The container of a segment: "which bytes belong to which part of which field, and are they whole?"
 //!
-//! [`SegmentWriter`] takes sections, [`SegmentFile`] gives them back; what a section means is its owner's business.
+//! [`SegmentWriter`] takes sections, [`SegmentFile`] gives them back; what a section means is its owner's
+//! business.
 
 mod fields;
 pub mod format;

@@ -47,7 +47,8 @@ pub struct SectionEntry {
 }
 
 impl SegmentFile {
-    /// Maps the files of `meta` and verifies lengths, headers, footers and the section table; not the sections.
+    /// Maps the files of `meta` and verifies lengths, headers, footers and the section table; not the
+    /// sections.
     pub fn open(directory: &dyn Directory, meta: &SegmentMeta) -> Result<SegmentFile> {
         let main = open_file(directory, &meta.id.file_name(Lane::Main), meta)?;
         let name = main.name.clone();
@@ -139,7 +140,8 @@ impl SegmentFile {
         Ok(self.bytes(kind, field))
     }
 
-    /// The bytes of a section, known to be damaged or not; `None` when the segment has none of that kind for that field.
+    /// The bytes of a section, known to be damaged or not; `None` when the segment has none of that kind for
+    /// that field.
     pub fn bytes(&self, kind: SectionKind, field: u32) -> Option<&[u8]> {
         self.entry(kind, field).map(|entry| self.entry_bytes(entry))
     }
@@ -173,8 +175,8 @@ impl SegmentFile {
 }
 
 impl SegmentMeta {
-    /// What a commit would list of a segment, from its files alone, without bounds of sequence numbers: for whoever has lost the commit.
-    /// Reads every byte, verifies headers, footers and the table.
+    /// What a commit would list of a segment, from its files alone, without bounds of sequence numbers: for
+    /// whoever has lost the commit. Reads every byte, verifies headers, footers and the table.
     pub fn of_files(directory: &dyn Directory, id: SegmentId) -> Result<SegmentMeta> {
         let listed = |lane: Lane| -> Result<(OpenFile, FileMeta)> {
             let name = id.file_name(lane);
@@ -264,7 +266,8 @@ fn open_file(directory: &dyn Directory, name: &str, meta: &SegmentMeta) -> Resul
     Ok(OpenFile { name: name.into(), bytes })
 }
 
-/// Checks header and footer; offset and length of the table (where the sections end, and 0, in files without one).
+/// Checks header and footer; offset and length of the table (where the sections end, and 0, in files without
+/// one).
 fn verify_ends(file: &OpenFile, id: SegmentId, lane: Lane) -> Result<(usize, usize)> {
     let bytes: &[u8] = &file.bytes;
     let corrupt = |offset: usize, expected: &str, found: &[u8]| {

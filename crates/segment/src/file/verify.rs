@@ -1,18 +1,21 @@
 //! Checksums of an open segment: "is this still what was written, and what is known not to be?"
 //!
-//! Opening a segment verifies headers, footers and the section table, no section: that would read every byte. Sections are verified where
-//! it matters that damage does not spread, and by the scrub:
+//! Opening a segment verifies headers, footers and the section table, no section: that would read every byte.
+//! Sections are verified where it matters that damage does not spread, and by the scrub:
 //!
-//! * A **merge** verifies every section of its sources before it reads it, stored documents while it reads them. Nothing counts as sound
-//!   because it was verified before, or because this process wrote it: bytes may have rotted since, and a write-back that failed
-//!   leaves pages in memory that are not those on disk. It costs one pass of CRC-32 over what is read anyway.
-//! * A **write** looks up the document that it replaces. The fields for that are verified before the first such lookup in a segment, unless
-//!   this process wrote the segment; so are columns before the first source that is put together from them is written again.
+//! * A **merge** verifies every section of its sources before it reads it, stored documents while it reads
+//!   them. Nothing counts as sound because it was verified before, or because this process wrote it: bytes
+//!   may have rotted since, and a write-back that failed leaves pages in memory that are not those on disk.
+//!   It costs one pass of CRC-32 over what is read anyway.
+//! * A **write** looks up the document that it replaces. The fields for that are verified before the first
+//!   such lookup in a segment, unless this process wrote the segment; so are columns before the first source
+//!   that is put together from them is written again.
 //! * A **reader of stored documents** compares each block with its own checksum ([`crate::stored`]).
 //! * A **scrub** reads the files, not the maps, piece by piece.
 //!
-//! What is found wrong is remembered as long as the segment is open. Then the accessors of that section fail while others go on; of a
-//! segment with a file that could not be read under its map, everything fails ([`limber_store::mapped`]).
+//! What is found wrong is remembered as long as the segment is open. Then the accessors of that section fail
+//! while others go on; of a segment with a file that could not be read under its map, everything fails
+//! ([`limber_store::mapped`]).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -62,9 +65,11 @@ impl std::fmt::Display for Damage {
 pub(super) struct KnownDamage {
     /// Anything below.
     is_any: AtomicBool,
-    /// A file has another length than the commit says: what lies behind the end reads as zeros, within its last page without a fault.
+    /// A file has another length than the commit says: what lies behind the end reads as zeros, within its
+    /// last page without a fault.
     has_other_length: AtomicBool,
-    /// By section, in the order of [`SegmentFile::sections`]: 0, or [`IS_WRONG`] and the checksum that was found.
+    /// By section, in the order of [`SegmentFile::sections`]: 0, or [`IS_WRONG`] and the checksum that was
+    /// found.
     sections: Box<[AtomicU64]>,
     /// What belongs to no section: a file's ends, its length, a disk that refuses to read it.
     others: Mutex<Vec<Damage>>,
@@ -93,7 +98,8 @@ impl KnownDamage {
 const SCRUB_BYTES: usize = 256 << 10;
 
 impl SegmentFile {
-    /// Whether every file could be read wherever it was read so far, and has the length it should have as far as anybody looked.
+    /// Whether every file could be read wherever it was read so far, and has the length it should have as far
+    /// as anybody looked.
     #[inline]
     pub fn intact(&self) -> Result<()> {
         let is_other = self.known.has_other_length.load(Ordering::Acquire);
@@ -210,14 +216,15 @@ impl SegmentFile {
         of_field.into_iter().try_for_each(|at| self.verify(at))
     }
 
-    /// Verifies [`IDENTITIES`], once for each open segment. If the term of an id were damaged, a write would not find its document and would
-    /// add a second one; if a number were damaged, the write would see a wrong version.
+    /// Verifies [`IDENTITIES`], once for each open segment. If the term of an id were damaged, a write would
+    /// not find its document and would add a second one; if a number were damaged, the write would see a
+    /// wrong version.
     pub(crate) fn verify_identities(&self) -> Result<()> {
         self.verify_once(&self.known.are_identities_sound, |field| IDENTITIES.contains(&&*field.path))
     }
 
-    /// Verifies the fields that have columns, once for each open segment. A write that carries on a source which is put together from columns
-    /// would give what rotted in them a sound checksum.
+    /// Verifies the fields that have columns, once for each open segment. A write that carries on a source
+    /// which is put together from columns would give what rotted in them a sound checksum.
     pub(crate) fn verify_columns(&self) -> Result<()> {
         self.verify_once(&self.known.are_columns_sound, |field| field.column)
     }
@@ -240,7 +247,8 @@ impl SegmentFile {
         self.known.are_columns_sound.store(true, Ordering::Release);
     }
 
-    /// Verifies lengths of files, and the sections of the segment as a whole except its stored documents ([`Follower`]).
+    /// Verifies lengths of files, and the sections of the segment as a whole except its stored documents
+    /// ([`Follower`]).
     pub(crate) fn verify_whole(&self, directory: &dyn Directory, meta: &SegmentMeta) -> Result<()> {
         self.verify_lengths(directory, meta)?;
         let of_whole = |at: &usize| {
@@ -280,8 +288,9 @@ impl SegmentFile {
         }
     }
 
-    /// Reads every byte from the disk and compares it with the checksums. `pace` is told of bytes before they are read; its error, and one of
-    /// the disk that says nothing about the bytes, ends the scrub. What is wrong is remembered ([`SegmentFile::damage`]).
+    /// Reads every byte from the disk and compares it with the checksums. `pace` is told of bytes before they
+    /// are read; its error, and one of the disk that says nothing about the bytes, ends the scrub. What is
+    /// wrong is remembered ([`SegmentFile::damage`]).
     pub fn scrub(
         &self,
         directory: &dyn Directory,
@@ -375,7 +384,8 @@ impl SegmentFile {
     }
 }
 
-/// Whether the error is about the bytes of the file: neither is it gone, nor does the process lack descriptors or memory.
+/// Whether the error is about the bytes of the file: neither is it gone, nor does the process lack
+/// descriptors or memory.
 fn says_unreadable(error: &StoreError) -> bool {
     const EIO: i32 = 5;
     matches!(error, StoreError::Io { source, .. }
@@ -403,7 +413,8 @@ impl Follower<'_> {
         }
     }
 
-    /// Whether all of the section was what was written; nothing that was read before the call is sound if not.
+    /// Whether all of the section was what was written; nothing that was read before the call is sound if
+    /// not.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.advance(usize::MAX);
         self.at.map_or(Ok(()), |at| self.file.compare(at, self.crc.finish()))

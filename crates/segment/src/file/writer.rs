@@ -14,7 +14,8 @@ use super::format::{
 use super::meta::{FieldInfo, FileMeta, SegmentId, SegmentMeta};
 use crate::{Result, Sink};
 
-/// Called with the bytes written since the last call; may sleep (throttling) and refuses by an error (cancellation).
+/// Called with the bytes written since the last call; may sleep (throttling) and refuses by an error
+/// (cancellation).
 pub type Progress<'d> = dyn FnMut(u64) -> Result<()> + 'd;
 
 /// Bytes between two calls of the progress hook.
@@ -25,10 +26,11 @@ const CHUNK_BYTES_MAX: usize = 1 << 20;
 /// Field number of sections that belong to the segment as a whole.
 pub const NO_FIELD: u32 = u32::MAX;
 
-/// Writes one segment, section by section. At most one section per [`Lane`] is open at a time; lanes are independent.
+/// Writes one segment, section by section. At most one section per [`Lane`] is open at a time; lanes are
+/// independent.
 ///
-/// Bytes are held in memory until they exceed [`COMPOUND_BYTES_MAX`]; then every lane gets its own file. Dropping the writer
-/// without [`SegmentWriter::finish`] deletes what it created.
+/// Bytes are held in memory until they exceed [`COMPOUND_BYTES_MAX`]; then every lane gets its own file.
+/// Dropping the writer without [`SegmentWriter::finish`] deletes what it created.
 pub struct SegmentWriter<'d> {
     shared: Rc<RefCell<Shared<'d>>>,
     /// `None` while a section of the lane is open.
@@ -165,14 +167,16 @@ impl Shared<'_> {
 impl Drop for Shared<'_> {
     fn drop(&mut self) {
         for name in &self.created {
-            // Best effort: a file left behind is not listed by any commit and is removed when the shard opens.
+            // Best effort: a file left behind is not listed by any commit and is removed when the shard
+            // opens.
             let _ = self.directory.delete(name);
         }
     }
 }
 
 impl<'d> SegmentWriter<'d> {
-    /// Writes a segment into a folder. Nothing is there before [`SegmentWriter::finish`], or what outgrew memory.
+    /// Writes a segment into a folder. Nothing is there before [`SegmentWriter::finish`], or what outgrew
+    /// memory.
     pub fn new(directory: &'d dyn Directory, id: SegmentId) -> SegmentWriter<'d> {
         let shared = Shared {
             directory,
@@ -208,8 +212,8 @@ impl<'d> SegmentWriter<'d> {
         self.shared.borrow().written_bytes
     }
 
-    /// Opens the section (`kind`, `field`; [`NO_FIELD`] for one of the whole segment). The lane's previous section must have
-    /// ended.
+    /// Opens the section (`kind`, `field`; [`NO_FIELD`] for one of the whole segment). The lane's previous
+    /// section must have ended.
     pub fn begin(&mut self, kind: SectionKind, field: u32) -> SectionWriter<'d> {
         let lane = self.lanes[kind.lane() as usize].take().expect("one open section per lane");
         SectionWriter { shared: self.shared.clone(), lane, kind, field, len: 0, crc: Crc32::new() }
@@ -236,8 +240,8 @@ impl<'d> SegmentWriter<'d> {
         Ok(())
     }
 
-    /// Writes field infos (a field's number is its index in the list), section table and footers. Nothing is durable yet:
-    /// the caller syncs `meta.files` at a commit.
+    /// Writes field infos (a field's number is its index in the list), section table and footers. Nothing is
+    /// durable yet: the caller syncs `meta.files` at a commit.
     pub fn finish(
         mut self,
         field_infos: &[FieldInfo],

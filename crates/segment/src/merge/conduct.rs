@@ -20,11 +20,13 @@ const SEQ_NO_PATH: &str = "_seq_no";
 
 /// Merges `views` in their order into the new segment `id`, without fsync.
 ///
-/// `progress` is called about every MiB with the bytes written since the last call: it may sleep to throttle, and its error
-/// (such as [`Error::Cancelled`]) ends the merge. After an error no file of the new segment is left behind.
+/// `progress` is called about every MiB with the bytes written since the last call: it may sleep to throttle,
+/// and its error (such as [`Error::Cancelled`]) ends the merge. After an error no file of the new segment is
+/// left behind.
 ///
-/// Every section is verified before it is read, so that a merge never gives damaged bytes a sound checksum. Errors: those of the disk,
-/// and [`limber_store::Error::Corrupt`] of a source, which [`crate::Segment::damage`] of that source then knows as well.
+/// Every section is verified before it is read, so that a merge never gives damaged bytes a sound checksum.
+/// Errors: those of the disk, and [`limber_store::Error::Corrupt`] of a source, which
+/// [`crate::Segment::damage`] of that source then knows as well.
 pub fn merge(
     views: &[SegmentView],
     directory: &dyn Directory,
@@ -35,7 +37,8 @@ pub fn merge(
     merge_sorted(views, directory, id, codec, &[], progress)
 }
 
-/// As [`merge`], for views whose documents are in the order of `sort`: those of the new segment are as well, ties in the order of the views.
+/// As [`merge`], for views whose documents are in the order of `sort`: those of the new segment are as well,
+/// ties in the order of the views.
 pub fn merge_sorted(
     views: &[SegmentView],
     directory: &dyn Directory,
@@ -137,8 +140,9 @@ pub(super) fn merge_field(
     Ok(column)
 }
 
-/// The fields of all segments, in order of appearance. What only some segments have of a field (norms switched off by a later
-/// mapping) the merged one does not have; a column or terms are had when any segment has them.
+/// The fields of all segments, in order of appearance. What only some segments have of a field (norms
+/// switched off by a later mapping) the merged one does not have; a column or terms are had when any segment
+/// has them.
 pub(super) fn union_of_fields(views: &[SegmentView]) -> Result<Vec<FieldInfo>> {
     let mut fields: Vec<FieldInfo> = Vec::new();
     let mut places: HashMap<std::sync::Arc<str>, usize, foldhash::fast::RandomState> = HashMap::default();

@@ -6,7 +6,8 @@ use limber_codec::Reader;
 
 use crate::{DocId, Error, LiveDocs, Result, SegmentView};
 
-/// (number of the merged segment, document in it) to the document in the new segment. Documents of one segment keep their order.
+/// (number of the merged segment, document in it) to the document in the new segment. Documents of one
+/// segment keep their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocIdMap {
     segments: Vec<SegmentDocs>,

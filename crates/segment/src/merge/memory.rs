@@ -14,11 +14,12 @@ use crate::{FieldInfo, Result, SegmentView};
 const FIXED_BYTES: u64 = 4 << 20;
 /// Of the block table of a dictionary: an offset of five bytes for each 32 terms.
 const BLOCK_TABLE_BYTES_PER_TERM: f64 = 5.0 / 32.0;
-/// Of a column, points or postings: directory rows of up to 32 bytes for each 128 documents, and half of that again while a list grows.
+/// Of a column, points or postings: directory rows of up to 32 bytes for each 128 documents, and half of that
+/// again while a list grows.
 const DIRECTORY_BYTES_PER_DOC: f64 = 48.0 / 128.0;
 
-/// Heap bytes that [`super::merge`] of these holds at most at a time, about: what it keeps throughout and what its largest field takes,
-/// as fields are merged one after the other. `is_sorted`: by the index's sort.
+/// Heap bytes that [`super::merge`] of these holds at most at a time, about: what it keeps throughout and
+/// what its largest field takes, as fields are merged one after the other. `is_sorted`: by the index's sort.
 ///
 /// # Errors
 /// A segment whose dictionaries do not open.

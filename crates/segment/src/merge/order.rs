@@ -11,7 +11,8 @@ use crate::index_sort::SortField;
 use crate::terms::TermCursor;
 use crate::{DocId, Error, Result, SegmentView};
 
-/// Of each document of the merged segment: the number of the segment that it comes from. Two bytes a document.
+/// Of each document of the merged segment: the number of the segment that it comes from. Two bytes a
+/// document.
 #[derive(Debug, Default)]
 pub(super) struct MergeOrder(Vec<u16>);
 
@@ -64,8 +65,8 @@ impl MergeOrder {
         self.0.chunk_by(|a, b| a == b).map(|run| (usize::from(run[0]), run.len() as u32))
     }
 
-    /// The order of nested documents that follow their parents. `parents` are in this order; `counts`: by segment, children of
-    /// live parents one after the other.
+    /// The order of nested documents that follow their parents. `parents` are in this order; `counts`: by
+    /// segment, children of live parents one after the other.
     pub fn of_children(&self, counts: &mut [impl Iterator<Item = u32>]) -> MergeOrder {
         let mut order = Vec::new();
         for &segment in &self.0 {

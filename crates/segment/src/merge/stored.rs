@@ -97,7 +97,8 @@ struct StoredSource<'a> {
     follower: Follower<'a>,
 }
 
-/// A run of fewer blocks is copied document by document: a raw block ends the one before it, however small that is.
+/// A run of fewer blocks is copied document by document: a raw block ends the one before it, however small
+/// that is.
 const RAW_BLOCKS_MIN: u32 = 4;
 
 impl StoredSource<'_> {

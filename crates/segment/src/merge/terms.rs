@@ -11,8 +11,8 @@ use crate::{DocId, FieldInfo, NO_MORE_DOCS, Result, SegmentView, Sink};
 use super::conduct::Documents;
 use super::doc_map::{DocIdMap, outside};
 
-/// New ordinal of each old one, by segment; empty for segments without the field. Old ordinals whose documents were all deleted
-/// have [`DROPPED`].
+/// New ordinal of each old one, by segment; empty for segments without the field. Old ordinals whose
+/// documents were all deleted have [`DROPPED`].
 pub(super) type OrdinalMaps = Vec<Vec<u32>>;
 pub(super) const DROPPED: u32 = u32::MAX;
 
@@ -147,7 +147,8 @@ fn merge_norms(views: &[SegmentView], map: &DocIdMap, info: &FieldInfo) -> Resul
 
 /// Sources ordered by their current term; those of the smallest one are together at the end.
 struct TermHeap<'a> {
-    /// Descending by (term, segment), but for the `group` last ones, which ascend by segment and share the smallest term.
+    /// Descending by (term, segment), but for the `group` last ones, which ascend by segment and share the
+    /// smallest term.
     sources: Vec<Source<'a>>,
     group: usize,
 }
@@ -158,7 +159,8 @@ impl<'a> TermHeap<'a> {
         TermHeap { sources, group: 0 }
     }
 
-    /// The smallest term and the sources that have it, by segment. [`TermHeap::advance`] before the next call.
+    /// The smallest term and the sources that have it, by segment. [`TermHeap::advance`] before the next
+    /// call.
     fn next_term(&mut self) -> Option<(&[u8], &[Source<'a>])> {
         let smallest = self.sources.last()?.cursor.term();
         let others = self.sources.iter().rev().position(|source| source.cursor.term() != smallest);
@@ -177,7 +179,8 @@ impl<'a> TermHeap<'a> {
             if !self.sources[at].cursor.advance()? {
                 continue;
             }
-            // Insertion from the small end: merges have few segments, and often the same one has the next term too.
+            // Insertion from the small end: merges have few segments, and often the same one has the next
+            // term too.
             self.sources.swap(rest, at);
             let mut place = rest;
             while place > 0 && {
@@ -195,8 +198,8 @@ impl<'a> TermHeap<'a> {
     }
 }
 
-/// Moves postings of one source's current term over, renumbered, deleted documents dropped. Buffers are reused from term to
-/// term.
+/// Moves postings of one source's current term over, renumbered, deleted documents dropped. Buffers are
+/// reused from term to term.
 struct PostingsCopier<'m> {
     map: &'m DocIdMap,
     options: IndexOptions,

@@ -59,7 +59,8 @@ impl<'a> Lineage<'a> {
         steps.fold(first, |live, bits| bits.live_children(&live))
     }
 
-    /// Of each step: the number of the document around `child` among those of its parent, from the outermost step on.
+    /// Of each step: the number of the document around `child` among those of its parent, from the outermost
+    /// step on.
     pub fn offsets(&self, child: DocId) -> Vec<u32> {
         let mut doc = child;
         let mut offsets: Vec<u32> = Vec::with_capacity(self.steps.len());

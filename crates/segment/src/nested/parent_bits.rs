@@ -1,8 +1,8 @@
 //! Children to parents and back in a bit a document.
 //!
-//! Parents and children stand in one sequence, each parent behind its children: 0 for a child, 1 for a parent. So the number of ones
-//! before a child is its parent, and the number of zeros before a parent is where its children end. (Lucene's block join keeps the same
-//! bits, over documents that share one space.)
+//! Parents and children stand in one sequence, each parent behind its children: 0 for a child, 1 for a
+//! parent. So the number of ones before a child is its parent, and the number of zeros before a parent is
+//! where its children end. (Lucene's block join keeps the same bits, over documents that share one space.)
 
 use std::ops::Range;
 

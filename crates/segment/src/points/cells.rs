@@ -1,7 +1,8 @@
 //! Points that are cells of shapes: "which documents have a shape that may meet this one?"
 //!
-//! A value is the number of a [`ShapeCell`]. A search halves the map as long as the asked shape's edge goes through a cell and more than
-//! one leaf lies in it; cells around the ones that are left were met on the way, as a document's shape may be wider than all of them.
+//! A value is the number of a [`ShapeCell`]. A search halves the map as long as the asked shape's edge goes
+//! through a cell and more than one leaf lies in it; cells around the ones that are left were met on the way,
+//! as a document's shape may be wider than all of them.
 
 use std::ops::Range;
 
@@ -33,7 +34,8 @@ impl<'a> ShapeCells<'a> {
         ShapeCells { points }
     }
 
-    /// Finds the cells that may hold parts of documents' shapes that meet the one that `relate` describes. Reads no leaf.
+    /// Finds the cells that may hold parts of documents' shapes that meet the one that `relate` describes.
+    /// Reads no leaf.
     pub fn cover(&self, mut relate: impl FnMut(&Cell) -> Overlap) -> Cover {
         let mut cover = Cover::default();
         let leaves = self.points.leaves(&(i64::MIN..=i64::MAX));

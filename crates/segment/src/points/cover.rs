@@ -1,10 +1,12 @@
-//! What a search of points on a plane found before it read a leaf: ranges of values, wholly inside of what is asked for or to be looked at.
+//! What a search of points on a plane found before it read a leaf: ranges of values, wholly inside of what is
+//! asked for or to be looked at.
 
 use std::ops::{Range, RangeInclusive};
 
 use super::reader::Points;
 
-/// Cells that a descent looks at for each leaf: two on each of 64 levels. More come only out of a directory that is not sorted.
+/// Cells that a descent looks at for each leaf: two on each of 64 levels. More come only out of a directory
+/// that is not sorted.
 const STEPS_A_LEAF: usize = 128;
 
 /// Values that a shape covers, as ascending ranges.

@@ -20,15 +20,16 @@
 //!   bits:   u64 * w  bit d % 64 of word d / 64 - first document / 64 is document d
 //!   run:    nothing: the documents follow each other
 //! ```
-//! The last block is padded: values with the leaf's minimum, documents with the last one. Bits are written when they are
-//! shorter than steps (values that many documents have); they go into a result word by word.
+//! The last block is padded: values with the leaf's minimum, documents with the last one. Bits are written
+//! when they are shorter than steps (values that many documents have); they go into a result word by word.
 //!
-//! Kind `column`: the values ascend in document order (a log's timestamps), so the field's own column is the index; there are
-//! no leaves. Written only for fields with a column in which every document has exactly one value.
+//! Kind `column`: the values ascend in document order (a log's timestamps), so the field's own column is the
+//! index; there are no leaves. Written only for fields with a column in which every document has exactly one
+//! value.
 //!
 //! Documents ascend in a leaf because their steps take about log2(doc_count / 512) bits where a number takes
-//! log2(doc_count): 12 against 21 at two million; the unsorted values cost less than that, for a leaf's values are close to
-//! each other. And a leaf that lies inside a range goes into a bit set in memory order.
+//! log2(doc_count): 12 against 21 at two million; the unsorted values cost less than that, for a leaf's
+//! values are close to each other. And a leaf that lies inside a range goes into a bit set in memory order.
 
 /// Points of a leaf, as in Lucene's `BKDConfig.DEFAULT_MAX_POINTS_IN_LEAF_NODE`.
 pub const LEAF_POINTS: usize = 512;

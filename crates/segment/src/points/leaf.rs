@@ -42,7 +42,8 @@ pub(super) fn corrupt(offset: u64, expected: &'static str) -> Error {
 }
 
 impl<'a> LeafBody<'a> {
-    /// `bytes` of the leaf of `len` points, of which `min` is the smallest, in a segment of `doc_count` documents.
+    /// `bytes` of the leaf of `len` points, of which `min` is the smallest, in a segment of `doc_count`
+    /// documents.
     pub fn parse(bytes: &'a [u8], offset: u64, len: usize, min: i64, doc_count: u32) -> Result<LeafBody<'a>> {
         let unfit = || corrupt(offset, "a leaf of points");
         let blocks = len.div_ceil(BLOCK);

@@ -152,7 +152,8 @@ impl<'a> Points<'a> {
         (number(0) as i64, number(8) as i64, number(16))
     }
 
-    /// Smallest and largest value of each part of the points, in the order of values; parts may share their ends. Reads no leaf.
+    /// Smallest and largest value of each part of the points, in the order of values; parts may share their
+    /// ends. Reads no leaf.
     pub fn spans(&self) -> Result<Vec<(i64, i64)>> {
         let Some(column) = &self.column else {
             return Ok((0..self.leaf_count()).map(|leaf| (self.entry(leaf).0, self.entry(leaf).1)).collect());
@@ -178,8 +179,8 @@ impl<'a> Points<'a> {
         start..end.max(start)
     }
 
-    /// Points in the range: documents when the field [is single-valued](Points::is_single_valued). Reads at most two leaves
-    /// (or blocks of the column).
+    /// Points in the range: documents when the field [is single-valued](Points::is_single_valued). Reads at
+    /// most two leaves (or blocks of the column).
     pub fn count(&self, range: RangeInclusive<i64>) -> Result<u64> {
         if range.is_empty() || self.value_count == 0 {
             return Ok(0);
@@ -300,8 +301,9 @@ impl<'a> Points<'a> {
         Ok(())
     }
 
-    /// Sets the bit of every document with a value in the range: bit `doc % 64` of word `doc / 64`; `bits` has one for every
-    /// document of the segment. Leaves inside the range that are bits themselves go in word by word.
+    /// Sets the bit of every document with a value in the range: bit `doc % 64` of word `doc / 64`; `bits`
+    /// has one for every document of the segment. Leaves inside the range that are bits themselves go in word
+    /// by word.
     pub fn fill_bits(&self, range: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
         if range.is_empty() || self.value_count == 0 {
             return Ok(());

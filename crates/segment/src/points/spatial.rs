@@ -1,13 +1,14 @@
 //! Points on a plane: "which documents have a place inside this shape?"
 //!
-//! A place is a stored number of two 32-bit coordinates (`y << 32 | x`, both signed: a `geo_point`'s latitude and longitude). Its
-//! point is the same place in Z order ([`place_of`]), so that a leaf is a cell or a few neighbouring ones, leaves ascend along
-//! the curve, and a merge is the merge of sorted numbers that all points have: nothing is sorted again. Lucene's
-//! `BKDWriter` splits by the medians of the points instead and keeps the bounds of every cell; here the directory's smallest and
-//! largest number are those bounds.
+//! A place is a stored number of two 32-bit coordinates (`y << 32 | x`, both signed: a `geo_point`'s latitude
+//! and longitude). Its point is the same place in Z order ([`place_of`]), so that a leaf is a cell or a few
+//! neighbouring ones, leaves ascend along the curve, and a merge is the merge of sorted numbers that all
+//! points have: nothing is sorted again. Lucene's `BKDWriter` splits by the medians of the points instead and
+//! keeps the bounds of every cell; here the directory's smallest and largest number are those bounds.
 //!
-//! A search halves the plane by one coordinate after the other as long as several leaves lie in a cell and the shape's edge
-//! goes through it. What comes out is a list of ranges of the curve ([`Cover`]): wholly inside, or to be looked at.
+//! A search halves the plane by one coordinate after the other as long as several leaves lie in a cell and
+//! the shape's edge goes through it. What comes out is a list of ranges of the curve ([`Cover`]): wholly
+//! inside, or to be looked at.
 
 use std::ops::Range;
 
@@ -82,8 +83,8 @@ impl<'a> SpatialPoints<'a> {
         self.points.is_single_valued()
     }
 
-    /// Finds where on the curve the shape lies that `relate` describes. Reads no leaf; asks at most about 128 times per leaf that
-    /// the shape's edge goes through.
+    /// Finds where on the curve the shape lies that `relate` describes. Reads no leaf; asks at most about 128
+    /// times per leaf that the shape's edge goes through.
     pub fn cover(&self, mut relate: impl FnMut(&Cell) -> Overlap) -> Cover {
         let mut cover = Cover::default();
         if let (Some(min), Some(max)) = (self.points.min(), self.points.max()) {
@@ -97,7 +98,8 @@ impl<'a> SpatialPoints<'a> {
         cover
     }
 
-    /// The cell of all numbers that share the highest `depth` bits of `prefix`; `leaves` are those of the cell around it.
+    /// The cell of all numbers that share the highest `depth` bits of `prefix`; `leaves` are those of the
+    /// cell around it.
     fn descend(
         &self,
         prefix: u64,
@@ -140,8 +142,8 @@ impl<'a> SpatialPoints<'a> {
         self.points.count_in_cover_at_most(cover)
     }
 
-    /// Places in the cover: documents, when the field [is single-valued](SpatialPoints::is_single_valued). Leaves wholly inside are
-    /// not read.
+    /// Places in the cover: documents, when the field [is single-valued](SpatialPoints::is_single_valued).
+    /// Leaves wholly inside are not read.
     pub fn count(&self, cover: &Cover, mut contains: impl FnMut(i64) -> bool) -> Result<u64> {
         let (mut decoded, mut count) = (Leaf::boxed(), 0);
         for leaf in self.points.leaves_of(cover) {
@@ -158,8 +160,9 @@ impl<'a> SpatialPoints<'a> {
         Ok(count)
     }
 
-    /// Hands the stored numbers of the places in the cover to `each`, those of a leaf at a time, in no order: of as many documents, when the
-    /// field [is single-valued](SpatialPoints::is_single_valued). `contains` is asked as by [`SpatialPoints::fill_bits`].
+    /// Hands the stored numbers of the places in the cover to `each`, those of a leaf at a time, in no order:
+    /// of as many documents, when the field [is single-valued](SpatialPoints::is_single_valued). `contains`
+    /// is asked as by [`SpatialPoints::fill_bits`].
     pub fn for_each_leaf<E: From<Error>>(
         &self,
         cover: &Cover,
@@ -185,8 +188,9 @@ impl<'a> SpatialPoints<'a> {
         Ok(())
     }
 
-    /// Sets the bit of every document with a place in the cover: bit `doc % 64` of word `doc / 64`; `bits` has one for every
-    /// document of the segment. `contains` is asked about the stored numbers of ranges that are not wholly inside.
+    /// Sets the bit of every document with a place in the cover: bit `doc % 64` of word `doc / 64`; `bits`
+    /// has one for every document of the segment. `contains` is asked about the stored numbers of ranges that
+    /// are not wholly inside.
     pub fn fill_bits(
         &self,
         cover: &Cover,

@@ -54,7 +54,8 @@ fn ranges_of_every_shape() {
             check(&docs(|n| vec![[200, 304, 404][random(n) as usize % 3]]), with_column);
             check(&docs(|n| vec![random(n) % 50; n % 3]), with_column);
             check(&docs(|n| vec![i64::MIN, random(n), i64::MAX]), with_column);
-            // Beside the document there is no room in a word for such values: all of them, and few that differ in their lowest bits.
+            // Beside the document there is no room in a word for such values: all of them, and few that
+            // differ in their lowest bits.
             check(&docs(|n| vec![(n as i64).wrapping_mul(-7_046_029_254_386_353_131)]), with_column);
             check(&docs(|n| vec![(random(n) % 3).wrapping_mul(1 << 61) + random(n + 7) % 50]), with_column);
         }

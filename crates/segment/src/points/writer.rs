@@ -13,7 +13,8 @@ use crate::{DocId, Result, Sink};
 /// A value and a document that has it.
 pub type Point = (i64, DocId);
 
-/// Collects points in document order and writes them sorted: for a buffer of documents (16 bytes a point in memory).
+/// Collects points in document order and writes them sorted: for a buffer of documents (16 bytes a point in
+/// memory).
 #[derive(Default)]
 pub struct PointsWriter {
     points: Vec<Point>,
@@ -31,7 +32,8 @@ impl PointsWriter {
         self.points.push((value, doc));
     }
 
-    /// Writes the section of a segment of `doc_count` documents. `column`: what was written as the field's column, if it has one.
+    /// Writes the section of a segment of `doc_count` documents. `column`: what was written as the field's
+    /// column, if it has one.
     pub fn finish(
         mut self,
         doc_count: u32,
@@ -93,7 +95,8 @@ pub(crate) fn write_column_kind(column: &ColumnSummary, sink: &mut impl Sink) ->
     }))
 }
 
-/// Writes points that come sorted by (value, document); holds one leaf and the directory (24 bytes per 512 points).
+/// Writes points that come sorted by (value, document); holds one leaf and the directory (24 bytes per 512
+/// points).
 #[derive(Default)]
 pub(crate) struct LeafWriter {
     leaf: Vec<Point>,
@@ -260,7 +263,8 @@ impl PointWords {
     }
 }
 
-/// Sorts points that are in document order by (value, document): in place, or beside them where that is faster.
+/// Sorts points that are in document order by (value, document): in place, or beside them where that is
+/// faster.
 fn sort(points: &mut [Point]) -> Order {
     if points.is_sorted_by_key(|point| point.0) {
         return Order::InPlace;
@@ -280,15 +284,16 @@ fn sort(points: &mut [Point]) -> Order {
     if value_bits + doc_bits > 64 {
         return Order::Places(sorted_places(points, |point| above_min(point.0), value_bits));
     }
-    // Value and document in one word: half the memory traffic, and the sort needs to look at the value's digits only.
+    // Value and document in one word: half the memory traffic, and the sort needs to look at the value's
+    // digits only.
     let mut words: Vec<u64> =
         points.iter().map(|(value, doc)| above_min(*value) << doc_bits | u64::from(*doc)).collect();
     radix_sort(&mut words, doc_bits, value_bits);
     Order::Words(PointWords { sorted: words, min, doc_bits })
 }
 
-/// The places of points in the order of their keys of `key_bits` bits; of equal ones in their own. Sorts by as many upper bits as go
-/// into a word beside a place, then the few runs that are equal in those.
+/// The places of points in the order of their keys of `key_bits` bits; of equal ones in their own. Sorts by
+/// as many upper bits as go into a word beside a place, then the few runs that are equal in those.
 fn sorted_places(points: &[Point], key: impl Fn(&Point) -> u64, key_bits: u32) -> Vec<u32> {
     let place_bits = u32::from(bits_for(points.len() as u64 - 1));
     let dropped_bits = (key_bits + place_bits).saturating_sub(64);

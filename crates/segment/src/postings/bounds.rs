@@ -26,9 +26,9 @@ pub struct KnownBounds {
 const UNKNOWN: Impact = Impact { freq: u32::MAX, norm: 1 };
 
 impl Postings {
-    /// Names the block that holds `target`, without decoding it, as the one that [`Postings::max_score`] starts from;
-    /// returns its last document ([`NO_MORE_DOCS`] for the last, shorter one). `target` must not lie before the current
-    /// document, nor before an earlier `target`.
+    /// Names the block that holds `target`, without decoding it, as the one that [`Postings::max_score`]
+    /// starts from; returns its last document ([`NO_MORE_DOCS`] for the last, shorter one). `target` must not
+    /// lie before the current document, nor before an earlier `target`.
     pub fn shallow_advance(&mut self, target: DocId) -> DocId {
         let from = self.impacts.from_block.max(self.block);
         if from >= self.skip.block_count {
@@ -45,8 +45,9 @@ impl Postings {
     }
 
     /// The most that any document can score by `scale` from the block of the last
-    /// [`Postings::shallow_advance`] (or the current block, if that is later) up to `up_to`. Wide ranges are bounded by groups of 4,096
-    /// documents, which may reach further on both sides. `known` is this cursor's and this score's alone.
+    /// [`Postings::shallow_advance`] (or the current block, if that is later) up to `up_to`. Wide ranges are
+    /// bounded by groups of 4,096 documents, which may reach further on both sides. `known` is this cursor's
+    /// and this score's alone.
     pub fn max_score(&mut self, up_to: DocId, known: &mut KnownBounds, scale: &impl Strength) -> f32 {
         let count = self.skip.block_count;
         let first = self.impacts.from_block.max(self.block);
@@ -76,8 +77,8 @@ impl Postings {
         most
     }
 
-    /// [`Postings::shallow_advance`] and the bound of the block that it names: the last document that both hold of, and the most that any of
-    /// them can score.
+    /// [`Postings::shallow_advance`] and the bound of the block that it names: the last document that both
+    /// hold of, and the most that any of them can score.
     #[inline]
     pub fn block_bound_at(
         &mut self,
@@ -94,7 +95,8 @@ impl Postings {
         (last, if is_there { self.block_bound(block, known, scale) } else { f32::NEG_INFINITY })
     }
 
-    /// As [`Postings::block_bound_at`], of all blocks of a group, where `target` is in the first of a whole group; else `None`.
+    /// As [`Postings::block_bound_at`], of all blocks of a group, where `target` is in the first of a whole
+    /// group; else `None`.
     #[inline]
     pub fn group_bound_at(
         &mut self,

@@ -16,13 +16,14 @@ pub const WINDOW_DOCS: u32 = 64 * 64;
 /// Documents that [`Postings::advance`] compares at once: it finds the right ones by the last of each.
 const STEP: usize = ascending::LEN;
 
-/// Gaps up to this width cannot carry 128 documents past 2^32, so corrupt bytes show in the last document alone.
+/// Gaps up to this width cannot carry 128 documents past 2^32, so corrupt bytes show in the last document
+/// alone.
 const SAFE_GAP_BITS: u8 = 24;
 
 /// A cursor over the documents of one term, ascending. **It starts on the first document**, not before it.
 ///
-/// Corrupt bytes end it early, at [`NO_MORE_DOCS`]; [`Postings::status`] tells that from the true end. Impacts: see
-/// [`Postings::shallow_advance`].
+/// Corrupt bytes end it early, at [`NO_MORE_DOCS`]; [`Postings::status`] tells that from the true end.
+/// Impacts: see [`Postings::shallow_advance`].
 pub struct Postings {
     pub(super) postings: FileBytes,
     positions: Option<FileBytes>,
@@ -199,8 +200,8 @@ impl Postings {
         self.enter_block(self.block + 1)
     }
 
-    /// Sets the bit `doc - window_start` for every document from the current one up to the window's end, and moves to the first
-    /// document after the window. The current document must not lie before `window_start`.
+    /// Sets the bit `doc - window_start` for every document from the current one up to the window's end, and
+    /// moves to the first document after the window. The current document must not lie before `window_start`.
     pub fn fill_bitset(&mut self, window_start: DocId, window: &mut [u64; 64]) {
         let end = window_start.saturating_add(WINDOW_DOCS);
         while self.doc < end {
@@ -221,8 +222,8 @@ impl Postings {
         }
     }
 
-    /// From `block` on, ors the blocks that are bit sets and end before `end` into the window as they lie in the file; returns the
-    /// first other block.
+    /// From `block` on, ors the blocks that are bit sets and end before `end` into the window as they lie in
+    /// the file; returns the first other block.
     fn or_bit_sets(
         &self,
         mut block: usize,

@@ -5,7 +5,8 @@ use crate::index_options::IndexOptions;
 use crate::terms::{TermDictionaryWriter, TermInfo, TermLocation};
 use crate::{DocId, Result, Sink};
 
-/// The four sections that grow while terms arrive. Offsets in what is written count from each sink's position at the start.
+/// The four sections that grow while terms arrive. Offsets in what is written count from each sink's position
+/// at the start.
 pub struct FieldSinks<'s> {
     /// Of the section `Terms`.
     pub terms: &'s mut dyn Sink,
@@ -17,8 +18,8 @@ pub struct FieldSinks<'s> {
     pub positions: &'s mut dyn Sink,
 }
 
-/// Writes one field: for each term in ascending order `begin_term`, `push` any number of times, `end_term`; then `finish`.
-/// A term without documents leaves no trace.
+/// Writes one field: for each term in ascending order `begin_term`, `push` any number of times, `end_term`;
+/// then `finish`. A term without documents leaves no trace.
 pub struct FieldWriter<'s> {
     dictionary: TermDictionaryWriter<'s>,
     postings: PostingsWriter<'s>,

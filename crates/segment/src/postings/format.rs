@@ -1,7 +1,8 @@
 //! Byte layout of a term's postings and positions, and why.
 //!
-//! A term found in one document has no bytes in the section `Postings` (its document and frequency are in the dictionary).
-//! The others, with `df` documents: `df / 128` full blocks, a tail of `df % 128` documents, skip data.
+//! A term found in one document has no bytes in the section `Postings` (its document and frequency are in the
+//! dictionary). The others, with `df` documents: `df / 128` full blocks, a tail of `df % 128` documents, skip
+//! data.
 //!
 //! ```text
 //! Postings of a term
@@ -30,11 +31,12 @@
 //!             then, of the n < 128 left: up to 3 as varints; more as u8 width and packed bits (`codec::bits`)
 //! ```
 //!
-//! Skip data are plain arrays in the mapped file: opening a term decodes nothing, any block is a binary search away, and
-//! `impacts` of a group of 4,096 documents cost one look. 16 bytes per 128 documents, about 5 % of the postings.
-//! Positions start anew with each block, so that a block's positions need no state of those before.
-//! Impacts are the Pareto front of (frequency, norm): no document of the block has a higher frequency and a shorter field than
-//! some pair, so the best pair's score bounds all scores (Lucene, `CompetitiveImpactAccumulator`).
+//! Skip data are plain arrays in the mapped file: opening a term decodes nothing, any block is a binary
+//! search away, and `impacts` of a group of 4,096 documents cost one look. 16 bytes per 128 documents, about
+//! 5 % of the postings. Positions start anew with each block, so that a block's positions need no state of
+//! those before. Impacts are the Pareto front of (frequency, norm): no document of the block has a higher
+//! frequency and a shorter field than some pair, so the best pair's score bounds all scores (Lucene,
+//! `CompetitiveImpactAccumulator`).
 
 pub use limber_codec::block128::LEN as BLOCK_DOCS;
 

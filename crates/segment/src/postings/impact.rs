@@ -2,8 +2,8 @@
 
 use limber_codec::{Corrupt, Reader, varint};
 
-/// A pair that bounds scores: some document has this frequency in a field of this norm, and no document of the block has both
-/// a higher frequency and a smaller norm.
+/// A pair that bounds scores: some document has this frequency in a field of this norm, and no document of
+/// the block has both a higher frequency and a smaller norm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Impact {
     /// Occurrences in the document.
@@ -59,7 +59,8 @@ impl ImpactCollector {
     }
 }
 
-/// Appends a Pareto front. It has at most 256 pairs, as their norms differ; 256 are written as 255 that bound them all.
+/// Appends a Pareto front. It has at most 256 pairs, as their norms differ; 256 are written as 255 that bound
+/// them all.
 pub fn write(impacts: &[Impact], out: &mut Vec<u8>) {
     let (mut first, rest) = match impacts {
         [] => return out.push(0),

@@ -1,6 +1,7 @@
 //! The documents of one term: "in which documents is it, how often, where, and how good can they get?"
 //!
-//! [`FieldWriter`] writes a field's terms with their postings; [`PostingsReader`] opens the [`Postings`] of one term.
+//! [`FieldWriter`] writes a field's terms with their postings; [`PostingsReader`] opens the [`Postings`] of
+//! one term.
 
 mod bounds;
 mod cursor;

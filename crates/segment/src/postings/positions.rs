@@ -4,8 +4,8 @@ use limber_codec::{Corrupt, Reader, bits, block128};
 
 use super::format::{BLOCK_DOCS, POSITION_VARINTS_MAX};
 
-/// Walks the positions of one block's (or the tail's) documents, decoding 128 at a time and skipping unseen 128s by their
-/// length.
+/// Walks the positions of one block's (or the tail's) documents, decoding 128 at a time and skipping unseen
+/// 128s by their length.
 pub struct PositionRun {
     /// Bytes of the run decoded so far.
     at: usize,
@@ -48,8 +48,8 @@ impl PositionRun {
         }
     }
 
-    /// Appends the positions of a document in which the term occurs `freq` times. What is appended is bounded by the run's
-    /// bytes, whatever `freq` is.
+    /// Appends the positions of a document in which the term occurs `freq` times. What is appended is bounded
+    /// by the run's bytes, whatever `freq` is.
     pub fn read(&mut self, run: &[u8], freq: u32, positions: &mut Vec<u32>) -> Result<(), Corrupt> {
         let mut position = 0u32;
         let mut left = freq as usize;

@@ -36,8 +36,8 @@ impl PostingsReader {
         self.options
     }
 
-    /// The postings of a term of this field's dictionary. A field gives what it has: frequencies of 1, no positions where they
-    /// were not indexed.
+    /// The postings of a term of this field's dictionary. A field gives what it has: frequencies of 1, no
+    /// positions where they were not indexed.
     pub fn postings(&self, info: &TermInfo, want: Want) -> Result<Postings> {
         let location = &info.location;
         let slice = |bytes: &FileBytes, section, offset: u64, len: u64| {

@@ -7,7 +7,8 @@ use super::impact::{self, Strength};
 use crate::DocId;
 use crate::index_options::IndexOptions;
 
-/// Where the rows of a term's skip data start in its postings. Every accessor answers `None` for corrupt bytes.
+/// Where the rows of a term's skip data start in its postings. Every accessor answers `None` for corrupt
+/// bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SkipRows {
     pub block_count: usize,
@@ -76,7 +77,8 @@ impl SkipRows {
         }
     }
 
-    /// Start and end of a block's run in the term's positions; the end of the last block is the start of the tail's run.
+    /// Start and end of a block's run in the term's positions; the end of the last block is the start of the
+    /// tail's run.
     pub fn positions_of(&self, postings: &[u8], block: usize) -> Option<(usize, usize)> {
         self.range(postings, self.position_ends, block)
     }
@@ -106,8 +108,8 @@ impl SkipRows {
         impact::greatest(&mut Reader::new(bytes), scale).ok()
     }
 
-    /// First block from `from` on whose last document is at least `target`; the block count when there is none. Gallops, as
-    /// targets are mostly near.
+    /// First block from `from` on whose last document is at least `target`; the block count when there is
+    /// none. Gallops, as targets are mostly near.
     #[inline]
     pub fn block_of(&self, postings: &[u8], from: usize, target: DocId) -> Option<usize> {
         let (mut low, mut step) = (from, 1);

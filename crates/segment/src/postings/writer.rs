@@ -15,7 +15,8 @@ const PENDING_BYTES: usize = 64 << 10;
 /// Position gaps of the documents of a block that are kept before they are packed.
 const POSITION_GAPS_MAX: usize = 64 << 10;
 
-/// Writes the postings of a field, term by term: any number of [`PostingsWriter::push`], then [`PostingsWriter::end_term`].
+/// Writes the postings of a field, term by term: any number of [`PostingsWriter::push`], then
+/// [`PostingsWriter::end_term`].
 pub struct PostingsWriter<'s> {
     options: IndexOptions,
     /// By document; 0 where the field is absent. `None`: a field without norms.
@@ -113,8 +114,9 @@ impl<'s> PostingsWriter<'s> {
         }
     }
 
-    /// Adds documents of the current term: ascending, above all before. `freqs`: one a document, empty when the field has no
-    /// frequencies. `positions`: `sum(freqs)` of them, ascending within a document, empty when the field has none.
+    /// Adds documents of the current term: ascending, above all before. `freqs`: one a document, empty when
+    /// the field has no frequencies. `positions`: `sum(freqs)` of them, ascending within a document, empty
+    /// when the field has none.
     pub fn push(&mut self, docs: &[DocId], freqs: &[u32], positions: &[u32]) -> Result<()> {
         let (mut docs, mut freqs, mut positions) = (docs, freqs, positions);
         while !docs.is_empty() {
@@ -149,8 +151,8 @@ impl<'s> PostingsWriter<'s> {
         Ok(())
     }
 
-    /// Adds occurrences of the current term, `document << 32 | position` each: ascending, of documents above all before. What
-    /// the field's options leave out is dropped.
+    /// Adds occurrences of the current term, `document << 32 | position` each: ascending, of documents above
+    /// all before. What the field's options leave out is dropped.
     pub fn push_occurrences(&mut self, mut occurrences: &[u64]) -> Result<()> {
         self.total_term_freq += occurrences.len() as u64;
         while let Some(&first) = occurrences.first() {
@@ -174,8 +176,8 @@ impl<'s> PostingsWriter<'s> {
         Ok(())
     }
 
-    /// Fills the block document by document, up to the last occurrence in its last; how many there were. `first`:
-    /// `occurrences[0]`.
+    /// Fills the block document by document, up to the last occurrence in its last; how many there were.
+    /// `first`: `occurrences[0]`.
     fn take_occurrences(&mut self, first: u64, occurrences: &[u64]) -> Result<usize> {
         let (mut doc, mut freq, mut previous) = (doc_of(first), 0, 0);
         let mut taken = occurrences.len();
@@ -206,7 +208,8 @@ impl<'s> PostingsWriter<'s> {
         Ok(taken)
     }
 
-    /// Writes a block of `docs` in each of which the term occurs once, at `occurrences`: most blocks of frequent terms.
+    /// Writes a block of `docs` in each of which the term occurs once, at `occurrences`: most blocks of
+    /// frequent terms.
     fn write_block_of_ones(&mut self, occurrences: &[u64; BLOCK_DOCS]) -> Result<()> {
         self.doc_freq += BLOCK_DOCS as u32;
         let out = &mut self.postings.pending;
@@ -225,7 +228,8 @@ impl<'s> PostingsWriter<'s> {
         self.end_block()
     }
 
-    /// Ends the term; where its postings are, or `None` when it has no documents. The ordinal is the dictionary's to give.
+    /// Ends the term; where its postings are, or `None` when it has no documents. The ordinal is the
+    /// dictionary's to give.
     pub fn end_term(&mut self) -> Result<Option<TermInfo>> {
         let doc_freq = self.doc_freq;
         if doc_freq == 0 {
@@ -326,7 +330,8 @@ impl<'s> PostingsWriter<'s> {
         }
     }
 
-    /// Writes what is whole of the run so far once it is long: the documents of one run may have millions of positions each.
+    /// Writes what is whole of the run so far once it is long: the documents of one run may have millions of
+    /// positions each.
     fn bound_position_gaps(&mut self) -> Result<()> {
         if self.position_gaps.len() < POSITION_GAPS_MAX {
             return Ok(());

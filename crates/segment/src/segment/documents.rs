@@ -16,7 +16,8 @@ impl Segment {
 
     /// As [`Segment::find_id`], the hash ([`id_hash`]) computed once for several segments.
     ///
-    /// An id that is here several times (an update inside one buffer) answers the last document: the others are deleted.
+    /// An id that is here several times (an update inside one buffer) answers the last document: the others
+    /// are deleted.
     pub fn find_id_hashed(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
         let Some(number) = self.number(ID_PATH) else { return Ok(None) };
         self.file.check_known(&[SectionKind::IdFilter], number)?;
@@ -46,14 +47,15 @@ impl Segment {
         Ok(last)
     }
 
-    /// As [`Segment::find_id_hashed`], for a write, which replaces what is found and adds another document where nothing is: what it relies
-    /// on is verified once.
+    /// As [`Segment::find_id_hashed`], for a write, which replaces what is found and adds another document
+    /// where nothing is: what it relies on is verified once.
     pub fn find_replaced(&self, id: &[u8], hash: u64) -> Result<Option<DocId>> {
         self.file.verify_identities()?;
         self.find_id_hashed(id, hash)
     }
 
-    /// Verifies once what a source is put together from where the index stores none, for a write that carries it on.
+    /// Verifies once what a source is put together from where the index stores none, for a write that carries
+    /// it on.
     pub fn verify_columns(&self) -> Result<()> {
         self.file.verify_columns()
     }
@@ -66,7 +68,8 @@ impl Segment {
     fn stored(&self) -> Result<Stored<'_>> {
         let checksums = self.file.readable_bytes(SectionKind::StoredChecksums, NO_FIELD)?;
         let section = |kind| {
-            // Blocks are compared one by one: those that are sound are read on when the section as a whole is known to be damaged.
+            // Blocks are compared one by one: those that are sound are read on when the section as a whole is
+            // known to be damaged.
             let bytes = match checksums {
                 Some(_) => self.file.bytes(kind, NO_FIELD),
                 None => self.file.readable_bytes(kind, NO_FIELD)?,

@@ -83,7 +83,8 @@ impl Segment {
         Ok(self.inverted(number)?.map(|inverted| &inverted.terms))
     }
 
-    /// Opens the postings of a term that [`Segment::terms`] of the same field gave; ask for no more than is needed.
+    /// Opens the postings of a term that [`Segment::terms`] of the same field gave; ask for no more than is
+    /// needed.
     pub fn postings(&self, path: &str, info: &TermInfo, want: Want) -> Result<Postings> {
         self.postings_reader(path)?
             .ok_or_else(|| Error::corrupt("section table", 0, "the postings of the field"))?

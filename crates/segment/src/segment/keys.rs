@@ -1,9 +1,11 @@
-//! Keys of flattened fields: "which part of the keyed terms is this key's, and which documents have which of its values?"
+//! Keys of flattened fields: "which part of the keyed terms is this key's, and which documents have which of
+//! its values?"
 //!
-//! The terms of all keys are one field (key, NUL, value), so that a thousand keys cost a segment no more than one. Those of one key lie
-//! side by side; what asks for a key gets them as a dictionary of their own, and, when it asks for a column, one that is made of the
-//! column of all keys at the first call. Both are kept: for the first keys as long as the segment is open, for others as long as a request
-//! takes ([`crate::SegmentView::for_request`]).
+//! The terms of all keys are one field (key, NUL, value), so that a thousand keys cost a segment no more than
+//! one. Those of one key lie side by side; what asks for a key gets them as a dictionary of their own, and,
+//! when it asks for a column, one that is made of the column of all keys at the first call. Both are kept:
+//! for the first keys as long as the segment is open, for others as long as a request takes
+//! ([`crate::SegmentView::for_request`]).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,8 +20,8 @@ use crate::{DocId, Error, Result};
 
 /// Lists that keys are spread over.
 const LIST_COUNT: usize = 64;
-/// Distinct keys that a segment keeps, so that columns of many keys do not fill the memory of segments; those beyond are made for each
-/// request anew. Keys without terms are not among them.
+/// Distinct keys that a segment keeps, so that columns of many keys do not fill the memory of segments; those
+/// beyond are made for each request anew. Keys without terms are not among them.
 pub const KEYS_KEPT_MAX: usize = 2048;
 /// Of a key on the heap, beside its name: its own record, its dictionary, allocations' heads.
 const KEY_HEAP_BYTES: u64 = 320;

@@ -37,8 +37,9 @@ impl Segment {
         self.pool.get()
     }
 
-    /// Heap bytes of the open segment, about: its tables, and the page directories of all fields as if each had been asked. Files are
-    /// mapped and count as the system's cache; pages of the term index are the cache's.
+    /// Heap bytes of the open segment, about: its tables, and the page directories of all fields as if each
+    /// had been asked. Files are mapped and count as the system's cache; pages of the term index are the
+    /// cache's.
     pub fn heap_bytes(&self) -> u64 {
         let sections = self.file.sections();
         let tables = size_of::<Segment>()
@@ -74,8 +75,8 @@ impl Segment {
         Ok(())
     }
 
-    /// Each inverted field, those of nested documents included: its number in the segment, its path as statistics show it, and the bytes
-    /// of its term index on disk. Reads nothing.
+    /// Each inverted field, those of nested documents included: its number in the segment, its path as
+    /// statistics show it, and the bytes of its term index on disk. Reads nothing.
     pub fn term_index_sizes(&self) -> impl Iterator<Item = (u32, Arc<str>, u64)> {
         (0..).zip(&self.file.fields).filter_map(|(number, field)| {
             let index = self.file.entry(SectionKind::TermIndex, number)?;

@@ -11,15 +11,18 @@ use crate::nested::{Lineage, ParentBits, SpaceEntry};
 pub struct NestedSpace {
     /// Full dotted path of the nested object.
     pub path: Arc<str>,
-    /// Place of the space around in the list that this one is in; `None`: the documents of the segment that has the list.
+    /// Place of the space around in the list that this one is in; `None`: the documents of the segment that
+    /// has the list.
     pub parent: Option<usize>,
     /// From the documents around to those of the space, and back.
     pub bits: Arc<ParentBits>,
-    /// The space as a segment of its own: documents are numbered within it, and it has neither ids nor sources.
+    /// The space as a segment of its own: documents are numbered within it, and it has neither ids nor
+    /// sources.
     pub segment: Arc<Segment>,
 }
 
-/// The spaces inside of the one at a place (`None`: of the segment's documents), parents first. `segments`: by place.
+/// The spaces inside of the one at a place (`None`: of the segment's documents), parents first. `segments`:
+/// by place.
 pub(crate) fn spaces_inside(
     table: &[SpaceEntry],
     around: Option<usize>,
@@ -81,7 +84,8 @@ impl SegmentView {
         (u64::from(self.live_count()) + live, u64::from(self.deleted_count()) + deleted)
     }
 
-    /// The nested documents of a path, none where the segment has none. Which of them are live is for the documents around to say.
+    /// The nested documents of a path, none where the segment has none. Which of them are live is for the
+    /// documents around to say.
     pub fn nested(&self, path: &str) -> SegmentView {
         match self.segment.nested(path) {
             Some(space) => SegmentView::new(space.segment.clone()),

@@ -17,10 +17,11 @@ use crate::postings::PostingsReader;
 use crate::terms::TermDictionary;
 use crate::{Error, FieldInfo, Result, SegmentMeta};
 
-/// An open segment: mapped files and what was read of their directories. Shared by every snapshot that sees it.
+/// An open segment: mapped files and what was read of their directories. Shared by every snapshot that sees
+/// it.
 ///
-/// Accessors take a field's path; a field that the segment does not have is `None`. They cost a hash look-up and the reading
-/// of a footer: ask once a query and segment, not once a document.
+/// Accessors take a field's path; a field that the segment does not have is `None`. They cost a hash look-up
+/// and the reading of a footer: ask once a query and segment, not once a document.
 pub struct Segment {
     pub(super) meta: SegmentMeta,
     pub(super) core: u64,
@@ -56,8 +57,8 @@ pub(super) struct Inverted {
 }
 
 impl Segment {
-    /// Maps the files and verifies headers, footers and the section table; no section's contents. Loads the term index when
-    /// `cache` keeps it resident.
+    /// Maps the files and verifies headers, footers and the section table; no section's contents. Loads the
+    /// term index when `cache` keeps it resident.
     pub fn open(
         directory: &Arc<dyn Directory>,
         meta: &SegmentMeta,
@@ -110,7 +111,8 @@ impl Segment {
         self.keys = has_keys.then(Keys::default);
     }
 
-    /// Opens the spaces from the last on, so that each has those inside of it. `first_field`: of the first space.
+    /// Opens the spaces from the last on, so that each has those inside of it. `first_field`: of the first
+    /// space.
     fn open_spaces(&mut self, table: &[SpaceEntry], first_field: u32) {
         let first_fields = table.iter().scan(first_field, |next, entry| {
             let first = *next;
@@ -264,8 +266,8 @@ impl Segment {
         self.file.file_name(section).to_string()
     }
 
-    /// Whether every file could be read wherever it was read so far. Whoever answers with what was read from a segment asks afterwards: where
-    /// a page cannot be read, zeros are ([`limber_store::mapped`]).
+    /// Whether every file could be read wherever it was read so far. Whoever answers with what was read from
+    /// a segment asks afterwards: where a page cannot be read, zeros are ([`limber_store::mapped`]).
     #[inline]
     pub fn intact(&self) -> Result<()> {
         self.file.intact()
@@ -287,14 +289,15 @@ impl Segment {
         self.file.note_unsound(place, message);
     }
 
-    /// Reads every byte of its files from the disk, not from maps, and compares it with the checksums; [`Segment::damage`] then knows what
-    /// is wrong. `pace` is told of bytes before they are read, and may sleep; its error ends the scrub, as do errors of the disk that say
-    /// nothing about the bytes.
+    /// Reads every byte of its files from the disk, not from maps, and compares it with the checksums;
+    /// [`Segment::damage`] then knows what is wrong. `pace` is told of bytes before they are read, and may
+    /// sleep; its error ends the scrub, as do errors of the disk that say nothing about the bytes.
     pub fn scrub(&self, pace: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         self.file.scrub(&*self.directory, &self.meta, pace)
     }
 
-    /// Looks at the lengths of its files. Where one is not the commit's, nothing of the segment is read any more.
+    /// Looks at the lengths of its files. Where one is not the commit's, nothing of the segment is read any
+    /// more.
     pub fn verify_lengths(&self) -> Result<()> {
         self.file.verify_lengths(&*self.directory, &self.meta)
     }

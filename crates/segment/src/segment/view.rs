@@ -20,8 +20,8 @@ impl SegmentView {
         SegmentView { segment, live: None }
     }
 
-    /// The same for as long as a request takes. Keys of flattened fields beyond those that the segment keeps are freed with what is
-    /// returned; asked of the segment itself they stay until it closes.
+    /// The same for as long as a request takes. Keys of flattened fields beyond those that the segment keeps
+    /// are freed with what is returned; asked of the segment itself they stay until it closes.
     pub fn for_request(&self) -> SegmentView {
         if !self.segment.is_full_of_keys() {
             return self.clone();

@@ -77,7 +77,8 @@ impl<'a> ShapeColumn<'a> {
                     .map_err(Error::in_section("shapes", *place as u64))?;
             }
         }
-        // A merge by the index's sort takes documents of several segments in turn, and their shapes in blocks.
+        // A merge by the index's sort takes documents of several segments in turn, and their shapes in
+        // blocks.
         records.sort_unstable();
         let mut next = 0;
         for (place, len) in records {

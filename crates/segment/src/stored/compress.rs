@@ -16,8 +16,8 @@ pub(super) struct PartCompressor {
     sources_repeat: bool,
 }
 
-/// Sources that shrink further than this hold long matches: logs to a fifth, records of named fields to 40 %; prose and bare coordinates only to
-/// a half.
+/// Sources that shrink further than this hold long matches: logs to a fifth, records of named fields to 40 %;
+/// prose and bare coordinates only to a half.
 const REPEATING_PERCENT: usize = 42;
 
 impl PartCompressor {
@@ -76,8 +76,8 @@ impl PartCompressor {
     }
 }
 
-/// Matches of seven bytes and more: those of sources are keys and whole values. 1 to 50 % faster than the level's own six, at 0.96 to 1.03
-/// times the size (fifteen sets of documents).
+/// Matches of seven bytes and more: those of sources are keys and whole values. 1 to 50 % faster than the
+/// level's own six, at 0.96 to 1.03 times the size (fifteen sets of documents).
 fn zstd_compressor() -> std::io::Result<zstd::bulk::Compressor<'static>> {
     let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
     compressor.set_parameter(zstd::zstd_safe::CParameter::MinMatch(7))?;

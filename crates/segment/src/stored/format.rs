@@ -18,14 +18,15 @@
 //!                    CRC-32 of the body, compressed
 //! ```
 //!
-//! `_id` and `_routing` are kept beside the source, but compressed apart from it: reading an id decompresses its head (a few
-//! kilobytes), not the sources; and like beside like compresses better. A length equal to its compressed length means the
-//! part is stored as it is. A document never crosses a block; one larger than the target has a block of its own. Merging
-//! copies blocks whose documents are all live without decompressing them.
+//! `_id` and `_routing` are kept beside the source, but compressed apart from it: reading an id decompresses
+//! its head (a few kilobytes), not the sources; and like beside like compresses better. A length equal to its
+//! compressed length means the part is stored as it is. A document never crosses a block; one larger than the
+//! target has a block of its own. Merging copies blocks whose documents are all live without decompressing
+//! them.
 //!
-//! A part of a block is compared with its checksum each time it is decompressed, so that a document that rotted is neither shown nor
-//! carried on by an update. The checksum of a head covers what the index says of its block: an index that rotted leads to a block
-//! that does not fit.
+//! A part of a block is compared with its checksum each time it is decompressed, so that a document that
+//! rotted is neither shown nor carried on by an update. The checksum of a head covers what the index says of
+//! its block: an index that rotted leads to a block that does not fit.
 
 /// Uncompressed source bytes after which a block ends, LZ4: a random document costs about 12 µs.
 pub const LZ4_BLOCK_BYTES: usize = 32 << 10;
@@ -33,7 +34,8 @@ pub const LZ4_BLOCK_BYTES: usize = 32 << 10;
 pub const ZSTD_BLOCK_BYTES: usize = 64 << 10;
 /// Most documents in a block, so that empty sources cannot make an endless one.
 pub const BLOCK_DOCS_MAX: usize = 4096;
-/// zstd level of `best_compression`: level 3 costs half as much again for 4 % (measured in the research notes).
+/// zstd level of `best_compression`: level 3 costs half as much again for 4 % (measured in the research
+/// notes).
 pub const ZSTD_LEVEL: i32 = 1;
 /// Bytes before the first entry of the index.
 pub const INDEX_HEADER_BYTES: usize = 9;

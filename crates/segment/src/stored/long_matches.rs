@@ -1,15 +1,16 @@
 //! LZ4 blocks of sources that repeat much: "which long runs of these bytes were there before?"
 //!
-//! The time of LZ4 on log lines goes to sequences, each of which costs the processor a few wrong guesses. Looking for matches of
-//! eight bytes, not four, makes fewer of them: half the time on eleven sets of JSON documents that shrink to less than 42 %, at 0.94 to 1.02
-//! times the size. Prose would lose a fifth, so [`super::compress`] asks only where sources are known to repeat.
+//! The time of LZ4 on log lines goes to sequences, each of which costs the processor a few wrong guesses.
+//! Looking for matches of eight bytes, not four, makes fewer of them: half the time on eleven sets of JSON
+//! documents that shrink to less than 42 %, at 0.94 to 1.02 times the size. Prose would lose a fifth, so
+//! [`super::compress`] asks only where sources are known to repeat.
 
 /// Bytes that are hashed and compared; the shortest match.
 const MATCH_BYTES: usize = 8;
 /// The shortest match of the format, which a token counts from.
 const FORMAT_MATCH_BYTES: usize = 4;
-/// A block ends with this many literals at least; its last match begins [`MATCH_BYTES`] before them, which is more than the 12
-/// bytes from the end that the format asks for.
+/// A block ends with this many literals at least; its last match begins [`MATCH_BYTES`] before them, which is
+/// more than the 12 bytes from the end that the format asks for.
 const LAST_LITERALS: usize = 5;
 /// Lengths from here on go on behind their token.
 const TOKEN_LENGTH_MAX: usize = 15;
@@ -35,7 +36,8 @@ impl LongMatcher {
         self.places.as_ref().map_or(0, |_| size_of::<Places>())
     }
 
-    /// Writes `input`, at most [`INPUT_BYTES_MAX`], to `out` as an LZ4 block; its length. `out` is as long as LZ4's bound.
+    /// Writes `input`, at most [`INPUT_BYTES_MAX`], to `out` as an LZ4 block; its length. `out` is as long as
+    /// LZ4's bound.
     pub fn compress(&mut self, input: &[u8], out: &mut [u8]) -> usize {
         assert!(input.len() <= INPUT_BYTES_MAX);
         let places = self.places.get_or_insert_with(|| Box::new([0; 1 << TABLE_BITS]));
@@ -124,7 +126,8 @@ impl Output<'_> {
         self.bytes[self.len] = (len.min(TOKEN_LENGTH_MAX) as u8) << 4 | match_half;
         self.len += 1;
         self.push_rest(len);
-        // Most are few: sixteen bytes are copied without a call, of which the next sequence overwrites what is too much.
+        // Most are few: sixteen bytes are copied without a call, of which the next sequence overwrites what
+        // is too much.
         let (from, to) = (&input[literals.start..], &mut self.bytes[self.len..]);
         match (from.first_chunk::<16>(), to.first_chunk_mut::<16>()) {
             (Some(from), Some(to)) if len <= 16 => *to = *from,

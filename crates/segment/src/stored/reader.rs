@@ -21,8 +21,8 @@ pub struct Stored<'a> {
     doc_count: u32,
 }
 
-/// Keeps the block decompressed last, so that neighbouring documents cost one decompression. Reuse one across documents; it may
-/// go from segment to segment.
+/// Keeps the block decompressed last, so that neighbouring documents cost one decompression. Reuse one across
+/// documents; it may go from segment to segment.
 #[derive(Default)]
 pub struct StoredReader {
     decompressor: PartDecompressor,
@@ -180,7 +180,8 @@ impl<'a> Stored<'a> {
         reader.document(doc)
     }
 
-    /// The document's id and routing, without decompressing sources; the source is empty unless it was at hand.
+    /// The document's id and routing, without decompressing sources; the source is empty unless it was at
+    /// hand.
     pub fn id<'r>(
         &self,
         core: u64,
@@ -194,8 +195,8 @@ impl<'a> Stored<'a> {
         Ok((&reader.head[span.id.clone()], span.routing.clone().map(|range| &reader.head[range])))
     }
 
-    /// Whether copying the block as it is keeps the merged segment's blocks near their target size. Small ones (the last of a
-    /// segment, all of a tiny one) are packed together instead.
+    /// Whether copying the block as it is keeps the merged segment's blocks near their target size. Small
+    /// ones (the last of a segment, all of a tiny one) are packed together instead.
     pub(crate) fn is_well_filled(&self, raw: &RawBlock<'a>) -> Result<bool> {
         Ok(Self::parts(raw)?.body_len * 2 >= self.codec.block_bytes() as u64)
     }
@@ -235,7 +236,8 @@ impl StoredReader {
         StoredReader::default()
     }
 
-    /// A reader that also reads blocks whose checksums are wrong, for whoever saves what is left of a damaged segment.
+    /// A reader that also reads blocks whose checksums are wrong, for whoever saves what is left of a damaged
+    /// segment.
     pub fn trusting() -> StoredReader {
         StoredReader { is_trusting: true, ..StoredReader::default() }
     }

@@ -10,8 +10,8 @@ use super::reader::{RawBlock, Stored};
 use crate::file::{NO_FIELD, SectionKind, SectionWriter, SegmentWriter};
 use crate::{Error, Result, Sink};
 
-/// Compresses documents as they come. Compressed blocks are kept in memory; [`StoredWriter::drain`] lets a merge write them out
-/// as it goes.
+/// Compresses documents as they come. Compressed blocks are kept in memory; [`StoredWriter::drain`] lets a
+/// merge write them out as it goes.
 pub struct StoredWriter {
     codec: StoredCodec,
     compressor: PartCompressor,
@@ -25,8 +25,8 @@ pub struct StoredWriter {
     index: Vec<u8>,
     checksums: Vec<u8>,
     block_count: u32,
-    /// Finished blocks not drained yet, back to back in chunks that never grow: one long buffer that doubles would be copied
-    /// again and again, and touch twice the pages.
+    /// Finished blocks not drained yet, back to back in chunks that never grow: one long buffer that doubles
+    /// would be copied again and again, and touch twice the pages.
     chunks: Vec<Vec<u8>>,
     /// Bytes of all finished blocks.
     block_bytes: u64,
@@ -160,8 +160,8 @@ impl StoredWriter {
         self.block_count += 1;
     }
 
-    /// A whole block of another segment with the same codec, all of whose documents go on living. It is not compared with its checksums:
-    /// a merge does that for all of the section.
+    /// A whole block of another segment with the same codec, all of whose documents go on living. It is not
+    /// compared with its checksums: a merge does that for all of the section.
     pub(crate) fn push_raw(&mut self, block: &RawBlock<'_>) -> Result<()> {
         self.end_block()?;
         let parts = Stored::parts(block)?;

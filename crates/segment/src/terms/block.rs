@@ -182,10 +182,12 @@ impl<'a> BlockView<'a> {
         suffix.ok_or_else(|| Error::corrupt(SECTION, self.offset, "suffixes inside the block"))
     }
 
-    /// `Ok(index)` when `target` is in the block, `Err(index)` of the first greater term (the count when there is none).
+    /// `Ok(index)` when `target` is in the block, `Err(index)` of the first greater term (the count when
+    /// there is none).
     ///
-    /// Walks the suffixes once: `matched` is how far `target` agrees with the term before, and a term that shares more than
-    /// that with its predecessor compares as the predecessor did, without a look at its bytes.
+    /// Walks the suffixes once: `matched` is how far `target` agrees with the term before, and a term that
+    /// shares more than that with its predecessor compares as the predecessor did, without a look at its
+    /// bytes.
     #[inline]
     pub fn find(&self, target: &[u8]) -> Result<std::result::Result<usize, usize>> {
         let (mut matched, mut previous_len, mut at) = (0, 0, 0);
@@ -223,8 +225,8 @@ impl<'a> BlockView<'a> {
         Ok(())
     }
 
-    /// Turns `term` from term `index - 1` into term `index` (from nothing for 0). `at`: where its suffix starts; returns
-    /// where the next one does.
+    /// Turns `term` from term `index - 1` into term `index` (from nothing for 0). `at`: where its suffix
+    /// starts; returns where the next one does.
     #[inline]
     pub fn next_term(&self, index: usize, at: usize, term: &mut Vec<u8>) -> Result<usize> {
         let (len, shared) = self.lengths(index, term.len())?;

@@ -31,8 +31,8 @@ pub struct IndexPages {
     pub offset: u64,
     /// See [`IndexPages::offset`].
     pub len: u64,
-    /// The section as it is mapped. Pages are read from the file, which costs less than mapping their memory in; but the file of a
-    /// segment that was merged away is gone while a scroll still sees the segment.
+    /// The section as it is mapped. Pages are read from the file, which costs less than mapping their memory
+    /// in; but the file of a segment that was merged away is gone while a scroll still sees the segment.
     pub mapped: Option<FileBytes>,
     /// Holds pages that were loaded.
     pub cache: Arc<TermIndexCache>,
@@ -69,8 +69,8 @@ struct Opened {
 }
 
 impl TermDictionary {
-    /// `directory` and `terms` are the sections `TermDirectory` and `Terms`. Loads every page when the cache keeps them
-    /// all ([`TermIndexCache::loads_at_open`]).
+    /// `directory` and `terms` are the sections `TermDirectory` and `Terms`. Loads every page when the cache
+    /// keeps them all ([`TermIndexCache::loads_at_open`]).
     pub fn open(directory: &[u8], terms: FileBytes, source: IndexPages) -> Result<TermDictionary> {
         let directory =
             TermIndexDirectory::decode(directory).map_err(Error::in_section("term directory", 0))?;
@@ -101,8 +101,8 @@ impl TermDictionary {
         pages.try_for_each(|(number, _)| self.page(number).map(drop))
     }
 
-    /// The terms that begin with `prefix`, without it, as a dictionary of their own: its ordinals begin at 0, its postings are those of
-    /// the whole, and so are its statistics. `prefix` ends with a byte below 255.
+    /// The terms that begin with `prefix`, without it, as a dictionary of their own: its ordinals begin at 0,
+    /// its postings are those of the whole, and so are its statistics. `prefix` ends with a byte below 255.
     pub fn part(&self, prefix: &[u8]) -> Result<TermDictionary> {
         debug_assert!(self.part.is_none(), "parts are of whole dictionaries");
         let mut behind = prefix.to_vec();
@@ -256,7 +256,8 @@ impl TermDictionary {
         TermCursor::new(self, start.min(end), end)
     }
 
-    /// What passes over terms by their last `width` bytes, the same in every call; `None` where there is nothing to gain.
+    /// What passes over terms by their last `width` bytes, the same in every call; `None` where there is
+    /// nothing to gain.
     ///
     /// # Errors
     /// Corrupt terms.
@@ -296,8 +297,9 @@ impl TermDictionary {
         }
     }
 
-    /// The last of the blocks `first..=last` whose first term is at most `term`, or `first`: what a page says, from the
-    /// blocks alone. For when the cache's budget has no room for the page: about 14 blocks are read instead.
+    /// The last of the blocks `first..=last` whose first term is at most `term`, or `first`: what a page
+    /// says, from the blocks alone. For when the cache's budget has no room for the page: about 14 blocks are
+    /// read instead.
     fn search_blocks(&self, first: u64, last: u64, term: &[u8]) -> Result<u64> {
         let (mut low, mut high) = (first, last);
         while low < high {

@@ -1,7 +1,7 @@
 //! Byte layout of a field's terms, and why.
 //!
-//! Three sections. All integers little-endian; `varint` is LEB128; `packed` is [`limber_codec::bits::Packed`] (u8 width,
-//! varint minimum, values at that width).
+//! Three sections. All integers little-endian; `varint` is LEB128; `packed` is [`limber_codec::bits::Packed`]
+//! (u8 width, varint minimum, values at that width).
 //!
 //! ```text
 //! Terms           blocks of 32 terms (the last one may be shorter), back to back; then the block table:
@@ -31,16 +31,17 @@
 //!                         varint bytes of the page (0: one block, no page), u32 CRC-32 of the page
 //! ```
 //!
-//! The separator of a block is the shortest string above every term before it: the first term cut one byte after where it
-//! differs from the last term of the block before. The first block of a page needs no key in the page: what lies below every
-//! key is there.
+//! The separator of a block is the shortest string above every term before it: the first term cut one byte
+//! after where it differs from the last term of the block before. The first block of a page needs no key in
+//! the page: what lies below every key is there.
 //!
-//! Blocks hold exactly 32 terms so that an ordinal names its block by a shift; Lucene's 25 to 48 save little (measured: FSTs of
-//! separators are 0.2 to 0.35 bytes a term either way). A term found in one document has its document here and nothing in the
-//! postings section: that is most terms of most fields, and all of `_id`.
+//! Blocks hold exactly 32 terms so that an ordinal names its block by a shift; Lucene's 25 to 48 save little
+//! (measured: FSTs of separators are 0.2 to 0.35 bytes a term either way). A term found in one document has
+//! its document here and nothing in the postings section: that is most terms of most fields, and all of
+//! `_id`.
 //!
-//! A torn write never shows: the container's footer is missing then. Pages have a checksum of their own because they are read
-//! on demand; every other section's is in the container's table.
+//! A torn write never shows: the container's footer is missing then. Pages have a checksum of their own
+//! because they are read on demand; every other section's is in the container's table.
 
 /// Terms in every block but the last.
 pub const BLOCK_TERMS: usize = 32;
@@ -49,11 +50,12 @@ pub const BLOCK_SHIFT: u32 = BLOCK_TERMS.trailing_zeros();
 /// Bytes of one entry of the block table: 1 TB of term blocks.
 pub const BLOCK_OFFSET_BYTES: usize = 5;
 
-/// A page ends when it reaches this size: large enough that a cache of pages has few entries, small enough that one load takes
-/// 14 microseconds (measured, page cache to FST) and that a small budget can choose what it keeps.
+/// A page ends when it reaches this size: large enough that a cache of pages has few entries, small enough
+/// that one load takes 14 microseconds (measured, page cache to FST) and that a small budget can choose what
+/// it keeps.
 pub const PAGE_BYTES_TARGET: usize = 256 << 10;
-/// Up to this many keys a page is a list: an FST builder costs about 0.1 ms to set up, which fields with few terms would pay
-/// at every refresh.
+/// Up to this many keys a page is a list: an FST builder costs about 0.1 ms to set up, which fields with few
+/// terms would pay at every refresh.
 pub const LIST_KEYS_MAX: usize = 64;
 
 /// First byte of a page that is an FST.

@@ -73,7 +73,8 @@ fn build_error(_: fst::Error) -> Error {
     Error::corrupt(SECTION, 0, "terms in ascending order")
 }
 
-/// Block of the page, from its first, that may hold `target`. `page` is not empty and its checksum was verified at load.
+/// Block of the page, from its first, that may hold `target`. `page` is not empty and its checksum was
+/// verified at load.
 #[inline]
 pub fn find_block(page: &[u8], target: &[u8]) -> Result<u64> {
     match page {

@@ -1,8 +1,9 @@
 //! The greatest tail of every group of terms: "where is the next term that ends late enough?"
 //!
-//! Terms that are pairs of numbers (both ends of a range) are sorted by the first. A query for ranges that end at or behind a value
-//! would look at all that begin early enough; the greatest second number of each group lets it pass over whole groups, as an interval
-//! tree does. Made in one pass at the first such query, and kept as long as the dictionary is open: an eighth of a byte a term.
+//! Terms that are pairs of numbers (both ends of a range) are sorted by the first. A query for ranges that
+//! end at or behind a value would look at all that begin early enough; the greatest second number of each
+//! group lets it pass over whole groups, as an interval tree does. Made in one pass at the first such query,
+//! and kept as long as the dictionary is open: an eighth of a byte a term.
 
 use crate::Result;
 use crate::terms::TermDictionary;
@@ -24,8 +25,8 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// Of all terms, whose last `width` bytes (at most 16) are a number, most significant byte first; `None` for dictionaries too small
-    /// to be worth it.
+    /// Of all terms, whose last `width` bytes (at most 16) are a number, most significant byte first; `None`
+    /// for dictionaries too small to be worth it.
     ///
     /// # Errors
     /// Corrupt terms.
@@ -54,8 +55,8 @@ impl Tails {
         }
     }
 
-    /// `None`: a term of the group of `ord` may have a tail of at least `least`. Otherwise the ordinal of the first term of the next such
-    /// group; beyond all terms when there is none.
+    /// `None`: a term of the group of `ord` may have a tail of at least `least`. Otherwise the ordinal of the
+    /// first term of the next such group; beyond all terms when there is none.
     pub fn next_group(&self, ord: u64, least: u128) -> Option<u64> {
         let own = (ord / GROUP_TERMS) as usize;
         if self.groups.get(own).is_none_or(|most| *most >= least) {

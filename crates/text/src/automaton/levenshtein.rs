@@ -30,7 +30,8 @@ fn builder(distance: u8, transpositions: bool) -> &'static LevenshteinAutomatonB
 }
 
 impl Levenshtein {
-    /// `distance`: 0 to 2; `prefix_length` in characters, which must be equal; `transpositions`: swapped neighbours are one edit.
+    /// `distance`: 0 to 2; `prefix_length` in characters, which must be equal; `transpositions`: swapped
+    /// neighbours are one edit.
     pub fn new(word: &str, distance: u8, prefix_length: usize, transpositions: bool) -> Levenshtein {
         let split = word.char_indices().nth(prefix_length).map_or(word.len(), |(at, _)| at);
         let (prefix, rest) = word.split_at(split);

@@ -1,8 +1,9 @@
 //! Regular expressions over whole terms, as a deterministic automaton.
 //!
-//! States are made by derivatives (Brzozowski, "Derivatives of regular expressions", 1964; Owens, Reppy and Turon, "Regular-expression
-//! derivatives reexamined", 2009), which know complement and intersection as Lucene's syntax has them; `regex-automata` knows neither.
-//! All states are made at once, so that a pattern that needs too many is refused before it runs.
+//! States are made by derivatives (Brzozowski, "Derivatives of regular expressions", 1964; Owens, Reppy and
+//! Turon, "Regular-expression derivatives reexamined", 2009), which know complement and intersection as
+//! Lucene's syntax has them; `regex-automata` knows neither. All states are made at once, so that a pattern
+//! that needs too many is refused before it runs.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -94,7 +95,8 @@ enum Compiled {
 }
 
 thread_local! {
-    /// The pattern that this thread compiled last: a query may ask for it in each of many fields, and be refused in each.
+    /// The pattern that this thread compiled last: a query may ask for it in each of many fields, and be
+    /// refused in each.
     static COMPILED_LAST: RefCell<Option<(String, RegexpOptions, Compiled)>> = const { RefCell::new(None) };
 }
 
@@ -128,12 +130,14 @@ impl Regexp {
     }
 
     /// # Errors
-    /// [`Error::IllegalArgument`] for what is no pattern, [`Error::TooComplex`] for what needs too many states, [`Error::Stopped`].
+    /// [`Error::IllegalArgument`] for what is no pattern, [`Error::TooComplex`] for what needs too many
+    /// states, [`Error::Stopped`].
     pub fn parse(pattern: &str, options: RegexpOptions) -> Result<Regexp> {
         let tree = syntax::read(pattern, options.flags, options.ignores_case)?;
         let mut nodes = Nodes::new();
         let start = nodes.add(&tree);
-        // A pattern without choices is as many states as characters, and Lucene has nothing to determinize then.
+        // A pattern without choices is as many states as characters, and Lucene has nothing to determinize
+        // then.
         let free = 2 * pattern.chars().count() as u32 + 2;
         let states_max = options.states_max.min(STATES_MAX).saturating_add(free) as usize;
         let mut numbers: HashMap<Id, u32> = HashMap::from([(start, 0)]);
@@ -225,7 +229,8 @@ impl Regexp {
         prefix.into_bytes()
     }
 
-    /// Bytes of the longest beginning of `text` that is accepted and not empty, and whether all of `text` may be the beginning of an accepted one.
+    /// Bytes of the longest beginning of `text` that is accepted and not empty, and whether all of `text` may
+    /// be the beginning of an accepted one.
     pub fn longest(&self, text: &str) -> (Option<usize>, bool) {
         let (mut state, mut found) = (0, None);
         for (at, char) in text.char_indices() {

@@ -23,7 +23,8 @@ pub trait TermAutomaton: fmt::Debug + Send + Sync {
     /// What every accepted term starts with.
     fn prefix(&self) -> &[u8];
 
-    /// Where it accepts no term but those whose last bytes are a number of at least so much: that number, and how many bytes.
+    /// Where it accepts no term but those whose last bytes are a number of at least so much: that number, and
+    /// how many bytes.
     fn least_tail(&self) -> Option<(u128, usize)> {
         None
     }

@@ -88,7 +88,8 @@ impl Grok {
         Ok(Grok { pattern, captures })
     }
 
-    /// The named parts of the first match; several of one name when it was captured several times. `None`: no match.
+    /// The named parts of the first match; several of one name when it was captured several times. `None`: no
+    /// match.
     pub fn captures<'g, 't>(&'g self, text: &'t str) -> Result<Option<Vec<Found<'g, 't>>>, Error> {
         let Some(groups) = self.pattern.captures(text, 0)? else { return Ok(None) };
         let mut found = Vec::new();

@@ -1,9 +1,10 @@
 //! The library of named patterns, read from the data files beside this one.
 //!
-//! A line is `NAME expression`; `#` starts a comment line. The names are those of Elasticsearch's two libraries: `legacy` (`disabled`) and `v1`
-//! (Elastic Common Schema). Where the two differ only in the names of captures, one line serves both: `%{INT:pid|process.pid:int}` captures
-//! `pid` in the first and `process.pid` as an integer in the second; an empty side captures nothing. Lines that begin with `legacy ` or `v1 ` exist
-//! in one library only.
+//! A line is `NAME expression`; `#` starts a comment line. The names are those of Elasticsearch's two
+//! libraries: `legacy` (`disabled`) and `v1` (Elastic Common Schema). Where the two differ only in the names
+//! of captures, one line serves both: `%{INT:pid|process.pid:int}` captures `pid` in the first and
+//! `process.pid` as an integer in the second; an empty side captures nothing. Lines that begin with `legacy `
+//! or `v1 ` exist in one library only.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -34,7 +34,8 @@ struct CommunityId {
 }
 
 /// Compiles the processor. Optional: the fields of the flow (`source_ip`, `source_port`, ...), `seed` and
-/// `ignore_missing` (true). OpenSearch calls the fields `source_ip_field`, `source_port_field`, ..., `protocol_field`.
+/// `ignore_missing` (true). OpenSearch calls the fields `source_ip_field`, `source_port_field`, ...,
+/// `protocol_field`.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let names_of_opensearch = options.has("source_ip_field");
     let mut path = |name: &str, opensearch: &str, default: &str| {

@@ -19,8 +19,8 @@ struct Copy {
     remove_source: bool,
 }
 
-/// Compiles the processor. Options: `source_field` and `target_field`; optional `ignore_missing`, `override_target` and `remove_source`
-/// (false).
+/// Compiles the processor. Options: `source_field` and `target_field`; optional `ignore_missing`,
+/// `override_target` and `remove_source` (false).
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     Ok(Box::new(Copy {
         source: options.field_name("source_field")?,

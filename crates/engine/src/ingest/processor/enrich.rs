@@ -1,4 +1,5 @@
-//! `enrich`: "what is known of this value elsewhere?" Source: Elasticsearch's `EnrichProcessorFactory`, `AbstractEnrichProcessor`.
+//! `enrich`: "what is known of this value elsewhere?" Source: Elasticsearch's `EnrichProcessorFactory`,
+//! `AbstractEnrichProcessor`.
 
 use std::sync::{Arc, OnceLock, Weak};
 

@@ -132,7 +132,8 @@ impl GeoIp {
         document.make_sound_json(&json).map(Some)
     }
 
-    /// Sets the target to what is known of a list's first known address (`first_only`), or of all its addresses, with null for unknown ones.
+    /// Sets the target to what is known of a list's first known address (`first_only`), or of all its
+    /// addresses, with null for unknown ones.
     fn set_from_list(
         &self,
         document: &mut IngestDocument<'_>,

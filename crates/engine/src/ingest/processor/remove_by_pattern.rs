@@ -1,6 +1,7 @@
 //! `remove_by_pattern`: "take out the fields whose names look like this", or all others.
 //!
-//! Source: OpenSearch's documentation of its `remove_by_pattern` processor. Names are those of the members of the whole document.
+//! Source: OpenSearch's documentation of its `remove_by_pattern` processor. Names are those of the members of
+//! the whole document.
 
 use limber_mapping::RequestError;
 use limber_text::wildcard;
@@ -17,7 +18,8 @@ struct RemoveByPattern {
     keeps: bool,
 }
 
-/// Compiles the processor. One of `field_pattern` and `exclude_field_pattern`, each a pattern or a list of patterns.
+/// Compiles the processor. One of `field_pattern` and `exclude_field_pattern`, each a pattern or a list of
+/// patterns.
 pub fn parse(options: &mut Options) -> Result<Box<dyn Processor>, RequestError> {
     let removed = options.string_or_list("field_pattern")?;
     let kept = options.string_or_list("exclude_field_pattern")?;

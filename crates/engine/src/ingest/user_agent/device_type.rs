@@ -34,8 +34,8 @@ const PHONES: [&str; 9] = [
 const TABLETS: [&str; 8] = ["iPad", "Tablet", "Kindle", "PlayBook", "Nexus 7", "Nexus 9", "Nexus 10", "SM-T"];
 
 impl Details {
-    /// `Robot`, `Tablet`, `Phone`, `Desktop` or `Other`, as far as the header tells: by the device, then the system, then the word that
-    /// telephones put into it.
+    /// `Robot`, `Tablet`, `Phone`, `Desktop` or `Other`, as far as the header tells: by the device, then the
+    /// system, then the word that telephones put into it.
     pub fn device_type(&self, header: &str) -> &'static str {
         let device = self.device.as_deref().unwrap_or_default();
         let lower = header.to_ascii_lowercase();

@@ -176,7 +176,8 @@ impl Node {
         if sync::is_simulated() {
             return self.run_by_query(&request, &progress);
         }
-        // The request runs on a thread of its own, so that the pool's thread counts as waiting until it has ended.
+        // The request runs on a thread of its own, so that the pool's thread counts as waiting until it has
+        // ended.
         let run = || {
             std::thread::scope(|scope| {
                 scope.spawn(limber_access::carried(|| self.run_by_query(&request, &progress))).join()
@@ -185,7 +186,8 @@ impl Node {
         waiting(run).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Starts the request and answers the task's id. Its result is kept for `GET _tasks/{id}`, as `render` shows it.
+    /// Starts the request and answers the task's id. Its result is kept for `GET _tasks/{id}`, as `render`
+    /// shows it.
     pub fn start_by_query(
         self: &Arc<Self>,
         request: ByQueryRequest,

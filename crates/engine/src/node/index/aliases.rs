@@ -46,8 +46,8 @@ fn dated(catalog: &Catalog, names: &[String]) -> Result<Vec<String>> {
 }
 
 impl Node {
-    /// `POST /_aliases`; `body` is `{"actions": [...]}`. All or nothing, but for aliases that are to be removed and are not there: they are
-    /// told, and are an error only where nothing else is left to be done.
+    /// `POST /_aliases`; `body` is `{"actions": [...]}`. All or nothing, but for aliases that are to be
+    /// removed and are not there: they are told, and are an error only where nothing else is left to be done.
     pub fn update_aliases(&self, body: &Value) -> Result<Vec<AliasResult>> {
         self.apply_alias_actions(parse_actions(body)?)
     }
@@ -170,7 +170,8 @@ impl Node {
         Ok((next, results))
     }
 
-    /// Changes the indices of an expression in `catalog`; whether `change` says it did anything to any of them.
+    /// Changes the indices of an expression in `catalog`; whether `change` says it did anything to any of
+    /// them.
     fn edit(
         &self,
         catalog: &mut Catalog,

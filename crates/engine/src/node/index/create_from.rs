@@ -12,8 +12,8 @@ use crate::node::writing::update::merge;
 use crate::settings::{FlatSettings, flatten, normalize_index_keys};
 
 impl Node {
-    /// Makes `target` like `source`, whose aliases and documents stay where they are. `body`: `settings_override`,
-    /// `mappings_override` and `remove_index_blocks` (true).
+    /// Makes `target` like `source`, whose aliases and documents stay where they are. `body`:
+    /// `settings_override`, `mappings_override` and `remove_index_blocks` (true).
     ///
     /// # Errors
     /// `source` means no index or several, the body is malformed, or the target cannot be created.

@@ -95,7 +95,8 @@ impl Node {
         access.check_action("indices:admin/aliases", [name].into_iter().chain(aliases))
     }
 
-    /// The index or data stream under `name`, created when absent, as `action.auto_create_index` and templates allow.
+    /// The index or data stream under `name`, created when absent, as `action.auto_create_index` and
+    /// templates allow.
     pub(in crate::node) fn auto_create(&self, name: &str) -> Result<()> {
         if let Some(access) = limber_access::current() {
             access.check_action("indices:admin/auto_create", [name])?;
@@ -178,8 +179,8 @@ impl Node {
         Ok(next)
     }
 
-    /// Makes the files of a new index, opens its shards, and makes the catalog what `plan` says, all of it at once. What is left of a
-    /// failure is removed here, or at the next start.
+    /// Makes the files of a new index, opens its shards, and makes the catalog what `plan` says, all of it at
+    /// once. What is left of a failure is removed here, or at the next start.
     pub(in crate::node) fn install(
         &self,
         metadata: IndexMetadata,

@@ -1,6 +1,8 @@
-//! Dangling indices: folders with metadata that the node's state does not list. They are left alone until somebody decides.
+//! Dangling indices: folders with metadata that the node's state does not list. They are left alone until
+//! somebody decides.
 //!
-//! Source: Elasticsearch's `RestListDanglingIndicesAction`, `TransportImportDanglingIndexAction`, `TransportDeleteDanglingIndexAction`.
+//! Source: Elasticsearch's `RestListDanglingIndicesAction`, `TransportImportDanglingIndexAction`,
+//! `TransportDeleteDanglingIndexAction`.
 
 use std::sync::Arc;
 
@@ -52,8 +54,9 @@ impl Dangling {
 }
 
 impl Node {
-    /// The members `_nodes`, `cluster_name` and `dangling_indices` of `GET /_dangling`. Beside Elasticsearch's members an entry has
-    /// `reason` where it cannot be imported; its name is `_na_` where it cannot be read.
+    /// The members `_nodes`, `cluster_name` and `dangling_indices` of `GET /_dangling`. Beside
+    /// Elasticsearch's members an entry has `reason` where it cannot be imported; its name is `_na_` where it
+    /// cannot be read.
     pub fn dangling_indices(&self) -> Value {
         let dangling = self.dangling.lock();
         let shown: Vec<Value> = dangling
@@ -81,7 +84,8 @@ impl Node {
     /// `POST /_dangling/{uuid}`: the index is listed again, as its metadata says.
     ///
     /// # Errors
-    /// `BadRequest` without `accept_data_loss` or for a uuid that is none; its metadata cannot be read; its name or aliases are taken.
+    /// `BadRequest` without `accept_data_loss` or for a uuid that is none; its metadata cannot be read; its
+    /// name or aliases are taken.
     pub fn import_dangling_index(&self, uuid: &str, accept_data_loss: bool) -> Result<()> {
         let uuid = self.check_dangling(uuid, accept_data_loss)?;
         let _opening = self.names.lock(&uuid);

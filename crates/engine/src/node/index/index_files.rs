@@ -1,7 +1,8 @@
 //! The metadata file of each index, `indices/<uuid>/index.json`: "what is in it, and who may change it?"
 //!
 //! A change of one index alone is one replacement of its own file, under the lock of that file; it waits for
-//! nothing else. See [`crate::node::kept_state::changes`] for changes that span indices, and for the order of the locks.
+//! nothing else. See [`crate::node::kept_state::changes`] for changes that span indices, and for the order of
+//! the locks.
 
 use std::collections::HashMap;
 use std::sync::Arc;

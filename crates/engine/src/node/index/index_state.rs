@@ -56,8 +56,8 @@ impl Node {
         let live = self.live.load_full();
         let live = changed.iter().filter_map(|uuid| live.get(uuid));
         for index in live.filter(|index| index.core.settings.load().durability == Durability::Request) {
-            // Writes that were acknowledged before they were durable become durable now. A shard that failed cannot promise that, because
-            // searches may still find writes there that never reached its log.
+            // Writes that were acknowledged before they were durable become durable now. A shard that failed
+            // cannot promise that, because searches may still find writes there that never reached its log.
             for shard in &*index.shards {
                 match shard.failure() {
                     None => shard.sync_all()?,

@@ -1,4 +1,5 @@
-//! One at a time, by name: creations and rollovers of a name, and the opening, closing and removing of one index's shards.
+//! One at a time, by name: creations and rollovers of a name, and the opening, closing and removing of one
+//! index's shards.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -118,7 +118,8 @@ impl Node {
         Ok(answer.to_json())
     }
 
-    /// Rolls over a data stream or alias that is written to in `index`; nothing is done where another request was first.
+    /// Rolls over a data stream or alias that is written to in `index`; nothing is done where another request
+    /// was first.
     pub(in crate::node) fn rollover_from(&self, target: &str, index: &IndexMetadata) -> Result<()> {
         let _rolling = self.names.lock(target);
         self.check_metadata_write_block()?;

@@ -4,10 +4,10 @@
 //! it durable: which indices exist, the data streams, and the new metadata of every index that it touches.
 //! Then the catalog is published once. The own files of the indices follow later ([`Node::metadata_round`]).
 //!
-//! **Order of locks**: [`crate::node::index::name_locks`], then the files of indices (several: [`lock_all`]), then
-//! `changing` (the state), then `publishing`. Only `changing` is held across the disk's work on the state,
-//! and the lock of an index's file across that of this index; nobody waits for the file of an index while
-//! holding `changing` or another file. No lock is taken by readers.
+//! **Order of locks**: [`crate::node::index::name_locks`], then the files of indices (several: [`lock_all`]),
+//! then `changing` (the state), then `publishing`. Only `changing` is held across the disk's work on the
+//! state, and the lock of an index's file across that of this index; nobody waits for the file of an index
+//! while holding `changing` or another file. No lock is taken by readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

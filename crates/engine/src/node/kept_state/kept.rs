@@ -1,7 +1,8 @@
-//! What is kept of requests until somebody deletes it: "is there room for one more template, pipeline, mapping or alias?"
+//! What is kept of requests until somebody deletes it: "is there room for one more template, pipeline,
+//! mapping or alias?"
 //!
-//! All of it passes through one of two files, the node's state and that of an index. What they hold is charged before it is written, so that
-//! nothing new can be kept without being counted.
+//! All of it passes through one of two files, the node's state and that of an index. What they hold is
+//! charged before it is written, so that nothing new can be kept without being counted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use limber_store::{Charge, Pool};
 use crate::api::Result;
 use crate::shard::store_error;
 
-/// What a byte of JSON takes in memory: as a tree, and as what is compiled of it. Measured: 4 to 9 for mappings, 3 to 6 for templates.
+/// What a byte of JSON takes in memory: as a tree, and as what is compiled of it. Measured: 4 to 9 for
+/// mappings, 3 to 6 for templates.
 const KEPT_FACTOR: u64 = 6;
 /// Things smaller than this in JSON are not worth counting; there is a limit on how many indices there are.
 const UNCOUNTED_BYTES: u64 = 4 << 10;

@@ -1,8 +1,8 @@
 //! What the node keeps beside its indices, and which indices there are.
 //!
-//! One file, `state/node.json`, checked and replaced as a whole ([`crate::checked_file`]). One replacement is one change, whatever it
-//! spans: an index exists when it is listed here, is on its way out when it has a tombstone, and has the metadata of `pending` where that
-//! is newer than its own file.
+//! One file, `state/node.json`, checked and replaced as a whole ([`crate::checked_file`]). One replacement is
+//! one change, whatever it spans: an index exists when it is listed here, is on its way out when it has a
+//! tombstone, and has the metadata of `pending` where that is newer than its own file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,7 +23,8 @@ pub(crate) const STATE_FOLDER: &str = "state";
 pub(crate) const STATE_NAME: &str = "node.json";
 /// The file as messages name it.
 const FILE: &str = "state/node.json";
-/// Version 1 had no first line, and neither listed indices nor pending metadata: an index was there when its file was.
+/// Version 1 had no first line, and neither listed indices nor pending metadata: an index was there when its
+/// file was.
 const FORMAT: Format = Format { magic: "limber-node", version: 2 };
 
 /// An index that exists, as far as it has to be known when its own file cannot be read.
@@ -124,7 +125,8 @@ pub(crate) struct NodeState {
     /// Uuids of indices that were deleted and whose folders may still be there.
     pub tombstones: BTreeSet<Arc<str>>,
     pub pending: BTreeMap<Arc<str>, Pending>,
-    /// Uuids of folders that were there before this file: whatever is in them, they are not of creations that were cut short.
+    /// Uuids of folders that were there before this file: whatever is in them, they are not of creations that
+    /// were cut short.
     pub set_aside: BTreeSet<Arc<str>>,
 }
 

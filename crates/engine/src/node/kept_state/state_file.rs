@@ -1,8 +1,9 @@
 //! Changing the node's state: "is it durable, and if nobody can tell, what may still be done?"
 //!
-//! After a rename or fsync that failed, the file on disk is the old one or the new one. The change is refused, so the old state is written
-//! again before the caller is told. Where that fails too the state is in doubt: all changes of metadata are refused, and so are
-//! writes to indices that may be gone after a crash, until the old state could be written. Every change and every round of upkeep tries.
+//! After a rename or fsync that failed, the file on disk is the old one or the new one. The change is
+//! refused, so the old state is written again before the caller is told. Where that fails too the state is in
+//! doubt: all changes of metadata are refused, and so are writes to indices that may be gone after a crash,
+//! until the old state could be written. Every change and every round of upkeep tries.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -78,7 +79,8 @@ impl Node {
         store_error(error)
     }
 
-    /// Drops tombstones of folders that are gone, and metadata that the indices' own files have; whether there were any.
+    /// Drops tombstones of folders that are gone, and metadata that the indices' own files have; whether
+    /// there were any.
     pub(in crate::node) fn forget_what_is_done(&self, next: &mut NodeState) -> bool {
         let count = next.tombstones.len() + next.pending.len();
         let mut buried = self.buried.lock();

@@ -56,8 +56,8 @@ impl Node {
         })
     }
 
-    /// `DELETE _synonyms/{set}/{id}`; `NotFound` for an unknown set or rule. Analyzers that use the set are made
-    /// again.
+    /// `DELETE _synonyms/{set}/{id}`; `NotFound` for an unknown set or rule. Analyzers that use the set are
+    /// made again.
     pub fn delete_synonym_rule(&self, name: &str, id: &str) -> Result<()> {
         self.change_synonyms(|sets| {
             let set = sets.get_mut(name).ok_or_else(|| no_set(name))?;
@@ -153,8 +153,8 @@ impl Node {
         live: &LiveIndex,
         resource: Option<&str>,
     ) -> Result<Option<Vec<String>>> {
-        // The sets are read under the lock of the index, as its mapping is changed under it: else whoever read them first could be
-        // the last to store its mapping, with sets that are replaced already.
+        // The sets are read under the lock of the index, as its mapping is changed under it: else whoever
+        // read them first could be the last to store its mapping, with sets that are replaced already.
         let file = self.index_files.get(&metadata.uuid);
         let _written = file.as_ref().map(|file| file.lock());
         let mapping = live.core.mapping.load_full();

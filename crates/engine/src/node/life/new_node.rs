@@ -34,7 +34,8 @@ impl Node {
             && [&state.pipelines, &state.policies, &state.data_streams].into_iter().all(is_none)
     }
 
-    /// Puts all of it into an empty node in one step: with one write of the node's state, and so all or nothing of it.
+    /// Puts all of it into an empty node in one step: with one write of the node's state, and so all or
+    /// nothing of it.
     ///
     /// # Errors
     /// Bodies that the requests would refuse, a node that takes no changes, a state that cannot be written.

@@ -1,8 +1,9 @@
 //! What a node finds when it starts: "which indices are there, and what are folders that nobody lists?"
 //!
-//! Data that cannot be read is never deleted. A listed index whose metadata cannot be read stays listed and says why (red); the others
-//! serve. A folder that nobody lists goes only when it has a tombstone, or when it surely has no metadata and so is of a creation that was
-//! cut short; everything else is set aside as dangling.
+//! Data that cannot be read is never deleted. A listed index whose metadata cannot be read stays listed and
+//! says why (red); the others serve. A folder that nobody lists goes only when it has a tombstone, or when it
+//! surely has no metadata and so is of a creation that was cut short; everything else is set aside as
+//! dangling.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -177,7 +178,8 @@ impl Node {
         }
     }
 
-    /// Brings what changes of several indices left to do to its end, and ends doubts: the files of indices, the folders of deleted ones.
+    /// Brings what changes of several indices left to do to its end, and ends doubts: the files of indices,
+    /// the folders of deleted ones.
     pub(in crate::node) fn metadata_round(&self) {
         if let Err(error) = self.settle_state() {
             tracing::debug!(%error, "the node's state is still in doubt");
@@ -207,7 +209,8 @@ impl Node {
         }
     }
 
-    /// Tries again what the disk refused to the indices: their metadata, their folders. Damage does not heal by itself.
+    /// Tries again what the disk refused to the indices: their metadata, their folders. Damage does not heal
+    /// by itself.
     pub(in crate::node) fn retry_indices(&self) {
         self.reread_indices();
         self.reopen_indices();
@@ -312,8 +315,8 @@ fn is_io(error: &RequestError) -> bool {
     error.kind == "i_o_exception"
 }
 
-/// Takes indices out of the lists of data streams whose creation was cut short by a node of version 1, which wrote the lists first. Where
-/// the name of some index cannot be read, nothing is known to be missing.
+/// Takes indices out of the lists of data streams whose creation was cut short by a node of version 1, which
+/// wrote the lists first. Where the name of some index cannot be read, nothing is known to be missing.
 fn drop_missing_indices(catalog: &mut Catalog, state: &NodeState) {
     let Catalog { data_streams, indices, .. } = catalog;
     if indices.values().any(|index| index.damage.is_some() && state.indices.contains_key(&index.uuid)) {
@@ -330,7 +333,8 @@ fn drop_missing_indices(catalog: &mut Catalog, state: &NodeState) {
     data_streams.retain(|_, stream| !stream.indices.is_empty());
 }
 
-/// Brings a rollover that a node of version 1 had begun to its end where its new index is there: the old index hands the alias over.
+/// Brings a rollover that a node of version 1 had begun to its end where its new index is there: the old
+/// index hands the alias over.
 fn finish_rollover(begun: &BegunRollover, catalog: &mut Catalog, state: &mut NodeState) {
     let found = |name: &str| catalog.indices.get(name).filter(|index| index.damage.is_none());
     let (Some(old), Some(new)) = (found(&begun.old), found(&begun.new)) else { return };

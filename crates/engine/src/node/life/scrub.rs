@@ -1,12 +1,14 @@
 //! The scrub: "is every byte on the disk still what was written?", asked all the time, slowly.
 //!
-//! Rot in a file that nobody reads is found by no reader, and by a merge only once it is too late to take the bytes from elsewhere. A thread of
-//! its own reads all committed files in turn, at `indices.scrub.max_bytes_per_sec` (0: off), and begins again
-//! `indices.scrub.interval` after the beginning of the last pass. It holds no lock while it reads or sleeps. Where it was is
-//! forgotten with the process: a pass begins [`FIRST_PASS_AFTER`] the start.
+//! Rot in a file that nobody reads is found by no reader, and by a merge only once it is too late to take the
+//! bytes from elsewhere. A thread of its own reads all committed files in turn, at
+//! `indices.scrub.max_bytes_per_sec` (0: off), and begins again `indices.scrub.interval` after the beginning
+//! of the last pass. It holds no lock while it reads or sleeps. Where it was is forgotten with the process: a
+//! pass begins [`FIRST_PASS_AFTER`] the start.
 //!
-//! The same thread notices maps that could not be read ([`limber_store::mapped`]) within [`LOOK_EVERY`], and looks at the lengths of files
-//! in turn, [`LENGTHS_AT_ONCE`] each time: a file that was cut within its last page raises no fault and reads as zeros there.
+//! The same thread notices maps that could not be read ([`limber_store::mapped`]) within [`LOOK_EVERY`], and
+//! looks at the lengths of files in turn, [`LENGTHS_AT_ONCE`] each time: a file that was cut within its last
+//! page raises no fault and reads as zeros there.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};

@@ -37,8 +37,8 @@ pub(in crate::node) fn check_budget(settings: &ClusterSettings, memory_limit_byt
     )))
 }
 
-/// The budget that the settings ask for when a node opens. One that was stored under a larger limit than today's is cut
-/// down, so that the node starts; one of the configuration is refused.
+/// The budget that the settings ask for when a node opens. One that was stored under a larger limit than
+/// today's is cut down, so that the node starts; one of the configuration is refused.
 pub(in crate::node) fn budget_at_open(settings: &ClusterSettings, memory_limit_bytes: u64) -> Result<u64> {
     if let Err(error) = check_budget(settings, memory_limit_bytes) {
         if !settings.persistent.contains_key(SIZE) {
@@ -89,8 +89,8 @@ impl Node {
         figures
     }
 
-    /// Puts the budget and the scheme of the settings into effect. Towards native all pages are in memory when this returns,
-    /// towards cached no more than the budget; look-ups go on meanwhile.
+    /// Puts the budget and the scheme of the settings into effect. Towards native all pages are in memory
+    /// when this returns, towards cached no more than the budget; look-ups go on meanwhile.
     pub(in crate::node) fn apply_segment_memory(&self, settings: &ClusterSettings) {
         self.term_index.set_budget(budget_of(settings, self.ledger.limit_bytes));
         let scheme = scheme_of(settings);
@@ -180,7 +180,8 @@ fn cache_to_json(stats: &TermIndexStats) -> Value {
     })
 }
 
-/// Calls `each` with path, bytes on disk and figures of every inverted field of every segment that searches see.
+/// Calls `each` with path, bytes on disk and figures of every inverted field of every segment that searches
+/// see.
 fn each_field(shard: &Shard, figures: &Figures, mut each: impl FnMut(&Arc<str>, u64, Option<&FieldFigures>)) {
     let Ok(core) = shard.core() else { return };
     for segment in core.published_segments() {

@@ -1,7 +1,8 @@
 //! Shards that failed: "is it worth opening this one again now?"
 //!
-//! A failure of the disk may be over: such a shard is opened again, first at once, then after pauses that double. Damage does not heal by
-//! itself: a shard that does not open for that reason is left alone until its index is opened again, and its log is not read in vain.
+//! A failure of the disk may be over: such a shard is opened again, first at once, then after pauses that
+//! double. Damage does not heal by itself: a shard that does not open for that reason is left alone until its
+//! index is opened again, and its log is not read in vain.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -72,7 +73,8 @@ impl Node {
         let now_ms = self.environment.clock.monotonic_millis();
         let last = self.recoveries.attempts.lock().get(&key).cloned();
         let is_due = match &last {
-            // A shard that is open and failed is opened again, whatever the reason; one that did not open at the start tells it.
+            // A shard that is open and failed is opened again, whatever the reason; one that did not open at
+            // the start tells it.
             None => shard.core().is_ok() || !is_damage(&failure),
             Some(last) => !is_damage(&last.error) && (at_once || now_ms >= last.next_ms),
         };

@@ -112,7 +112,8 @@ impl Node {
         Ok(body)
     }
 
-    /// The statistics of a closed index. Nothing of it is loaded; its segments are those that its commits name, if they are asked for.
+    /// The statistics of a closed index. Nothing of it is loaded; its segments are those that its commits
+    /// name, if they are asked for.
     fn closed_sections(&self, metadata: &IndexMetadata, request: &StatsRequest) -> Value {
         let mut sections = empty_sections(request, self.now_millis());
         if request.wants("segments") && request.include_unloaded_segments {

@@ -1,6 +1,7 @@
 //! Enrich policies: put, get, delete, execute, and looking in what was executed.
 //!
-//! A policy's execution makes a new index, fills it, and points the policy's alias at it in one step; what was there before is deleted after.
+//! A policy's execution makes a new index, fills it, and points the policy's alias at it in one step; what
+//! was there before is deleted after.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -222,7 +223,8 @@ impl Node {
         SearchRequest::parse(&body, &UrlParameters(Vec::new()))
     }
 
-    /// The field that values are looked for in: of a policy of ranges it is that of the first index that has it.
+    /// The field that values are looked for in: of a policy of ranges it is that of the first index that has
+    /// it.
     fn match_mapping(&self, policy: &Policy) -> Result<Value> {
         match policy.kind {
             Kind::Match => return Ok(json!({"type": "keyword", "doc_values": false})),

@@ -278,7 +278,8 @@ impl Node {
     /// Source: Elasticsearch's `TransportMoveToStepAction`, `IndexLifecycleTransition#validateTransition`.
     ///
     /// # Errors
-    /// A body without the steps; the index follows no policy, is not at the current step, or its policy has no such step.
+    /// A body without the steps; the index follows no policy, is not at the current step, or its policy has
+    /// no such step.
     pub fn move_to_step(&self, name: &str, body: &Value) -> Result<()> {
         let refused = |why: String| Err(RequestError::illegal_argument(why));
         let part = |step: &str, key: &str| body[step][key].as_str().map(str::to_owned);
@@ -362,7 +363,8 @@ impl Node {
 
     /// Stores where an index is in its policy, unless it is gone or another index has its name.
     ///
-    /// `state` is dropped if the lifecycle of `index` has changed since `index` was read, for instance because it was retried or removed.
+    /// `state` is dropped if the lifecycle of `index` has changed since `index` was read, for instance
+    /// because it was retried or removed.
     pub(in crate::node) fn store_lifecycle(
         &self,
         index: &IndexMetadata,
@@ -380,8 +382,8 @@ impl Node {
 }
 
 impl IndexMetadata {
-    /// Whether this is the index that was `seen`, at the same step of the same policy. Meanwhile another one may have taken its name, or
-    /// somebody may have taken it out of its policy.
+    /// Whether this is the index that was `seen`, at the same step of the same policy. Meanwhile another one
+    /// may have taken its name, or somebody may have taken it out of its policy.
     pub(in crate::node) fn is_at_the_step_of(&self, seen: &IndexMetadata) -> bool {
         self.uuid == seen.uuid
             && self.lifecycle == seen.lifecycle

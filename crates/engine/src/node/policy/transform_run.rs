@@ -1,7 +1,8 @@
 //! A run of a transform: "bring the destination up to date".
 //!
-//! The whole source is read in pages of groups. A continuous transform runs again when its source has changed, for documents that are as old
-//! as its delay asks for. Ids depend on groups alone, so a run that was cut short is simply run again.
+//! The whole source is read in pages of groups. A continuous transform runs again when its source has
+//! changed, for documents that are as old as its delay asks for. Ids depend on groups alone, so a run that
+//! was cut short is simply run again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -158,7 +159,8 @@ impl Node {
 
     /// A run that did something has made a checkpoint; a batch is over.
     fn end_of_run(&self, id: &str, config: Option<&TransformConfig>, outcome: Result<bool>) {
-        // Starts and stops change both what is kept and what is known of the run: no one of them comes in between.
+        // Starts and stops change both what is kept and what is known of the run: no one of them comes in
+        // between.
         let _changing = self.changing.lock();
         let now_ms = self.environment.clock.monotonic_millis();
         let is_batch = config.is_some_and(|config| config.sync.is_none());

@@ -223,7 +223,8 @@ impl Node {
         }
     }
 
-    /// A transform that is not started, or may be changed nevertheless (`force`). `verb`: what is to be done with it.
+    /// A transform that is not started, or may be changed nevertheless (`force`). `verb`: what is to be done
+    /// with it.
     fn stopped_transform(&self, id: &str, force: bool, verb: &str) -> Result<Value> {
         let entry = self.state.load().transforms[id].clone();
         if entry.is_null() {

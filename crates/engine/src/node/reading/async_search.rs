@@ -15,8 +15,8 @@ use crate::node::Node;
 impl Node {
     /// Starts a search on a thread of its own and waits for it up to `wait_ms`.
     ///
-    /// Errors: those of the expression, too many such searches (`TooManyRequests`). What goes wrong later is the search's
-    /// end.
+    /// Errors: those of the expression, too many such searches (`TooManyRequests`). What goes wrong later is
+    /// the search's end.
     pub fn submit_async_search(
         self: &Arc<Self>,
         expression: &str,

@@ -101,7 +101,8 @@ impl Node {
 
     /// Keeps the indices as they are now, for any number of searches. The id, and what became of the shards.
     ///
-    /// Errors: those of the expression; with `Unavailable` where a shard does not answer and none may be missing.
+    /// Errors: those of the expression; with `Unavailable` where a shard does not answer and none may be
+    /// missing.
     pub fn open_point_in_time(
         &self,
         open: &OpenPointInTime<'_>,

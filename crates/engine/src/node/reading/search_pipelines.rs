@@ -55,7 +55,8 @@ impl Node {
         all.filter(|(id, _)| is_wanted(id)).map(|(id, body)| (id.clone(), body.clone())).collect()
     }
 
-    /// `DELETE _search/pipeline/{id}`: a name or pattern. One that nothing fits deletes nothing, as in OpenSearch.
+    /// `DELETE _search/pipeline/{id}`: a name or pattern. One that nothing fits deletes nothing, as in
+    /// OpenSearch.
     pub fn delete_search_pipeline(&self, pattern: &str) -> Result<()> {
         let _changing = self.changing.lock();
         let state = self.state.load_full();

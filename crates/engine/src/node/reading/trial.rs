@@ -1,4 +1,5 @@
-//! `_scripts/painless/_execute`: a script tried out on a document of the request, under the mapping of an index.
+//! `_scripts/painless/_execute`: a script tried out on a document of the request, under the mapping of an
+//! index.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,7 +1,8 @@
 //! Snapshots are taken here.
 //!
-//! Order of writing: data of the shards, their manifests, metadata of the indices, the snapshot, and last the root, which makes it one.
-//! Source: Elasticsearch's `SnapshotsService#createSnapshot`, `TransportCreateSnapshotAction`.
+//! Order of writing: data of the shards, their manifests, metadata of the indices, the snapshot, and last the
+//! root, which makes it one. Source: Elasticsearch's `SnapshotsService#createSnapshot`,
+//! `TransportCreateSnapshotAction`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

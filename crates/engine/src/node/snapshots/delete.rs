@@ -16,7 +16,8 @@ use crate::snapshot::names::Chosen;
 use crate::snapshot::repository::Repository;
 
 impl Node {
-    /// `DELETE /_snapshot/{repository}/{snapshots}`. One that is being taken is aborted. `wait`: until all is done.
+    /// `DELETE /_snapshot/{repository}/{snapshots}`. One that is being taken is aborted. `wait`: until all is
+    /// done.
     pub fn delete_snapshots(&self, repository: &str, expression: &str, wait: bool) -> Result<Value> {
         let repository = self.repository(repository)?;
         repository.check_writable("repository is readonly")?;

@@ -1,5 +1,5 @@
-//! What of the node's state goes into a snapshot, and comes back: persistent settings, templates, pipelines of both kinds, scripts, lifecycle
-//! policies. What the node has beside them stays.
+//! What of the node's state goes into a snapshot, and comes back: persistent settings, templates, pipelines
+//! of both kinds, scripts, lifecycle policies. What the node has beside them stays.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The calls of `_snapshot` and `_slm`: repositories, and snapshots taken, shown, deleted, cloned and restored.
+//! The calls of `_snapshot` and `_slm`: repositories, and snapshots taken, shown, deleted, cloned and
+//! restored.
 //!
 //! What a repository holds, and why a crash leaves nothing half there, is told in [`crate::snapshot`].
 

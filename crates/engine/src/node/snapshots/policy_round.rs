@@ -1,8 +1,8 @@
 //! Policies run: "which is due, what came of it, and which of its snapshots may go?"
 //!
-//! The thread of lifecycles looks once a second. What would have been due while the node was down is not made up for. A policy whose
-//! snapshot is still being taken is passed over.
-//! Source: Elasticsearch's `SnapshotLifecycleTask`, `SnapshotRetentionTask`.
+//! The thread of lifecycles looks once a second. What would have been due while the node was down is not made
+//! up for. A policy whose snapshot is still being taken is passed over. Source: Elasticsearch's
+//! `SnapshotLifecycleTask`, `SnapshotRetentionTask`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -26,8 +26,8 @@ use crate::snapshot::running::{Registered, Snapshots};
 /// Repositories of a node: all definitions are in one file.
 const REPOSITORIES_MAX: usize = 1_000;
 
-/// Takes the places of repositories out of the node's settings; definitions come from its state. One that does not open (its folder
-/// is no longer in `path.repo`) is shown and says why when it is used.
+/// Takes the places of repositories out of the node's settings; definitions come from its state. One that
+/// does not open (its folder is no longer in `path.repo`) is shown and says why when it is used.
 pub(in crate::node) fn restored(
     state: &NodeState,
     settings: &mut Map<String, Value>,

@@ -15,8 +15,8 @@ use crate::snapshot::names::Chosen;
 use crate::snapshot::running::{Running, ShardProgress, Stage};
 
 impl Node {
-    /// The body of `GET /_snapshot/{repository}/{snapshots}/_status`; without snapshots those that are being taken, without a
-    /// repository those of all.
+    /// The body of `GET /_snapshot/{repository}/{snapshots}/_status`; without snapshots those that are being
+    /// taken, without a repository those of all.
     pub fn snapshot_status(
         &self,
         repositories: &str,

@@ -1,6 +1,7 @@
 //! `_data_stream/_modify`: indices into and out of data streams.
 //!
-//! Source: Elasticsearch's `MetadataDataStreamsService`, `MetadataMigrateToDataStreamService#prepareBackingIndex`.
+//! Source: Elasticsearch's `MetadataDataStreamsService`,
+//! `MetadataMigrateToDataStreamService#prepareBackingIndex`.
 
 use std::sync::Arc;
 

@@ -13,17 +13,19 @@ use crate::catalog::{Catalog, DataStream, IndexMetadata};
 use crate::node::Node;
 
 impl Node {
-    /// Makes the indices of the alias the backing indices of a data stream, in one step; the alias is gone then.
+    /// Makes the indices of the alias the backing indices of a data stream, in one step; the alias is gone
+    /// then.
     ///
     /// # Errors
-    /// There is no such alias, it has no index to write to, it filters or routes, an index belongs to a data stream or has no
-    /// `@timestamp`, or no template makes data streams of that name.
+    /// There is no such alias, it has no index to write to, it filters or routes, an index belongs to a data
+    /// stream or has no `@timestamp`, or no template makes data streams of that name.
     pub fn migrate_to_data_stream(&self, alias: &str) -> Result<()> {
         self.check_metadata_write_block()?;
         self.change_catalog(|catalog| Ok((migrated(catalog, alias)?, ())))
     }
 
-    /// `_data_stream/_promote`: no data stream follows one of another cluster here, so that each of them is promoted already.
+    /// `_data_stream/_promote`: no data stream follows one of another cluster here, so that each of them is
+    /// promoted already.
     ///
     /// # Errors
     /// `NotFound`: there is no such data stream.

@@ -1,6 +1,7 @@
 //! Data streams: create, show, delete, statistics.
 //!
-//! Source: Elasticsearch's `MetadataCreateDataStreamService`, `TransportGetDataStreamsAction`, `TransportDeleteDataStreamAction`.
+//! Source: Elasticsearch's `MetadataCreateDataStreamService`, `TransportGetDataStreamsAction`,
+//! `TransportDeleteDataStreamAction`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -116,7 +117,8 @@ impl Node {
         })
     }
 
-    /// The body of `GET /_data_stream/{name}`; with the conditions of rollovers in lifecycles where `with_rollover` asks for them.
+    /// The body of `GET /_data_stream/{name}`; with the conditions of rollovers in lifecycles where
+    /// `with_rollover` asks for them.
     pub fn get_data_streams(
         &self,
         expression: &str,
@@ -285,7 +287,8 @@ pub(in crate::node) fn names_collide(stream: &str, with: &str) -> RequestError {
     )
 }
 
-/// Whether a data stream may have an alias of this name: none of an index or another data stream, or of their aliases.
+/// Whether a data stream may have an alias of this name: none of an index or another data stream, or of their
+/// aliases.
 pub(in crate::node) fn check_stream_alias(catalog: &Catalog, alias: &str) -> Result<()> {
     crate::node::index::indices::check_alias_target(catalog, alias)?;
     let is_of_index = catalog.aliases.contains_key(alias) && !catalog.means_data_stream(alias);

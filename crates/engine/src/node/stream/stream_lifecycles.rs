@@ -108,7 +108,8 @@ impl Node {
         })
     }
 
-    /// The body of `GET /_data_stream/{name}/_lifecycle`; with the conditions of rollovers where `with_rollover` asks for them.
+    /// The body of `GET /_data_stream/{name}/_lifecycle`; with the conditions of rollovers where
+    /// `with_rollover` asks for them.
     pub fn get_stream_lifecycles(
         &self,
         expression: &str,
@@ -180,7 +181,8 @@ impl Node {
         }
     }
 
-    /// Rolls over, merges and deletes what the lifecycles of data streams ask for. For tests without threads, too.
+    /// Rolls over, merges and deletes what the lifecycles of data streams ask for. For tests without threads,
+    /// too.
     pub fn stream_lifecycle_round(&self) {
         self.lifecycles.last_stream_round.note(&*self.environment.clock);
         let started_ms = self.environment.clock.monotonic_millis();
@@ -215,7 +217,8 @@ impl Node {
             let own = stream.indices.iter().filter_map(|name| catalog.indices.get(name));
             let managed = own.filter(|index| index.managed_by(stream) == ManagedBy::Stream).count();
             (managed > 0).then(|| {
-                // What fails is told of the whole stream: the index that it writes to is the one that stands still.
+                // What fails is told of the whole stream: the index that it writes to is the one that stands
+                // still.
                 json!({
                     "name": &*stream.name,
                     "backing_indices_in_total": managed,
@@ -260,7 +263,8 @@ impl Node {
         Ok(())
     }
 
-    /// Deletes an index whose time is over, unless it or the lifecycle of its stream has changed since they were read.
+    /// Deletes an index whose time is over, unless it or the lifecycle of its stream has changed since they
+    /// were read.
     fn delete_retained(&self, stream: &DataStream, index: &IndexMetadata) -> Result<()> {
         self.change_catalog(|catalog| {
             let is_as_seen = catalog.indices.get(&index.name).is_some_and(|now| now.uuid == index.uuid)

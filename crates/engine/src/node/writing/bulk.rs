@@ -17,7 +17,8 @@ use crate::node::Node;
 use crate::shard::{GeneratedIds, Timer, Unsynced, Write, routing};
 
 impl Node {
-    /// Carries out the operations, in the order of each document's shard; never fails as a whole but for a cluster block.
+    /// Carries out the operations, in the order of each document's shard; never fails as a whole but for a
+    /// cluster block.
     pub fn bulk<'r>(&self, request: BulkRequest<'r>) -> Result<BulkResponse<'r>> {
         let clock = &*self.environment.clock;
         let start_nanos = clock.monotonic_nanos();
@@ -59,7 +60,8 @@ impl Node {
         Ok(BulkResponse { took_ms, ingest_took_ms, errors, indices, items })
     }
 
-    /// One write of any kind (`_doc`, `_create`, `_update`, `DELETE`). For `Delete` of a missing document `Ok` with [`WriteResult::NotFound`].
+    /// One write of any kind (`_doc`, `_create`, `_update`, `DELETE`). For `Delete` of a missing document
+    /// `Ok` with [`WriteResult::NotFound`].
     pub fn write(
         &self,
         operation: BulkOperation<'_>,
@@ -141,7 +143,8 @@ impl Node {
         ran.then(|| clock.monotonic_nanos().saturating_sub(start_nanos) / 1_000_000)
     }
 
-    /// The document that an update may create goes through the pipelines, whether it will be created or not; whether there is one.
+    /// The document that an update may create goes through the pipelines, whether it will be created or not;
+    /// whether there is one.
     ///
     /// Source: `IngestService#getIndexWriteRequest`.
     fn ingest_upsert(

@@ -1,4 +1,5 @@
-//! One operation of a bulk on its way: where it goes, what it is called, and what can be said of it beforehand.
+//! One operation of a bulk on its way: where it goes, what it is called, and what can be said of it
+//! beforehand.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -112,7 +113,8 @@ pub(in crate::node) struct Group {
     pub(in crate::node) steps: Vec<usize>,
     /// Place among the operations in the order of the request.
     pub(in crate::node) source_bytes: u64,
-    /// What must be durable before the steps are acknowledged; several when the shard was opened anew in between.
+    /// What must be durable before the steps are acknowledged; several when the shard was opened anew in
+    /// between.
     pub(in crate::node) unsynced: Vec<Unsynced>,
 }
 
@@ -190,9 +192,11 @@ pub(in crate::node) fn check(step: &Step<'_>, destination: &Destination) -> Resu
     Ok(())
 }
 
-/// Whether a data stream takes an operation: new documents by its name alone, changes of old ones by the index that has them.
+/// Whether a data stream takes an operation: new documents by its name alone, changes of old ones by the
+/// index that has them.
 ///
-/// Source: Elasticsearch's `TransportBulkAction#prohibitCustomRoutingOnDataStream`, `#prohibitAppendWritesInBackingIndices`.
+/// Source: Elasticsearch's `TransportBulkAction#prohibitCustomRoutingOnDataStream`,
+/// `#prohibitAppendWritesInBackingIndices`.
 pub(in crate::node) fn check_reach(step: &Step<'_>, reach: &Reach) -> Result<()> {
     let kind = step.operation.kind;
     match reach {

@@ -20,7 +20,8 @@ impl Node {
         Ok(())
     }
 
-    /// The body of `GET _ingest/geoip/stats`: nothing is downloaded, and the databases are the files of the user.
+    /// The body of `GET _ingest/geoip/stats`: nothing is downloaded, and the databases are the files of the
+    /// user.
     pub fn geoip_stats(&self) -> Value {
         let names = self.pipelines.database_names();
         let mut nodes = Map::new();

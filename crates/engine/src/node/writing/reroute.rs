@@ -1,7 +1,7 @@
 //! Documents that a pipeline sends to another index: "which pipelines run next, and where does it end?"
 //!
-//! Source: Elasticsearch's `IngestService#executePipelines`: the pipelines of each index in turn, none of them twice, and none behind a
-//! final pipeline.
+//! Source: Elasticsearch's `IngestService#executePipelines`: the pipelines of each index in turn, none of
+//! them twice, and none behind a final pipeline.
 
 use limber_mapping::RequestError;
 
@@ -24,7 +24,8 @@ impl Node {
     /// Runs the pipelines of index after index, until none sends the document on.
     ///
     /// # Errors
-    /// `illegal_state_exception` for a final pipeline that changes the index, or a way that leads back; those of the pipelines.
+    /// `illegal_state_exception` for a final pipeline that changes the index, or a way that leads back; those
+    /// of the pipelines.
     pub(in crate::node) fn follow(
         &self,
         step: &Step<'_>,

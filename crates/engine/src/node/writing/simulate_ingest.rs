@@ -1,4 +1,5 @@
-//! `_ingest/_simulate`: "what would a bulk make of these documents, with pipelines and templates that are not there yet?"
+//! `_ingest/_simulate`: "what would a bulk make of these documents, with pipelines and templates that are not
+//! there yet?"
 //!
 //! Source: Elasticsearch's `RestSimulateIngestAction`, `TransportSimulateBulkAction`. Nothing is written.
 
@@ -48,7 +49,8 @@ impl Node {
     /// The answer. `index` and `pipeline` stand for documents that name none.
     ///
     /// # Errors
-    /// The body is malformed, a substitute is not valid, or the request is cancelled. What is wrong with one document is part of the answer.
+    /// The body is malformed, a substitute is not valid, or the request is cancelled. What is wrong with one
+    /// document is part of the answer.
     pub fn simulate_ingest(
         &self,
         index: Option<&str>,

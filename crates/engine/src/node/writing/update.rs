@@ -109,8 +109,8 @@ fn unknown_field(name: &str) -> String {
     }
 }
 
-/// The body of an update and the name of the member that would become a new document; `None` when there is none (a malformed body is
-/// refused by the update itself).
+/// The body of an update and the name of the member that would become a new document; `None` when there is
+/// none (a malformed body is refused by the update itself).
 pub(in crate::node) fn upserted_member(body: &[u8]) -> Option<(Value, &'static str)> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let as_upsert = body.get("doc_as_upsert").and_then(Value::as_bool).unwrap_or(false);
@@ -157,7 +157,8 @@ impl Node {
         loop {
             let found = shard.get(id, Reading::ForWrite)?;
             let stored = found.as_ref().map_or(&[][..], |found| &found.source);
-            // The new document is seldom longer than both; what is longer is charged when its length is known.
+            // The new document is seldom longer than both; what is longer is charged when its length is
+            // known.
             let foreseen_bytes = (stored.len() + body_bytes) as u64;
             let held_bytes = stored.len() as u64 + tree_bytes(stored);
             let mut charge = self.charge_update(held_bytes + COPIES_WRITTEN * foreseen_bytes)?;

@@ -1,4 +1,5 @@
-//! `collapse`: "leave the best hit of each value of a field". Source: OpenSearch's `CollapseResponseProcessor`.
+//! `collapse`: "leave the best hit of each value of a field". Source: OpenSearch's
+//! `CollapseResponseProcessor`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,8 +52,8 @@ impl Collapse {
 }
 
 impl ChangesResponse for Collapse {
-    /// Hits are in order of their scores afterwards, whatever they were sorted by. Of hits with the same score the order
-    /// is that of the search, where OpenSearch has none.
+    /// Hits are in order of their scores afterwards, whatever they were sorted by. Of hits with the same
+    /// score the order is that of the search, where OpenSearch has none.
     fn change(&self, response: &mut SearchResponse, _: &mut PipelineRun) -> Result<()> {
         let mut best: HashMap<String, usize> = HashMap::new();
         let score = |hit: &SearchHit| hit.score.unwrap_or(f32::NAN);

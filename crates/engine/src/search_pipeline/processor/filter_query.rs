@@ -1,4 +1,5 @@
-//! `filter_query`: "show only documents that this query matches, too". Source: OpenSearch's `FilterQueryRequestProcessor`.
+//! `filter_query`: "show only documents that this query matches, too". Source: OpenSearch's
+//! `FilterQueryRequestProcessor`.
 
 use std::sync::Arc;
 

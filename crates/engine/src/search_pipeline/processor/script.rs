@@ -1,5 +1,5 @@
-//! `script`: "let this piece of Painless change the search". Source: OpenSearch's `ScriptRequestProcessor` and
-//! `SearchRequestMap`.
+//! `script`: "let this piece of Painless change the search". Source: OpenSearch's `ScriptRequestProcessor`
+//! and `SearchRequestMap`.
 
 use std::sync::Arc;
 

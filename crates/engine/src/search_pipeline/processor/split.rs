@@ -1,5 +1,5 @@
-//! `split`: "cut this text at every match of the separator". Source: OpenSearch's `SplitResponseProcessor` over
-//! `String.split`.
+//! `split`: "cut this text at every match of the separator". Source: OpenSearch's `SplitResponseProcessor`
+//! over `String.split`.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ struct Split {
     keeps_trailing: bool,
 }
 
-/// Compiles the processor. Options: `field`, `separator`; optional `preserve_trailing` (false) and `target_field`.
+/// Compiles the processor. Options: `field`, `separator`; optional `preserve_trailing` (false) and
+/// `target_field`.
 pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn ChangesResponse>> {
     let (field, separator) = (options.string("field")?, options.string("separator")?);
     let keeps_trailing = options.bool_or("preserve_trailing", false)?;

@@ -38,8 +38,8 @@ pub(crate) const RESPONSE: &[(&str, Parse<dyn ChangesResponse>)] = &[
     ("truncate_hits", truncate_hits::parse),
 ];
 
-/// Processors that OpenSearch and its plugins have and this server does not: refused by name, so that nobody thinks
-/// of a typing error.
+/// Processors that OpenSearch and its plugins have and this server does not: refused by name, so that nobody
+/// thinks of a typing error.
 pub(crate) const KNOWN_ELSEWHERE: &[&str] = &[
     "acl_routing_search",
     "agentic_context",

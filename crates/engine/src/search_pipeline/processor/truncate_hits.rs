@@ -18,8 +18,8 @@ struct TruncateHits {
     key: String,
 }
 
-/// Compiles the processor. Options: `target_size`, which is the size before `oversample` where it is absent, and
-/// `context_prefix`.
+/// Compiles the processor. Options: `target_size`, which is the size before `oversample` where it is absent,
+/// and `context_prefix`.
 pub(super) fn parse(options: &mut Options, _: &Arc<Scripts>) -> Result<Box<dyn ChangesResponse>> {
     let target_size = options.optional_int("target_size")?.and_then(|size| usize::try_from(size).ok());
     let key = size_key(options.optional_string("context_prefix")?.as_deref());

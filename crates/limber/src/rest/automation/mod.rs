@@ -1,4 +1,5 @@
-//! Endpoints for what is put once and then runs by itself: pipelines, policies, transforms, scripts, snapshots.
+//! Endpoints for what is put once and then runs by itself: pipelines, policies, transforms, scripts,
+//! snapshots.
 
 pub(super) mod enrich;
 pub(super) mod ilm;

@@ -1,7 +1,7 @@
 //! `_list`: the tables of `_cat` by pages, as OpenSearch has them.
 //!
-//! Indices come in the order of their creation. A page ends with a token that says after which index, or shard of one,
-//! the next begins; so pages go on where they were although indices come and go.
+//! Indices come in the order of their creation. A page ends with a token that says after which index, or
+//! shard of one, the next begins; so pages go on where they were although indices come and go.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

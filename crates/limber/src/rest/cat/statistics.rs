@@ -1,6 +1,7 @@
 //! Statistics columns that several tables share, in Elasticsearch's order and words.
 //!
-//! Source: `RestIndicesAction#getTableWithHeader`, `RestNodesAction#getTableWithHeader`, `RestShardsAction#getTableWithHeader`.
+//! Source: `RestIndicesAction#getTableWithHeader`, `RestNodesAction#getTableWithHeader`,
+//! `RestShardsAction#getTableWithHeader`.
 
 use serde_json::Value;
 

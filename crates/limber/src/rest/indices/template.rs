@@ -78,7 +78,8 @@ fn get(app: &App, request: &Request) -> Result<Response> {
     Ok(Response::ok(found))
 }
 
-/// Flattens the settings of the templates where `flat_settings` asks for it; `key` is where each of them stands.
+/// Flattens the settings of the templates where `flat_settings` asks for it; `key` is where each of them
+/// stands.
 fn shape_settings(request: &Request, templates: Option<&mut Vec<Value>>, key: &str) -> Result<()> {
     if !request.flag_or("flat_settings", false)? {
         return Ok(());

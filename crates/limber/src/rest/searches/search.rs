@@ -110,7 +110,8 @@ pub fn run(app: &App, request: &Request, body: Value) -> Result<Response> {
     Ok(Response::raw(200, render(app, &found, ids, total_as_int)?))
 }
 
-/// A search that names no indices has none of their default pipelines, as in OpenSearch: it is of other indices, too.
+/// A search that names no indices has none of their default pipelines, as in OpenSearch: it is of other
+/// indices, too.
 pub fn without_default_pipeline(parsed: &mut SearchRequest, index: Option<&str>) {
     if index.is_none() && parsed.pipeline.is_none() {
         parsed.pipeline = Some("_none".into());

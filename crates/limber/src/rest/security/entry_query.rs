@@ -1,6 +1,8 @@
-//! The queries of `_security/_query/*`: a small part of the query language, over what is shown of API keys, roles and users.
+//! The queries of `_security/_query/*`: a small part of the query language, over what is shown of API keys,
+//! roles and users.
 //!
-//! Source: `ApiKeyBoolQueryBuilder`, `RoleBoolQueryBuilder` and `UserBoolQueryBuilder`, which allow these queries alone.
+//! Source: `ApiKeyBoolQueryBuilder`, `RoleBoolQueryBuilder` and `UserBoolQueryBuilder`, which allow these
+//! queries alone.
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,7 @@
 //! `_security`: users, roles, API keys, tokens, and what somebody may do.
 //!
-//! Question answered: "who is there, and who may do what?" The endpoints exist only while `xpack.security.enabled` is true.
+//! Question answered: "who is there, and who may do what?" The endpoints exist only while
+//! `xpack.security.enabled` is true.
 
 mod api_keys;
 mod application_privileges;

@@ -51,7 +51,8 @@ pub(super) fn put(app: &App, request: &Request) -> Result<Response> {
             "user [{name}] is reserved and only the password can be changed"
         )]));
     }
-    // The password is hashed before anything is locked. A user without one keeps the password that it has when it is stored.
+    // The password is hashed before anything is locked. A user without one keeps the password that it has
+    // when it is stored.
     let user = User::parse(name, &body)?;
     let created = app.node.change_security(|store| store.put_user(name, user))?;
     Ok(Response::ok(json!({"created": created})))

@@ -1,4 +1,5 @@
-//! Endpoints for whoever operates the node and its cluster of one: health, statistics, tasks, licence, metrics, the page.
+//! Endpoints for whoever operates the node and its cluster of one: health, statistics, tasks, licence,
+//! metrics, the page.
 
 pub(super) mod allocation;
 pub(super) mod cluster;

@@ -1,4 +1,5 @@
-//! Sections of `_nodes/stats` about what one node does in a cluster of one: scripts, discovery, allocation, repositories.
+//! Sections of `_nodes/stats` about what one node does in a cluster of one: scripts, discovery, allocation,
+//! repositories.
 
 use limber_store::Ledger;
 use serde_json::{Map, Value, json};

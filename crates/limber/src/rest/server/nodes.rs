@@ -143,7 +143,8 @@ fn info(app: &App, request: &Request) -> Result<Response> {
         "host": host(app),
         "ip": host(app),
         "version": app.config.compat_version,
-        // Typed clients of Elasticsearch require these three. There is no transport, and so no version of it but one.
+        // Typed clients of Elasticsearch require these three. There is no transport, and so no version of it
+        // but one.
         "transport_version": 1,
         "index_version": app.node.index_version().parse::<u64>().unwrap_or(0),
         "component_versions": {"transform_config_version": 10_000_099},

@@ -39,8 +39,8 @@ fn selected(actions: &[String], action: &str) -> bool {
     actions.is_empty() || actions.iter().any(|pattern| limber_text::wildcard::matches(pattern, action))
 }
 
-/// The tasks that a list shows: of this node, and of the actions that are asked for. The list itself is one of them, as in Elasticsearch.
-/// `wait_for_completion` waits until no other task is left or the time is up.
+/// The tasks that a list shows: of this node, and of the actions that are asked for. The list itself is one
+/// of them, as in Elasticsearch. `wait_for_completion` waits until no other task is left or the time is up.
 pub(in crate::rest) fn listed(app: &App, request: &Request) -> Result<Vec<Arc<Task>>> {
     let actions = request.list("actions");
     let is_here =

@@ -1,4 +1,5 @@
-//! Names of characters in HTML 4, sorted, as `HTMLStripCharFilter` of Lucene knows them: `&nbsp;` is a plain space, six names may be upper case.
+//! Names of characters in HTML 4, sorted, as `HTMLStripCharFilter` of Lucene knows them: `&nbsp;` is a plain
+//! space, six names may be upper case.
 
 pub(super) const ENTITIES: &[(&str, char)] = &[
     ("AElig", '\u{C6}'),

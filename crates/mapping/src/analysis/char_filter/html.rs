@@ -1,7 +1,8 @@
 //! Text without its HTML: "what would a reader see?"
 //!
-//! Source: Lucene's `HTMLStripCharFilter`, checked against the answers of Elasticsearch 9.4.3: tags of blocks become a line break, those
-//! inside of lines nothing, named and numbered characters what they stand for; comments, scripts and styles go.
+//! Source: Lucene's `HTMLStripCharFilter`, checked against the answers of Elasticsearch 9.4.3: tags of blocks
+//! become a line break, those inside of lines nothing, named and numbered characters what they stand for;
+//! comments, scripts and styles go.
 
 use super::entities::ENTITIES;
 use super::rewrite::{Rewriter, Rewritten};

@@ -1,4 +1,5 @@
-//! `delimited_term_freq`: takes a number that comes after a delimiter off the token and makes it the token's frequency.
+//! `delimited_term_freq`: takes a number that comes after a delimiter off the token and makes it the token's
+//! frequency.
 //!
 //! Source: Lucene's `DelimitedTermFrequencyTokenFilter`.
 

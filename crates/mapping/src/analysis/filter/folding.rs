@@ -1,7 +1,8 @@
 //! Characters to their nearest ASCII: "what does `é` look like without its accent?"
 //!
-//! The table `folding.txt` is what Elasticsearch's filter `asciifolding` answers for every character of the basic plane that it changes
-//! (recorded from 9.4.3, `_analyze`): a line is the ASCII text, a blank, and the characters that become it.
+//! The table `folding.txt` is what Elasticsearch's filter `asciifolding` answers for every character of the
+//! basic plane that it changes (recorded from 9.4.3, `_analyze`): a line is the ASCII text, a blank, and the
+//! characters that become it.
 
 use std::sync::LazyLock;
 

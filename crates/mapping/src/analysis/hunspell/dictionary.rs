@@ -19,7 +19,8 @@ pub(in crate::analysis) struct Dictionary {
 static KNOWN: LazyLock<Mutex<HashMap<Vec<u64>, Weak<Dictionary>>>> = LazyLock::new(Mutex::default);
 
 impl Dictionary {
-    /// Reads the bytes of an affix file and of files of words; the same dictionary again while somebody has it. The reason why not.
+    /// Reads the bytes of an affix file and of files of words; the same dictionary again while somebody has
+    /// it. The reason why not.
     pub fn read(affixes: &[u8], words: &[Vec<u8>], ignores_case: bool) -> Result<Arc<Dictionary>, String> {
         let hash = |bytes: &[u8]| {
             use std::hash::BuildHasher;

@@ -1,4 +1,5 @@
-//! Stemmers: "which form stands for all forms of this word?" Snowball's come from libraries; these are the others of Lucene.
+//! Stemmers: "which form stands for all forms of this word?" Snowball's come from libraries; these are the
+//! others of Lucene.
 
 mod asian;
 mod brazilian;

@@ -1,7 +1,7 @@
 //! Porter's stemmer for English.
 //!
-//! Source: M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), with the two changes of its author's own
-//! later program (`-bli` to `-ble`, `-logi` to `-log`), as in Lucene's `PorterStemFilter`.
+//! Source: M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), with the two changes of its
+//! author's own later program (`-bli` to `-ble`, `-logi` to `-log`), as in Lucene's `PorterStemFilter`.
 
 /// Stems a lower-case word in place. Characters other than a, e, i, o, u and y count as consonants.
 pub(in crate::analysis) fn stem(word: &mut String) {

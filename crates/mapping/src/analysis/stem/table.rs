@@ -1,7 +1,8 @@
 //! Stemmers by the names that Elasticsearch gives them.
 //!
-//! Lucene has the Snowball algorithms as they were in 2020. Of the two libraries, each language has the one that answers as Lucene 9.12 did for every word of a
-//! list of some twenty thousand, or for most: `rust-stemmers` is older than that, `frostem` follows Snowball.
+//! Lucene has the Snowball algorithms as they were in 2020. Of the two libraries, each language has the one
+//! that answers as Lucene 9.12 did for every word of a list of some twenty thousand, or for most:
+//! `rust-stemmers` is older than that, `frostem` follows Snowball.
 
 use frostem::Algorithm as New;
 use rust_stemmers::Algorithm as Old;

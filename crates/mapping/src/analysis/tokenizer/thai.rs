@@ -26,7 +26,8 @@ static DICTIONARY: LazyLock<WordSegmenter> = LazyLock::new(|| {
     segmenter
 });
 
-/// ICU's dictionaries without that of Chinese and Japanese, which divides no Thai and would be 2 MB of the program.
+/// ICU's dictionaries without that of Chinese and Japanese, which divides no Thai and would be 2 MB of the
+/// program.
 struct ThaiAndNeighbours;
 
 impl DataProvider<SegmenterDictionaryAutoV2> for ThaiAndNeighbours {

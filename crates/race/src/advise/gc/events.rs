@@ -9,7 +9,8 @@ pub(crate) enum PauseKind {
     Mixed,
     /// All of the heap while nothing else runs; Shenandoah's degenerated cycles too.
     Full,
-    /// A short stop of a collection that runs beside the application: mark start, remark, cleanup, relocate start.
+    /// A short stop of a collection that runs beside the application: mark start, remark, cleanup, relocate
+    /// start.
     Phase,
 }
 
@@ -31,7 +32,8 @@ pub(crate) struct HeapChange {
 #[derive(Debug, Default)]
 pub(crate) struct GcEvents {
     pub format: &'static str,
-    /// `G1`, `Parallel`, `The Z Garbage Collector`, `gencon`, ...; `None` when the log's head was rotated away.
+    /// `G1`, `Parallel`, `The Z Garbage Collector`, `gencon`, ...; `None` when the log's head was rotated
+    /// away.
     pub collector: Option<String>,
     pub pauses: Vec<Pause>,
     /// In use after each collection; phases of a concurrent cycle do not count.
@@ -82,8 +84,8 @@ impl GcEvents {
         }
     }
 
-    /// Another JVM begins: what is allocated from here on has no collection before it. Said again before the first collection, it changes
-    /// nothing.
+    /// Another JVM begins: what is allocated from here on has no collection before it. Said again before the
+    /// first collection, it changes nothing.
     pub(crate) fn begin_run(&mut self) {
         if std::mem::take(&mut self.has_collected) {
             self.close_run();

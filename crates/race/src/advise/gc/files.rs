@@ -103,7 +103,8 @@ enum Format {
     OpenJ9,
 }
 
-/// One reader for all files of a format: what a log says at its head (such as the size of a region) holds in all its rotations.
+/// One reader for all files of a format: what a log says at its head (such as the size of a region) holds in
+/// all its rotations.
 #[derive(Debug, Default)]
 struct Readers {
     unified: Unified,
@@ -168,7 +169,8 @@ impl Opened {
     }
 }
 
-/// Calls `take` with every line until it says false. What is not UTF-8 is replaced; a gzip stream that was cut off ends the file.
+/// Calls `take` with every line until it says false. What is not UTF-8 is replaced; a gzip stream that was
+/// cut off ends the file.
 fn for_each_line(path: &Path, mut take: impl FnMut(&str) -> bool) -> Result<(), GcLogError> {
     let error = |source| GcLogError::Read { file: path.to_owned(), source };
     let file = BufReader::new(File::open(path).map_err(error)?);

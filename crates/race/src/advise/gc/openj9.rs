@@ -1,8 +1,9 @@
 //! OpenJ9's verbose:gc log (`-verbose:gc`, `-Xverbosegclog`).
 //!
-//! A stream of XML elements, one or a few a line, whose document is closed only by a JVM that ends in peace; so elements are taken as they
-//! come and no document is asked for. Written from the elements that OpenJ9 documents ("Verbose GC logs", `af-start`, `gc-start`, `mem-info`,
-//! `memory-copied`, `gc-end`, `exclusive-end`), not from logs of a running OpenJ9.
+//! A stream of XML elements, one or a few a line, whose document is closed only by a JVM that ends in peace;
+//! so elements are taken as they come and no document is asked for. Written from the elements that OpenJ9
+//! documents ("Verbose GC logs", `af-start`, `gc-start`, `mem-info`, `memory-copied`, `gc-end`,
+//! `exclusive-end`), not from logs of a running OpenJ9.
 
 use jiff::civil::DateTime;
 
@@ -82,7 +83,8 @@ impl OpenJ9 {
         if !self.is_ending {
             self.before_bytes = Some(used);
         } else if self.before_bytes.take().is_some() {
-            // `allocation-stats` count what was allocated; the difference between two collections would count it again.
+            // `allocation-stats` count what was allocated; the difference between two collections would count
+            // it again.
             let change = HeapChange { before_bytes: 0, after_bytes: used, capacity_bytes: Some(total) };
             events.heap(change, true);
         }

@@ -1,7 +1,8 @@
 //! Logs of real JVMs, and what is left of them when they are cut and scribbled on.
 //!
-//! `fixtures/*.log` were written by Java 17 and 25 running a program that allocates (`es-9.4.3.log` by Elasticsearch), and cut down to a few
-//! collections; the figures expected here were counted from them by a script. `openj9.xml` is made after OpenJ9's documentation.
+//! `fixtures/*.log` were written by Java 17 and 25 running a program that allocates (`es-9.4.3.log` by
+//! Elasticsearch), and cut down to a few collections; the figures expected here were counted from them by a
+//! script. `openj9.xml` is made after OpenJ9's documentation.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

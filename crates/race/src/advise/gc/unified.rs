@@ -1,9 +1,10 @@
 //! HotSpot's unified logging (`-Xlog:gc` or `-Xlog:gc*`), Java 9 and later.
 //!
-//! A line is decorations in brackets and a message: `[2026-11-22T13:49:07.975+0000][17][info][gc] GC(3) Pause Young (Normal) (G1 Evacuation
-//! Pause) 42M->10M(128M) 6.860ms`. Which decorations there are is the user's choice; the time is taken from whichever tells it.
-//! Read: G1, Parallel, Serial, ZGC (with and without generations), Shenandoah; safepoints when they are logged.
-//! Source: the man page of `java` ("Enable Logging with the JVM Unified Logging Framework") and logs of Java 17 and 25.
+//! A line is decorations in brackets and a message:
+//! `[2026-11-22T13:49:07.975+0000][17][info][gc] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 42M->10M(128M) 6.860ms`.
+//! Which decorations there are is the user's choice; the time is taken from whichever tells it. Read: G1,
+//! Parallel, Serial, ZGC (with and without generations), Shenandoah; safepoints when they are logged. Source:
+//! the man page of `java` ("Enable Logging with the JVM Unified Logging Framework"), logs of Java 17 and 25.
 
 use jiff::fmt::strtime::BrokenDownTime;
 
@@ -47,7 +48,8 @@ impl Unified {
 
     fn of_jvm(&mut self, message: &str, events: &mut GcEvents) {
         if let Some(collector) = message.strip_prefix("Using ") {
-            // `Using 2 workers of 2` is about a collection and has its number; without one it is the JVM's first word.
+            // `Using 2 workers of 2` is about a collection and has its number; without one it is the JVM's
+            // first word.
             events.collector = Some(collector.trim().to_owned());
             self.last_cycle = None;
         } else if let Some(size) = message.strip_prefix("Heap Region Size: ") {

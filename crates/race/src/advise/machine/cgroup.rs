@@ -1,7 +1,8 @@
 //! What do the cgroups around the process allow?
 //!
-//! A limit may stand in any group from the process's own up to the root; all of them hold, so the least counts. Both versions are read.
-//! Source: cgroups(7), the kernel's `cgroup-v2.rst` (`memory.max`, `cpu.max`, `cpu.stat`).
+//! A limit may stand in any group from the process's own up to the root; all of them hold, so the least
+//! counts. Both versions are read. Source: cgroups(7), the kernel's `cgroup-v2.rst` (`memory.max`, `cpu.max`,
+//! `cpu.stat`).
 
 use super::Machine;
 use super::memory::MemoryCgroup;
@@ -14,7 +15,8 @@ pub(crate) struct CpuQuota {
     /// CPUs the process may use at once; `None` without a quota.
     pub cpus: Option<f64>,
     pub file: String,
-    /// Share of the watched time (of all threads together) that the quota held threads back; `None` if not counted.
+    /// Share of the watched time (of all threads together) that the quota held threads back; `None` if not
+    /// counted.
     pub throttled_percent: Option<f64>,
 }
 

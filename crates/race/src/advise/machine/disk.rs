@@ -1,7 +1,7 @@
 //! How busy is the disk under a folder?
 //!
-//! The figures of iostat, from two readings of `/proc/diskstats`. Source: the kernel's `iostats.rst`; sectors are 512 bytes there, whatever
-//! the disk's own are.
+//! The figures of iostat, from two readings of `/proc/diskstats`. Source: the kernel's `iostats.rst`; sectors
+//! are 512 bytes there, whatever the disk's own are.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,6 +1,7 @@
 //! What does the machine say of the server's process?
 //!
-//! Read from `/proc` and `/sys` when a rule asks; counters are sampled twice, so that rates can be told. A test gives another root.
+//! Read from `/proc` and `/sys` when a rule asks; counters are sampled twice, so that rates can be told. A
+//! test gives another root.
 
 mod cgroup;
 mod disk;

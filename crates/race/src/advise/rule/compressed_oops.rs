@@ -1,4 +1,5 @@
-//! The compressed-oops boundary: above some 32 GB of heap the JVM needs eight bytes for each reference instead of four.
+//! The compressed-oops boundary: above some 32 GB of heap the JVM needs eight bytes for each reference
+//! instead of four.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::experiment::{Goal, megabytes};
@@ -16,7 +17,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// From here on a heap holds more without compression than one of 32 GB with it: references are about half of a heap's objects.
+/// From here on a heap holds more without compression than one of 32 GB with it: references are about half of
+/// a heap's objects.
 const WORTHWHILE_AGAIN_BYTES: f64 = 48.0 * (1u64 << 30) as f64;
 
 fn check(seen: &Seen) -> Checked {

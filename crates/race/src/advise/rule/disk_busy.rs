@@ -24,7 +24,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const BUSY_PERCENT_MAX: f64 = 80.0;
-/// Requests on their way at a time, from which on they wait for each other: solid-state disks serve several at once.
+/// Requests on their way at a time, from which on they wait for each other: solid-state disks serve several
+/// at once.
 const QUEUE_MAX: f64 = 2.0;
 
 fn check(seen: &Seen) -> Checked {

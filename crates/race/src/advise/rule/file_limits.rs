@@ -1,4 +1,5 @@
-//! Each segment is files, each client a socket: a process has to be allowed enough of both, and enough threads.
+//! Each segment is files, each client a socket: a process has to be allowed enough of both, and enough
+//! threads.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};
@@ -32,7 +33,8 @@ fn check(seen: &Seen) -> Checked {
             (node.stat("process.open_file_descriptors")?, node.stat("process.max_file_descriptors")?);
         let used = share(open, allowed);
         calmest = format!("{open:.0} of {allowed:.0} files are open");
-        // Limber opens a file or two a segment and keeps them mapped: what it uses counts, not what others want.
+        // Limber opens a file or two a segment and keeps them mapped: what it uses counts, not what others
+        // want.
         if used < NEAR_PERCENT && (allowed >= FILES_WANTED || seen.is_limber()) {
             continue;
         }

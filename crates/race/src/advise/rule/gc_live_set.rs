@@ -1,4 +1,5 @@
-//! What is left after a collection, against the heap: too little room makes collections frequent, too much takes memory from others.
+//! What is left after a collection, against the heap: too little room makes collections frequent, too much
+//! takes memory from others.
 
 use super::contract::{NO_HEAP, Rule, fine, found, not_here};
 use crate::advise::experiment::{Goal, megabytes};

@@ -1,4 +1,5 @@
-//! The index buffer against the translog: whichever is full first makes segments, and the other one's size does nothing.
+//! The index buffer against the translog: whichever is full first makes segments, and the other one's size
+//! does nothing.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;
@@ -150,7 +151,8 @@ fn flushed_early(
     )
 }
 
-/// `busy`: percent of the watched time that threads index; `part`: of the buffer, for a shard that is written.
+/// `busy`: percent of the watched time that threads index; `part`: of the buffer, for a shard that is
+/// written.
 fn too_small(seen: &Seen, busy: f64, part: f64, mut evidence: Vec<Evidence>) -> Checked {
     evidence.push(Evidence::new(
         "threads' time in indexing",

@@ -1,6 +1,7 @@
 //! "What may be wrong, and what does this server say to it?" One rule, one file; [`RULES`] lists them all.
 //!
-//! A new rule is a file with its `RULE` and its test, a line here, and a row of `docs/advise.md` (a test compares both).
+//! A new rule is a file with its `RULE` and its test, a line here, and a row of `docs/advise.md` (a test
+//! compares both).
 
 mod breaker_trips;
 mod compressed_oops;

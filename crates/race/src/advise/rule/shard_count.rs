@@ -1,4 +1,5 @@
-//! Too many shards for the heap: each costs memory, a place in the cluster state, and a thread's attention in every search.
+//! Too many shards for the heap: each costs memory, a place in the cluster state, and a thread's attention in
+//! every search.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::experiment::Goal;

@@ -1,4 +1,5 @@
-//! Memory of the server on the swap disk: a garbage collection or a search that has to wait for it takes seconds.
+//! Memory of the server on the swap disk: a garbage collection or a search that has to wait for it takes
+//! seconds.
 
 use super::contract::{Rule, fine, found};
 use crate::advise::finding::{Checked, Evidence, Gain, Reference};

@@ -1,7 +1,8 @@
 //! Was the load generator itself the limit?
 //!
-//! Each worker thread runs its clients on one core; a worker that is busy all the time sends late, and what looks like the
-//! server's time is its own. Threads tell their processor time to the kernel's clock, which costs two system calls a step.
+//! Each worker thread runs its clients on one core; a worker that is busy all the time sends late, and what
+//! looks like the server's time is its own. Threads tell their processor time to the kernel's clock, which
+//! costs two system calls a step.
 
 use std::time::{Duration, Instant};
 

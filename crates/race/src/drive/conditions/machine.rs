@@ -1,8 +1,9 @@
 //! Was the machine quiet while the load ran?
 //!
-//! Read from Linux before and after: processor time of everyone (`/proc/stat`, with the time a hypervisor stole), stalls
-//! (`/proc/pressure`, PSI), throttling by the cgroup's quota and by heat, and the clock frequency. What a system does not tell
-//! is `None` and leads to no warning. Costs some twenty reads of files that are in memory; done between steps, never in one.
+//! Read from Linux before and after: processor time of everyone (`/proc/stat`, with the time a hypervisor
+//! stole), stalls (`/proc/pressure`, PSI), throttling by the cgroup's quota and by heat, and the clock
+//! frequency. What a system does not tell is `None` and leads to no warning. Costs some twenty reads of files
+//! that are in memory; done between steps, never in one.
 
 use std::path::Path;
 use std::time::Instant;
@@ -52,7 +53,8 @@ pub(crate) struct MachineUse {
     pub cpu_stall_share: Option<f64>,
     pub memory_stall_share: Option<f64>,
     pub io_stall_share: Option<f64>,
-    /// Of the wall time, how long this process's cgroup was stopped by its quota (can exceed 1 with several processors).
+    /// Of the wall time, how long this process's cgroup was stopped by its quota (can exceed 1 with several
+    /// processors).
     pub quota_throttled_share: Option<f64>,
     pub heat_throttle_count: Option<u64>,
     /// Mean clock frequency of the processors before and after.
@@ -126,7 +128,8 @@ fn list_length(list: &str) -> Option<usize> {
     })
 }
 
-/// The first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal; guests are in user.
+/// The first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal;
+/// guests are in user.
 fn processor_times(stat: &str, ticks_per_s: f64) -> Option<ProcessorTimes> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
     let seconds: Vec<f64> = line
@@ -142,7 +145,8 @@ fn processor_times(stat: &str, ticks_per_s: f64) -> Option<ProcessorTimes> {
 /// `cpu.stat` of the cgroup this process is in.
 fn own_cgroup_stat() -> Option<String> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    // Lines are `<id>:<controllers>:<path>`; the unified hierarchy has no controllers and no folder of its own (cgroups(7)).
+    // Lines are `<id>:<controllers>:<path>`; the unified hierarchy has no controllers and no folder of its
+    // own (cgroups(7)).
     groups.lines().find_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(":/")?;
         let is_meant = controllers.is_empty() || controllers.split(',').any(|name| name == "cpu");
@@ -151,7 +155,8 @@ fn own_cgroup_stat() -> Option<String> {
     })
 }
 
-/// The sum of a number that every processor has below `/sys/devices/system/cpu/cpu<n>/`; `None` where the first has none.
+/// The sum of a number that every processor has below `/sys/devices/system/cpu/cpu<n>/`; `None` where the
+/// first has none.
 fn sum_over_processors(file: &str) -> Option<f64> {
     let read = |processor: usize| {
         let path = format!("/sys/devices/system/cpu/cpu{processor}/{file}");

@@ -1,4 +1,5 @@
-//! What the figures were measured under: the machine, the generator, the server's process, the time that was measured.
+//! What the figures were measured under: the machine, the generator, the server's process, the time that was
+//! measured.
 
 pub(crate) mod generator;
 pub(crate) mod machine;

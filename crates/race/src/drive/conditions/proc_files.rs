@@ -11,7 +11,8 @@ pub(crate) fn bytes(text: &str, field: &str) -> Option<u64> {
     Some(value(text, field)? * 1024)
 }
 
-/// A field of a pressure file's line `some …`, the time in which at least one task waited: `avg10` in percent, `total` in microseconds.
+/// A field of a pressure file's line `some …`, the time in which at least one task waited: `avg10` in
+/// percent, `total` in microseconds.
 pub(crate) fn pressure(text: &str, field: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with("some "))?;
     line.split_whitespace().find_map(|word| word.strip_prefix(field)?.strip_prefix('=')?.parse().ok())
@@ -22,7 +23,8 @@ pub(crate) fn stalled_s(text: &str) -> Option<f64> {
     Some(pressure(text, "total")? / 1e6)
 }
 
-/// Seconds in which a quota stopped a cgroup, from its `cpu.stat`: `throttled_usec` of version 2, `throttled_time` (ns) of version 1.
+/// Seconds in which a quota stopped a cgroup, from its `cpu.stat`: `throttled_usec` of version 2,
+/// `throttled_time` (ns) of version 1.
 pub(crate) fn quota_throttled_s(stat: &str) -> Option<f64> {
     stat.lines().find_map(|line| {
         let (name, value) = line.split_once(' ')?;

@@ -1,14 +1,16 @@
 //! How late were requests sent, and whose fault was it?
 //!
-//! Two delays a request. **Behind schedule**: from when it was due to when its first byte left; of throttled tasks only, and
-//! mostly the server's doing (a client that still waits for an answer cannot send). **Own**: from when the client both could
-//! and should have sent, to when it did; that is the load generator's time alone, and must stay small beside the service time.
+//! Two delays a request. **Behind schedule**: from when it was due to when its first byte left; of throttled
+//! tasks only, and mostly the server's doing (a client that still waits for an answer cannot send). **Own**:
+//! from when the client both could and should have sent, to when it did; that is the load generator's time
+//! alone, and must stay small beside the service time.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// Microseconds are finer than any delay that matters; two digits keep a histogram at about 30 kB whatever is recorded.
+/// Microseconds are finer than any delay that matters; two digits keep a histogram at about 30 kB whatever is
+/// recorded.
 const SIGNIFICANT_DIGITS: u8 = 2;
 /// 3 hours, in microseconds.
 const DELAY_MAX_US: u64 = 3 * 3600 * 1_000_000;

@@ -1,8 +1,8 @@
 //! What did the server itself use?
 //!
-//! Its processor time comes from its own statistics (`_nodes/stats/process`, all nodes together). Its memory comes from the
-//! system, by the process id it names, when it runs on this machine: the peak of resident memory is in no statistics of
-//! Elasticsearch.
+//! Its processor time comes from its own statistics (`_nodes/stats/process`, all nodes together). Its memory
+//! comes from the system, by the process id it names, when it runs on this machine: the peak of resident
+//! memory is in no statistics of Elasticsearch.
 
 use serde_json::Value;
 
@@ -15,7 +15,8 @@ use crate::http::cluster::Cluster;
 pub(crate) struct ServerReading {
     /// Processor time since its start, over all nodes.
     pub cpu_s: Option<f64>,
-    /// Resident memory now and its peak since the server's start, over all nodes; `None` when a node is on another machine.
+    /// Resident memory now and its peak since the server's start, over all nodes; `None` when a node is on
+    /// another machine.
     pub resident_bytes: Option<u64>,
     pub peak_resident_bytes: Option<u64>,
     pub is_local: bool,
@@ -51,8 +52,8 @@ fn sum_over_nodes(answer: &Value, value: impl Fn(&Value) -> Option<f64>) -> Opti
     nodes.values().map(value).sum()
 }
 
-/// A field of `/proc/<id>/status` in bytes. The process must look like a search server: an id from inside a container may be
-/// another process's out here.
+/// A field of `/proc/<id>/status` in bytes. The process must look like a search server: an id from inside a
+/// container may be another process's out here.
 fn resident(id: u64, field: &str) -> Option<f64> {
     let command = std::fs::read_to_string(format!("/proc/{id}/cmdline")).ok()?;
     if !["limber", "elasticsearch", "opensearch"].iter().any(|name| command.contains(name)) {

@@ -1,8 +1,8 @@
 //! What does every operation promise to the clients that run it?
 //!
-//! Before the race each task is planned once: parameters are checked and requests built ([`Plan`] to [`Operation`]). For
-//! each worker the operation then makes one [`Runner`] per client; the clients call [`Runner::prepare`] outside and
-//! [`Runner::run`] inside the measured time.
+//! Before the race each task is planned once: parameters are checked and requests built ([`Plan`] to
+//! [`Operation`]). For each worker the operation then makes one [`Runner`] per client; the clients call
+//! [`Runner::prepare`] outside and [`Runner::run`] inside the measured time.
 
 use crate::error::Error;
 use crate::sample::{Details, ErrorNote};
@@ -45,12 +45,14 @@ const DESCRIPTIONS: [&str; 7] =
 
 /// A planned operation, shared by all clients of its task.
 pub(crate) trait Operation: Send + Sync {
-    /// Whether the parameters run out by themselves, or the operation tells when it is done ([`Details::completion`]).
+    /// Whether the parameters run out by themselves, or the operation tells when it is done
+    /// ([`Details::completion`]).
     fn is_finite(&self) -> bool {
         false
     }
 
-    /// One runner for each of `clients` (ascending indices within the task, of `clients_total`), all on one worker.
+    /// One runner for each of `clients` (ascending indices within the task, of `clients_total`), all on one
+    /// worker.
     ///
     /// Errors: the reason why the task cannot run.
     fn runners(&self, clients: &[u32], clients_total: u32) -> Result<Vec<Box<dyn Runner>>, Error>;
@@ -58,8 +60,8 @@ pub(crate) trait Operation: Send + Sync {
 
 /// One client's side of an operation.
 pub(crate) trait Runner {
-    /// What has to be awaited before [`Runner::prepare`]: parameters that come from elsewhere. `None`, at no cost, for
-    /// runners that have them at hand.
+    /// What has to be awaited before [`Runner::prepare`]: parameters that come from elsewhere. `None`, at no
+    /// cost, for runners that have them at hand.
     fn pending(&mut self) -> Option<Pending<'_>> {
         None
     }
@@ -69,7 +71,8 @@ pub(crate) trait Runner {
         Ok(true)
     }
 
-    /// Runs the operation once. One small allocation for the future; its cost is about 1 % of the system calls'.
+    /// Runs the operation once. One small allocation for the future; its cost is about 1 % of the system
+    /// calls'.
     fn run<'a>(&'a mut self, exchange: &'a mut Exchange) -> Answer<'a>;
 
     /// Share of the parameters used up, in [0, 1].
@@ -138,7 +141,8 @@ pub(crate) enum Failure {
     Transport { description: String },
     /// The server answered with an error status.
     Api { status: u16, description: String },
-    /// Nothing that a later request could mend: a failed assertion, a parameter of the wrong type. Ends the race.
+    /// Nothing that a later request could mend: a failed assertion, a parameter of the wrong type. Ends the
+    /// race.
     Fatal(Box<Error>),
 }
 
@@ -250,7 +254,8 @@ impl<'a> Plan<'a> {
         names.filter(|name| !DESCRIPTIONS.contains(name) && !read.contains(*name)).collect()
     }
 
-    /// A request with the headers every track operation sends, plus the operation's own `headers` and `opaque-id`.
+    /// A request with the headers every track operation sends, plus the operation's own `headers` and
+    /// `opaque-id`.
     pub(crate) fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, Error> {
         let mut builder = Request::builder(method, path)
             .header("accept", &self.protocol.accept)
@@ -392,8 +397,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The index or data stream an operation works on: its own `index` or `data-stream`, else the track's only one. Empty, for
-    /// everything, where a plugin's parameter source names none.
+    /// The index or data stream an operation works on: its own `index` or `data-stream`, else the track's
+    /// only one. Empty, for everything, where a plugin's parameter source names none.
     pub(crate) fn target(&self) -> Result<Option<String>, Error> {
         let own = self.names("index")?.or(self.names("data-stream")?).map(|names| names.join(","));
         if self.is_of_source {

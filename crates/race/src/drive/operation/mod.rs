@@ -1,8 +1,8 @@
 //! What can a task do?
 //!
-//! One file for each operation type, one line in [`KINDS`]: `plan` checks the parameters and builds the requests before the race.
-//! Names, parameters and requests are Rally's (`esrally/driver/runner.py`, `esrally/track/params.py`). What is not in the
-//! table is refused by name before the first request.
+//! One file for each operation type, one line in [`KINDS`]: `plan` checks the parameters and builds the
+//! requests before the race. Names, parameters and requests are Rally's (`esrally/driver/runner.py`,
+//! `esrally/track/params.py`). What is not in the table is refused by name before the first request.
 
 use crate::error::Error;
 mod contract;

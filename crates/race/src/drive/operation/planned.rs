@@ -1,7 +1,7 @@
 //! How does a task become an operation that is ready to run?
 //!
-//! The planner of its type checks the parameters and builds the requests; what nobody read is told, and assertions are put
-//! around whatever it is.
+//! The planner of its type checks the parameters and builds the requests; what nobody read is told, and
+//! assertions are put around whatever it is.
 
 use super::KINDS;
 use super::contract::{Operation, Plan};

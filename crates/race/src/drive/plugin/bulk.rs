@@ -1,4 +1,5 @@
-//! `bulk` with a body from a plugin's parameter source (`runner.py`, `BulkIndex`): the request as the source wrote it.
+//! `bulk` with a body from a plugin's parameter source (`runner.py`, `BulkIndex`): the request as the source
+//! wrote it.
 
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use crate::error::Error;
 use crate::http::{Method, Request};
 use crate::plugin::unit;
 
-/// Parameters: `body` (lines), `bulk-size`, `unit`, `action-metadata-present`; `index` and `type` without action lines;
-/// `pipeline`, `refresh`, `timeout`, `detailed-results`, `retries_on_429`, `request-params`.
+/// Parameters: `body` (lines), `bulk-size`, `unit`, `action-metadata-present`; `index` and `type` without
+/// action lines; `pipeline`, `refresh`, `timeout`, `detailed-results`, `retries_on_429`, `request-params`.
 pub(super) fn plan(plan: &Plan<'_>) -> Result<Box<dyn Operation>, Error> {
     let has_actions =
         plan.flag("action-metadata-present")?.ok_or_else(|| Error::missing("action-metadata-present"))?;

@@ -1,7 +1,8 @@
 //! One client's parameters, asked for in batches while earlier ones are used.
 //!
-//! The number of sets asked for doubles as long as the source keeps up, so that a task of few requests costs few calls of
-//! `params()` and a long one an exchange with Python per some hundred requests. What waits is bounded in bytes.
+//! The number of sets asked for doubles as long as the source keeps up, so that a task of few requests costs
+//! few calls of `params()` and a long one an exchange with Python per some hundred requests. What waits is
+//! bounded in bytes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -169,7 +170,8 @@ impl Feed {
         if given < asked {
             self.left = self.left.map(|left| left + asked - given);
         }
-        // A source that gave less than it was asked for is slow or its sets are large: ask again in time for the next few.
+        // A source that gave less than it was asked for is slow or its sets are large: ask again in time for
+        // the next few.
         self.batch = if given < asked { given.max(1) } else { (asked * 2).min(self.batch_max) };
         for (mut set, progress) in sets.into_iter().zip(progress) {
             set.progress = progress.as_f64();
@@ -183,8 +185,8 @@ impl Feed {
     }
 }
 
-/// Each set is the length of its parameters, the length of its body (or [`NO_BODY`]), 4 bytes each and little endian, and
-/// then both as JSON.
+/// Each set is the length of its parameters, the length of its body (or [`NO_BODY`]), 4 bytes each and little
+/// endian, and then both as JSON.
 fn param_sets(payload: &[u8]) -> Result<Vec<ParamSet>, PluginError> {
     let broken =
         || PluginError::Ended("the Python process of the track's plugin sent broken parameters".into());

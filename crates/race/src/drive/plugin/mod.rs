@@ -1,8 +1,10 @@
-//! "A task's parameters, its runner or its due times come from the track's `track.py`; how does a client get them?"
+//! "A task's parameters, its runner or its due times come from the track's `track.py`; how does a client get
+//! them?"
 //!
-//! [`operation`] plans such a task. [`feed`] asks parameter sources for many sets of parameters ahead of time, and built-in
-//! operations send them like any others ([`params`], [`bulk`]). Runners send their requests through the client's own exchange
-//! ([`runner`]). [`schedule`] asks schedulers when requests are due.
+//! [`operation`] plans such a task. [`feed`] asks parameter sources for many sets of parameters ahead of
+//! time, and built-in operations send them like any others ([`params`], [`bulk`]). Runners send their
+//! requests through the client's own exchange ([`runner`]). [`schedule`] asks schedulers when requests are
+//! due.
 
 mod bulk;
 mod feed;

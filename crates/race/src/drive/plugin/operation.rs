@@ -19,8 +19,8 @@ use crate::model::{Task, Track};
 use crate::plugin::{Lease, Plugin, PluginError};
 use crate::protocol::Protocol;
 
-/// Types whose runner takes other parameters than the track writes: lists of names and bodies, which Rally's own sources make
-/// of the track. With a plugin's source they run in Python, where such a runner is.
+/// Types whose runner takes other parameters than the track writes: lists of names and bodies, which Rally's
+/// own sources make of the track. With a plugin's source they run in Python, where such a runner is.
 const RUN_IN_PYTHON: [&str; 9] = [
     "create-index",
     "delete-index",
@@ -173,7 +173,8 @@ impl Operation for PluginOperation {
 struct Opened {
     id: u64,
     schedule: Option<PluginSchedule>,
-    /// Whether parameters may be asked for ahead: a scheduler that hears of every request may look at the source in between.
+    /// Whether parameters may be asked for ahead: a scheduler that hears of every request may look at the
+    /// source in between.
     is_ahead: bool,
 }
 

@@ -1,7 +1,7 @@
 //! A built-in operation whose parameters a plugin's source gives anew for every request.
 //!
-//! The operation is planned for each set of parameters, outside of the measured time: that makes every operation usable that
-//! takes from its source what the track could have written.
+//! The operation is planned for each set of parameters, outside of the measured time: that makes every
+//! operation usable that takes from its source what the track could have written.
 
 use std::sync::Arc;
 

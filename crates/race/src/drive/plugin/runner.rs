@@ -1,4 +1,5 @@
-//! A runner of the plugin: Python says what to send, the client's own connections send it, and their times count.
+//! A runner of the plugin: Python says what to send, the client's own connections send it, and their times
+//! count.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! When a plugin's scheduler wants the next request to be sent.
 //!
-//! Rally has two kinds (`driver/scheduler.py`). A *simple* one is made for a throughput, so its due times can be asked for in
-//! batches; a new throughput makes it anew. A *regular* one hears of every request and is asked after each.
+//! Rally has two kinds (`driver/scheduler.py`). A *simple* one is made for a throughput, so its due times can
+//! be asked for in batches; a new throughput makes it anew. A *regular* one hears of every request and is
+//! asked after each.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -56,7 +57,8 @@ impl PluginSchedule {
         }
     }
 
-    /// What has to be awaited before [`PluginSchedule::next_due_s`]. `rate`: requests a second of this client, once known.
+    /// What has to be awaited before [`PluginSchedule::next_due_s`]. `rate`: requests a second of this
+    /// client, once known.
     pub(crate) fn pending(&mut self, rate: Option<f64>) -> Option<Pending<'_>> {
         if self.is_simple {
             let rate = rate?;

@@ -1,7 +1,7 @@
 //! Which documents do the statistics before and after a race become?
 //!
-//! Names and units are those of `esrally/telemetry.py` (`IndexStats`, `JvmStatsSummary`, `IngestPipelineStats`,
-//! `MlBucketProcessingTime`); values that the server did not tell have no document.
+//! Names and units are those of `esrally/telemetry.py` (`IndexStats`, `JvmStatsSummary`,
+//! `IngestPipelineStats`, `MlBucketProcessingTime`); values that the server did not tell have no document.
 
 use std::time::Instant;
 

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 pub(super) const PATH: &str = "/_nodes/stats/jvm";
 
-/// Time in ms and count by collector, in Rally's names: `young_gen`, `old_gen`, `zgc_cycles`, `zgc_pauses`, ...
+/// Time in ms and count by collector, in Rally's names: `young_gen`, `old_gen`, `zgc_cycles`, `zgc_pauses`,
+/// ...
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct GarbageCollection {
     pub collectors: BTreeMap<String, (u64, u64)>,

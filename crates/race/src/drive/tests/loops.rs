@@ -81,8 +81,8 @@ fn throttled_requests_keep_their_pace_and_count_the_wait() {
     let service_ms = statistics.service_time.percentiles_ms()[0].1;
     let latency_max_ms = statistics.latency.percentiles_ms().last().unwrap().1;
     assert!(service_ms >= 20.0, "{service_ms}");
-    // The last of 12 was due after 110 ms and done after at least 240 ms: after six median answers and six of 20 ms, however
-    // busy the machine is.
+    // The last of 12 was due after 110 ms and done after at least 240 ms: after six median answers and six of
+    // 20 ms, however busy the machine is.
     assert!(latency_max_ms >= 130.0 && latency_max_ms > 3.0 * service_ms, "{latency_max_ms}, {service_ms}");
 }
 

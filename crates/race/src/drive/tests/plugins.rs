@@ -1,4 +1,5 @@
-//! Tracks with a `track.py` of their own against the stub: what Python gives, what arrives, and what failures say.
+//! Tracks with a `track.py` of their own against the stub: what Python gives, what arrives, and what failures
+//! say.
 //!
 //! These tests need a `python3`; without one they say so and pass.
 

@@ -1,7 +1,9 @@
-//! Every operation sends what esrally 2.13 sends and tells what it tells (fixtures by `tests/golden/operations/record.py`).
+//! Every operation sends what esrally 2.13 sends and tells what it tells (fixtures by
+//! `tests/golden/operations/record.py`).
 //!
-//! A case ends the race here if it does so there; then the requests may be fewer, since what is wrong with a track is found before
-//! the first. `differs` in a case says why it is meant to differ, `requests_here` and `result_here` then say how.
+//! A case ends the race here if it does so there; then the requests may be fewer, since what is wrong with a
+//! track is found before the first. `differs` in a case says why it is meant to differ, `requests_here` and
+//! `result_here` then say how.
 
 use std::sync::Mutex;
 

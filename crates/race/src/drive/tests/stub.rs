@@ -29,7 +29,8 @@ pub struct Stub {
 }
 
 impl Stub {
-    /// `responder` goes first; `None` leaves the request to the stub's own answers, with which a race just works.
+    /// `responder` goes first; `None` leaves the request to the stub's own answers, with which a race just
+    /// works.
     pub fn start(responder: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static) -> Stub {
         Stub::listen(None, responder)
     }

@@ -71,7 +71,8 @@ fn answer(target: &str) -> Option<(u16, Value)> {
     Some((200, body))
 }
 
-/// A server whose bulks wait until every one of `paths` was asked for, so that a race lasts as long as that takes.
+/// A server whose bulks wait until every one of `paths` was asked for, so that a race lasts as long as that
+/// takes.
 fn patient_server(paths: &'static [&'static str]) -> Stub {
     let seen: Mutex<HashSet<String>> = Mutex::new(HashSet::new());
     Stub::start(move |asked: &Asked| {

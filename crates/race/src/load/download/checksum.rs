@@ -1,7 +1,8 @@
-//! "Is this file the one that its publisher means?": SHA-256 of the track's author, and what servers say of their files.
+//! "Is this file the one that its publisher means?": SHA-256 of the track's author, and what servers say of
+//! their files.
 //!
-//! Sources: `Repr-Digest` (RFC 9530), `x-goog-hash` of Google's storage, which serves Rally's corpora. `Content-MD5` speaks of the body of
-//! one answer, which may be a part, and is not read.
+//! Sources: `Repr-Digest` (RFC 9530), `x-goog-hash` of Google's storage, which serves Rally's corpora.
+//! `Content-MD5` speaks of the body of one answer, which may be a part, and is not read.
 
 use std::fs::File;
 use std::io::{self, Read};

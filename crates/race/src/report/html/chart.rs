@@ -1,8 +1,8 @@
 //! One plot: axes as text, marks as SVG, a cursor to walk along.
 //!
-//! Labels are HTML around a picture that stretches with the window, so that text keeps its size. Marks stand in coordinates of
-//! [`WIDTH`] by [`HEIGHT`]; zooming changes the picture's view box and nothing else. The cursor is a slider (as far as screen readers
-//! know) whose value is the row of the plot's table under it.
+//! Labels are HTML around a picture that stretches with the window, so that text keeps its size. Marks stand
+//! in coordinates of [`WIDTH`] by [`HEIGHT`]; zooming changes the picture's view box and nothing else. The
+//! cursor is a slider (as far as screen readers know) whose value is the row of the plot's table under it.
 
 use super::escape::{Text, put};
 use super::scale::Scale;

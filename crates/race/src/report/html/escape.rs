@@ -4,8 +4,8 @@ use std::fmt::{self, Display, Write};
 
 /// A text in element content or in a quoted attribute.
 ///
-/// Control characters, which HTML does not allow and which reorder or hide what stands around them (bidirectional overrides
-/// included), become the replacement character.
+/// Control characters, which HTML does not allow and which reorder or hide what stands around them
+/// (bidirectional overrides included), become the replacement character.
 pub(crate) struct Text<'a>(pub &'a str);
 
 impl Display for Text<'_> {

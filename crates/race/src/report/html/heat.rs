@@ -1,7 +1,8 @@
 //! How often which latency when: a picture of one point a (bin of time, step of latency).
 //!
-//! The picture is a PNG of grey values that masks a rectangle of the theme's colour, so that it is small, sharp at every zoom, and
-//! suits light and dark. Grey grows with the logarithm of the count: one slow request beside ten thousand fast ones is seen.
+//! The picture is a PNG of grey values that masks a rectangle of the theme's colour, so that it is small,
+//! sharp at every zoom, and suits light and dark. Grey grows with the logarithm of the count: one slow
+//! request beside ten thousand fast ones is seen.
 
 use base64::Engine as _;
 
@@ -40,7 +41,8 @@ impl Cells {
     }
 }
 
-/// SVG of the cells. `most`: the count that is drawn in full, the same for all races that stand beside one another.
+/// SVG of the cells. `most`: the count that is drawn in full, the same for all races that stand beside one
+/// another.
 pub(crate) fn picture(id: &str, cells: &Cells, most: u64, course: &TaskCourse, axis: &Axis) -> String {
     let width = axis.place(cells.columns as f64 * course.bin_s);
     let image = base64::engine::general_purpose::STANDARD.encode(png(cells, most));

@@ -1,4 +1,5 @@
-//! The whole race on one axis of time: which task ran when, its throughput and times, and what the server said meanwhile.
+//! The whole race on one axis of time: which task ran when, its throughput and times, and what the server
+//! said meanwhile.
 
 use super::chart::{Axis, Chart, Marks, Series};
 use super::escape::{Text, put};

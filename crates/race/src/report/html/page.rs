@@ -39,8 +39,8 @@ pub fn page(materials: &[Material]) -> String {
     out
 }
 
-/// The page of sides with several races each. `sides`: 1 to [`RACES_MAX`], the baseline first; `materials`: the race that stands for
-/// each of them in plots ([`RacedSide::typical`]).
+/// The page of sides with several races each. `sides`: 1 to [`RACES_MAX`], the baseline first; `materials`:
+/// the race that stands for each of them in plots ([`RacedSide::typical`]).
 pub fn comparison_page(sides: &[RacedSide], rules: &Rules, materials: &[Material]) -> String {
     let labels: Vec<String> = sides.iter().map(|side| shortened(&side.name)).collect();
     let mut out = String::with_capacity(1 << 20);

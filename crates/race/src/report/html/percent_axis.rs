@@ -5,9 +5,11 @@ use crate::notation::shown;
 
 /// Ends that an axis can have, in percent.
 const REACHES: [f64; 8] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
-/// Share of the values that lie within the axis; what is beyond ends in an arrow, so that one outlier does not flatten the others.
+/// Share of the values that lie within the axis; what is beyond ends in an arrow, so that one outlier does
+/// not flatten the others.
 const WITHIN_SHARE: f64 = 0.9;
-/// Of the drawing, in its own units: half of the width, and what is left at each end for arrows and for half of a label.
+/// Of the drawing, in its own units: half of the width, and what is left at each end for arrows and for half
+/// of a label.
 const MIDDLE: f64 = 120.0;
 const MARGIN: f64 = 26.0;
 /// Where lines are, as shares of the reach; every other one has a label, since more have no room.
@@ -46,7 +48,8 @@ impl PercentAxis {
         out.push_str("</th>");
     }
 
-    /// A cell with `low` to `high` as a bar and `marks` as strokes, all of them shares; `class` names their colour.
+    /// A cell with `low` to `high` as a bar and `marks` as strokes, all of them shares; `class` names their
+    /// colour.
     pub(crate) fn put_cell(&self, bar: Option<(f64, f64)>, marks: &[f64], class: &str, out: &mut String) {
         out.push_str("<td class=\"bars\"><svg viewBox=\"0 0 240 14\" preserveAspectRatio=\"none\" style=\"height:.9rem\" aria-hidden=\"true\">");
         for share in TICKS {

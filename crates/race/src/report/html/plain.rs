@@ -1,4 +1,5 @@
-//! A page of texts and tables in the reports' style, such as of advice and of a search for settings: no script, no request.
+//! A page of texts and tables in the reports' style, such as of advice and of a search for settings: no
+//! script, no request.
 
 use super::escape::{Text, put};
 
@@ -26,7 +27,8 @@ pub(crate) fn document(title: &str, under: &str, body: &str) -> String {
     out
 }
 
-/// A table; cells are texts, those of the columns in `numbers` stand to the right. On a phone its rows are cards.
+/// A table; cells are texts, those of the columns in `numbers` stand to the right. On a phone its rows are
+/// cards.
 pub(crate) fn put_table(
     caption: &str,
     heads: &[&str],

@@ -1,7 +1,9 @@
-//! Each task over time: throughput, latency beside service time, how often which latency, and the curve of percentiles.
+//! Each task over time: throughput, latency beside service time, how often which latency, and the curve of
+//! percentiles.
 //!
-//! For several races throughput and percentiles lie in one plot, a colour a race; what needs a plot of its own stands side by side
-//! on the same axes. Time counts from the task's start, so that races of different length lie over one another.
+//! For several races throughput and percentiles lie in one plot, a colour a race; what needs a plot of its
+//! own stands side by side on the same axes. Time counts from the task's start, so that races of different
+//! length lie over one another.
 
 use super::chart::{Axis, Band, Chart, Marks, Series, nines};
 use super::escape::{Text, put};
@@ -180,8 +182,8 @@ fn titled(title: &str, entry: &Entry<'_>, compares: bool) -> String {
     if compares { format!("{title} – {}", entry.label) } else { title.to_owned() }
 }
 
-/// Points of a line over bins. A single bin without requests is bridged, so that the times of a task with few requests are a line and not
-/// a row of gaps; where nothing ended for longer there is one gap.
+/// Points of a line over bins. A single bin without requests is bridged, so that the times of a task with few
+/// requests are a line and not a row of gaps; where nothing ended for longer there is one gap.
 pub(crate) fn joined(points: impl Iterator<Item = (f64, Option<f64>)>) -> Vec<(f64, Option<f64>)> {
     let mut line: Vec<(f64, Option<f64>)> = Vec::new();
     let mut missing = 0;

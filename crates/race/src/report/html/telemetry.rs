@@ -1,7 +1,7 @@
 //! What did the server say about itself over time?
 //!
-//! `telemetry.ndjson` holds documents in Rally's metrics layout. What a plot knows is drawn ([`PANELS`]); every other document of
-//! one value is listed, or drawn when there are several of its name.
+//! `telemetry.ndjson` holds documents in Rally's metrics layout. What a plot knows is drawn ([`PANELS`]);
+//! every other document of one value is listed, or drawn when there are several of its name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -33,8 +33,8 @@ pub(crate) enum Reading {
     TimeShare,
 }
 
-/// A plot of telemetry: its fields are names, or a prefix and a suffix around `*`, with a label each (`""`: what the star stands for).
-/// Of fields with the same label the first that is there is drawn.
+/// A plot of telemetry: its fields are names, or a prefix and a suffix around `*`, with a label each (`""`:
+/// what the star stands for). Of fields with the same label the first that is there is drawn.
 #[derive(Debug)]
 pub(crate) struct Panel {
     pub title: &'static str,
@@ -43,7 +43,8 @@ pub(crate) struct Panel {
     pub fields: &'static [(&'static str, &'static str)],
 }
 
-/// In the order of the page. Fields are those of the devices `process-stats` and `server-stats` and of Rally's `node-stats`.
+/// In the order of the page. Fields are those of the devices `process-stats` and `server-stats` and of
+/// Rally's `node-stats`.
 pub(crate) const PANELS: &[Panel] = &[
     Panel {
         title: "Memory by pool",
@@ -290,7 +291,8 @@ fn starred<'a>(pattern: &str, field: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Growth per second between neighbours, at the later one. A counter that fell was reset: nothing is known there.
+/// Growth per second between neighbours, at the later one. A counter that fell was reset: nothing is known
+/// there.
 fn rates(course: &Course, factor: f64) -> Course {
     let rate = |pair: &[(f64, f64)]| {
         let (seconds, growth) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);

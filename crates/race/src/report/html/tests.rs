@@ -16,7 +16,8 @@ use crate::timeline::recorder::Recorder;
 
 const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>&";
 
-/// A store with a race of two tasks (one throttled, one with a name that wants to be markup), telemetry and measurements.
+/// A store with a race of two tasks (one throttled, one with a name that wants to be markup), telemetry and
+/// measurements.
 fn store(races: &[&str]) -> (RaceStore, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let store = RaceStore::new(home.path());

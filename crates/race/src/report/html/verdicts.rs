@@ -1,4 +1,5 @@
-//! Are these races better than those, and is that more than chance? Every verdict of a comparison, its interval drawn.
+//! Are these races better than those, and is that more than chance? Every verdict of a comparison, its
+//! interval drawn.
 
 use super::escape::{Text, put};
 use super::material::Material;
@@ -10,7 +11,8 @@ use crate::notation::shown::{self, distinct};
 use crate::report::RacedSide;
 use crate::report::several::{Judged, Judgement, Rules, judge, probability};
 
-/// `sides[0]` is the baseline; `materials` and `labels`: the race that stands for each side, and the side's name.
+/// `sides[0]` is the baseline; `materials` and `labels`: the race that stands for each side, and the side's
+/// name.
 pub(crate) fn put(
     sides: &[RacedSide],
     rules: &Rules,

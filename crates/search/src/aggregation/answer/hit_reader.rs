@@ -1,4 +1,5 @@
-//! Hits that aggregations show: "what do these documents look like?" Documents are read above aggregations, by whoever searches.
+//! Hits that aggregations show: "what do these documents look like?" Documents are read above aggregations,
+//! by whoever searches.
 
 use std::fmt::Debug;
 

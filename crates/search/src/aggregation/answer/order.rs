@@ -1,4 +1,5 @@
-//! The order of buckets: "which bucket comes first?" Source: Elasticsearch's `InternalOrder`, `BucketOrder`, `AggregationPath`.
+//! The order of buckets: "which bucket comes first?" Source: Elasticsearch's `InternalOrder`, `BucketOrder`,
+//! `AggregationPath`.
 
 use std::collections::HashSet;
 
@@ -156,7 +157,8 @@ impl OrderValues {
     }
 }
 
-/// Whether an aggregation has a number of some name: the reasons why not, as a shard and as the reduce give them.
+/// Whether an aggregation has a number of some name: the reasons why not, as a shard and as the reduce give
+/// them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameCheck {
     pub on_shard: Result<(), String>,

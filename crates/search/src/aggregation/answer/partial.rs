@@ -164,7 +164,8 @@ pub enum Partial {
     Cardinality(Box<Sketch>),
     Distribution(Box<Distribution>),
     Terms(TermsPartial),
-    /// Grids, in the order of their answer; histogram and date histogram, by ascending key until the last reduce.
+    /// Grids, in the order of their answer; histogram and date histogram, by ascending key until the last
+    /// reduce.
     Histogram(Vec<KeyedBucket>),
     /// Range, date range and filters, in the order of the definition.
     Fixed(Vec<Bucket>),

@@ -27,7 +27,8 @@ pub struct ReducedAggregations {
 const OBJECT_BYTES: u64 = 448;
 
 impl ReducedAggregations {
-    /// About what [`ReducedAggregations::to_json`] takes: an object a bucket, and one or more for each aggregation in it.
+    /// About what [`ReducedAggregations::to_json`] takes: an object a bucket, and one or more for each
+    /// aggregation in it.
     pub fn json_bytes(&self, request: &Aggregations) -> u64 {
         (1 + self.bucket_count) * (1 + object_count(&request.list)) * OBJECT_BYTES + self.value_bytes
     }
@@ -44,7 +45,8 @@ fn object_count(list: &[Aggregation]) -> u64 {
 /// Puts the shards' findings together.
 ///
 /// # Errors
-/// `too_many_buckets_exception` beyond `search.max_buckets`; an order path that leads nowhere; a full memory pool.
+/// `too_many_buckets_exception` beyond `search.max_buckets`; an order path that leads nowhere; a full memory
+/// pool.
 pub fn reduce(
     request: &Aggregations,
     shards: Vec<ShardAggregations>,

@@ -1,4 +1,5 @@
-//! The `aggregations` object of an answer. Source: `doXContentBody` of Elasticsearch's `Internal...` aggregations.
+//! The `aggregations` object of an answer. Source: `doXContentBody` of Elasticsearch's `Internal...`
+//! aggregations.
 
 use limber_work as work;
 use serde_json::{Map, Value};
@@ -38,7 +39,8 @@ fn level(
     out: &mut Map<String, Value>,
 ) -> Result<()> {
     for ((aggregation, partial), shape) in list.iter().zip(partials).zip(shapes) {
-        // What each bucket of the answer shows once more (names, metadata, formats, keys) is measured here, whatever it is.
+        // What each bucket of the answer shows once more (names, metadata, formats, keys) is measured here,
+        // whatever it is.
         work::check_beyond_deadline()?;
         if matches!(partial, Partial::Absent) {
             continue;

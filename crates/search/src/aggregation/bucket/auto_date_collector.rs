@@ -1,4 +1,5 @@
-//! Finds the buckets of `auto_date_histogram`: on the finest rung of a ladder of roundings on which there are few enough.
+//! Finds the buckets of `auto_date_histogram`: on the finest rung of a ladder of roundings on which there are
+//! few enough.
 
 use std::ops::RangeInclusive;
 
@@ -33,7 +34,8 @@ struct Climb {
     max: i64,
 }
 
-/// Makes buckets on the rung that the parent has reached; those made further down stay and are merged at the end.
+/// Makes buckets on the rung that the parent has reached; those made further down stay and are merged at the
+/// end.
 #[derive(Debug)]
 pub struct AutoDateCollector<'s> {
     request: &'s AutoDateHistogram,
@@ -48,7 +50,8 @@ pub struct AutoDateCollector<'s> {
     known: KnownBuckets,
     known_rung: usize,
     places: Vec<u32>,
-    /// What is below buckets can be put together when those become one; otherwise documents wait until all buckets are known.
+    /// What is below buckets can be put together when those become one; otherwise documents wait until all
+    /// buckets are known.
     merges: bool,
     deferred: Deferred<'s>,
     subs: Subs<'s>,
@@ -155,7 +158,8 @@ impl<'s> AutoDateCollector<'s> {
         })
     }
 
-    /// Takes documents of the only parent, which have one value at most, by the places of the rung's buckets. False: there are none.
+    /// Takes documents of the only parent, which have one value at most, by the places of the rung's buckets.
+    /// False: there are none.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let is_simple = self.reader.has_one_at_most() && !self.reader.has_missing();
         if entries.only_bucket() != Some(0) || !is_simple {

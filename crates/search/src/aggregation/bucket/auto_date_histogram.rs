@@ -1,7 +1,8 @@
 //! `auto_date_histogram`: a date histogram of at most so many buckets, whatever interval that takes.
 //!
-//! Source: Elasticsearch's `AutoDateHistogramAggregationBuilder`, `AutoDateHistogramAggregator`, `InternalAutoDateHistogram`. A ladder of
-//! roundings is climbed while there are too many buckets; on the last one consecutive buckets are merged by one of the rounding's steps.
+//! Source: Elasticsearch's `AutoDateHistogramAggregationBuilder`, `AutoDateHistogramAggregator`,
+//! `InternalAutoDateHistogram`. A ladder of roundings is climbed while there are too many buckets; on the
+//! last one consecutive buckets are merged by one of the rounding's steps.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};
@@ -215,7 +216,8 @@ impl Reduce for AutoDateHistogram {
                 while let Some(last) = filled.last()
                     && rounding.next(instant(last)) < instant(&group)
                 {
-                    // What lies between buckets of the ladder's last rung is bounded only by the answer's buckets.
+                    // What lies between buckets of the ladder's last rung is bounded only by the answer's
+                    // buckets.
                     reducer.check_buckets(filled.len())?;
                     let key = rounding.next(instant(last));
                     let bucket = ListBucket::new([Key::Long(key)].into(), 0, Vec::new());

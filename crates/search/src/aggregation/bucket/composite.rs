@@ -1,7 +1,8 @@
 //! `composite`: a bucket for every combination of values, page by page in the order of the combinations.
 //!
-//! Source: Elasticsearch's `CompositeAggregationBuilder`, `CompositeAggregator`, `InternalComposite`. Combinations are numbered as they are
-//! met; once there are many more than the page holds, those that cannot be on it any more are dropped, and so is whatever comes behind.
+//! Source: Elasticsearch's `CompositeAggregationBuilder`, `CompositeAggregator`, `InternalComposite`.
+//! Combinations are numbered as they are met; once there are many more than the page holds, those that cannot
+//! be on it any more are dropped, and so is whatever comes behind.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,5 @@
-//! The combinations of several sources' values on one page of `composite`. Source: Elasticsearch's `CompositeAggregator`.
+//! The combinations of several sources' values on one page of `composite`. Source: Elasticsearch's
+//! `CompositeAggregator`.
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
@@ -215,7 +216,8 @@ impl<'s> CompositeCollector<'s> {
         Ok(is_taken)
     }
 
-    /// What was known of places is forgotten: the segment's are other ones, or combinations have left the page.
+    /// What was known of places is forgotten: the segment's are other ones, or combinations have left the
+    /// page.
     fn begin_places(&mut self) -> Result<()> {
         self.combined.begin(self.readers.iter().map(SourceReader::place_count));
         self.page = Page::default();

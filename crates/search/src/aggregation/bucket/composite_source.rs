@@ -1,6 +1,7 @@
 //! Sources of `composite`: "which values does a document have here, and which comes first?"
 //!
-//! Source: Elasticsearch's `TermsValuesSourceBuilder`, `HistogramValuesSourceBuilder`, `DateHistogramValuesSourceBuilder`.
+//! Source: Elasticsearch's `TermsValuesSourceBuilder`, `HistogramValuesSourceBuilder`,
+//! `DateHistogramValuesSourceBuilder`.
 
 use std::cmp::Ordering;
 

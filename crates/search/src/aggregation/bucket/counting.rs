@@ -1,11 +1,13 @@
-//! Buckets of a number counted from the index of its values: "is that faster than looking at the documents, and can all be counted so?"
+//! Buckets of a number counted from the index of its values: "is that faster than looking at the documents,
+//! and can all be counted so?"
 
 use limber_segment::Segment;
 
 use super::super::collector::Collector;
 use crate::error::Result;
 
-/// Documents that are looked at in the time that it takes to count one bucket: the values of a leaf of points are decoded.
+/// Documents that are looked at in the time that it takes to count one bucket: the values of a leaf of points
+/// are decoded.
 const DOCS_PER_COUNT: u64 = 128;
 
 /// Whether documents are counted from postings rather than collected: whether there are many for each bucket.

@@ -1,8 +1,8 @@
 //! Buckets of dates with a memory: "in which bucket is this instant, when most are where the last one was?"
 //!
-//! Rounding an instant costs tens of nanoseconds in UTC and some hundred where clocks change. The starts of all buckets between a
-//! field's first and last instant are computed once, if they are few; then an instant costs a comparison, or a search. Between two
-//! changes of its clock a region is rounded like a fixed offset.
+//! Rounding an instant costs tens of nanoseconds in UTC and some hundred where clocks change. The starts of
+//! all buckets between a field's first and last instant are computed once, if they are few; then an instant
+//! costs a comparison, or a search. Between two changes of its clock a region is rounded like a fixed offset.
 
 use limber_mapping::date::Zone;
 
@@ -45,7 +45,8 @@ struct Season {
 #[derive(Debug)]
 pub struct DateBuckets {
     pub rounding: Rounding,
-    /// Starts of all buckets of the range, ascending, and the end of the last one; empty when they are not known.
+    /// Starts of all buckets of the range, ascending, and the end of the last one; empty when they are not
+    /// known.
     starts: Vec<i64>,
     /// Where the bucket asked for last begins in `starts`.
     at: usize,
@@ -65,8 +66,8 @@ struct Cells {
     first: i64,
     /// Instants of a cell, as a power of two.
     bits: u32,
-    /// Of each cell: the place of the bucket at its beginning in the upper half; in the lower half how far into the cell the next bucket begins,
-    /// the cell's length or more where none does.
+    /// Of each cell: the place of the bucket at its beginning in the upper half; in the lower half how far
+    /// into the cell the next bucket begins, the cell's length or more where none does.
     cells: Vec<u64>,
 }
 
@@ -92,7 +93,8 @@ impl Equal {
         let bits = length.trailing_zeros();
         let odd = (length >> bits) as u64;
         let most = end.checked_sub(first)? as u64 >> bits;
-        // With distances below 2^31 a factor of 32 bits is exact (Granlund and Montgomery, "Division by invariant integers").
+        // With distances below 2^31 a factor of 32 bits is exact (Granlund and Montgomery, "Division by
+        // invariant integers").
         let shift = 31 + odd.next_power_of_two().trailing_zeros();
         if most >= 1 << 31 || shift > 62 {
             return None;
@@ -146,7 +148,8 @@ impl Cells {
 }
 
 impl DateBuckets {
-    /// `range`: the first and the last instant that will be asked for most; `doc_count`: for how many documents at most.
+    /// `range`: the first and the last instant that will be asked for most; `doc_count`: for how many
+    /// documents at most.
     pub fn new(rounding: Rounding, range: Option<(i64, i64)>, doc_count: u64) -> DateBuckets {
         let starts_max = match rounding.is_regular() {
             true => doc_count.clamp(STARTS_MAX, REGULAR_STARTS_MAX),
@@ -200,7 +203,8 @@ impl DateBuckets {
         self.starts[place as usize]
     }
 
-    /// The bucket of an instant. Of a bucket that was not computed ahead `end` may come too early, never too late.
+    /// The bucket of an instant. Of a bucket that was not computed ahead `end` may come too early, never too
+    /// late.
     #[inline]
     pub fn span_of(&mut self, instant: i64) -> Span {
         match self.place_of(instant) {

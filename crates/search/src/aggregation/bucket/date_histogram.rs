@@ -208,7 +208,8 @@ pub struct DateHistogramCollector<'s> {
 /// Values of a column's block.
 const BLOCK: usize = 128;
 
-/// Where a window's values are spread over fewer buckets than this, most blocks of dates that ascend lie within one.
+/// Where a window's values are spread over fewer buckets than this, most blocks of dates that ascend lie
+/// within one.
 const BUCKETS_BY_BLOCK_MAX: u32 = 32;
 
 impl<'s> DateHistogramCollector<'s> {
@@ -239,7 +240,8 @@ impl<'s> DateHistogramCollector<'s> {
         })
     }
 
-    /// Takes documents that are all under one parent and in one bucket. False: they are not, or that is not known.
+    /// Takes documents that are all under one parent and in one bucket. False: they are not, or that is not
+    /// known.
     fn collect_one(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let Some(parent) = entries.only_bucket().filter(|_| !self.holds_doubles) else { return Ok(false) };
         let Some((min, max)) = self.reader.window_range(entries.docs[0])? else { return Ok(false) };
@@ -272,8 +274,8 @@ impl<'s> DateHistogramCollector<'s> {
         })
     }
 
-    /// Fills the places of a run of a column whose dates are close together, block by block: many lie within one bucket and are not even
-    /// decoded. False: it is no such run.
+    /// Fills the places of a run of a column whose dates are close together, block by block: many lie within
+    /// one bucket and are not even decoded. False: it is no such run.
     fn fill_by_block(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let (Some(run), Some(column)) = (self.reader.run(entries.docs), self.reader.column()) else {
             return Ok(false);

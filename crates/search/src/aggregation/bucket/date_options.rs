@@ -1,4 +1,5 @@
-//! Options of histograms of dates: instants, intervals, offsets. Source: Elasticsearch's `DateIntervalWrapper`, `LongBounds`.
+//! Options of histograms of dates: instants, intervals, offsets. Source: Elasticsearch's
+//! `DateIntervalWrapper`, `LongBounds`.
 
 use limber_mapping::RequestError;
 use serde_json::Value;

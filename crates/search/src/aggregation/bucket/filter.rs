@@ -1,4 +1,5 @@
-//! `filter` and `filters`: the documents that match a query. Source: Elasticsearch's `FilterAggregator`, `FiltersAggregator`.
+//! `filter` and `filters`: the documents that match a query. Source: Elasticsearch's `FilterAggregator`,
+//! `FiltersAggregator`.
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;

@@ -1,4 +1,5 @@
-//! `geohash_grid`, `geotile_grid` and `geohex_grid`: documents by the cell of a grid that their places are in.
+//! `geohash_grid`, `geotile_grid` and `geohex_grid`: documents by the cell of a grid that their places are
+//! in.
 //!
 //! Source: Elasticsearch's `GeoGridAggregationBuilder`, `GeoGridAggregator`, `InternalGeoGrid`.
 

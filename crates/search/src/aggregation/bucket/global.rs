@@ -1,4 +1,5 @@
-//! `global`: all documents of the index, whatever the query. Source: Elasticsearch's `GlobalAggregationBuilder`, `GlobalAggregator`.
+//! `global`: all documents of the index, whatever the query. Source: Elasticsearch's
+//! `GlobalAggregationBuilder`, `GlobalAggregator`.
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;

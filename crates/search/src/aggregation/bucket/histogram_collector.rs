@@ -45,7 +45,8 @@ const STORED_WIDTH_MAX: u64 = 1 << 16;
 const NUMBERS_MAX: u64 = 1 << 18;
 
 impl Places {
-    /// The places, and how many there are. `stored`: the range of stored numbers; `numbers`: that of their buckets.
+    /// The places, and how many there are. `stored`: the range of stored numbers; `numbers`: that of their
+    /// buckets.
     fn of(stored: Option<(i64, i64)>, numbers: Option<(i64, i64)>) -> (Places, usize) {
         let width = |range: Option<(i64, i64)>, most: u64| {
             range.map(|(first, last)| (first, last.abs_diff(first))).filter(|(_, last)| *last < most)
@@ -107,7 +108,8 @@ impl<'s> HistogramCollector<'s> {
         })
     }
 
-    /// Takes documents that are all under one parent and in one bucket. False: they are not, or that is not known.
+    /// Takes documents that are all under one parent and in one bucket. False: they are not, or that is not
+    /// known.
     fn collect_one(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let Some(parent) = entries.only_bucket() else { return Ok(false) };
         let Some((min, max)) = self.reader.window_range(entries.docs[0])? else { return Ok(false) };
@@ -123,7 +125,8 @@ impl<'s> HistogramCollector<'s> {
     }
 }
 
-/// Smallest and largest stored number of a field in a shard's segments, and of what stands for `missing` ones; dates in milliseconds.
+/// Smallest and largest stored number of a field in a shard's segments, and of what stands for `missing`
+/// ones; dates in milliseconds.
 pub fn stored_range(
     source: &Source,
     shard: &ShardSnapshot,

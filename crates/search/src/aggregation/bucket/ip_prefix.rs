@@ -1,5 +1,5 @@
-//! `ip_prefix`: addresses by the network that they are in. Source: Elasticsearch's `IpPrefixAggregationBuilder`, `IpPrefixAggregator`,
-//! `InternalIpPrefix`.
+//! `ip_prefix`: addresses by the network that they are in. Source: Elasticsearch's
+//! `IpPrefixAggregationBuilder`, `IpPrefixAggregator`, `InternalIpPrefix`.
 
 use limber_mapping::RequestError;
 use limber_mapping::ip::{self, IpBytes};

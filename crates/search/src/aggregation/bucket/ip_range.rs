@@ -1,4 +1,5 @@
-//! `ip_range`: ranges of addresses. Source: Elasticsearch's `IpRangeAggregationBuilder`, `BinaryRangeAggregator`, `InternalBinaryRange`.
+//! `ip_range`: ranges of addresses. Source: Elasticsearch's `IpRangeAggregationBuilder`,
+//! `BinaryRangeAggregator`, `InternalBinaryRange`.
 
 use limber_mapping::RequestError;
 use limber_mapping::ip::{self, IpBytes};

@@ -1,7 +1,7 @@
 //! `children` and `parent`: from documents to those that a join puts below or above them.
 //!
-//! Source: Elasticsearch's `ParentJoinAggregator`. The documents of one side are collected first, their parents' ids with the
-//! buckets that name them; then the other side is walked.
+//! Source: Elasticsearch's `ParentJoinAggregator`. The documents of one side are collected first, their
+//! parents' ids with the buckets that name them; then the other side is walked.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! Bucket aggregations other than `terms`: which buckets does a document fall into? What they are built from is in [`super::buckets`].
+//! Bucket aggregations other than `terms`: which buckets does a document fall into? What they are built from
+//! is in [`super::buckets`].
 
 mod adjacency_matrix;
 mod auto_date_collector;

@@ -195,7 +195,8 @@ fn counterpart<'s>(
 /// Documents of a batch, and of the windows that they come from.
 const WINDOW: u32 = 4096;
 
-/// (Document, bucket) pairs on their way to the aggregations below, which want each window of documents at once.
+/// (Document, bucket) pairs on their way to the aggregations below, which want each window of documents at
+/// once.
 #[derive(Debug)]
 struct Out<'s> {
     subs: Subs<'s>,
@@ -374,7 +375,8 @@ struct ReverseCollector<'s> {
     shard: &'s ShardSnapshot,
     outer: &'s ShardSnapshot,
     parents: Option<LineageCursor<'s>>,
-    /// The parent of the last document that came in, the buckets that it falls into, and its score: batches may end inside of it.
+    /// The parent of the last document that came in, the buckets that it falls into, and its score: batches
+    /// may end inside of it.
     parent: Option<DocId>,
     buckets: Vec<u32>,
     score: Option<f32>,

@@ -1,4 +1,5 @@
-//! `range` and `date_range` as asked for. Source: Elasticsearch's `RangeAggregationBuilder`, `DateRangeAggregationBuilder`.
+//! `range` and `date_range` as asked for. Source: Elasticsearch's `RangeAggregationBuilder`,
+//! `DateRangeAggregationBuilder`.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;

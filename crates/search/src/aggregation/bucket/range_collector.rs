@@ -37,7 +37,8 @@ pub struct RangeCollector<'s> {
     budget: &'s Budget,
 }
 
-/// So many ranges that do not overlap are compared with each value; where there are more, a value's range is looked for.
+/// So many ranges that do not overlap are compared with each value; where there are more, a value's range is
+/// looked for.
 const COMPARED_MAX: usize = 16;
 
 /// The value is in no range.

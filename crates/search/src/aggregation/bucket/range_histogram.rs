@@ -1,4 +1,5 @@
-//! `histogram` and `date_histogram` over ranges: a document is in every bucket that one of its ranges meets, once.
+//! `histogram` and `date_histogram` over ranges: a document is in every bucket that one of its ranges meets,
+//! once.
 //!
 //! Source: Elasticsearch's `RangeHistogramAggregator` and `DateRangeHistogramAggregator`.
 
@@ -20,7 +21,8 @@ use super::histogram::Histogram;
 use super::histogram_collector::keyed_partials;
 use crate::error::Result;
 
-/// Most buckets of one range. No answer may have so many (`search.max_buckets`, 65,535 by default), so that such a request fails either way.
+/// Most buckets of one range. No answer may have so many (`search.max_buckets`, 65,535 by default), so that
+/// such a request fails either way.
 const BUCKETS_MAX: u64 = 1 << 17;
 
 /// Which keys the ranges meet.
@@ -171,7 +173,8 @@ impl<'s> Collector<'s> for RangeHistogramCollector<'s> {
         let values = self.reader.load(entries.docs)?;
         values.join(entries, &mut starts, |entry, parent, ordinal| wanted.push((entry, parent, ordinal)));
         self.starts = starts;
-        // Ranges of a document come by their lower ends, so that what they share lies before the last key so far.
+        // Ranges of a document come by their lower ends, so that what they share lies before the last key so
+        // far.
         let (mut last_entry, mut previous) = (usize::MAX, None);
         for (entry, parent, ordinal) in wanted {
             if entry != last_entry {

@@ -1,7 +1,8 @@
-//! Instants to the start of their bucket: "when does the hour, month or interval begin that holds this instant?"
+//! Instants to the start of their bucket: "when does the hour, month or interval begin that holds this
+//! instant?"
 //!
-//! Source: Elasticsearch's `Rounding`: calendar units are truncated on the local clock, fixed intervals are multiples since the local
-//! 1970-01-01T00:00.
+//! Source: Elasticsearch's `Rounding`: calendar units are truncated on the local clock, fixed intervals are
+//! multiples since the local 1970-01-01T00:00.
 
 use limber_mapping::RequestError;
 use limber_mapping::date::{Civil, MILLIS_PER_DAY, Zone, civil_from_days, days_from_civil};
@@ -101,8 +102,9 @@ impl Rounding {
         self.round_plain(instant.saturating_sub(self.offset_millis)).saturating_add(self.offset_millis)
     }
 
-    /// The start of the bucket after the one that starts at `start`. Always later than `start`, but for the last instant there is: near the
-    /// ends of time, where calendars and offsets have no more room, buckets become as short as a millisecond.
+    /// The start of the bucket after the one that starts at `start`. Always later than `start`, but for the
+    /// last instant there is: near the ends of time, where calendars and offsets have no more room, buckets
+    /// become as short as a millisecond.
     pub fn next(&self, start: i64) -> i64 {
         let plain = start.saturating_sub(self.offset_millis);
         let next = self.next_plain(plain).saturating_add(self.offset_millis);
@@ -112,9 +114,11 @@ impl Rounding {
     /// How many of a calendar unit a bucket is long: the one that starts at `start`, or any.
     ///
     /// # Errors
-    /// `illegal_argument_exception` where months are measured in what is not made of months, or any bucket of months in days.
+    /// `illegal_argument_exception` where months are measured in what is not made of months, or any bucket of
+    /// months in days.
     ///
-    /// Source: Elasticsearch's `Rounding.Prepared#roundingSize`, which leaves out the offset when it looks for the end of the bucket.
+    /// Source: Elasticsearch's `Rounding.Prepared#roundingSize`, which leaves out the offset when it looks
+    /// for the end of the bucket.
     pub fn size_in(&self, unit: Interval, start: Option<i64>) -> Result<f64, RequestError> {
         let refused = |reason: String| Err(RequestError::illegal_argument(reason));
         let only_short = "only week, day, hour, minute and second are supported for this histogram";
@@ -203,8 +207,8 @@ impl Rounding {
             return start;
         }
         if self.is_shorter_than_day() {
-            // The clock changed since the unit began: the bucket is that of the last millisecond before the change, unless the unit also
-            // begins at or after the change.
+            // The clock changed since the unit began: the bucket is that of the last millisecond before the
+            // change, unless the unit also begins at or after the change.
             let change = self.change_between(start, instant);
             return if change <= start { start } else { self.round_in_region(change - 1) };
         }

@@ -1,8 +1,9 @@
 //! `variable_width_histogram`: buckets around where values gather.
 //!
-//! Source: Elasticsearch's `VariableWidthHistogramAggregationBuilder`, `InternalVariableWidthHistogram`. A shard sorts its first values into
-//! clusters, puts later ones into the nearest or, when they lie far away, into one of their own; the reduce merges the two nearest clusters
-//! until as many are left as were asked for.
+//! Source: Elasticsearch's `VariableWidthHistogramAggregationBuilder`, `InternalVariableWidthHistogram`. A
+//! shard sorts its first values into clusters, puts later ones into the nearest or, when they lie far away,
+//! into one of their own; the reduce merges the two nearest clusters until as many are left as were asked
+//! for.
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;

@@ -10,7 +10,8 @@ use crate::error::Result;
 /// Slots of a dense table: 8 MiB of them.
 const SLOT_COUNT_MAX: u64 = 1 << 21;
 
-/// Counters that neighbours take turns at in [`BucketTable::count`], and the documents a bucket that it pays from.
+/// Counters that neighbours take turns at in [`BucketTable::count`], and the documents a bucket that it pays
+/// from.
 const LANES: usize = 4;
 const DOCS_PER_BUCKET_OF_LANES: usize = 32;
 
@@ -30,7 +31,8 @@ pub struct BucketTable {
     lanes: Vec<u32>,
 }
 
-/// Slots by `parent * width + key - first`; 0 = none, otherwise bucket + 1. Parents whose slots would lie beyond the most are hashed.
+/// Slots by `parent * width + key - first`; 0 = none, otherwise bucket + 1. Parents whose slots would lie
+/// beyond the most are hashed.
 #[derive(Debug)]
 struct Dense {
     first: i64,
@@ -53,7 +55,8 @@ impl BucketTable {
         Ok(table)
     }
 
-    /// Counts a document in each of `buckets`. Documents of one bucket in a row need not wait for what the one before stored.
+    /// Counts a document in each of `buckets`. Documents of one bucket in a row need not wait for what the
+    /// one before stored.
     pub fn count(&mut self, buckets: &[u32]) {
         let len = self.len();
         let counts = &mut self.counts;
@@ -75,8 +78,8 @@ impl BucketTable {
         }
     }
 
-    /// Adds the buckets of another table: their parent `p` is `parent_of[p]` here, and their key `key_of(key)`. Answers what each bucket is
-    /// here.
+    /// Adds the buckets of another table: their parent `p` is `parent_of[p]` here, and their key
+    /// `key_of(key)`. Answers what each bucket is here.
     pub fn absorb(
         &mut self,
         other: &BucketTable,

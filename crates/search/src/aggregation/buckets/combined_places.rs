@@ -1,5 +1,5 @@
-//! Combinations of several fields' keys: each field's key has a place among few, and (combination so far, place) leads to the next combination
-//! by one load, field after field.
+//! Combinations of several fields' keys: each field's key has a place among few, and (combination so far,
+//! place) leads to the next combination by one load, field after field.
 
 use super::entries::Entries;
 use super::known_buckets::KnownBuckets;
@@ -10,7 +10,8 @@ use crate::error::Result;
 #[derive(Debug, Default)]
 struct Level {
     known: KnownBuckets,
-    /// Of each combination: that of the fields before (of the first field the bucket of the parent), and the place.
+    /// Of each combination: that of the fields before (of the first field the bucket of the parent), and the
+    /// place.
     origins: Vec<(u32, u32)>,
     /// Of the batch at hand.
     combinations: Vec<u32>,
@@ -40,9 +41,10 @@ impl CombinedPlaces {
         self.levels.truncate(count);
     }
 
-    /// The number of each document's combination, [`super::known_buckets::REFUSED`] included; `places[f]` are those of field `f`, in the order of
-    /// the entries. `make(parent, places)` gives the number of a combination that was not met; `None`: it has none. Answers `None` where there
-    /// are too many combinations.
+    /// The number of each document's combination, [`super::known_buckets::REFUSED`] included; `places[f]` are
+    /// those of field `f`, in the order of the entries. `make(parent, places)` gives the number of a
+    /// combination that was not met; `None`: it has none. Answers `None` where there are too many
+    /// combinations.
     pub fn look_up(
         &mut self,
         places: &[Vec<u32>],

@@ -1,7 +1,8 @@
 //! Documents put aside: "which documents belong to the buckets that are left once all were seen?"
 //!
-//! Some aggregations know their buckets only at the end (they merge or drop them). They note each (document, bucket) pair and hand the
-//! pairs to the aggregations below afterwards, segment by segment, in the order in which they came.
+//! Some aggregations know their buckets only at the end (they merge or drop them). They note each (document,
+//! bucket) pair and hand the pairs to the aggregations below afterwards, segment by segment, in the order in
+//! which they came.
 
 use std::fmt;
 
@@ -68,7 +69,8 @@ impl<'s> Deferred<'s> {
         }
     }
 
-    /// Hands every pair to `subs` with the bucket that `bucket` gives for the noted one; pairs without are dropped. Called once.
+    /// Hands every pair to `subs` with the bucket that `bucket` gives for the noted one; pairs without are
+    /// dropped. Called once.
     pub fn replay(
         &mut self,
         subs: &mut Subs<'s>,

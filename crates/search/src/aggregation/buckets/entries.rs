@@ -6,8 +6,8 @@ use crate::error::Result;
 
 /// A batch of (document, bucket) pairs, at most 4,096 documents of one window.
 ///
-/// A document that fell into several buckets of the parent (a field with several values) appears once in `docs` and several times in
-/// `positions`.
+/// A document that fell into several buckets of the parent (a field with several values) appears once in
+/// `docs` and several times in `positions`.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries<'e> {
     /// Ascending, each once.
@@ -85,8 +85,8 @@ impl<T: Copy> Values<'_, T> {
         }
     }
 
-    /// Calls `each(entry, bucket, value)` for every value of every entry: entries ascending, values of one entry in their order.
-    /// `starts` is a reused buffer.
+    /// Calls `each(entry, bucket, value)` for every value of every entry: entries ascending, values of one
+    /// entry in their order. `starts` is a reused buffer.
     #[inline]
     pub fn join(&self, entries: &Entries<'_>, starts: &mut Vec<u32>, mut each: impl FnMut(usize, u32, T)) {
         match (self.positions, entries.positions) {
@@ -125,7 +125,8 @@ impl<T: Copy> Values<'_, T> {
     }
 }
 
-/// The ids of one of several sources for a batch: those of the document at position `p` are `ids[starts[p]..starts[p + 1]]`.
+/// The ids of one of several sources for a batch: those of the document at position `p` are
+/// `ids[starts[p]..starts[p + 1]]`.
 #[derive(Debug, Default)]
 pub struct IdColumn {
     pub ids: Vec<i64>,
@@ -182,8 +183,8 @@ impl Emitted {
         self.buckets.push(bucket);
     }
 
-    /// Takes the place of what was there: `fill` writes the bucket of every pair, which is of entry `positions[i]`, or of entry `i` where there
-    /// is no list; the buckets that `is_out` tells are left out.
+    /// Takes the place of what was there: `fill` writes the bucket of every pair, which is of entry
+    /// `positions[i]`, or of entry `i` where there is no list; the buckets that `is_out` tells are left out.
     pub fn fill(
         &mut self,
         positions: Option<&[u32]>,

@@ -38,10 +38,12 @@ impl<'s> KeyedBuckets<'s> {
         Ok(entries.positions.is_none() && self.known.takes(entries, self.budget)?)
     }
 
-    /// Counts documents that have at most one key each, whose place is known: `places[i]` is that of document `positions[i]`, or of document
-    /// `i` where there is no list. `make(table, parent, place)` gives the bucket of a place that was not met yet; `None`: it is in no bucket.
+    /// Counts documents that have at most one key each, whose place is known: `places[i]` is that of document
+    /// `positions[i]`, or of document `i` where there is no list. `make(table, parent, place)` gives the
+    /// bucket of a place that was not met yet; `None`: it is in no bucket.
     ///
-    /// Places have to be below the width, and [`Self::takes_places`] has to have said that the batch is taken.
+    /// Places have to be below the width, and [`Self::takes_places`] has to have said that the batch is
+    /// taken.
     pub fn collect_places(
         &mut self,
         places: &[u32],
@@ -70,7 +72,8 @@ impl<'s> KeyedBuckets<'s> {
         }
     }
 
-    /// Counts the values of a batch, each in the bucket of the key that `key_of(entry, value)` gives; `None`: it is in no bucket.
+    /// Counts the values of a batch, each in the bucket of the key that `key_of(entry, value)` gives; `None`:
+    /// it is in no bucket.
     pub fn collect<T: Copy>(
         &mut self,
         values: &Values<'_, T>,

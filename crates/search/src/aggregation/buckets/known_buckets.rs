@@ -46,8 +46,9 @@ impl KnownBuckets {
         Ok(true)
     }
 
-    /// Replaces `out` by the bucket of each place, [`REFUSED`] included. `places[i]` is of entry `positions[i]`, or of entry `i` where there is
-    /// no list. `make(parent, place)` tells the bucket of a place that was not met; `None`: it may have none.
+    /// Replaces `out` by the bucket of each place, [`REFUSED`] included. `places[i]` is of entry
+    /// `positions[i]`, or of entry `i` where there is no list. `make(parent, place)` tells the bucket of a
+    /// place that was not met; `None`: it may have none.
     pub fn look_up(
         &mut self,
         places: &[u32],

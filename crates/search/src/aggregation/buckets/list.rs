@@ -1,4 +1,5 @@
-//! Lists of buckets put together: what the aggregations whose buckets say of themselves what they are have in common.
+//! Lists of buckets put together: what the aggregations whose buckets say of themselves what they are have in
+//! common.
 
 use serde_json::{Map, Value};
 

@@ -1,8 +1,9 @@
 //! Documents of a window that bits say are in a bucket: handed to the aggregations below, filter by filter.
 //!
-//! A document that several filters match is in several buckets. Where the aggregations below take the documents of a window again and
-//! again ([`Subs::takes_windows_again`]), each filter's documents are a batch of their own: ascending, each once, and all in one bucket
-//! where that is so of the parent. That is what they are fast at.
+//! A document that several filters match is in several buckets. Where the aggregations below take the
+//! documents of a window again and again ([`Subs::takes_windows_again`]), each filter's documents are a batch
+//! of their own: ascending, each once, and all in one bucket where that is so of the parent. That is what
+//! they are fast at.
 
 use limber_segment::DocId;
 
@@ -34,8 +35,8 @@ pub fn window_bits(docs: &[DocId]) -> Option<(DocId, Bits)> {
 }
 
 impl MarkedDocs {
-    /// Counts the entries whose documents are set in `bits`, the window at `start`, and hands them to `subs`. No document is in the entries
-    /// twice.
+    /// Counts the entries whose documents are set in `bits`, the window at `start`, and hands them to `subs`.
+    /// No document is in the entries twice.
     pub fn collect(
         &mut self,
         (start, bits): (DocId, &Bits),

@@ -1,4 +1,5 @@
-//! What bucket aggregations are built from: tables of keys, batches of documents, lists of buckets. The aggregations are in [`super::bucket`].
+//! What bucket aggregations are built from: tables of keys, batches of documents, lists of buckets. The
+//! aggregations are in [`super::bucket`].
 
 pub(super) mod bucket_table;
 pub(super) mod combined_places;

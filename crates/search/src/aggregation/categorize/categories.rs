@@ -54,7 +54,8 @@ pub struct Categories {
     known: HashMap<Box<[Weighed]>, u32, FixedState>,
     /// How often each token occurs in the current text.
     counts: HashMap<u32, u32, FixedState>,
-    /// The two rows of the table from which the longest common subsequence is computed, holding the best weights.
+    /// The two rows of the table from which the longest common subsequence is computed, holding the best
+    /// weights.
     rows: Vec<u64>,
 }
 

@@ -121,7 +121,8 @@ impl<'s> FrequentCollector<'s> {
         Ok(())
     }
 
-    /// What was found in one bucket; `own` are its transactions, `places` the items' places in it, [`UNUSED`] before and after.
+    /// What was found in one bucket; `own` are its transactions, `places` the items' places in it, [`UNUSED`]
+    /// before and after.
     fn part(&self, bucket: u32, own: &[u32], places: &mut [u32]) -> Result<Transactions> {
         let total = self.totals.get(bucket as usize).copied().unwrap_or(0);
         let mut part = Transactions::of(total);

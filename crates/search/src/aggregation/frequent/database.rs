@@ -18,8 +18,9 @@ pub struct Database {
 impl Database {
     /// Puts shards together. `charge` is told the bytes of what is made.
     ///
-    /// An item stays if more documents have it than `minimum_support` times the total, rounded down: strictly more, as in Elasticsearch's
-    /// `HashBasedTransactionStore`, so that an item that just reaches the support is in no set.
+    /// An item stays if more documents have it than `minimum_support` times the total, rounded down: strictly
+    /// more, as in Elasticsearch's `HashBasedTransactionStore`, so that an item that just reaches the support
+    /// is in no set.
     pub fn new(
         parts: &[Transactions],
         minimum_support: f64,

@@ -1,8 +1,8 @@
 //! Closed sets of items: "which sets are in enough documents, and in more than every larger set around them?"
 //!
-//! Depth first over lists of transactions by item (Eclat: Zaki, "Scalable Algorithms for Association Mining", 2000), each closed set
-//! once by extensions that keep its beginning (LCM: Uno, Kiyomi and Arimura, "LCM ver. 2", 2004). Once as many sets are found as are
-//! wanted, the rarest of them is the bar for what follows.
+//! Depth first over lists of transactions by item (Eclat: Zaki, "Scalable Algorithms for Association Mining",
+//! 2000), each closed set once by extensions that keep its beginning (LCM: Uno, Kiyomi and Arimura, "LCM ver.
+//! 2", 2004). Once as many sets are found as are wanted, the rarest of them is the bar for what follows.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -56,7 +56,8 @@ impl ItemSet {
 }
 
 impl Ord for ItemSet {
-    /// The greater is shown first: more documents, then more items, then more frequent ones in the order of Elasticsearch's `ItemSetBitSet`.
+    /// The greater is shown first: more documents, then more items, then more frequent ones in the order of
+    /// Elasticsearch's `ItemSetBitSet`.
     fn cmp(&self, other: &ItemSet) -> Ordering {
         let sizes = || self.items.len().cmp(&other.items.len());
         self.doc_count.cmp(&other.doc_count).then_with(sizes).then_with(|| {
@@ -174,8 +175,8 @@ impl Miner<'_> {
         }
     }
 
-    /// The closed set of these transactions, which have `count` documents and `before` and `core` in common: kept if it is wanted. `None`
-    /// where it is found from another set: an item before `core` joined it.
+    /// The closed set of these transactions, which have `count` documents and `before` and `core` in common:
+    /// kept if it is wanted. `None` where it is found from another set: an item before `core` joined it.
     fn extended(
         &mut self,
         transactions: &[u32],

@@ -1,7 +1,8 @@
 //! The aggregation as asked for, and as it is shown.
 //!
-//! Source: Elasticsearch's reference, "Frequent item sets aggregation", and `FrequentItemSetsAggregationBuilder`. The support of a set
-//! is its share of all documents of the bucket; the `filter` keeps documents from giving items, not from being counted.
+//! Source: Elasticsearch's reference, "Frequent item sets aggregation", and
+//! `FrequentItemSetsAggregationBuilder`. The support of a set is its share of all documents of the bucket;
+//! the `filter` keeps documents from giving items, not from being counted.
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_double;

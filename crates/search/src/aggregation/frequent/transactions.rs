@@ -1,4 +1,5 @@
-//! Transactions: which items documents have, and how many documents have exactly these. Equal ones are kept once.
+//! Transactions: which items documents have, and how many documents have exactly these. Equal ones are kept
+//! once.
 
 use std::hash::BuildHasher;
 
@@ -47,7 +48,8 @@ pub struct TransactionTable {
 }
 
 impl TransactionTable {
-    /// Counts `count` documents of `owner` with exactly these items (ascending, each once). Gives the bytes that it takes.
+    /// Counts `count` documents of `owner` with exactly these items (ascending, each once). Gives the bytes
+    /// that it takes.
     pub fn add(&mut self, owner: u32, items: &[u32], count: u64) -> u64 {
         let TransactionTable { cells, ends, owners, counts, table, hasher } = self;
         let hash = hasher.hash_one((owner, items));

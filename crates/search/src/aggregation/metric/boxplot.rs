@@ -1,4 +1,5 @@
-//! `boxplot`: quartiles, extremes and whiskers. Source: Elasticsearch's `BoxplotAggregationBuilder`, `InternalBoxplot`.
+//! `boxplot`: quartiles, extremes and whiskers. Source: Elasticsearch's `BoxplotAggregationBuilder`,
+//! `InternalBoxplot`.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};

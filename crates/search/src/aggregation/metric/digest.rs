@@ -1,8 +1,9 @@
 //! A t-digest: "what is the value below which this share of all values lies?", in bounded memory.
 //!
-//! As in Elasticsearch 8.9 and later (`HybridDigest`), few values are kept as they are, so that answers are exact; more are merged into
-//! centroids, small ones at both ends and larger ones in the middle. The scale is k2 of Dunning and Ertl, "Computing extremely accurate
-//! quantiles using t-digests": a centroid around the share q holds about `q (1 - q)` of the values.
+//! As in Elasticsearch 8.9 and later (`HybridDigest`), few values are kept as they are, so that answers are
+//! exact; more are merged into centroids, small ones at both ends and larger ones in the middle. The scale is
+//! k2 of Dunning and Ertl, "Computing extremely accurate quantiles using t-digests": a centroid around the
+//! share q holds about `q (1 - q)` of the values.
 
 use limber_mapping::number::{f64_from_sortable, sortable_from_f64};
 
@@ -12,14 +13,16 @@ const EXACT_PER_COMPRESSION: usize = 20;
 /// Less than this leaves too few centroids to say anything. Elasticsearch: `MergingDigest`.
 const COMPRESSION_MIN: f64 = 10.0;
 
-/// A value that occurs often is cut into parts of about this share of what lies between it and the nearer end.
+/// A value that occurs often is cut into parts of about this share of what lies between it and the nearer
+/// end.
 const COUNTED_PARTS: u64 = 128;
 
 /// Incoming values wait in a buffer of this many times the number of centroids before they are merged.
 const BUFFER_PER_CENTROID: usize = 10;
 
-/// Centroids are this much finer than asked for; the square root of the buffer's spare room. Elasticsearch makes them coarser again when it
-/// sends them on; here they stay (6,000 log-normal values: ranks off by at most 0.2 %, by 0.8 % there).
+/// Centroids are this much finer than asked for; the square root of the buffer's spare room. Elasticsearch
+/// makes them coarser again when it sends them on; here they stay (6,000 log-normal values: ranks off by at
+/// most 0.2 %, by 0.8 % there).
 const WORKING_FINENESS: f64 = 2.0;
 
 /// Several values as one: their mean and their number.
@@ -118,7 +121,8 @@ impl Digest {
         let State::Merged(merged) = &mut self.state else { return };
         let mut done = 0;
         for (mean, count) in counted {
-            // Equal values come in parts, fine at both ends: nothing is interpolated within them, and none is too large for its place.
+            // Equal values come in parts, fine at both ends: nothing is interpolated within them, and none is
+            // too large for its place.
             let end = done + count;
             while done < end {
                 let part = (done.min(total - done) / COUNTED_PARTS).max(1).min(end - done);
@@ -173,8 +177,8 @@ impl Digest {
         }
     }
 
-    /// Sorts values, merges what waits. To be called before [`Self::quantile`] and [`Self::share_below`]; costs nothing the
-    /// second time.
+    /// Sorts values, merges what waits. To be called before [`Self::quantile`] and [`Self::share_below`];
+    /// costs nothing the second time.
     pub fn prepare(&mut self) {
         if std::mem::replace(&mut self.is_settled, true) {
             return;
@@ -242,8 +246,9 @@ fn exact_quantile(sorted: &[f64], q: f64) -> f64 {
     low + (rank - rank.floor()) * (high - low)
 }
 
-/// The share of `value` among sorted `(mean, weight)`: every mean's weight is spread evenly up to the middles between it and its
-/// neighbours, as Elasticsearch does (`AVLTreeDigest.cdf`); equal means do not overlap, and of the extremes half is below themselves.
+/// The share of `value` among sorted `(mean, weight)`: every mean's weight is spread evenly up to the middles
+/// between it and its neighbours, as Elasticsearch does (`AVLTreeDigest.cdf`); equal means do not overlap,
+/// and of the extremes half is below themselves.
 fn share_below(count: usize, at: impl Fn(usize) -> Centroid, total: f64, value: f64) -> f64 {
     let Some(last) = count.checked_sub(1) else { return f64::NAN };
     let (least, most) = (at(0).mean, at(last).mean);
@@ -349,7 +354,8 @@ impl Merged {
         self.waiting = incoming;
     }
 
-    /// Source: Elasticsearch's `MergingDigest.quantile`: linear between the middles of neighbouring centroids.
+    /// Source: Elasticsearch's `MergingDigest.quantile`: linear between the middles of neighbouring
+    /// centroids.
     fn quantile(&self, q: f64, total: f64) -> f64 {
         let [first, .., last] = self.centroids.as_slice() else {
             return self.centroids.first().map_or(f64::NAN, |only| only.mean);
@@ -404,8 +410,9 @@ mod tests {
         assert!(digest(&[]).quantile(0.5).is_nan() && digest(&[]).share_below(0.5).is_nan());
     }
 
-    /// How far the answer may be from the true rank, as a share of all values: the widest centroid there, and a little. Between the means of
-    /// two neighbours nothing is known, so a skewed distribution can be that far off.
+    /// How far the answer may be from the true rank, as a share of all values: the widest centroid there, and
+    /// a little. Between the means of two neighbours nothing is known, so a skewed distribution can be that
+    /// far off.
     fn tolerance(q: f64, count: usize) -> f64 {
         let compression = 100.0 * WORKING_FINENESS;
         let normalizer = compression / (4.0 * (count as f64 / compression).ln().max(0.0) + 24.0);

@@ -1,13 +1,14 @@
 //! Whole numbers by bucket: added up as integers, so that no sum waits for the one before it.
 //!
-//! Elasticsearch adds every value to a compensated sum of doubles, a chain of four additions a value. Integers are exact, whatever their
-//! order, and become a double once, at the end. For values with a factor (`scaled_float`) the last digit of a sum can be another one:
-//! nearer to the sum of the decimal numbers.
+//! Elasticsearch adds every value to a compensated sum of doubles, a chain of four additions a value.
+//! Integers are exact, whatever their order, and become a double once, at the end. For values with a factor
+//! (`scaled_float`) the last digit of a sum can be another one: nearer to the sum of the decimal numbers.
 
 use limber_segment::columns::Moments;
 
-/// Neighbouring values go to different lanes, each with its own statistics of a bucket: values of one bucket in a row need not wait for what
-/// the one before stored. Going through the lanes costs little where a bucket has this many values.
+/// Neighbouring values go to different lanes, each with its own statistics of a bucket: values of one bucket
+/// in a row need not wait for what the one before stored. Going through the lanes costs little where a bucket
+/// has this many values.
 const LANES: usize = 4;
 const VALUES_PER_BUCKET_OF_LANES: usize = 32;
 

@@ -1,4 +1,5 @@
-//! `geo_bounds`: the smallest rectangle around the places of a bucket. Source: Elasticsearch's `InternalGeoBounds`.
+//! `geo_bounds`: the smallest rectangle around the places of a bucket. Source: Elasticsearch's
+//! `InternalGeoBounds`.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{

@@ -1,4 +1,5 @@
-//! `geo_centroid`: the middle of the places of a bucket, and how many they are. Source: Elasticsearch's `InternalGeoCentroid`.
+//! `geo_centroid`: the middle of the places of a bucket, and how many they are. Source: Elasticsearch's
+//! `InternalGeoCentroid`.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;

@@ -1,5 +1,5 @@
-//! `geo_line`: the places of a bucket as a line, in the order of another field. Source: Elasticsearch's `GeoLineAggregator`,
-//! `InternalGeoLine`.
+//! `geo_line`: the places of a bucket as a line, in the order of another field. Source: Elasticsearch's
+//! `GeoLineAggregator`, `InternalGeoLine`.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::GeoPoint;

@@ -1,7 +1,9 @@
-//! A histogram of values by their leading digits: "how many values look like this one when only so many digits are read?"
+//! A histogram of values by their leading digits: "how many values look like this one when only so many
+//! digits are read?"
 //!
-//! Source: HdrHistogram's `DoubleHistogram`, which Elasticsearch uses for the option `hdr`. A slot is a value whose lower bits are cut off;
-//! HdrHistogram shows a slot by its highest value, which is one step of the finest slot (that of the smallest value) below the next slot.
+//! Source: HdrHistogram's `DoubleHistogram`, which Elasticsearch uses for the option `hdr`. A slot is a value
+//! whose lower bits are cut off; HdrHistogram shows a slot by its highest value, which is one step of the
+//! finest slot (that of the smallest value) below the next slot.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! Counting distinct hashes in bounded memory.
 //!
-//! Few hashes are kept as they are (linear counting over 25 bits), more go to HyperLogLog registers. Thresholds, precision and the encoding
-//! of hashes are those of Elasticsearch's `HyperLogLogPlusPlus`, so that small cardinalities agree exactly; large ones are estimated with
-//! Ertl's improved estimator (arXiv:1702.01284), which needs no table of corrections and is as accurate.
+//! Few hashes are kept as they are (linear counting over 25 bits), more go to HyperLogLog registers.
+//! Thresholds, precision and the encoding of hashes are those of Elasticsearch's `HyperLogLogPlusPlus`, so
+//! that small cardinalities agree exactly; large ones are estimated with Ertl's improved estimator
+//! (arXiv:1702.01284), which needs no table of corrections and is as accurate.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;

@@ -1,5 +1,6 @@
-//! `matrix_stats`: moments of several fields and how they vary together. Source: Elasticsearch's `MatrixStatsAggregator`, `RunningStats`;
-//! the updates are those of Pébay, "Formulas for Robust, One-Pass Parallel Computation of Covariances and Arbitrary-Order Statistical Moments".
+//! `matrix_stats`: moments of several fields and how they vary together. Source: Elasticsearch's
+//! `MatrixStatsAggregator`, `RunningStats`; the updates are those of Pébay, "Formulas for Robust, One-Pass
+//! Parallel Computation of Covariances and Arbitrary-Order Statistical Moments".
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
@@ -128,7 +129,8 @@ impl Moments {
         }
     }
 
-    /// A batch of documents, by field; none lacks a value. Two passes: means, then powers of the distances to them.
+    /// A batch of documents, by field; none lacks a value. Two passes: means, then powers of the distances to
+    /// them.
     fn of_all(columns: &[Vec<f64>]) -> Moments {
         let (width, count) = (columns.len(), columns.first().map_or(0, Vec::len));
         let mut moments = Moments { doc_count: count as u64, ..Moments::new(width) };

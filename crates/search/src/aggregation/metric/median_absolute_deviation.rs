@@ -1,4 +1,5 @@
-//! `median_absolute_deviation`: the median of the distances to the median. Source: Elasticsearch's `MedianAbsoluteDeviationAggregator`.
+//! `median_absolute_deviation`: the median of the distances to the median. Source: Elasticsearch's
+//! `MedianAbsoluteDeviationAggregator`.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value};

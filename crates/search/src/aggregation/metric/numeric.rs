@@ -1,6 +1,8 @@
-//! `avg`, `sum`, `min`, `max`, `stats`, `extended_stats`, `value_count`: what is asked, what is kept, how it is shown.
+//! `avg`, `sum`, `min`, `max`, `stats`, `extended_stats`, `value_count`: what is asked, what is kept, how it
+//! is shown.
 //!
-//! Source: Elasticsearch's `InternalAvg`, `InternalSum`, `InternalStats`, `InternalExtendedStats` and siblings.
+//! Source: Elasticsearch's `InternalAvg`, `InternalSum`, `InternalStats`, `InternalExtendedStats` and
+//! siblings.
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};

@@ -1,7 +1,8 @@
 //! The numeric metrics at work: arrays by bucket, filled from a column batch by batch.
 //!
-//! Numbers are added up as they are stored, as integers, wherever that is exact ([`ExactStats`]): runs of a column without decoding them
-//! ([`limber_segment::columns::Moments`]). Other numbers go to compensated sums of doubles.
+//! Numbers are added up as they are stored, as integers, wherever that is exact ([`ExactStats`]): runs of a
+//! column without decoding them ([`limber_segment::columns::Moments`]). Other numbers go to compensated sums
+//! of doubles.
 
 use limber_segment::SegmentView;
 use limber_segment::columns::{Moments, NumberColumn, Presence};
@@ -69,8 +70,8 @@ const BUCKET_BYTES: u64 = 56;
 /// No sum of stored numbers reaches this.
 const EXACT_SUM_MAX: u128 = 1 << 62;
 
-/// Sums of values with a factor are taken as integers in segments of so many values: where there are fewer, the last digit is to be that of
-/// Elasticsearch's sum of doubles.
+/// Sums of values with a factor are taken as integers in segments of so many values: where there are fewer,
+/// the last digit is to be that of Elasticsearch's sum of doubles.
 const FACTOR_VALUES_MIN: u64 = 1024;
 
 /// From so many values of one bucket on, lanes are summed each by itself.
@@ -187,7 +188,8 @@ impl<'s> MetricCollector<'s> {
         Ok(())
     }
 
-    /// Whether the begun segment's numbers can be added up as they are stored. Makes room in the sums for them.
+    /// Whether the begun segment's numbers can be added up as they are stored. Makes room in the sums for
+    /// them.
     fn takes_exact(&mut self, doc_count: u32) -> Result<bool> {
         let Reader::Numbers(reader) = &self.reader else { return Ok(false) };
         // The order of stored numbers is that of their values.

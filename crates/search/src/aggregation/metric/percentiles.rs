@@ -1,6 +1,8 @@
-//! `percentiles` and `percentile_ranks`: "which value has this share of all values below it?", and the other way round.
+//! `percentiles` and `percentile_ranks`: "which value has this share of all values below it?", and the other
+//! way round.
 //!
-//! Source: Elasticsearch's `PercentilesAggregationBuilder`, `PercentileRanksAggregationBuilder`, `PercentilesConfig`.
+//! Source: Elasticsearch's `PercentilesAggregationBuilder`, `PercentileRanksAggregationBuilder`,
+//! `PercentilesConfig`.
 
 use limber_mapping::RequestError;
 use limber_mapping::number::java_double;

@@ -1,8 +1,8 @@
 //! `rate`: documents, or a field's sum or number of values, a unit of time.
 //!
-//! Source: Elasticsearch's documentation of the aggregation and its REST tests (`analytics/rate.yml`): `AbstractRateAggregator`,
-//! `InternalRate`. A bucket's length is that of the nearest `date_histogram` or `composite` around: of months by the calendar where the
-//! rate is directly below.
+//! Source: Elasticsearch's documentation of the aggregation and its REST tests (`analytics/rate.yml`):
+//! `AbstractRateAggregator`, `InternalRate`. A bucket's length is that of the nearest `date_histogram` or
+//! `composite` around: of months by the calendar where the rate is directly below.
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;

@@ -1,8 +1,9 @@
 //! `scripted_metric`: whatever four scripts make of the documents of a bucket.
 //!
-//! Source: Elasticsearch's `ScriptedMetricAggregationBuilder`, `ScriptedMetricAggregator`, `InternalScriptedMetric`, and the answers of a
-//! running 9.4. A state a bucket: made by `init_script`, changed by `map_script` for each document, handed on as what `combine_script` gives;
-//! `reduce_script` sees those of all shards.
+//! Source: Elasticsearch's `ScriptedMetricAggregationBuilder`, `ScriptedMetricAggregator`,
+//! `InternalScriptedMetric`, and the answers of a running 9.4. A state a bucket: made by `init_script`,
+//! changed by `map_script` for each document, handed on as what `combine_script` gives; `reduce_script` sees
+//! those of all shards.
 
 use std::fmt;
 

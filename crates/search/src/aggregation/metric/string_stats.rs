@@ -1,4 +1,5 @@
-//! `string_stats`: lengths and entropy of texts. Source: Elasticsearch's `StringStatsAggregator`, `InternalStringStats`.
+//! `string_stats`: lengths and entropy of texts. Source: Elasticsearch's `StringStatsAggregator`,
+//! `InternalStringStats`.
 
 use std::collections::{BTreeMap, HashMap};
 

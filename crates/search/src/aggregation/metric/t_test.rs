@@ -1,4 +1,5 @@
-//! `t_test`: how likely it is that two means differ by chance. Source: Elasticsearch's `TTestAggregationBuilder`, `TTestState`.
+//! `t_test`: how likely it is that two means differ by chance. Source: Elasticsearch's
+//! `TTestAggregationBuilder`, `TTestState`.
 
 use limber_mapping::RequestError;
 use limber_segment::{DocId, SegmentView};

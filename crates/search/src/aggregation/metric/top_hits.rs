@@ -1,5 +1,5 @@
-//! `top_hits`: the best documents of every bucket. Source: Elasticsearch's `TopHitsAggregationBuilder`, `TopHitsAggregator`,
-//! `InternalTopHits`.
+//! `top_hits`: the best documents of every bucket. Source: Elasticsearch's `TopHitsAggregationBuilder`,
+//! `TopHitsAggregator`, `InternalTopHits`.
 
 use std::cmp::Ordering;
 use std::fmt;

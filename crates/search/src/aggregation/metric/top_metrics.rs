@@ -1,5 +1,5 @@
-//! `top_metrics`: values of the first documents in an order. Source: Elasticsearch's `TopMetricsAggregationBuilder`,
-//! `InternalTopMetrics`. The documents are found and read as `top_hits` does.
+//! `top_metrics`: values of the first documents in an order. Source: Elasticsearch's
+//! `TopMetricsAggregationBuilder`, `InternalTopMetrics`. The documents are found and read as `top_hits` does.
 
 use limber_mapping::RequestError;
 use limber_mapping::date::Resolution;
@@ -214,7 +214,8 @@ impl Render for TopMetrics {
     }
 }
 
-/// What stands for the values of a document: the mean of several numbers (of whole ones rounded, as by Java), else the first.
+/// What stands for the values of a document: the mean of several numbers (of whole ones rounded, as by Java),
+/// else the first.
 fn middle(values: &Value) -> Value {
     let Some([first, .., _]) = values.as_array().map(Vec::as_slice) else {
         return values.get(0).cloned().unwrap_or(Value::Null);
@@ -228,7 +229,8 @@ fn middle(values: &Value) -> Value {
     if first.is_f64() { double(mean) } else { ((mean + 0.5).floor() as i64).into() }
 }
 
-/// Collects hits as `top_hits` does, and reads the metrics of each bucket's first document for the order of the buckets.
+/// Collects hits as `top_hits` does, and reads the metrics of each bucket's first document for the order of
+/// the buckets.
 #[derive(Debug)]
 struct TopMetricsCollector<'s> {
     hits: TopHitsCollector<'s>,
@@ -297,8 +299,8 @@ impl<'s> Collector<'s> for TopMetricsCollector<'s> {
     }
 }
 
-/// Writes the mean of each document's values to the place of its bucket; `places`: of one segment, by document, which may be there for
-/// several buckets.
+/// Writes the mean of each document's values to the place of its bucket; `places`: of one segment, by
+/// document, which may be there for several buckets.
 fn read_means(
     reader: &mut NumberReader<'_>,
     source: &Source,

@@ -1,7 +1,8 @@
-//! How often each value occurs, where most values of a field lie close together: amounts, sizes, durations, ratings.
+//! How often each value occurs, where most values of a field lie close together: amounts, sizes, durations,
+//! ratings.
 //!
-//! Counting is an addition in a table, where a digest sorts and merges; what the counts say is exact and does not depend on the order of
-//! documents. Digests and histograms of values are made of them at the end.
+//! Counting is an addition in a table, where a digest sorts and merges; what the counts say is exact and does
+//! not depend on the order of documents. Digests and histograms of values are made of them at the end.
 
 use std::collections::HashMap;
 
@@ -20,7 +21,8 @@ const WIDTH_MAX: u64 = 1 << 16;
 /// Slots of all buckets: 16 MiB.
 const SLOTS_MAX: usize = 1 << 22;
 
-/// Blocks of a column that are looked at to find where most values lie, and how many of four have to lie there as a whole.
+/// Blocks of a column that are looked at to find where most values lie, and how many of four have to lie
+/// there as a whole.
 const BLOCKS_ASKED: u64 = 64;
 const BLOCKS_INSIDE_OF_FOUR: usize = 3;
 
@@ -117,7 +119,8 @@ impl<'s> ValueCounts<'s> {
         self.budget.spend((self.counts.others.len() - before) as u64 * OTHER_BYTES)
     }
 
-    /// Gives away what was counted, bucket by bucket: values with their counts, ascending by value. Buckets without values are left out.
+    /// Gives away what was counted, bucket by bucket: values with their counts, ascending by value. Buckets
+    /// without values are left out.
     pub fn each(&mut self, mut visit: impl FnMut(u32, &[(i64, u64)]) -> Result<()>) -> Result<()> {
         let Counted { slots, others } = self.take();
         let mut others: Vec<((u32, i64), u64)> = others.into_iter().collect();
@@ -143,8 +146,8 @@ impl<'s> ValueCounts<'s> {
     }
 }
 
-/// The first value and the number of values of a narrow span in which most values of the shard lie; told by bounds of blocks alone, so that it
-/// is the same for every part of the shard.
+/// The first value and the number of values of a narrow span in which most values of the shard lie; told by
+/// bounds of blocks alone, so that it is the same for every part of the shard.
 fn span_of_most(source: &Source, shard: &ShardSnapshot) -> Result<Option<(i64, usize)>> {
     if !source.is_column() || !source.is_numeric() || source.resolution().per_milli() != 1 {
         return Ok(None);

@@ -1,4 +1,5 @@
-//! `weighted_avg`: the mean of one field weighted by another. Source: Elasticsearch's `WeightedAvgAggregator`.
+//! `weighted_avg`: the mean of one field weighted by another. Source: Elasticsearch's
+//! `WeightedAvgAggregator`.
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
@@ -152,7 +153,8 @@ const LANES_FROM: usize = 512;
 /// Sums of stored numbers stay below this, and are exact.
 const EXACT_SUM_MAX: u128 = 1 << 62;
 
-/// Values with a factor are added up as they are stored in segments of so many of them: see `numeric_collector`.
+/// Values with a factor are added up as they are stored in segments of so many of them: see
+/// `numeric_collector`.
 const FACTOR_VALUES_MIN: u64 = 1024;
 
 /// Sums of one bucket's stored numbers in the begun segment.
@@ -181,7 +183,8 @@ struct WeightedCollector<'s> {
 }
 
 impl WeightedCollector<'_> {
-    /// Whether the products of the begun segment's stored numbers, one a document, can be added up without an overflow.
+    /// Whether the products of the begun segment's stored numbers, one a document, can be added up without an
+    /// overflow.
     fn takes_exact(&self) -> bool {
         let size = |(source, reader): &(&Source, NumberReader<'_>)| {
             let column = reader.column().filter(|_| reader.is_single() && source.is_linear())?;

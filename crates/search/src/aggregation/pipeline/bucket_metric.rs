@@ -1,4 +1,5 @@
-//! `avg_bucket`, `sum_bucket`, `min_bucket`, `max_bucket`, `stats_bucket`, `extended_stats_bucket`: one value of all buckets.
+//! `avg_bucket`, `sum_bucket`, `min_bucket`, `max_bucket`, `stats_bucket`, `extended_stats_bucket`: one value
+//! of all buckets.
 //!
 //! Source: Elasticsearch's `BucketMetricsPipelineAggregator` and its subclasses.
 

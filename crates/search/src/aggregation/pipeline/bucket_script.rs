@@ -1,6 +1,8 @@
-//! `bucket_script` and `bucket_selector`: what a script makes of the values of each bucket, as a value or as a choice.
+//! `bucket_script` and `bucket_selector`: what a script makes of the values of each bucket, as a value or as
+//! a choice.
 //!
-//! Source: Elasticsearch's `BucketScriptPipelineAggregator` and `BucketSelectorPipelineAggregator`. Scripts are compiled with the request.
+//! Source: Elasticsearch's `BucketScriptPipelineAggregator` and `BucketSelectorPipelineAggregator`. Scripts
+//! are compiled with the request.
 
 use limber_mapping::RequestError;
 use limber_script::{DetachedScript, Script, ScriptContext};

@@ -1,4 +1,5 @@
-//! `bucket_sort`: the buckets around it in another order, and only some of them. Source: Elasticsearch's `BucketSortPipelineAggregator`.
+//! `bucket_sort`: the buckets around it in another order, and only some of them. Source: Elasticsearch's
+//! `BucketSortPipelineAggregator`.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,5 @@
-//! Is every pipeline where it may be, and is there what it reads? Source: Elasticsearch's `PipelineAggregationBuilder.ValidationContext`,
+//! Is every pipeline where it may be, and is there what it reads? Source: Elasticsearch's
+//! `PipelineAggregationBuilder.ValidationContext`,
 //! `AggregatorFactories.Builder.resolvePipelineAggregatorOrder`.
 
 use limber_mapping::RequestError;
@@ -12,7 +13,8 @@ const OWN_VALUES: &[&str] = &["_count", "_key", "_bucket_count"];
 /// Pipelines of one level: each is looked at in every bucket around it.
 const PIPELINE_COUNT_MAX: usize = 200;
 
-/// Checks the pipelines of a whole request. All faults are told at once (`action_request_validation_exception`).
+/// Checks the pipelines of a whole request. All faults are told at once
+/// (`action_request_validation_exception`).
 pub fn check(list: &[Aggregation]) -> Result<(), RequestError> {
     let mut faults = Vec::new();
     level(list, None, &mut faults);

@@ -1,4 +1,5 @@
-//! `cumulative_sum`: the sum of a value over all buckets so far. Source: Elasticsearch's `CumulativeSumPipelineAggregator`.
+//! `cumulative_sum`: the sum of a value over all buckets so far. Source: Elasticsearch's
+//! `CumulativeSumPipelineAggregator`.
 
 use limber_mapping::RequestError;
 

@@ -1,4 +1,5 @@
-//! `derivative`: how much a value changed since the bucket before. Source: Elasticsearch's `DerivativePipelineAggregator`.
+//! `derivative`: how much a value changed since the bucket before. Source: Elasticsearch's
+//! `DerivativePipelineAggregator`.
 
 use limber_mapping::RequestError;
 

@@ -1,8 +1,8 @@
 //! Pipeline aggregations: "what follows from the values of other aggregations?"
 //!
-//! They see no documents. Once everything is reduced, [`resolve`] walks the results from the innermost bucket outwards: a pipeline within a
-//! bucket aggregation looks at all of its buckets ([`Work::Buckets`]), one beside a bucket aggregation makes one value of them
-//! ([`Work::Beside`]).
+//! They see no documents. Once everything is reduced, [`resolve`] walks the results from the innermost bucket
+//! outwards: a pipeline within a bucket aggregation looks at all of its buckets ([`Work::Buckets`]), one
+//! beside a bucket aggregation makes one value of them ([`Work::Beside`]).
 
 mod bucket_metric;
 mod bucket_script;

@@ -1,4 +1,5 @@
-//! `moving_fn`: a function of the values in a window that moves along the buckets. Source: Elasticsearch's `MovFnPipelineAggregator`.
+//! `moving_fn`: a function of the values in a window that moves along the buckets. Source: Elasticsearch's
+//! `MovFnPipelineAggregator`.
 //!
 //! A script that is one call of a function of `MovingFunctions` is not run as one.
 

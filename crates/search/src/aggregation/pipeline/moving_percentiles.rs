@@ -1,5 +1,5 @@
-//! `moving_percentiles`: percentiles of all values in a window that moves along the buckets. Source: Elasticsearch's
-//! `MovingPercentilesPipelineAggregator`.
+//! `moving_percentiles`: percentiles of all values in a window that moves along the buckets. Source:
+//! Elasticsearch's `MovingPercentilesPipelineAggregator`.
 
 use limber_mapping::RequestError;
 

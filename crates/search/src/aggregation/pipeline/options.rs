@@ -1,4 +1,5 @@
-//! Options that pipelines share. Source: Elasticsearch's `BucketHelpers.GapPolicy`, `PipelineAggregator.Parser`.
+//! Options that pipelines share. Source: Elasticsearch's `BucketHelpers.GapPolicy`,
+//! `PipelineAggregator.Parser`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! `buckets_path`: "which value is that?" Source: Elasticsearch's `AggregationPath`, `BucketHelpers.resolveBucketValue`.
+//! `buckets_path`: "which value is that?" Source: Elasticsearch's `AggregationPath`,
+//! `BucketHelpers.resolveBucketValue`.
 
 use limber_mapping::RequestError;
 

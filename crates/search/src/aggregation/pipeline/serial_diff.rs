@@ -1,4 +1,5 @@
-//! `serial_diff`: the difference to the value some buckets before. Source: Elasticsearch's `SerialDiffPipelineAggregator`.
+//! `serial_diff`: the difference to the value some buckets before. Source: Elasticsearch's
+//! `SerialDiffPipelineAggregator`.
 
 use limber_mapping::RequestError;
 

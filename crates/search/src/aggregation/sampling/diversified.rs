@@ -163,7 +163,8 @@ impl<'s> Collector<'s> for DiversifiedCollector<'s> {
             return Ok(());
         }
         let (is_numeric, is_floating) = (self.source.is_numeric(), self.source.is_floating());
-        // Numbers are told apart by their whole part, and those that are missing count as 0, as in Elasticsearch.
+        // Numbers are told apart by their whole part, and those that are missing count as 0, as in
+        // Elasticsearch.
         let key = |id: i64| if is_floating { self.source.decode(id) as i64 } else { id };
         self.document_keys.clear();
         self.document_keys.resize(entries.docs.len(), None);

@@ -1,8 +1,8 @@
 //! `random_sampler`: documents chosen by chance, counts and sums scaled up again.
 //!
-//! Source: Elasticsearch's `RandomSamplerAggregationBuilder`, `InternalRandomSampler`, `SamplingContext`. Elasticsearch skips documents by
-//! geometrically distributed gaps before the query is asked; here each document's own hash decides, which chooses with the same
-//! probability and does not depend on the segments.
+//! Source: Elasticsearch's `RandomSamplerAggregationBuilder`, `InternalRandomSampler`, `SamplingContext`.
+//! Elasticsearch skips documents by geometrically distributed gaps before the query is asked; here each
+//! document's own hash decides, which chooses with the same probability and does not depend on the segments.
 
 use limber_mapping::RequestError;
 use limber_segment::SegmentView;
@@ -194,7 +194,8 @@ pub fn scaled(count: u64, probability: f64) -> u64 {
 }
 
 impl Partial {
-    /// Makes counts and sums of a sample those of everything; what does not grow with the number of documents stays.
+    /// Makes counts and sums of a sample those of everything; what does not grow with the number of documents
+    /// stays.
     fn scale(&mut self, probability: f64) {
         let below = |subs: &mut Vec<Partial>| subs.iter_mut().for_each(|sub| sub.scale(probability));
         let count = |count: &mut u64| *count = scaled(*count, probability);

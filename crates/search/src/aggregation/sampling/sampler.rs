@@ -1,4 +1,5 @@
-//! `sampler`: the best-scoring documents of every shard. Source: Elasticsearch's `SamplerAggregationBuilder`, `SamplerAggregator`.
+//! `sampler`: the best-scoring documents of every shard. Source: Elasticsearch's `SamplerAggregationBuilder`,
+//! `SamplerAggregator`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -21,7 +21,8 @@ pub(super) struct Counted<'c, H> {
 }
 
 impl<H: BuildHasher> Counted<'_, H> {
-    /// One list a parent, chosen from its buckets in `lists`. `compare`: the order of the keys of two buckets; `key`: that of one.
+    /// One list a parent, chosen from its buckets in `lists`. `compare`: the order of the keys of two
+    /// buckets; `key`: that of one.
     pub fn answer(
         &self,
         request: &Significance,

@@ -15,7 +15,8 @@ use crate::query::{BoundQuery, MatchingDocs};
 /// Documents of a batch.
 const WINDOW: u32 = 4096;
 
-/// Documents of the background set of a shard; deleted ones count unless there is a filter, as in Elasticsearch.
+/// Documents of the background set of a shard; deleted ones count unless there is a filter, as in
+/// Elasticsearch.
 pub fn size(shard: &ShardSnapshot, filter: Option<&BoundQuery>, budget: &Budget) -> Result<u64> {
     let Some(filter) = filter else { return Ok(shard.doc_count()) };
     let mut count = 0;

@@ -1,6 +1,7 @@
-//! How much a value matters, from four frequencies. Source: Elasticsearch's `SignificanceHeuristic` and its subclasses; the formulas of
-//! chi square and mutual information are those of Manning, Raghavan and Schütze, "Information Retrieval", chapters 13.5.1 and 13.5.2, that
-//! of `gnd` is Cilibrasi and Vitanyi's normalized Google distance.
+//! How much a value matters, from four frequencies. Source: Elasticsearch's `SignificanceHeuristic` and its
+//! subclasses; the formulas of chi square and mutual information are those of Manning, Raghavan and Schütze,
+//! "Information Retrieval", chapters 13.5.1 and 13.5.2, that of `gnd` is Cilibrasi and Vitanyi's normalized
+//! Google distance.
 
 use limber_mapping::RequestError;
 

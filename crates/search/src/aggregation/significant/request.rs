@@ -1,4 +1,5 @@
-//! What `significant_terms` and `significant_text` have in common: options, choosing on the shard, reducing, showing.
+//! What `significant_terms` and `significant_text` have in common: options, choosing on the shard, reducing,
+//! showing.
 //!
 //! Source: Elasticsearch's `SignificantTermsAggregationBuilder`, `InternalSignificantTerms`.
 
@@ -73,7 +74,8 @@ impl Significance {
         })
     }
 
-    /// The values that a shard hands in, the most significant first. `found`: of each, its bucket, its documents and its rank among keys.
+    /// The values that a shard hands in, the most significant first. `found`: of each, its bucket, its
+    /// documents and its rank among keys.
     pub fn select(
         &self,
         found: impl Iterator<Item = (u32, u64, u64)>,

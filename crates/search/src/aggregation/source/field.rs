@@ -59,8 +59,8 @@ pub(in crate::aggregation) enum Gives {
 }
 
 impl Gives {
-    /// What an aggregation asks of a script, unless a field or `value_type` says something else. Source: `defaultValueSourceType` of
-    /// Elasticsearch's builders of aggregations.
+    /// What an aggregation asks of a script, unless a field or `value_type` says something else. Source:
+    /// `defaultValueSourceType` of Elasticsearch's builders of aggregations.
     fn of(
         options: &ValuesOptions,
         accepts: Accepts,
@@ -197,7 +197,8 @@ fn stand_in(
 }
 
 impl Source {
-    /// Resolves the field. Errors as Elasticsearch words them: text fields, fields without doc values, the wrong type for `aggregation`.
+    /// Resolves the field. Errors as Elasticsearch words them: text fields, fields without doc values, the
+    /// wrong type for `aggregation`.
     pub fn bind(
         options: &ValuesOptions,
         accepts: Accepts,
@@ -327,8 +328,9 @@ impl Source {
             || self.field.as_ref().is_some_and(|field| field.is_floating())
     }
 
-    /// What the column's dates count. Aggregations take all dates in milliseconds, as Elasticsearch's do: what is read of a column is brought
-    /// into them by [`Resolution::millis`], and [`Source::decode`] is of what it became.
+    /// What the column's dates count. Aggregations take all dates in milliseconds, as Elasticsearch's do:
+    /// what is read of a column is brought into them by [`Resolution::millis`], and [`Source::decode`] is of
+    /// what it became.
     pub fn resolution(&self) -> Resolution {
         self.field.as_ref().map_or(Resolution::Millis, |field| field.resolution())
     }

@@ -1,7 +1,8 @@
 //! Values with those that stand in for documents without any.
 
-/// Replaces `out` by `values` with `missing` for every document that has none. `owners`: for each value the place of its document
-/// among the `doc_count` of the batch, ascending; `out_positions` becomes that of the new values.
+/// Replaces `out` by `values` with `missing` for every document that has none. `owners`: for each value the
+/// place of its document among the `doc_count` of the batch, ascending; `out_positions` becomes that of the
+/// new values.
 pub(super) fn fill<T: Copy>(
     values: &[T],
     owners: &[u32],

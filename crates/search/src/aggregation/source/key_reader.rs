@@ -1,4 +1,5 @@
-//! A field's values as numbers that stand for keys: the value itself where it is a number, the term's number in a pool elsewhere.
+//! A field's values as numbers that stand for keys: the value itself where it is a number, the term's number
+//! in a pool elsewhere.
 
 use std::cmp::Ordering;
 
@@ -181,8 +182,8 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// Where the key of an id would be among the terms of the begun segment: its place, or that of the first one after it. `None`: keys are no
-    /// terms in order.
+    /// Where the key of an id would be among the terms of the begun segment: its place, or that of the first
+    /// one after it. `None`: keys are no terms in order.
     pub fn place_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
         let Reader::Terms(terms) = &self.reader else { return Ok(None) };
         let Names { missing, segment, path, pool, .. } = &terms.names;

@@ -1,4 +1,5 @@
-//! Where values come from: "what are the values of these documents, as numbers, as ordinals, or as numbers that stand for keys?"
+//! Where values come from: "what are the values of these documents, as numbers, as ordinals, or as numbers
+//! that stand for keys?"
 
 mod field;
 mod filled;

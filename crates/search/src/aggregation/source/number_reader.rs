@@ -87,7 +87,8 @@ impl<'s> NumberReader<'s> {
         self.column.as_ref().is_some_and(|column| column.cardinality() != Cardinality::Multi)
     }
 
-    /// The smallest value of the begun segment and the number of values up to the largest, where those are few.
+    /// The smallest value of the begun segment and the number of values up to the largest, where those are
+    /// few.
     pub fn place_range(&self) -> Option<(i64, usize)> {
         let column = self.column.as_ref()?;
         let ends = [column.min()?, column.max()?].map(|end| self.resolution.millis(end));
@@ -109,7 +110,8 @@ impl<'s> NumberReader<'s> {
         self.missing.is_some() || self.source.script.is_some() || self.source.runtime.is_some()
     }
 
-    /// Smallest and largest of all values of the 4,096 documents around `doc`; `None` when that is not known cheaply or a document has none.
+    /// Smallest and largest of all values of the 4,096 documents around `doc`; `None` when that is not known
+    /// cheaply or a document has none.
     pub fn window_range(&self, doc: DocId) -> Result<Option<(i64, i64)>> {
         use limber_segment::columns::Cardinality;
         match &self.column {

@@ -33,7 +33,8 @@ impl<'s> OrdinalReader<'s> {
         }
     }
 
-    /// Opens the segment's column and gives the number of ordinals, the one for `missing` (the last) included.
+    /// Opens the segment's column and gives the number of ordinals, the one for `missing` (the last)
+    /// included.
     pub fn begin(&mut self, segment: &'s Segment, is_mapped: bool) -> Result<usize> {
         self.column = if is_mapped { segment.ordinals(&self.path)? } else { None };
         let terms =

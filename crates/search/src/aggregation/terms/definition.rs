@@ -1,4 +1,5 @@
-//! How `terms` is bound, collected, reduced and shown. Source: Elasticsearch's `TermsAggregatorFactory`, `InternalMappedTerms`.
+//! How `terms` is bound, collected, reduced and shown. Source: Elasticsearch's `TermsAggregatorFactory`,
+//! `InternalMappedTerms`.
 
 use limber_mapping::RequestError;
 use limber_work as work;
@@ -45,7 +46,8 @@ impl Request for Terms {
         Some(&self.order)
     }
 
-    /// Elasticsearch counts terms of all documents by filters, which check paths once shards are put together.
+    /// Elasticsearch counts terms of all documents by filters, which check paths once shards are put
+    /// together.
     fn check_order(
         &self,
         own: &Aggregation,

@@ -109,7 +109,8 @@ impl Partition {
         (limber_codec::murmur3::murmur3_32(term, SEED) as i32).rem_euclid(self.count) == self.number
     }
 
-    /// By David Stafford's ninth variant of murmur3's finalizer. Source: `IncludeExclude.PartitionedLongFilter`.
+    /// By David Stafford's ninth variant of murmur3's finalizer. Source:
+    /// `IncludeExclude.PartitionedLongFilter`.
     fn has_number(self, number: i64) -> bool {
         let mut bits = number as u64;
         bits = (bits ^ (bits >> 32)).wrapping_mul(0x4cd6_944c_5cc2_0b6d);

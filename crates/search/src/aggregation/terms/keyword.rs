@@ -61,13 +61,16 @@ pub struct KeywordTerms<'s> {
     numbers: TermNumbers<'s>,
     /// Places of keys are ordinals of this segment.
     buckets: KeyedBuckets<'s>,
-    /// The keys of the table are ordinals of the segment at this place, of which alone documents were seen. Otherwise numbers of terms.
+    /// The keys of the table are ordinals of the segment at this place, of which alone documents were seen.
+    /// Otherwise numbers of terms.
     keyed_by: Option<usize>,
-    /// Documents by ordinal of this segment, while all belong to the only bucket and nothing is below it. Empty: none.
+    /// Documents by ordinal of this segment, while all belong to the only bucket and nothing is below it.
+    /// Empty: none.
     ordinal_counts: Vec<u32>,
     /// Every document of this segment counts, and `ordinal_counts` is not kept.
     is_whole: bool,
-    /// The first segment that was counted by ordinal alone: its terms are named when there is a second, or only those that are shown.
+    /// The first segment that was counted by ordinal alone: its terms are named when there is a second, or
+    /// only those that are shown.
     held: Option<Held<'s>>,
     /// Whether documents are set aside until it is known which terms have buckets.
     sets_aside: bool,
@@ -142,7 +145,8 @@ impl<'s> KeywordTerms<'s> {
         self.hold(Held { segment, counts })
     }
 
-    /// Keeps counts by ordinal as long as they are of one segment and nothing else was counted; names their terms otherwise.
+    /// Keeps counts by ordinal as long as they are of one segment and nothing else was counted; names their
+    /// terms otherwise.
     fn hold(&mut self, next: Held<'s>) -> Result<()> {
         match self.held.take() {
             None if self.buckets.table.len() == 0 => self.held = Some(next),
@@ -175,7 +179,8 @@ impl<'s> KeywordTerms<'s> {
         Ok(())
     }
 
-    /// The answer when one segment was counted and nothing else: chosen by ordinal, and only what is shown is named.
+    /// The answer when one segment was counted and nothing else: chosen by ordinal, and only what is shown is
+    /// named.
     fn finish_held(&mut self, held: &Held<'s>) -> Result<Partial> {
         let candidates = (0u32..)
             .zip(&held.counts)

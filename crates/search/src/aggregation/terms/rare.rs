@@ -1,7 +1,8 @@
-//! `rare_terms`: values that few documents have. Source: Elasticsearch's `RareTermsAggregationBuilder`, `InternalRareTerms`.
+//! `rare_terms`: values that few documents have. Source: Elasticsearch's `RareTermsAggregationBuilder`,
+//! `InternalRareTerms`.
 //!
-//! Elasticsearch remembers frequent values in cuckoo filters that sometimes take a rare value for a frequent one; here shards tell of their
-//! frequent values by 64-bit hashes, so that `precision` has nothing to trade.
+//! Elasticsearch remembers frequent values in cuckoo filters that sometimes take a rare value for a frequent
+//! one; here shards tell of their frequent values by 64-bit hashes, so that `precision` has nothing to trade.
 
 use std::collections::HashSet;
 

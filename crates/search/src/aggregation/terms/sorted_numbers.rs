@@ -1,4 +1,5 @@
-//! Numbers of which nearly every document has another one: counted by sorting them, where a table would wait for memory at every document.
+//! Numbers of which nearly every document has another one: counted by sorting them, where a table would wait
+//! for memory at every document.
 
 use super::super::buckets::bucket_table::BucketTable;
 use super::super::budget::Budget;
@@ -48,7 +49,8 @@ impl SortedNumbers {
         Ok(())
     }
 
-    /// Chooses among those numbers and the keys of a table, and answers the keys that the chosen buckets are numbers of.
+    /// Chooses among those numbers and the keys of a table, and answers the keys that the chosen buckets are
+    /// numbers of.
     pub fn select(
         &mut self,
         table: &BucketTable,

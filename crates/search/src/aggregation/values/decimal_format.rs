@@ -1,4 +1,5 @@
-//! Number patterns such as `#,##0.00`: "how is this number written?" Source: `java.text.DecimalFormat` in the ROOT locale.
+//! Number patterns such as `#,##0.00`: "how is this number written?" Source: `java.text.DecimalFormat` in the
+//! ROOT locale.
 
 use limber_mapping::RequestError;
 

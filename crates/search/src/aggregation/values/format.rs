@@ -105,7 +105,8 @@ impl Format {
         }
     }
 
-    /// A statistic's `..._as_string`: booleans stay booleans, dates beyond what a long holds are null, as in Elasticsearch.
+    /// A statistic's `..._as_string`: booleans stay booleans, dates beyond what a long holds are null, as in
+    /// Elasticsearch.
     pub fn value(&self, value: f64) -> Value {
         match self {
             Format::Boolean => (value != 0.0).into(),

@@ -1,4 +1,5 @@
-//! Compensated summation, step by step as Elasticsearch does it (`CompensatedSum`), so that sums agree to the last digit.
+//! Compensated summation, step by step as Elasticsearch does it (`CompensatedSum`), so that sums agree to the
+//! last digit.
 
 /// A running sum and the low-order bits it has lost so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -21,7 +22,8 @@ impl KahanSum {
         }
     }
 
-    /// Adds many values, several at a time: each lane is compensated by itself. The last digit can differ from adding one by one.
+    /// Adds many values, several at a time: each lane is compensated by itself. The last digit can differ
+    /// from adding one by one.
     pub fn add_all(&mut self, values: &[f64]) {
         let (chunks, rest) = values.as_chunks::<LANES>();
         let (mut sums, mut deltas) = ([0.0; LANES], [0.0; LANES]);

@@ -1,4 +1,5 @@
-//! Values and how they are shown: types, formats, compensated sums, fields that are refused, texts of sources.
+//! Values and how they are shown: types, formats, compensated sums, fields that are refused, texts of
+//! sources.
 
 pub(super) mod decimal_format;
 pub(super) mod format;

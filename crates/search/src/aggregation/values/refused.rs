@@ -1,4 +1,5 @@
-//! Which aggregations go over fields whose values are no single terms or numbers, and what is said of the others.
+//! Which aggregations go over fields whose values are no single terms or numbers, and what is said of the
+//! others.
 
 use limber_mapping::{Field, RangeKind, RequestError};
 

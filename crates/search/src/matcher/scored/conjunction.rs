@@ -1,10 +1,11 @@
 //! Scored conjunctions of terms, and phrases: documents and scores in one pass.
 //!
-//! The rarest term leads, block by block. A block whose bound cannot reach the threshold is passed over without being decoded (block-max
-//! AND, Lucene's `BlockMaxConjunctionBulkScorer`), and a document is dropped as soon as what the terms that are left can add does not help.
-//! Terms that only add to the score are looked up last (Lucene's `ReqOptSumScorer`); a single one of them is required as soon as
-//! no document without it can be among the best. A phrase is no more frequent in a document than the rarest of its terms there, which
-//! bounds its score before any position is read.
+//! The rarest term leads, block by block. A block whose bound cannot reach the threshold is passed over
+//! without being decoded (block-max AND, Lucene's `BlockMaxConjunctionBulkScorer`), and a document is dropped
+//! as soon as what the terms that are left can add does not help. Terms that only add to the score are looked
+//! up last (Lucene's `ReqOptSumScorer`); a single one of them is required as soon as no document without it
+//! can be among the best. A phrase is no more frequent in a document than the rarest of its terms there,
+//! which bounds its score before any position is read.
 
 use std::ops::Range;
 
@@ -35,7 +36,8 @@ pub(crate) struct Conjunction<'a> {
     scores: Vec<f32>,
 }
 
-/// Sums of the scores so far of the documents of a block: of the required terms, and of those that only add to the score.
+/// Sums of the scores so far of the documents of a block: of the required terms, and of those that only add
+/// to the score.
 struct Found {
     sums: [f64; BLOCK],
     added: [f64; BLOCK],
@@ -124,8 +126,8 @@ impl<'a> Conjunction<'a> {
         Ok(target)
     }
 
-    /// Offers the matches of `range` that pass the guards. Those that do not beat the keeper's threshold may be missing; answers how many
-    /// are, where `counts`, else 0.
+    /// Offers the matches of `range` that pass the guards. Those that do not beat the keeper's threshold may
+    /// be missing; answers how many are, where `counts`, else 0.
     pub fn best(
         &mut self,
         range: Range<DocId>,
@@ -185,7 +187,8 @@ impl<'a> Conjunction<'a> {
         self.terms.iter().chain(&self.optional).try_for_each(|term| Ok(term.postings.status()?))
     }
 
-    /// Requires the only optional term, where no document without it can score more than the threshold. Whether it did so now.
+    /// Requires the only optional term, where no document without it can score more than the threshold.
+    /// Whether it did so now.
     fn require_last_optional(&mut self, threshold: f32) -> bool {
         if self.optional.len() != 1 {
             return false;
@@ -201,8 +204,9 @@ impl<'a> Conjunction<'a> {
         true
     }
 
-    /// The first document at or after `doc` whose block may hold one that scores more than the threshold; at or after `end`: there is none
-    /// before it. Nothing is decoded. Leaves the bounds of that block in `bounds`.
+    /// The first document at or after `doc` whose block may hold one that scores more than the threshold; at
+    /// or after `end`: there is none before it. Nothing is decoded. Leaves the bounds of that block in
+    /// `bounds`.
     fn next_competing(&mut self, mut doc: DocId, end: DocId, threshold: f32) -> DocId {
         'blocks: while doc < end {
             let last = self.terms[0].postings.shallow_advance(doc).min(end - 1);
@@ -234,7 +238,8 @@ impl<'a> Conjunction<'a> {
         doc
     }
 
-    /// Collects the current block of the first term as far as it lies before `end`. `threshold`: what does not score more is not wanted.
+    /// Collects the current block of the first term as far as it lies before `end`. `threshold`: what does
+    /// not score more is not wanted.
     fn collect_block(&mut self, end: DocId, threshold: Option<f32>, guards: &mut Guards<'_>) -> Result<()> {
         let (mut docs, mut own) = ([0; BLOCK], [0.0; BLOCK]);
         let mut found = Found { sums: [0.0; BLOCK], added: [0.0; BLOCK] };
@@ -285,8 +290,8 @@ impl<'a> Conjunction<'a> {
         Ok(())
     }
 
-    /// Collects the documents with the phrase in the current block of the first term, as far as it lies before `end`. Answers how many it left
-    /// out because of the threshold, where `counts`.
+    /// Collects the documents with the phrase in the current block of the first term, as far as it lies
+    /// before `end`. Answers how many it left out because of the threshold, where `counts`.
     fn collect_phrases(
         &mut self,
         end: DocId,
@@ -318,7 +323,8 @@ impl<'a> Conjunction<'a> {
         Ok(left_out)
     }
 
-    /// Goes to the first document of the first term at or after `end`, and counts the matches before it that pass the guards.
+    /// Goes to the first document of the first term at or after `end`, and counts the matches before it that
+    /// pass the guards.
     fn count(&mut self, end: DocId, guards: &mut Guards<'_>) -> Result<u64> {
         let (mut count, phrase) = (0, &mut self.phrase);
         each_common(&mut self.terms, end, |terms| {
@@ -331,7 +337,8 @@ impl<'a> Conjunction<'a> {
     }
 }
 
-/// Calls `visit` on each document before `end` that has all terms, from the current one of the first on, which is left at or after `end`.
+/// Calls `visit` on each document before `end` that has all terms, from the current one of the first on,
+/// which is left at or after `end`.
 #[inline]
 fn each_common(
     terms: &mut [ScoredTerm<'_>],

@@ -1,7 +1,9 @@
-//! The documents that can still be among the best, found in the index of the values that their scores are made from.
+//! The documents that can still be among the best, found in the index of the values that their scores are
+//! made from.
 //!
-//! A leaf of points holds neighbouring values of some 500 documents. Where the most that any of them can score is no more than the
-//! worst wanted hit has, none is looked at. Lucene does so for `distance_feature` alone (`LongDistanceFeatureQuery#setMinCompetitiveScore`).
+//! A leaf of points holds neighbouring values of some 500 documents. Where the most that any of them can
+//! score is no more than the worst wanted hit has, none is looked at. Lucene does so for `distance_feature`
+//! alone (`LongDistanceFeatureQuery#setMinCompetitiveScore`).
 
 use limber_segment::Segment;
 use limber_segment::points::Overlap;
@@ -10,8 +12,8 @@ use crate::error::Result;
 use crate::matcher::SegmentBits;
 use crate::score::{Ceiling, Span};
 
-/// The documents of `segment` whose function value may be one that `beats` holds of; `None`: not known. `beats`
-/// must hold of every number above one it holds of.
+/// The documents of `segment` whose function value may be one that `beats` holds of; `None`: not known.
+/// `beats` must hold of every number above one it holds of.
 pub(crate) fn contenders(
     ceiling: &dyn Ceiling,
     segment: &Segment,

@@ -1,9 +1,10 @@
 //! Scored disjunctions of terms: documents and scores in one pass.
 //!
-//! Without a threshold every clause adds its scores to an accumulator a document (Lucene's `BooleanScorer`). With one, the clauses whose
-//! bounds together cannot reach it choose no candidates of their own and are looked up only for those that can still compete (block-max
-//! MAXSCORE, Lucene's `MaxScoreBulkScorer`). Bounds hold in spans of documents that end where a block of a clause that chooses ends, so that
-//! they are as tight as the index knows them; the threshold is asked for anew in each.
+//! Without a threshold every clause adds its scores to an accumulator a document (Lucene's `BooleanScorer`).
+//! With one, the clauses whose bounds together cannot reach it choose no candidates of their own and are
+//! looked up only for those that can still compete (block-max MAXSCORE, Lucene's `MaxScoreBulkScorer`).
+//! Bounds hold in spans of documents that end where a block of a clause that chooses ends, so that they are
+//! as tight as the index knows them; the threshold is asked for anew in each.
 
 use std::ops::Range;
 
@@ -19,7 +20,8 @@ use crate::primitives::TermNode;
 
 /// Documents of the first span, before there is a threshold: few, so that there is one soon.
 const FIRST_SPAN: u32 = 512;
-/// Spans become longer while there are fewer candidates in one than this: bounds cost more than they spare then.
+/// Spans become longer while there are fewer candidates in one than this: bounds cost more than they spare
+/// then.
 const CANDIDATES_MIN: u64 = 32;
 /// The longest span that is asked for on account of that.
 const SPAN_MAX: u32 = 2_048;
@@ -27,7 +29,8 @@ const SPAN_MAX: u32 = 2_048;
 pub(crate) struct Disjunction<'a> {
     clauses: Vec<Clause<'a>>,
     rounding: Rounding,
-    /// Scores so far, by place in a span of [`WINDOW`] documents. All are 0 between spans. Empty until it is needed.
+    /// Scores so far, by place in a span of [`WINDOW`] documents. All are 0 between spans. Empty until it is
+    /// needed.
     sums: Vec<f64>,
     /// Documents of the span that were given a score.
     seen: Bits,
@@ -97,7 +100,8 @@ impl<'a> Disjunction<'a> {
         Ok(first)
     }
 
-    /// Offers the matches of `range` that pass the guards. Those that do not beat the keeper's threshold may be missing.
+    /// Offers the matches of `range` that pass the guards. Those that do not beat the keeper's threshold may
+    /// be missing.
     pub fn best(
         &mut self,
         range: Range<DocId>,
@@ -167,8 +171,8 @@ impl<'a> Disjunction<'a> {
 
     /// Collects the documents of a span that can beat the threshold, and their scores.
     fn collect(&mut self, start: DocId, end: DocId, threshold: f32) -> Result<()> {
-        // The best choice of clauses that need not choose candidates is the one with most documents. Taking first what adds little for many
-        // documents comes close.
+        // The best choice of clauses that need not choose candidates is the one with most documents. Taking
+        // first what adds little for many documents comes close.
         self.clauses.sort_by(|left, right| left.worth().total_cmp(&right.worth()));
         let mut goal = Goal { rounding: self.rounding, threshold, rest: 0.0 };
         self.optional_count = 0;
@@ -207,7 +211,8 @@ impl<'a> Disjunction<'a> {
         Ok(())
     }
 
-    /// Collects the documents of all clauses from number `from` on in `start..end`, at most [`WINDOW`] of them.
+    /// Collects the documents of all clauses from number `from` on in `start..end`, at most [`WINDOW`] of
+    /// them.
     fn add_all(&mut self, from: usize, start: DocId, end: DocId) -> Result<()> {
         self.sums.resize(WINDOW as usize, 0.0);
         for clause in &mut self.clauses[from..] {
@@ -256,8 +261,8 @@ impl Clause<'_> {
         Ok(term.postings.status()?)
     }
 
-    /// Appends the documents of `start..end` that can score enough with what the others may add, and what this clause adds in them. Blocks
-    /// that hold none are passed over without being decoded.
+    /// Appends the documents of `start..end` that can score enough with what the others may add, and what
+    /// this clause adds in them. Blocks that hold none are passed over without being decoded.
     fn collect_alone(
         &mut self,
         start: DocId,

@@ -1,4 +1,5 @@
-//! What scored documents must pass without being scored by it: that they live, filters, and queries that must not match.
+//! What scored documents must pass without being scored by it: that they live, filters, and queries that must
+//! not match.
 
 use limber_segment::{DocId, LiveDocs};
 

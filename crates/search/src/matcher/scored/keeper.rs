@@ -4,7 +4,8 @@ use limber_segment::DocId;
 
 /// Takes scored documents, ascending.
 pub(crate) trait Keeper {
-    /// A document that is still to come has to score more than this to be wanted; `None`: any is wanted. It never falls.
+    /// A document that is still to come has to score more than this to be wanted; `None`: any is wanted. It
+    /// never falls.
     fn threshold(&self) -> Option<f32>;
 
     /// Takes documents, each with its score. Some of them may not beat the threshold.

@@ -1,5 +1,5 @@
-//! Queries whose documents and scores are found in one pass: terms any or all of which are needed, terms that add to others, and phrases;
-//! each with filters that their documents must pass.
+//! Queries whose documents and scores are found in one pass: terms any or all of which are needed, terms that
+//! add to others, and phrases; each with filters that their documents must pass.
 
 use std::ops::Range;
 
@@ -68,8 +68,9 @@ impl<'a> Ranked<'a> {
         }
     }
 
-    /// Offers the matches of `range`, ascending; ranges ascend as well. Those that do not beat the keeper's threshold may be missing. Answers how
-    /// many are, where `counts`, which needs [`Ranked::counts_what_it_skips`] or a keeper without a threshold.
+    /// Offers the matches of `range`, ascending; ranges ascend as well. Those that do not beat the keeper's
+    /// threshold may be missing. Answers how many are, where `counts`, which needs
+    /// [`Ranked::counts_what_it_skips`] or a keeper without a threshold.
     pub fn best(&mut self, range: Range<DocId>, counts: bool, keeper: &mut dyn Keeper) -> Result<u64> {
         match &mut self.found_by {
             FoundBy::Any(any) => any.best(range, &mut self.guards, keeper).map(|()| 0),

@@ -1,4 +1,5 @@
-//! The postings of a term with what its scores are made from: "how much does it add in these documents, and at most in those?"
+//! The postings of a term with what its scores are made from: "how much does it add in these documents, and
+//! at most in those?"
 
 use limber_mapping::Field;
 use limber_segment::norms::Norms;
@@ -14,7 +15,8 @@ pub(in crate::matcher) const BLOCK: usize = 128;
 
 pub(in crate::matcher) struct ScoredTerm<'a> {
     pub postings: Postings,
-    /// Whether it is one of the terms that only add to the score of others. Theirs are summed up on their own.
+    /// Whether it is one of the terms that only add to the score of others. Theirs are summed up on their
+    /// own.
     pub only_adds: bool,
     norms: Option<&'a Norms>,
     bm25: &'a Bm25,
@@ -58,8 +60,9 @@ impl<'a> ScoredTerm<'a> {
         *self.most.get_or_insert_with(most)
     }
 
-    /// A document at or after `target` and before `end` before which no block holds one whose bound `beats` holds of; `None`: no block before
-    /// `end` does. Nothing is decoded. `target` must not lie before the current document.
+    /// A document at or after `target` and before `end` before which no block holds one whose bound `beats`
+    /// holds of; `None`: no block before `end` does. Nothing is decoded. `target` must not lie before the
+    /// current document.
     #[inline]
     pub fn next_competing(
         &mut self,
@@ -97,8 +100,9 @@ impl<'a> ScoredTerm<'a> {
         self.bm25.score(freq as f32, norm)
     }
 
-    /// Copies the documents of the current block that lie before `end`, from the current one on, and what the term adds in each. The cursor
-    /// stays. How many they are: at least one where the current document lies before `end`.
+    /// Copies the documents of the current block that lie before `end`, from the current one on, and what the
+    /// term adds in each. The cursor stays. How many they are: at least one where the current document lies
+    /// before `end`.
     #[inline]
     pub fn scored_block(
         &mut self,
@@ -143,11 +147,12 @@ impl<'a> ScoredTerm<'a> {
 
 /// How sums of scores are compared with a score that has to be beaten.
 ///
-/// Scores are added up in double and rounded to float at the end. A score is a multiple of its term's weight's last bits, so that sums in double
-/// are exact unless weights differ by more than 2^20; then an upper bound of the sum bounds the rounded score, and a bound that is
-/// equal to the score to be beaten is not enough. That matters where many documents are alike and all bounds are as high as the best score.
-/// Where the sums of required and of optional terms are rounded on their own, and their sum once more (Lucene's `ReqOptSumScorer`), each may
-/// have been rounded up.
+/// Scores are added up in double and rounded to float at the end. A score is a multiple of its term's
+/// weight's last bits, so that sums in double are exact unless weights differ by more than 2^20; then an
+/// upper bound of the sum bounds the rounded score, and a bound that is equal to the score to be beaten is
+/// not enough. That matters where many documents are alike and all bounds are as high as the best score.
+/// Where the sums of required and of optional terms are rounded on their own, and their sum once more
+/// (Lucene's `ReqOptSumScorer`), each may have been rounded up.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::matcher) struct Rounding {
     /// So many floats above a bound may the score be.

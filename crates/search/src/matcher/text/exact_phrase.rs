@@ -1,4 +1,5 @@
-//! A phrase of single terms, each at its place: "how often do these terms stand so in the document that they are on?"
+//! A phrase of single terms, each at its place: "how often do these terms stand so in the document that they
+//! are on?"
 
 use crate::matcher::scored::scored_term::ScoredTerm;
 

@@ -1,6 +1,7 @@
 //! Documents with a phrase, and how often it occurs in them.
 //!
-//! Source: Lucene's `ExactPhraseMatcher` and `SloppyPhraseMatcher` (the same matches, weights and treatment of repeated terms).
+//! Source: Lucene's `ExactPhraseMatcher` and `SloppyPhraseMatcher` (the same matches, weights and treatment
+//! of repeated terms).
 
 use limber_segment::DocId;
 use limber_segment::postings::Postings;
@@ -34,7 +35,8 @@ impl PhraseCursor {
         PhraseCursor { slots, slop, positions, offsets, groups, scratch: Vec::new() }
     }
 
-    /// How often the phrase occurs in `doc`; a sloppy match counts for less than one. Documents ascend from call to call.
+    /// How often the phrase occurs in `doc`; a sloppy match counts for less than one. Documents ascend from
+    /// call to call.
     pub fn freq(&mut self, doc: DocId) -> Result<f32> {
         for (slot, positions) in self.slots.iter_mut().zip(&mut self.positions) {
             positions.clear();
@@ -57,8 +59,9 @@ impl PhraseCursor {
     }
 }
 
-/// The frequency of a phrase in a document. `positions[i]`: ascending positions of the i-th term; `offsets[i]`: its place in the
-/// phrase, ascending; `groups[i]`: equal for equal terms that occur in the phrase more than once.
+/// The frequency of a phrase in a document. `positions[i]`: ascending positions of the i-th term;
+/// `offsets[i]`: its place in the phrase, ascending; `groups[i]`: equal for equal terms that occur in the
+/// phrase more than once.
 pub(crate) fn phrase_freq(positions: &[Vec<u32>], offsets: &[u32], groups: &[Option<u32>], slop: u32) -> f32 {
     if slop == 0 {
         exact_freq(positions, offsets) as f32
@@ -201,7 +204,8 @@ impl<'p> Sloppy<'p> {
         (length <= slop).then_some(length)
     }
 
-    /// Moves equal terms apart that stand on the same position. `term` is the one that moved and is not queued.
+    /// Moves equal terms apart that stand on the same position. `term` is the one that moved and is not
+    /// queued.
     fn advance_equal(&mut self, term: &mut usize) -> bool {
         let mut current = *term;
         while let Some(other) = self.collision(current) {

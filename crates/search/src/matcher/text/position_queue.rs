@@ -1,8 +1,10 @@
 //! Which of several parts stands first.
 //!
-//! Of parts that stand alike it gives the one that Lucene's `PriorityQueue` gives, which decides what is matched next; so it is that heap, step by step.
+//! Of parts that stand alike it gives the one that Lucene's `PriorityQueue` gives, which decides what is
+//! matched next; so it is that heap, step by step.
 
-/// Parts by their keys. `precedes` is asked whether the first of two keys goes before the second, also where they are equal.
+/// Parts by their keys. `precedes` is asked whether the first of two keys goes before the second, also where
+/// they are equal.
 pub(crate) struct PositionQueue {
     heap: Vec<((i64, i64), usize)>,
     precedes: fn((i64, i64), (i64, i64)) -> bool,

@@ -1,7 +1,8 @@
 //! Where a term stands in a document: "at which positions, one after the other?"
 //!
-//! Intervals and spans are made of leaves. A leaf reads the positions of one document at a time, from the postings of a segment, or has those
-//! of a text that is highlighted; what is above it never sees more than its current position.
+//! Intervals and spans are made of leaves. A leaf reads the positions of one document at a time, from the
+//! postings of a segment, or has those of a text that is highlighted; what is above it never sees more than
+//! its current position.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

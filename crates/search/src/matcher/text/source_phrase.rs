@@ -52,13 +52,15 @@ impl Confirm for SourcePhrase<'_> {
             positions: &mut self.positions,
             found: false,
         };
-        // A source that was accepted once may break rules of a mapping that was changed since; what was read until then counts.
+        // A source that was accepted once may break rules of a mapping that was changed since; what was read
+        // until then counts.
         let _ = parse(self.mapping, &source, &mut self.scratch, &mut sink);
         Ok(sink.found)
     }
 }
 
-/// Looks for a phrase in each value of its field by itself: one that goes from a value to the next is none, whatever the slop.
+/// Looks for a phrase in each value of its field by itself: one that goes from a value to the next is none,
+/// whatever the slop.
 struct Sink<'s> {
     node: &'s PhraseNode,
     offsets: &'s [u32],

@@ -10,7 +10,8 @@ use crate::geo::{Relation, Shape};
 use crate::matcher::simple::{DocBits, NoDocs};
 use crate::matcher::{Bits, BoxedMatcher, Matcher, WINDOW};
 
-/// Candidates that are fewer than one document in this many are looked up in the column when the index was not asked yet.
+/// Candidates that are fewer than one document in this many are looked up in the column when the index was
+/// not asked yet.
 const FEW: u32 = 8;
 
 /// The documents of `segment` whose places have this relation to `shape`.

@@ -1,5 +1,5 @@
-//! Documents with a number between two ends, by points or by the column, whichever is cheaper when the question comes
-//! (the idea of Lucene's `IndexOrDocValuesQuery`).
+//! Documents with a number between two ends, by points or by the column, whichever is cheaper when the
+//! question comes (the idea of Lucene's `IndexOrDocValuesQuery`).
 
 use limber_segment::DocId;
 use limber_segment::points::Points;

@@ -124,7 +124,8 @@ impl QueryNode for Bool {
 }
 
 impl BoolNode {
-    /// Itself, or nothing where it cannot match. Names are kept: a clause is dropped only when nothing can be reported about it.
+    /// Itself, or nothing where it cannot match. Names are kept: a clause is dropped only when nothing can be
+    /// reported about it.
     pub fn simplified(self) -> BoundQuery {
         let impossible = self.must.iter().chain(&self.filter).any(BoundQuery::is_nothing)
             || self.min_should_match > self.should.len();

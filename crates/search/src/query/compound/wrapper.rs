@@ -1,6 +1,7 @@
 //! `wrapper`: another query, as JSON in base64.
 //!
-//! Source: Elasticsearch's `WrapperQueryBuilder`. It takes neither boost nor name: those are the inner query's.
+//! Source: Elasticsearch's `WrapperQueryBuilder`. It takes neither boost nor name: those are the inner
+//! query's.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,7 +1,7 @@
 //! `combined_fields`: several text fields as if they were one, whose words are those of all.
 //!
-//! Frequencies and lengths of the fields are added up, each as often as the field weighs (BM25F). Source: Elasticsearch's
-//! `CombinedFieldsQueryBuilder`, Lucene's `CombinedFieldQuery`.
+//! Frequencies and lengths of the fields are added up, each as often as the field weighs (BM25F). Source:
+//! Elasticsearch's `CombinedFieldsQueryBuilder`, Lucene's `CombinedFieldQuery`.
 
 use std::sync::Arc;
 

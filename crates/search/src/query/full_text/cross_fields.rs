@@ -1,7 +1,8 @@
 //! `cross_fields` of `multi_match`: several fields as one, so that each word may stand in any of them.
 //!
-//! Fields with the same analyzer are one group. A word is looked for in all fields of a group, and is as frequent in each as in the one where it is
-//! most frequent, so that the rarest field does not win. Source: Elasticsearch's `MultiMatchQueryParser`, Lucene's `BlendedTermQuery`.
+//! Fields with the same analyzer are one group. A word is looked for in all fields of a group, and is as
+//! frequent in each as in the one where it is most frequent, so that the rarest field does not win. Source:
+//! Elasticsearch's `MultiMatchQueryParser`, Lucene's `BlendedTermQuery`.
 
 use std::sync::Arc;
 
@@ -154,8 +155,9 @@ fn blended_frequencies(fields: &[&Weighted], term: &[u8], binder: &Binder<'_>) -
     Ok(frequencies)
 }
 
-/// Makes all frequencies but zeros the greatest one, plus one for each step down from it, so that where the term is more frequent still counts.
-/// `most`: no frequency is greater; 0 where one of the fields has no values.
+/// Makes all frequencies but zeros the greatest one, plus one for each step down from it, so that where the
+/// term is more frequent still counts. `most`: no frequency is greater; 0 where one of the fields has no
+/// values.
 fn blend(frequencies: &mut [u64], most: u64) {
     let mut order: Vec<usize> = (0..frequencies.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(frequencies[at]));

@@ -224,7 +224,8 @@ impl MatchPhrase {
         }
     }
 
-    /// Spans next to each other where terms must be, else a phrase for each way through the graph (Elasticsearch's `analyzeGraphPhrase`).
+    /// Spans next to each other where terms must be, else a phrase for each way through the graph
+    /// (Elasticsearch's `analyzeGraphPhrase`).
     fn bind_graph(
         &self,
         field: &Arc<Field>,

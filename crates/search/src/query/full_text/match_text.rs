@@ -159,8 +159,8 @@ fn ends_with_a_term(field: &Field, analyzer: Option<&str>, text: &str, binder: &
     end == text.len()
 }
 
-/// The terms of `text` by the named analyzer, or else by the field's search analyzer. The text of a keyword is one term; with `splits`
-/// it is cut into words if the field says so (`split_queries_on_whitespace`).
+/// The terms of `text` by the named analyzer, or else by the field's search analyzer. The text of a keyword
+/// is one term; with `splits` it is cut into words if the field says so (`split_queries_on_whitespace`).
 pub(in crate::query) fn analyse(
     query: &str,
     field: &Field,
@@ -193,7 +193,8 @@ pub(in crate::query) fn analyse_graph(
     analysed(named, field, text, splits)
 }
 
-/// As [`analyse_graph`], for a phrase: without a named analyzer by the field's own for phrases (`search_quote_analyzer`), if it has one.
+/// As [`analyse_graph`], for a phrase: without a named analyzer by the field's own for phrases
+/// (`search_quote_analyzer`), if it has one.
 pub(in crate::query) fn analyse_phrase(
     query: &str,
     field: &Field,
@@ -442,7 +443,8 @@ impl Match {
             }
             _ => 0,
         };
-        // Equal clauses become one whose boost is their sum, unless they are counted (Lucene's `BooleanQuery#rewrite`).
+        // Equal clauses become one whose boost is their sum, unless they are counted (Lucene's
+        // `BooleanQuery#rewrite`).
         let mut clauses: Vec<(Box<[u8]>, f32)> = Vec::with_capacity(terms.len());
         let mut bound = Vec::with_capacity(clause_count);
         if has_synonyms {

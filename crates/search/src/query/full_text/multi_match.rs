@@ -1,7 +1,7 @@
 //! `multi_match`: one text under several fields.
 //!
-//! Source: `MultiMatchQueryBuilder`, `MultiMatchQueryParser`. `best_fields` takes the best field's score, `most_fields` the sum; `cross_fields` is
-//! [`super::cross_fields`].
+//! Source: `MultiMatchQueryBuilder`, `MultiMatchQueryParser`. `best_fields` takes the best field's score,
+//! `most_fields` the sum; `cross_fields` is [`super::cross_fields`].
 
 use limber_mapping::RequestError;
 use serde_json::{Map, Value, json};
@@ -93,7 +93,8 @@ pub(in crate::query) fn parse(
     Ok(common.query(node))
 }
 
-/// The query on one field, and what other fields count for beside the best one. Source: `MultiMatchQueryBuilder.Type`.
+/// The query on one field, and what other fields count for beside the best one. Source:
+/// `MultiMatchQueryBuilder.Type`.
 fn of_kind(kind: &str) -> Result<(&'static str, f32), RequestError> {
     Ok(match kind {
         "best_fields" => ("match", 0.0),
@@ -109,7 +110,8 @@ fn of_kind(kind: &str) -> Result<(&'static str, f32), RequestError> {
     })
 }
 
-/// Leaves out the options that the query on one field does not know, and `multi_match` takes whatever its type is.
+/// Leaves out the options that the query on one field does not know, and `multi_match` takes whatever its
+/// type is.
 fn keep_options_of(query: &str, options: &mut Map<String, Value>) -> Result<(), RequestError> {
     if query != "match" {
         options.shift_remove("auto_generate_synonyms_phrase_query");

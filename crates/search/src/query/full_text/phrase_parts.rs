@@ -1,5 +1,5 @@
-//! Phrases by the terms that a text has beside its own: neighbouring terms as one (`index_phrases`, `search_as_you_type`),
-//! and beginnings of terms (`index_prefixes`).
+//! Phrases by the terms that a text has beside its own: neighbouring terms as one (`index_phrases`,
+//! `search_as_you_type`), and beginnings of terms (`index_prefixes`).
 //!
 //! Source: `phraseQuery` and `phrasePrefixQuery` of the field types in Elasticsearch's `TextFieldMapper` and
 //! `SearchAsYouTypeFieldMapper`.

@@ -1,7 +1,7 @@
-//! `query_string`: Lucene's query language (`title:(quick OR brown) -status:[400 TO 499]`) over one field or all.
+//! `query_string`: Lucene's query language (`title:(quick OR brown) -status:[400 TO 499]`).
 //!
-//! The text is read by [`super::query_string_syntax`] when the request is parsed, and becomes queries on fields when it is
-//! bound. Source: `QueryStringQueryBuilder`, `QueryStringQueryParser`.
+//! The text is read by [`super::query_string_syntax`] when the request is parsed, and becomes queries on
+//! fields when it is bound. Source: `QueryStringQueryBuilder`, `QueryStringQueryParser`.
 
 use std::sync::Arc;
 
@@ -48,7 +48,8 @@ struct Options {
     rewrite: Option<String>,
     /// The analyzer for phrases in quotation marks. Without it, `analyzer` serves them too.
     quote_analyzer: Option<String>,
-    /// Phrases in quotation marks are looked for in fields with this at the end of their names, where there are such.
+    /// Phrases in quotation marks are looked for in fields with this at the end of their names, where there
+    /// are such.
     quote_field_suffix: Option<String>,
     /// The time zone for ranges of dates.
     time_zone: Option<String>,
@@ -183,7 +184,8 @@ fn zone(value: &Value) -> Result<String, RequestError> {
     }
 }
 
-/// The text with a backslash before each character that means something. Source: Lucene's `QueryParserBase#escape`.
+/// The text with a backslash before each character that means something. Source: Lucene's
+/// `QueryParserBase#escape`.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for character in text.chars() {
@@ -229,7 +231,7 @@ pub(in crate::query) fn normalized(binder: &Binder<'_>, path: &str, text: &str) 
     }
 }
 
-/// The query that a URL's `q`, `df`, `analyzer`, `default_operator` and `lenient` stand for; `None` without `q`.
+/// The query of a URL's `q`, `df`, `analyzer`, `default_operator` and `lenient`; `None` without `q`.
 pub fn from_url<'u>(parameter: impl Fn(&str) -> Option<&'u str>) -> Result<Option<Query>, RequestError> {
     let Some(text) = parameter("q") else { return Ok(None) };
     let mut body = Map::new();

@@ -1,7 +1,8 @@
 //! Lucene's query language: "which clauses does this text hold?"
 //!
-//! Source: the grammar `QueryParser.jj` of Lucene's classic query parser and its `addClause`, which decides what `AND`, `OR` and
-//! the default operator make of their neighbours. Groups nest at most [`DEPTH_MAX`] deep.
+//! Source: the grammar `QueryParser.jj` of Lucene's classic query parser and its `addClause`, which decides
+//! what `AND`, `OR` and the default operator make of their neighbours. Groups nest at most [`DEPTH_MAX`]
+//! deep.
 
 /// Deepest nesting of parentheses.
 const DEPTH_MAX: usize = 30;
@@ -240,7 +241,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Two plain words or more side by side are one text (Lucene's `MultiTerm`); nothing is taken when there are not.
+    /// Two plain words or more side by side are one text (Lucene's `MultiTerm`); nothing is taken when there
+    /// are not.
     fn words(&mut self) -> Option<String> {
         let start = self.at;
         let mut text = String::new();

@@ -1,7 +1,9 @@
-//! `simple_query_string`: a query language that knows no errors (`"quick fox"~2 + (brown | red) -dog`), over one field or several.
+//! `simple_query_string`: a query language that knows no errors (`"quick fox"~2 + (brown | red) -dog`), over
+//! one field or several.
 //!
-//! The text is read by [`super::simple_query_string_syntax`] when the query is bound, as words that an analyzer drops leave no clause. Source:
-//! Elasticsearch's `SimpleQueryStringBuilder`, `SimpleQueryStringQueryParser`.
+//! The text is read by [`super::simple_query_string_syntax`] when the query is bound, as words that an
+//! analyzer drops leave no clause. Source: Elasticsearch's `SimpleQueryStringBuilder`,
+//! `SimpleQueryStringQueryParser`.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! A query language without errors: "which clauses does this text hold, whatever it looks like?"
 //!
-//! Source: Lucene's `SimpleQueryParser`. What is said wrongly is passed over: brackets and quotes that are never closed, operators without
-//! something to apply to.
+//! Source: Lucene's `SimpleQueryParser`. What is said wrongly is passed over: brackets and quotes that are
+//! never closed, operators without something to apply to.
 
 use limber_mapping::RequestError;
 
@@ -71,7 +71,8 @@ impl Tree {
     }
 }
 
-/// Reads a text. `weight`: clauses that a leaf counts as, one for each field. `make`: the query of a leaf; `None` where no word is left of it, and it is passed over.
+/// Reads a text. `weight`: clauses that a leaf counts as, one for each field. `make`: the query of a leaf;
+/// `None` where no word is left of it, and it is passed over.
 ///
 /// # Errors
 /// Those of `make`; more clauses than a query may have, or deeper ones.

@@ -1,6 +1,8 @@
-//! The graph of a text's tokens: "where do all ways meet, and which ways lead from one such place to the next?"
+//! The graph of a text's tokens: "where do all ways meet, and which ways lead from one such place to the
+//! next?"
 //!
-//! Source: Lucene's `GraphTokenStreamFiniteStrings`. States are positions; a token leads from where it stands over as many positions as it is long.
+//! Source: Lucene's `GraphTokenStreamFiniteStrings`. States are positions; a token leads from where it stands
+//! over as many positions as it is long.
 
 use limber_work as work;
 
@@ -114,7 +116,8 @@ impl Graph {
     /// All ways from one state to another.
     ///
     /// # Errors
-    /// There are more than a query may have clauses, or there is no room for their terms, of which each way has its own.
+    /// There are more than a query may have clauses, or there is no room for their terms, of which each way
+    /// has its own.
     fn ways(&self, from: usize, to: usize) -> Result<Vec<Vec<Step>>, Error> {
         let mut found = Vec::new();
         let mut open: Vec<Vec<usize>> = self.leaving[from].iter().rev().map(|arc| vec![*arc]).collect();

@@ -1,4 +1,5 @@
-//! `geo_polygon`: documents with a place in a polygon. Deprecated in Elasticsearch for `geo_shape`, and still there.
+//! `geo_polygon`: documents with a place in a polygon. Deprecated in Elasticsearch for `geo_shape`, and still
+//! there.
 
 use limber_mapping::RequestError;
 use limber_mapping::geo::{GeoPoint, Position, parse_point};

@@ -1,7 +1,7 @@
 //! `inner_hits`: what a query knows of the search request that shows more with each of its hits.
 //!
-//! Such a request has sorts and highlights with queries of their own. Requests are read above queries, so that a query keeps what was read
-//! behind a trait, and whoever shows hits gets it back from there.
+//! Such a request has sorts and highlights with queries of their own. Requests are read above queries, so
+//! that a query keeps what was read behind a trait, and whoever shows hits gets it back from there.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::context::ShardSnapshot;
 
-/// What is to be shown with the hits of a query that finds them by other documents: nested ones, or those on the other side of a join.
+/// What is to be shown with the hits of a query that finds them by other documents: nested ones, or those on
+/// the other side of a join.
 pub(crate) trait InnerHitsRequest: Any + Debug + Send + Sync {
     /// The name under which they are shown; `None`: the path or the relation of the query.
     fn name(&self) -> Option<&str>;

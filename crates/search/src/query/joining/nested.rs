@@ -150,8 +150,8 @@ impl NestedHits {
 }
 
 impl BoundQuery {
-    /// The nested queries whose matches are shown with hits: this query or those inside of it. Those inside of one that is found are not
-    /// among them: they are shown with its hits.
+    /// The nested queries whose matches are shown with hits: this query or those inside of it. Those inside
+    /// of one that is found are not among them: they are shown with its hits.
     ///
     /// # Errors
     /// Two of the same name; more than the index's limit.

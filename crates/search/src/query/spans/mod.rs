@@ -1,7 +1,7 @@
 //! The span queries find documents by where terms stand to one another, and score how near they are.
 //!
-//! Each file parses one query and makes a [`crate::primitives::SpanTree`] of it on a shard; [`bind`] scores the whole tree by all its terms.
-//! [`crate::matcher::text::spans`] runs them.
+//! Each file parses one query and makes a [`crate::primitives::SpanTree`] of it on a shard; [`bind`] scores
+//! the whole tree by all its terms. [`crate::matcher::text::spans`] runs them.
 
 mod bind;
 mod node;

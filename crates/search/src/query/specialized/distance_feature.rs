@@ -1,6 +1,7 @@
 //! `distance_feature`: the nearer to a point or an instant, the higher the score.
 //!
-//! Source: Elasticsearch's `DistanceFeatureQueryBuilder`, Lucene's `LatLonPointDistanceFeatureQuery`, `LongDistanceFeatureQuery`.
+//! Source: Elasticsearch's `DistanceFeatureQueryBuilder`, Lucene's `LatLonPointDistanceFeatureQuery`,
+//! `LongDistanceFeatureQuery`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Keys of flattened fields: "which queries have no meaning on them?" Source: Elasticsearch's `KeyedFlattenedFieldType`.
+//! Keys of flattened fields: "which queries have no meaning on them?" Source: Elasticsearch's
+//! `KeyedFlattenedFieldType`.
 
 use limber_mapping::{Field, Flattened, RequestError};
 

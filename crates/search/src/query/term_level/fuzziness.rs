@@ -188,7 +188,8 @@ fn is_beyond_terms(word: &str) -> bool {
     word.len() > TERM_BYTES_MAX + 2 * EDIT_BYTES_MAX
 }
 
-/// What an automaton takes for a byte of its word, about: some tens of states, each of 256 transitions of four bytes.
+/// What an automaton takes for a byte of its word, about: some tens of states, each of 256 transitions of
+/// four bytes.
 const AUTOMATON_BYTES_A_BYTE: u64 = 64 << 10;
 
 /// Refuses a word whose automaton there is no memory for.

@@ -1,6 +1,7 @@
 //! Many terms as one query: "how do the terms that a pattern stands for score?"
 //!
-//! Source: Lucene's `MultiTermQuery.RewriteMethod`s and `BlendedTermQuery`; names as `QueryParsers#parseRewriteMethod` reads them.
+//! Source: Lucene's `MultiTermQuery.RewriteMethod`s and `BlendedTermQuery`; names as
+//! `QueryParsers#parseRewriteMethod` reads them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,7 +72,8 @@ impl Rewrite {
     }
 }
 
-/// The query for the terms of `field` that `automaton` accepts. `nearness` makes a term's boost of it and its distance. `text`: Lucene's name of it.
+/// The query for the terms of `field` that `automaton` accepts. `nearness` makes a term's boost of it and its
+/// distance. `text`: Lucene's name of it.
 pub(in crate::query) fn bind_automaton(
     binder: &Binder<'_>,
     field: &Arc<Field>,
@@ -120,7 +122,8 @@ pub(in crate::query) fn bind_automaton(
     })
 }
 
-/// The terms of `field` that `automaton` accepts, each with what `nearness` makes of it and its distance; of a rewrite that keeps the best, those.
+/// The terms of `field` that `automaton` accepts, each with what `nearness` makes of it and its distance; of
+/// a rewrite that keeps the best, those.
 pub(in crate::query) fn collect_terms(
     binder: &Binder<'_>,
     field: &Field,

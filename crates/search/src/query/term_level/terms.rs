@@ -28,7 +28,8 @@ struct Terms {
 #[derive(Debug)]
 enum Values {
     Given(Arc<Vec<Value>>),
-    /// Those at a path of a document; none where one of the two is missing. Source: Elasticsearch's `TermsLookup`.
+    /// Those at a path of a document; none where one of the two is missing. Source: Elasticsearch's
+    /// `TermsLookup`.
     Named {
         document: DocumentName,
         path: String,

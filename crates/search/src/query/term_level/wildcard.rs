@@ -1,4 +1,5 @@
-//! `wildcard`: documents with a term that fits a pattern of `*` and `?`; and terms compared without regard to case.
+//! `wildcard`: documents with a term that fits a pattern of `*` and `?`; and terms compared without regard to
+//! case.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -45,7 +45,8 @@ pub enum NumericType {
     DateNanos,
 }
 
-/// The order of the index over all shards: a document's number in its shard, below the shard's place among those that are searched.
+/// The order of the index over all shards: a document's number in its shard, below the shard's place among
+/// those that are searched.
 pub(crate) const SHARD_DOC: &str = "_shard_doc";
 
 /// One entry of `sort`.
@@ -112,8 +113,8 @@ impl Sort {
         self.field == "_score"
     }
 
-    /// `n`, `n:desc` separated by commas, as in the URL. Elasticsearch passes over other orders than `asc` and `desc`; here they
-    /// are refused.
+    /// `n`, `n:desc` separated by commas, as in the URL. Elasticsearch passes over other orders than `asc`
+    /// and `desc`; here they are refused.
     pub fn parse_url(text: &str) -> Result<Vec<Sort>, RequestError> {
         text.split(',')
             .map(str::trim)

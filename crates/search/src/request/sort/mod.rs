@@ -1,4 +1,5 @@
-//! `sort` of a request: its keys, by fields, scripts and distances, and the nested documents that give their values.
+//! `sort` of a request: its keys, by fields, scripts and distances, and the nested documents that give their
+//! values.
 
 mod geo;
 mod key;

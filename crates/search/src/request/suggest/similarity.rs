@@ -1,6 +1,8 @@
-//! How like two words are: the measures of `string_distance`, each from 0 (nothing in common) to 1 (the same).
+//! How like two words are: the measures of `string_distance`, each from 0 (nothing in common) to 1 (the
+//! same).
 //!
-//! Source: Lucene's `LevenshteinDistance`, `LuceneLevenshteinDistance`, `JaroWinklerDistance`, `NGramDistance`.
+//! Source: Lucene's `LevenshteinDistance`, `LuceneLevenshteinDistance`, `JaroWinklerDistance`,
+//! `NGramDistance`.
 
 use limber_mapping::RequestError;
 

@@ -52,7 +52,8 @@ pub(crate) fn script_of(field: &Field) -> std::result::Result<Option<Script>, Re
     }
 }
 
-/// Compiles the scripts of all runtime fields of a mapping, and those that are run when documents are written.
+/// Compiles the scripts of all runtime fields of a mapping, and those that are run when documents are
+/// written.
 ///
 /// # Errors
 /// `script_exception` of the first that does not compile.

@@ -1,7 +1,7 @@
 //! The terms of a text by document (`fielddata: true`), made from its postings for one request.
 //!
-//! Source: Elasticsearch's `PagedBytesIndexFieldData`. What it takes is charged to the request before it is taken; that of
-//! one segment is kept at a time.
+//! Source: Elasticsearch's `PagedBytesIndexFieldData`. What it takes is charged to the request before it is
+//! taken; that of one segment is kept at a time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::error::{Result, check_request};
 /// The ordinals of the terms of each document of a segment.
 #[derive(Default)]
 struct Table {
-    /// `ordinals[starts[doc]..starts[doc + 1]]` are those of a document, ascending. Empty: no document has the field.
+    /// `ordinals[starts[doc]..starts[doc + 1]]` are those of a document, ascending. Empty: no document has
+    /// the field.
     starts: Vec<u32>,
     ordinals: Vec<u32>,
 }
@@ -94,8 +95,8 @@ impl<'a> Fielddata<'a> {
     }
 }
 
-/// Calls `found` with the ordinal of every term of a field and each document that has it: terms ascend, and the documents of
-/// each.
+/// Calls `found` with the ordinal of every term of a field and each document that has it: terms ascend, and
+/// the documents of each.
 fn each_posting(segment: &Segment, path: &str, mut found: impl FnMut(u32, DocId)) -> Result<()> {
     let (Some(terms), Some(reader)) = (segment.terms(path)?, segment.postings_reader(path)?) else {
         return Ok(());

@@ -1,7 +1,8 @@
 //! Runtime fields: "which values has this field in these documents, as its script or the source says?"
 //!
-//! A field is bound to a shard ([`RuntimeField`]), opened on a segment ([`RuntimeReader`]), and asked for a batch of documents at a
-//! time: numbers as a column would hold them, or terms. Nothing is kept beyond the batch.
+//! A field is bound to a shard ([`RuntimeField`]), opened on a segment ([`RuntimeReader`]), and asked for a
+//! batch of documents at a time: numbers as a column would hold them, or terms. Nothing is kept beyond the
+//! batch.
 
 mod field;
 mod fielddata;

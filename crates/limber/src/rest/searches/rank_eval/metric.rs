@@ -1,7 +1,7 @@
 //! The metrics: "how good is this list of ratings?"
 //!
-//! Source: Elasticsearch's module `rank-eval`: `PrecisionAtK`, `RecallAtK`, `MeanReciprocalRank`, `DiscountedCumulativeGain`,
-//! `ExpectedReciprocalRank`. Scores compared with 7.10.2 to the last digit.
+//! Source: Elasticsearch's module `rank-eval`: `PrecisionAtK`, `RecallAtK`, `MeanReciprocalRank`,
+//! `DiscountedCumulativeGain`, `ExpectedReciprocalRank`. Scores compared with 7.10.2 to the last digit.
 
 use limber_engine::Result;
 use limber_mapping::RequestError;

@@ -1,6 +1,7 @@
 //! `synonym` and `synonym_graph`: words that stand for words.
 //!
-//! [`rules`] reads them, [`map`] holds them as a tree of tokens, [`graph`] and [`flat`] put them beside what they stand for.
+//! [`rules`] reads them, [`map`] holds them as a tree of tokens, [`graph`] and [`flat`] put them beside what
+//! they stand for.
 
 mod flat;
 mod graph;

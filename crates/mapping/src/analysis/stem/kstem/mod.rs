@@ -1,6 +1,7 @@
 //! Krovetz's stemmer of English: an ending goes where that leaves a word of its list.
 //!
-//! Source: Lucene's `KStemmer`, after R. Krovetz and S. Guzman-Lara. [`words`] is the list, [`endings`] what is tried at the end of a word.
+//! Source: Lucene's `KStemmer`, after R. Krovetz and S. Guzman-Lara. [`words`] is the list, [`endings`] what
+//! is tried at the end of a word.
 
 mod endings;
 mod inflections;

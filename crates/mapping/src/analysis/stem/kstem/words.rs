@@ -9,7 +9,8 @@ use hashbrown::HashMap;
 pub struct Entry {
     /// Its stem, where that is another word.
     pub root: Option<&'static str>,
-    /// A word that ends with `e` whose forms with `-ed` and `-ing` are more often those of the word without it.
+    /// A word that ends with `e` whose forms with `-ed` and `-ing` are more often those of the word without
+    /// it.
     pub is_exception: bool,
 }
 

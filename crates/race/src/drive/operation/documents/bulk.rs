@@ -1,10 +1,10 @@
 //! `bulk`: index the corpora (`runner.py`, `BulkIndex`; `track/params.py`, `BulkIndexParamSource`).
 //!
-//! The weight of a request is its number of documents, the unit `docs`. Of the answer only `errors` is read, and the items
-//! only when it is true or `detailed-results` asks for it.
+//! The weight of a request is its number of documents, the unit `docs`. Of the answer only `errors` is read,
+//! and the items only when it is true or `detailed-results` asks for it.
 //!
-//! A client's next body is assembled while it waits for an answer, so that between an answer and the next request nothing is
-//! left to do but to send it. A client therefore holds two bodies.
+//! A client's next body is assembled while it waits for an answer, so that between an answer and the next
+//! request nothing is left to do but to send it. A client therefore holds two bodies.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -76,7 +76,8 @@ fn positive_integer(plan: &Plan<'_>, name: &str) -> Result<Option<u64>, Error> {
     }
 }
 
-/// `batch-size` only says how much is read at once, which has no meaning for a mapped file; its rules hold all the same.
+/// `batch-size` only says how much is read at once, which has no meaning for a mapped file; its rules hold
+/// all the same.
 fn check_batch_size(plan: &Plan<'_>, bulk_documents: u64) -> Result<(), Error> {
     match positive_integer(plan, "batch-size")? {
         Some(batch) if batch < bulk_documents => {
@@ -290,7 +291,8 @@ impl BulkRunner {
     }
 }
 
-/// Awaits `future`, and does `work` as soon as it has to wait for the first time; not at all if it never has to.
+/// Awaits `future`, and does `work` as soon as it has to wait for the first time; not at all if it never has
+/// to.
 async fn while_waiting<F: Future>(future: F, work: impl FnOnce()) -> F::Output {
     let mut future = pin!(future);
     let mut work = Some(work);

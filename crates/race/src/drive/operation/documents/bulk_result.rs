@@ -1,7 +1,7 @@
 //! What does the answer to a bulk request say? (`runner.py`, `BulkStats`, `simple_stats`, `detailed_stats`)
 //!
-//! Mostly `errors` and `took` at its start are all that is read. The items are looked at when there were errors, or when
-//! `detailed-results` asks for it.
+//! Mostly `errors` and `took` at its start are all that is read. The items are looked at when there were
+//! errors, or when `detailed-results` asks for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -136,7 +136,8 @@ impl BulkResult {
         description
     }
 
-    /// Rally's meta data. `body`: what was sent, `documents` of them; `retries`: how often rejected ones were sent again.
+    /// Rally's meta data. `body`: what was sent, `documents` of them; `retries`: how often rejected ones were
+    /// sent again.
     pub(crate) fn meta(&self, index: Option<&str>, body: &[u8], documents: u64, retries: u64) -> Value {
         let max_doc_status = if self.max_doc_status > 0 { self.max_doc_status } else { self.request_status };
         let mut meta = json!({

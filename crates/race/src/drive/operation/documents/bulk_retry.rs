@@ -1,4 +1,5 @@
-//! What a server rejected of a bulk request, because it had too much to do, is sent again (`retries_on_429`; `runner.py`, `BulkIndex`).
+//! What a server rejected of a bulk request, because it had too much to do, is sent again (`retries_on_429`;
+//! `runner.py`, `BulkIndex`).
 
 use std::time::Duration;
 
@@ -43,7 +44,8 @@ pub(crate) async fn completed(
     })
 }
 
-/// Sends the rejected items of `first` again until there are none. Gives the last result and how often was sent again.
+/// Sends the rejected items of `first` again until there are none. Gives the last result and how often was
+/// sent again.
 async fn send_rejected(
     exchange: &mut Exchange,
     sent: &Sent<'_>,
@@ -65,7 +67,8 @@ async fn send_rejected(
     Ok((result, retries))
 }
 
-/// The lines of each item in `items`, which ascend. A `delete` has no line but its action, which Rally does not know.
+/// The lines of each item in `items`, which ascend. A `delete` has no line but its action, which Rally does
+/// not know.
 fn pick_items(body: &[u8], has_actions: bool, items: &[usize]) -> Vec<u8> {
     let mut lines = body.split_inclusive(|byte| *byte == b'\n');
     let mut wanted = items.iter().copied().peekable();

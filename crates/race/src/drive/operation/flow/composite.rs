@@ -1,9 +1,9 @@
 //! `composite`: several requests, also side by side, measured as one (`runner.py`, `Composite`).
 //!
-//! `requests` is a list of operations, which run one after the other, and of objects `{"stream": [...]}` with such lists of
-//! their own. Streams that follow one another run at the same time; the next operation waits for all of them. At most
-//! `max-connections` requests are under way at once. Each stream has connections of its own; ids that one request leaves
-//! (points in time, asynchronous searches) are seen by all that follow.
+//! `requests` is a list of operations, which run one after the other, and of objects `{"stream": [...]}` with
+//! such lists of their own. Streams that follow one another run at the same time; the next operation waits
+//! for all of them. At most `max-connections` requests are under way at once. Each stream has connections of
+//! its own; ids that one request leaves (points in time, asynchronous searches) are seen by all that follow.
 //!
 //! The service time lasts from the first request to the last answer. The times of the single requests go into
 //! [`Details::dependent`].
@@ -128,7 +128,8 @@ impl Runner for CompositeRunner {
             let result = self.main.run(exchange, &self.connections, &mut timings).await;
             exchange.end_context();
             if let Err(failure) = result {
-                // Requests of other streams were left in the middle; late answers must not be taken for later ones.
+                // Requests of other streams were left in the middle; late answers must not be taken for later
+                // ones.
                 self.main.disconnect();
                 return Err(failure);
             }
@@ -178,7 +179,8 @@ impl StreamRunner {
         }
     }
 
-    /// Runs the list; timings are added in Rally's order: streams by their place, before the request that waits for them.
+    /// Runs the list; timings are added in Rally's order: streams by their place, before the request that
+    /// waits for them.
     async fn run(
         &mut self,
         exchange: &mut Exchange,

@@ -1,4 +1,5 @@
-//! Operations that run others or none: composites, repetitions, pauses, and requests as the track spells them.
+//! Operations that run others or none: composites, repetitions, pauses, and requests as the track spells
+//! them.
 
 pub(super) mod assertions;
 pub(super) mod composite;

@@ -1,8 +1,8 @@
 //! When is an administrative operation tried again? (`runner.py`, `Retry`)
 //!
-//! Parameters: `retries` (0), `retry-until-success` (false), `retry-wait-period` (0.5 s), `retry-on-timeout` (true),
-//! `retry-on-error` (false). Only time-outs (of the connection, or status 408) and lost connections are tried again, and with
-//! `retry-on-error` answers whose condition does not hold yet.
+//! Parameters: `retries` (0), `retry-until-success` (false), `retry-wait-period` (0.5 s), `retry-on-timeout`
+//! (true), `retry-on-error` (false). Only time-outs (of the connection, or status 408) and lost connections
+//! are tried again, and with `retry-on-error` answers whose condition does not hold yet.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! `run-until`: repeat a request until a value of its answer is as wanted (`runner.py`, `RunUntil`).
 //!
-//! Differs from Rally in what makes Rally ask for ever, and without a pause: a value that is missing (with `not_exists` that is
-//! what is waited for), 0, or false.
+//! Differs from Rally in what makes Rally ask for ever, and without a pause: a value that is missing (with
+//! `not_exists` that is what is waited for), 0, or false.
 
 use std::time::Duration;
 

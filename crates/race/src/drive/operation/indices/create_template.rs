@@ -1,4 +1,5 @@
-//! `create-index-template`, `create-composable-template`, `create-component-template` (`runner.py`, `Create…Template`).
+//! `create-index-template`, `create-composable-template`, `create-component-template` (`runner.py`,
+//! `Create…Template`).
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! `create-data-stream`, `delete-data-stream`: the track's data streams, or those the operation names (`runner.py`,
-//! `CreateDataStream`, `DeleteDataStream`).
+//! `create-data-stream`, `delete-data-stream`: the track's data streams, or those the operation names
+//! (`runner.py`, `CreateDataStream`, `DeleteDataStream`).
 
 use super::delete_index::{Deletion, Deletions};
 use crate::drive::operation::contract::{Operation, Plan};

@@ -1,4 +1,5 @@
-//! `delete-index-template`, `delete-composable-template`, `delete-component-template` (`runner.py`, `Delete…Template`).
+//! `delete-index-template`, `delete-composable-template`, `delete-component-template` (`runner.py`,
+//! `Delete…Template`).
 //!
 //! Index templates can take the indices they match with them (`delete-matching-indices`).
 

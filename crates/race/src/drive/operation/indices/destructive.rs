@@ -1,7 +1,7 @@
 //! How are index patterns deleted on a server that forbids it? (`runner.py`, `set_destructive_requires_name`)
 //!
-//! The transient setting `action.destructive_requires_name` is read, switched off, and put back when the deletions are over,
-//! whether they succeeded or not.
+//! The transient setting `action.destructive_requires_name` is read, switched off, and put back when the
+//! deletions are over, whether they succeeded or not.
 
 use std::time::Duration;
 

@@ -6,8 +6,8 @@ use crate::error::Error;
 
 /// `body` with `settings` put over what stands at `path`. Absent or empty settings change nothing.
 ///
-/// At a path of several keys nested objects are merged; at a path of one key they are replaced, as Rally does for indices and
-/// legacy templates.
+/// At a path of several keys nested objects are merged; at a path of one key they are replaced, as Rally does
+/// for indices and legacy templates.
 pub(in crate::drive::operation) fn with_settings(
     body: Option<Value>,
     settings: Option<&Value>,

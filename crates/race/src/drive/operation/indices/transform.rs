@@ -1,4 +1,5 @@
-//! `create-transform`, `start-transform`, `delete-transform`, `transform-stats` (`runner.py`, `CreateTransform` and others).
+//! `create-transform`, `start-transform`, `delete-transform`, `transform-stats` (`runner.py`,
+//! `CreateTransform` and others).
 
 use std::time::Duration;
 

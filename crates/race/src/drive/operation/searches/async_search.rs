@@ -1,5 +1,5 @@
-//! `submit-async-search`, `get-async-search`, `delete-async-search`, inside of a `composite` (`runner.py`, `SubmitAsyncSearch`,
-//! `GetAsyncSearch`, `DeleteAsyncSearch`).
+//! `submit-async-search`, `get-async-search`, `delete-async-search`, inside of a `composite` (`runner.py`,
+//! `SubmitAsyncSearch`, `GetAsyncSearch`, `DeleteAsyncSearch`).
 
 use std::time::Duration;
 

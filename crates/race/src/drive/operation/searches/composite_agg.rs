@@ -1,4 +1,5 @@
-//! `composite-agg`: read all buckets of a composite aggregation page by page (`runner.py`, `Query._composite_agg`).
+//! `composite-agg`: read all buckets of a composite aggregation page by page (`runner.py`,
+//! `Query._composite_agg`).
 //!
 //! The weight is the number of pages read, the unit `pages`. Every run begins with the first page.
 

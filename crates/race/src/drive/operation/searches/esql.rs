@@ -105,8 +105,8 @@ const PHASES: [&str; 6] =
     ["query", "planning", "parsing", "preanalysis", "dependency_resolution", "analysis"];
 const OPTIMIZATIONS: [&str; 3] = ["logical_optimization", "physical_optimization", "reduction"];
 
-/// A profile as flat figures: `<phase>.took_ms`; per driver its number, largest and total times, and its operators' work; per
-/// plan the times of its optimizations.
+/// A profile as flat figures: `<phase>.took_ms`; per driver its number, largest and total times, and its
+/// operators' work; per plan the times of its optimizations.
 fn profile(profile: &Value) -> Map<String, Value> {
     let mut figures = Map::new();
     let nanos = |value: &Value, name: &str| value[name].as_u64().unwrap_or(0);

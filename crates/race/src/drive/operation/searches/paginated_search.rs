@@ -1,7 +1,9 @@
-//! `paginated-search`: read a result page by page with `search_after` (`runner.py`, `Query._search_after_query`).
+//! `paginated-search`: read a result page by page with `search_after` (`runner.py`,
+//! `Query._search_after_query`).
 //!
-//! The weight is the number of pages read, the unit `pages`. Every run begins with the first page; Rally goes on where the run
-//! before stopped if `pages` cut that one short, which makes later runs search other pages than earlier ones.
+//! The weight is the number of pages read, the unit `pages`. Every run begins with the first page; Rally goes
+//! on where the run before stopped if `pages` cut that one short, which makes later runs search other pages
+//! than earlier ones.
 
 use super::paging::{PageSource, Pages};
 use super::search::body_with_size;

@@ -1,7 +1,7 @@
 //! How is a search read page by page, and where do its pages come from? (`runner.py`, `Query`)
 //!
-//! Shared by `paginated-search` and `composite-agg`: where the search goes (an index, or a point in time that an earlier
-//! request of the same `composite` opened), and what the pages add up to.
+//! Shared by `paginated-search` and `composite-agg`: where the search goes (an index, or a point in time that
+//! an earlier request of the same `composite` opened), and what the pages add up to.
 
 use std::time::Duration;
 
@@ -51,8 +51,8 @@ impl PageSource {
         })
     }
 
-    /// The body of the next page: `body` (a JSON object as text), with the point in time and `more` members (each as
-    /// `"name":value`) put to its end.
+    /// The body of the next page: `body` (a JSON object as text), with the point in time and `more` members
+    /// (each as `"name":value`) put to its end.
     fn body(&self, exchange: &Exchange, body: &str, more: Option<&str>) -> Result<String, Failure> {
         let mut text = body.trim_end().strip_suffix('}').unwrap_or(body).to_owned();
         let mut push = |member: &str| {

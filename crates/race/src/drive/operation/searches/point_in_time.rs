@@ -1,4 +1,5 @@
-//! `open-point-in-time` and `close-point-in-time`, inside of a `composite` (`runner.py`, `OpenPointInTime`, `ClosePointInTime`).
+//! `open-point-in-time` and `close-point-in-time`, inside of a `composite` (`runner.py`, `OpenPointInTime`,
+//! `ClosePointInTime`).
 
 use std::time::Duration;
 

@@ -1,9 +1,12 @@
-//! `search`: one query, or a scroll if `pages` is given (`runner.py`, `Query`; `track/params.py`, `SearchParamSource`).
+//! `search`: one query, or a scroll if `pages` is given (`runner.py`, `Query`; `track/params.py`,
+//! `SearchParamSource`).
 //!
-//! The request is built once. The answer is waited for in full and, unless `detailed-results` asks for more, not looked into.
+//! The request is built once. The answer is waited for in full and, unless `detailed-results` asks for more,
+//! not looked into.
 //!
-//! With the parameter source `limber-searches` (not Rally's; the built-in track `segment_memory` has it in Python for Rally) the
-//! operation has a list `searches` of `{"index": ..., "body": ...}`, which every client takes in turn from a place of its own.
+//! With the parameter source `limber-searches` (not Rally's; the built-in track `segment_memory` has it in
+//! Python for Rally) the operation has a list `searches` of `{"index": ..., "body": ...}`, which every client
+//! takes in turn from a place of its own.
 
 use crate::error::Error;
 use crate::plugin::known_sources;
@@ -80,7 +83,8 @@ pub(in crate::drive::operation) fn search_request(
     request_to(plan, &target, body)
 }
 
-/// As [`search_request`], to a target of the caller's; an empty one searches everything, or what a point in time holds.
+/// As [`search_request`], to a target of the caller's; an empty one searches everything, or what a point in
+/// time holds.
 pub(in crate::drive::operation) fn request_to(
     plan: &Plan<'_>,
     target: &str,

@@ -1,9 +1,11 @@
-//! `search` with the parameter sources of Rally's track geonames: tens of thousands of names in one `terms` query.
+//! `search` with the parameter sources of Rally's track geonames: tens of thousands of names in one `terms`
+//! query.
 //!
-//! The names are the lines of `terms.txt` in the track's folder. A number that changes from request to request ends the list, so that
-//! no cache knows the request. As in the track, the search goes to `/_search`, whatever index the operation names. The track has
-//! the sources in Python (`track.py`); these are the same requests without it, for the texts of `track.py` in [`crate::plugin::known_sources`]. Any other
-//! runs in Python.
+//! The names are the lines of `terms.txt` in the track's folder. A number that changes from request to
+//! request ends the list, so that no cache knows the request. As in the track, the search goes to `/_search`,
+//! whatever index the operation names. The track has the sources in Python (`track.py`); these are the same
+//! requests without it, for the texts of `track.py` in [`crate::plugin::known_sources`]. Any other runs in
+//! Python.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Jobs and datafeeds of machine learning (`runner.py`, `CreateMlDatafeed` to `CloseMlJob`).
 //!
-//! A server that answers 400 to `/_ml/...` gets the same under `/_xpack/ml/...`, where Elasticsearch had it before 7.
+//! A server that answers 400 to `/_ml/...` gets the same under `/_xpack/ml/...`, where Elasticsearch had it
+//! before 7.
 
 use std::time::Duration;
 
@@ -91,7 +92,8 @@ impl Target {
         Ok(Target { kind: JOBS, id: plan.mandatory_text("job-id")?.to_owned(), action })
     }
 
-    /// `forces`: `force` and `timeout` stand in the query string where no body holds them. What is deleted may be missing.
+    /// `forces`: `force` and `timeout` stand in the query string where no body holds them. What is deleted
+    /// may be missing.
     fn plan(
         &self,
         plan: &Plan<'_>,

@@ -1,4 +1,5 @@
-//! Operations on a whole cluster: refreshes, merges, snapshots, statistics, jobs, and waiting for what it does.
+//! Operations on a whole cluster: refreshes, merges, snapshots, statistics, jobs, and waiting for what it
+//! does.
 
 pub(super) mod cluster_health;
 pub(super) mod force_merge;

@@ -1,4 +1,5 @@
-//! `create-snapshot`, `restore-snapshot` (`runner.py`, `CreateSnapshot`, `RestoreSnapshot`). Neither is tried again.
+//! `create-snapshot`, `restore-snapshot` (`runner.py`, `CreateSnapshot`, `RestoreSnapshot`). Neither is tried
+//! again.
 
 use serde_json::{Value, json};
 

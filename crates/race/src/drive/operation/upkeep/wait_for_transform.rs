@@ -1,8 +1,10 @@
-//! `wait-for-transform`: stop a transform at its next checkpoint and follow it there (`runner.py`, `WaitForTransform`).
+//! `wait-for-transform`: stop a transform at its next checkpoint and follow it there (`runner.py`,
+//! `WaitForTransform`).
 //!
-//! Every run ends with a sample of what was processed since the one before, whose throughput comes from the transform's own
-//! times; the task is over when the transform has stopped. A task begins anew with stopping; Rally stops only the first
-//! transform that one of its processes meets. A run that fails ends the task, where Rally asks on for ever.
+//! Every run ends with a sample of what was processed since the one before, whose throughput comes from the
+//! transform's own times; the task is over when the transform has stopped. A task begins anew with stopping;
+//! Rally stops only the first transform that one of its processes meets. A run that fails ends the task,
+//! where Rally asks on for ever.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::model::Params;
 
-/// Adds the numbers of `stats`, their names joined by `_` behind `prefix` (`flatten_stats_fields`). Texts, flags and lists are
-/// left out: what they say with a unit stands beside them as a number.
+/// Adds the numbers of `stats`, their names joined by `_` behind `prefix` (`flatten_stats_fields`). Texts,
+/// flags and lists are left out: what they say with a unit stands beside them as a number.
 pub(super) fn flatten_into(fields: &mut Params, prefix: &str, stats: &Value) {
     let Some(object) = stats.as_object() else { return };
     for (name, value) in object {

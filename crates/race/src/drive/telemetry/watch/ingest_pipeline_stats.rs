@@ -1,4 +1,5 @@
-//! What did each pipeline and each of its processors do? (`IngestPipelineStats`; the sums over the cluster are always measured)
+//! What did each pipeline and each of its processors do? (`IngestPipelineStats`; the sums over the cluster
+//! are always measured)
 
 use std::collections::BTreeMap;
 

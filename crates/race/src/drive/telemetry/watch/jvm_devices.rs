@@ -1,7 +1,9 @@
-//! Devices that work by options of a JVM's start or within its machine (`JitCompiler`, `Gc`, `FlightRecorder`, `Heapdump`).
+//! Devices that work by options of a JVM's start or within its machine (`JitCompiler`, `Gc`,
+//! `FlightRecorder`, `Heapdump`).
 //!
-//! They work on an Elasticsearch or OpenSearch that the race starts (`--engine DIR`): [`options`] go into its start, what they bring is in
-//! the race's folder. On a server that runs already they are refused with what its owner can do instead.
+//! They work on an Elasticsearch or OpenSearch that the race starts (`--engine DIR`): [`options`] go into its
+//! start, what they bring is in the race's folder. On a server that runs already they are refused with what
+//! its owner can do instead.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,7 +1,8 @@
 //! Which process on this machine answers on that port, and what does it hold?
 //!
-//! Linux only (`/proc`): the socket that listens, the process that holds it, its memory, CPU time and disk traffic. Nothing is
-//! asked of the server. Processes of other users show their memory and CPU time at most, and mostly not even their sockets.
+//! Linux only (`/proc`): the socket that listens, the process that holds it, its memory, CPU time and disk
+//! traffic. Nothing is asked of the server. Processes of other users show their memory and CPU time at most,
+//! and mostly not even their sockets.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};

@@ -1,8 +1,9 @@
 //! "What does a server say while it is raced?"
 //!
-//! Rally's optional telemetry devices (`--telemetry`, `esrally/telemetry.py`) and two of our own that are cheap enough to be
-//! always on, one file a device and a line in [`DEVICES`]. A device becomes one [`Recorder`] a cluster; a thread a cluster asks
-//! them in turn, each at its interval, over a connection of its own ([`sampler`]). What they find are documents in Rally's layout.
+//! Rally's optional telemetry devices (`--telemetry`, `esrally/telemetry.py`) and two of our own that are
+//! cheap enough to be always on, one file a device and a line in [`DEVICES`]. A device becomes one
+//! [`Recorder`] a cluster; a thread a cluster asks them in turn, each at its interval, over a connection of
+//! its own ([`sampler`]). What they find are documents in Rally's layout.
 
 mod blob_store_stats;
 mod ccr_stats;

@@ -33,8 +33,8 @@ pub(super) const DEVICE: Device = Device {
     plan,
 };
 
-/// Sections of a node's statistics: prefix of their fields, path, and the parameter that leaves them out. In the order of the
-/// documents.
+/// Sections of a node's statistics: prefix of their fields, path, and the parameter that leaves them out. In
+/// the order of the documents.
 const SECTIONS: [(&str, &str, &str); 12] = [
     ("thread_pool", "/thread_pool", "node-stats-include-thread-pools"),
     ("breakers", "/breakers", "node-stats-include-breakers"),

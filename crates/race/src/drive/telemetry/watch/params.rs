@@ -46,8 +46,8 @@ impl Parameters<'_> {
         self.get(name).map(|value| texts(name, value)).transpose()
     }
 
-    /// Lists of texts by cluster (index into `clusters`): an object by cluster's name, or, where `takes_text`, a text for the
-    /// default cluster. Without the parameter every cluster with no list.
+    /// Lists of texts by cluster (index into `clusters`): an object by cluster's name, or, where
+    /// `takes_text`, a text for the default cluster. Without the parameter every cluster with no list.
     pub(crate) fn by_cluster(
         &self,
         name: &str,

@@ -1,8 +1,8 @@
 //! When is which device asked?
 //!
-//! A thread a cluster, with a connection of its own, sleeps until the next device is due and asks it. Devices of a cluster take
-//! turns, so that a slow answer delays samples instead of piling requests up. A device that fails is not asked again, and the
-//! user is told why.
+//! A thread a cluster, with a connection of its own, sleeps until the next device is due and asks it. Devices
+//! of a cluster take turns, so that a slow answer delays samples instead of piling requests up. A device that
+//! fails is not asked again, and the user is told why.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -1,9 +1,10 @@
 //! What do the nodes' memory, merges and caches do while they are raced? (not Rally's; always on)
 //!
-//! A document a node before the race, every two seconds and after it, of the numbers that explain figures most often: heap by pool and collections, documents,
-//! store, segments, merges, refreshes, flushes, translog, hits and misses of the caches, the process's CPU and, from Limber,
-//! memory by pool and its cache of the term index (`limber_…`). Names are those of the nodes' statistics, joined by `_`. One
-//! request for all nodes, whose answer leaves the rest out.
+//! A document a node before the race, every two seconds and after it, of the numbers that explain figures
+//! most often: heap by pool and collections, documents, store, segments, merges, refreshes, flushes,
+//! translog, hits and misses of the caches, the process's CPU and, from Limber, memory by pool and its cache
+//! of the term index (`limber_…`). Names are those of the nodes' statistics, joined by `_`. One request for
+//! all nodes, whose answer leaves the rest out.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,9 @@
-//! Documents set aside until it is known which terms have buckets: "what is below the few terms that are kept?"
+//! Documents set aside until it is known which terms have buckets: "what is below the few terms that are
+//! kept?"
 //!
-//! Of a field with many terms, most buckets are dropped when the best are chosen. Where the choice does not need what is below them, documents
-//! are only counted at first; those of the chosen terms are handed down afterwards. Source: Elasticsearch's collect mode `breadth_first`.
+//! Of a field with many terms, most buckets are dropped when the best are chosen. Where the choice does not
+//! need what is below them, documents are only counted at first; those of the chosen terms are handed down
+//! afterwards. Source: Elasticsearch's collect mode `breadth_first`.
 
 use limber_segment::DocId;
 
@@ -77,8 +79,8 @@ impl AsideWindow {
     }
 }
 
-/// Fields with so many terms have tables that do not stay in the processor's caches, and so many terms a kept one are worth a second look at
-/// the documents.
+/// Fields with so many terms have tables that do not stay in the processor's caches, and so many terms a kept
+/// one are worth a second look at the documents.
 const ASIDE_TERMS_MIN: u64 = 1 << 11;
 const ASIDE_TERMS_PER_KEPT_MIN: u64 = 4;
 
@@ -101,8 +103,8 @@ pub(super) fn can_set_aside(
 }
 
 impl KeywordTerms<'_> {
-    /// There are several buckets around: documents that were set aside are handed on at once, and no more are set aside. `current`: the
-    /// segment that is not over yet.
+    /// There are several buckets around: documents that were set aside are handed on at once, and no more are
+    /// set aside. `current`: the segment that is not over yet.
     pub(super) fn hand_all_on(&mut self, current: Option<usize>) -> Result<()> {
         self.sets_aside = false;
         let aside = std::mem::take(&mut self.aside);
@@ -130,7 +132,8 @@ impl KeywordTerms<'_> {
         Ok(())
     }
 
-    /// Hands the documents that were set aside to what is below the chosen terms; the bucket of `chosen[b]` is `b`.
+    /// Hands the documents that were set aside to what is below the chosen terms; the bucket of `chosen[b]`
+    /// is `b`.
     fn hand_chosen_on(&mut self, chosen: &[TermKey]) -> Result<()> {
         let mut aside = std::mem::take(&mut self.aside);
         aside.sort_unstable_by_key(AsideWindow::place);

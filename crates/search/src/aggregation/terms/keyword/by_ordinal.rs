@@ -1,4 +1,5 @@
-//! Buckets whose keys are ordinals: as long as documents of one segment alone were seen, no term needs a name but those that are shown.
+//! Buckets whose keys are ordinals: as long as documents of one segment alone were seen, no term needs a name
+//! but those that are shown.
 
 use super::super::super::answer::partial::TermKey;
 use super::super::super::buckets::bucket_table::BucketTable;
@@ -45,7 +46,8 @@ impl KeywordTerms<'_> {
         Ok(())
     }
 
-    /// Adds the buckets of another collector whose keys are ordinals of the segment at `place`. Answers what each bucket is here.
+    /// Adds the buckets of another collector whose keys are ordinals of the segment at `place`. Answers what
+    /// each bucket is here.
     pub(super) fn absorb_by_ordinal(
         &mut self,
         table: &BucketTable,

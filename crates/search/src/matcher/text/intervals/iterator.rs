@@ -7,7 +7,8 @@ use crate::matcher::text::positions::{Leaf, NO_MORE};
 
 /// The intervals of one document, by their starts. Positions are included at both ends.
 pub(crate) trait Intervals {
-    /// Goes to a document, before its first interval; false: there is surely none in it. Documents ascend, and one may be asked for again.
+    /// Goes to a document, before its first interval; false: there is surely none in it. Documents ascend,
+    /// and one may be asked for again.
     fn reset(&mut self, doc: DocId) -> Result<bool>;
 
     /// The start of the next interval; [`NO_MORE`] when there is none.
@@ -72,7 +73,8 @@ pub(super) fn gaps_between(start: i64, end: i64, parts: &[BoxedIntervals<'_>]) -
     end - start + 1 - parts.iter().map(|part| part.width()).sum::<i64>()
 }
 
-/// The tokens of the parts of an interval, taken while the parts stand on it: they move on while it is made smaller.
+/// The tokens of the parts of an interval, taken while the parts stand on it: they move on while it is made
+/// smaller.
 #[derive(Default)]
 pub(super) struct Noted(Vec<u32>);
 

@@ -24,8 +24,9 @@ impl<'a> Ordered<'a> {
         Ordered { parts, at: 1, start: -1, end: -1, gaps: 0, noted: notes_tokens.then(Noted::default) }
     }
 
-    /// Moves parts, from the one that was to move next on, so that each begins behind the end of the one before, as little as that takes.
-    /// `is_placed`: they were in order before the first one moved. False: one of them would end at `end` or later.
+    /// Moves parts, from the one that was to move next on, so that each begins behind the end of the one
+    /// before, as little as that takes. `is_placed`: they were in order before the first one moved. False:
+    /// one of them would end at `end` or later.
     fn line_up(&mut self, end: i64, is_placed: bool) -> Result<bool> {
         loop {
             let previous_end = self.parts[self.at - 1].end();

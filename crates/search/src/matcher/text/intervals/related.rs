@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::matcher::text::positions::NO_MORE;
 use crate::primitives::Relation;
 
-/// Source: Lucene's `ContainingIntervalsSource`, `NotContainingIntervalsSource` and the like. Intervals of both ascend by start and by end, so
-/// that each is looked at once.
+/// Source: Lucene's `ContainingIntervalsSource`, `NotContainingIntervalsSource` and the like. Intervals of
+/// both ascend by start and by end, so that each is looked at once.
 pub(super) struct Related<'a> {
     pub relation: Relation,
     pub part: BoxedIntervals<'a>,
@@ -18,7 +18,8 @@ pub(super) struct Related<'a> {
 }
 
 impl Related<'_> {
-    /// Whether the current interval is one that is wanted; `None`: nor is any later one. Moves the reference as far as that takes.
+    /// Whether the current interval is one that is wanted; `None`: nor is any later one. Moves the reference
+    /// as far as that takes.
     fn is_wanted(&mut self) -> Result<Option<bool>> {
         let (start, end) = (self.part.start(), self.part.end());
         let is_behind = |reference: &BoxedIntervals<'_>| match self.relation {

@@ -81,7 +81,8 @@ impl Intervals for Unordered<'_> {
             (self.start, self.end) = (NO_MORE, NO_MORE);
             return Ok(NO_MORE);
         }
-        // The interval from the least start to the farthest end, made smaller as long as the part that starts it can move without ending farther.
+        // The interval from the least start to the farthest end, made smaller as long as the part that starts
+        // it can move without ending farther.
         while let Some((start, end)) = self.least().filter(|_| self.is_whole()) {
             (self.start, self.end) = (start, self.reach);
             self.gaps = gaps_between(self.start, self.end, &self.parts);

@@ -7,7 +7,8 @@ use crate::matcher::text::positions::{Leaf, NO_MORE};
 
 /// The spans of one document, by their starts. The end of a span is the position behind it.
 pub(crate) trait Spans {
-    /// Goes to a document, before its first span; false: there is surely none in it. Documents ascend, and one may be asked for again.
+    /// Goes to a document, before its first span; false: there is surely none in it. Documents ascend, and
+    /// one may be asked for again.
     fn reset(&mut self, doc: DocId) -> Result<bool>;
 
     /// The start of the next span; [`NO_MORE`] when there is none.

@@ -1,7 +1,8 @@
-//! Spans opened on a segment or on a text: "from where to where, one after the other, is what a span query asks for?"
+//! Spans opened on a segment or on a text: "from where to where, one after the other, is what a span query
+//! asks for?"
 //!
-//! Unlike intervals, spans are not minimal, and each combination walks its parts in a way of its own, which the matches of Elasticsearch depend
-//! on. Source: Lucene's `Spans` and the classes beside it.
+//! Unlike intervals, spans are not minimal, and each combination walks its parts in a way of its own, which
+//! the matches of Elasticsearch depend on. Source: Lucene's `Spans` and the classes beside it.
 
 mod contained;
 mod either;

@@ -6,7 +6,8 @@ use super::iterator::{BoxedSpans, Spans, reset_all};
 use crate::error::Result;
 use crate::matcher::text::positions::NO_MORE;
 
-/// Source: Lucene's `NearSpansOrdered`. Some part is no gap, so that the walk ends with the spans of that part.
+/// Source: Lucene's `NearSpansOrdered`. Some part is no gap, so that the walk ends with the spans of that
+/// part.
 pub(super) struct Ordered<'a> {
     parts: Vec<BoxedSpans<'a>>,
     slop: i64,

@@ -38,7 +38,8 @@ pub(crate) trait BoundFunction: Debug + Send + Sync {
 
 /// A function on one segment.
 pub(crate) trait FunctionReader {
-    /// The function of `docs`, which ascend, into `out`; `scores` are those of the query. All have the same length.
+    /// The function of `docs`, which ascend, into `out`; `scores` are those of the query. All have the same
+    /// length.
     fn read(&mut self, docs: &[DocId], scores: &[f32], out: &mut [f64]) -> Result<(), Error>;
 
     /// The value of one document.

@@ -1,7 +1,7 @@
 //! `random_score`: a number from 0 to 1 for each document, the same one for the same seed and field value.
 //!
-//! Source: Elasticsearch's `RandomScoreFunction`, HPPC's `BitMixer`. Without a seed the numbers depend on the time and on the
-//! document's place, as there, but are not those that Elasticsearch would give.
+//! Source: Elasticsearch's `RandomScoreFunction`, HPPC's `BitMixer`. Without a seed the numbers depend on the
+//! time and on the document's place, as there, but are not those that Elasticsearch would give.
 
 use std::sync::Arc;
 

@@ -90,7 +90,8 @@ impl QueryNode for MoreLikeThis {
 }
 
 impl MoreLikeThis {
-    /// The fields of the query; `None`: none of them can be looked at. Names of fields that are not mapped stay.
+    /// The fields of the query; `None`: none of them can be looked at. Names of fields that are not mapped
+    /// stay.
     fn fields(&self, binder: &Binder<'_>) -> Result<Option<Vec<String>>, Error> {
         let Some(names) = &self.fields else {
             let has_texts = !self.like.texts.is_empty() || !self.unlike.texts.is_empty();

@@ -1,7 +1,7 @@
 //! Which of the terms of a text or document are looked for: "by which of them does it stand out?"
 //!
-//! A term stands out the more, the more often it is there and the rarer it is in the shard. Source: Elasticsearch's `XMoreLikeThis#createQueue`, with
-//! Lucene's heap and Java's order of equal ones.
+//! A term stands out the more, the more often it is there and the rarer it is in the shard. Source:
+//! Elasticsearch's `XMoreLikeThis#createQueue`, with Lucene's heap and Java's order of equal ones.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -103,8 +103,8 @@ impl Candidates {
         Ok(Candidates { fields, terms, doc_freqs, count_max })
     }
 
-    /// Those that stand out most, least first. `doc_count`: live documents; `doc_freq`: how many of them have a term in a field, by how many of
-    /// the shard do.
+    /// Those that stand out most, least first. `doc_count`: live documents; `doc_freq`: how many of them have
+    /// a term in a field, by how many of the shard do.
     pub fn choose(
         &self,
         selection: &Selection,

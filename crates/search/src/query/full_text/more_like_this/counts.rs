@@ -16,7 +16,8 @@ const ROUNDS_MAX: usize = 3;
 impl TermCounts {
     /// The terms of a document.
     ///
-    /// `fields`: names and patterns of those that are wanted; `None`: all. `analyzers`: by which fields are analysed instead of their own.
+    /// `fields`: names and patterns of those that are wanted; `None`: all. `analyzers`: by which fields are
+    /// analysed instead of their own.
     ///
     /// # Errors
     /// The document does not fit the mapping, or an analyzer is not there.
@@ -38,7 +39,8 @@ impl TermCounts {
             let mut counter = Counter { mapping, fields, analyzers, counts: TermCounts::default() };
             match parse(mapping, document, &mut Scratch::new(), &mut counter)? {
                 Parsed::Done => return Ok(counter.counts),
-                // Fields that the shard does not have have no terms that are in it, but those behind them may.
+                // Fields that the shard does not have have no terms that are in it, but those behind them
+                // may.
                 Parsed::NeedsMapping => grown = Some(mapping.merge(&infer(mapping, document)?)?),
             }
         }

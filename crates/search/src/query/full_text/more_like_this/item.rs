@@ -90,11 +90,12 @@ impl Item {
         }
     }
 
-    /// Its terms, seen from a shard; `None`: there is no such document, or none that has sources. `fields`: those of the query, for an item
-    /// without fields of its own.
+    /// Its terms, seen from a shard; `None`: there is no such document, or none that has sources. `fields`:
+    /// those of the query, for an item without fields of its own.
     ///
     /// # Errors
-    /// A routing that is missing. What else is wrong with the document's name leaves it without terms, as in Elasticsearch.
+    /// A routing that is missing. What else is wrong with the document's name leaves it without terms, as in
+    /// Elasticsearch.
     pub fn counts(
         &self,
         fields: Option<&[String]>,

@@ -1,4 +1,5 @@
-//! The order in which a `java.util.HashMap` gives its keys: of terms that stand out equally, it decides which are taken.
+//! The order in which a `java.util.HashMap` gives its keys: of terms that stand out equally, it decides which
+//! are taken.
 
 /// `String#hashCode`, with its upper half mixed in as the map does.
 fn hash(text: &str) -> u32 {
@@ -7,8 +8,8 @@ fn hash(text: &str) -> u32 {
     hash ^ (hash >> 16)
 }
 
-/// Distinct keys, given in the order in which they were put into the map, in the map's. Buckets of many keys, which Java makes trees of, keep the
-/// order of a list here as there.
+/// Distinct keys, given in the order in which they were put into the map, in the map's. Buckets of many keys,
+/// which Java makes trees of, keep the order of a list here as there.
 pub(super) fn in_java_order<T>(mut entries: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
     let mut capacity = 16usize;
     while entries.len() * 4 > capacity * 3 {

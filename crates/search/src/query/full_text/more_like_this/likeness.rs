@@ -1,8 +1,9 @@
-//! What a `more_like_this` query is made from, for those who show why a document is alike: "which terms would be looked for if the text that is shown
-//! were the shard?"
+//! What a `more_like_this` query is made from, for those who show why a document is alike: "which terms would
+//! be looked for if the text that is shown were the shard?"
 //!
-//! Lucene's highlighters rewrite a query on an index of the text that they show, and this query chooses its terms when it is rewritten; so what is
-//! marked are not the terms by which the document was found. The fast vector highlighter alone rewrites it on the shard.
+//! Lucene's highlighters rewrite a query on an index of the text that they show, and this query chooses its
+//! terms when it is rewritten; so what is marked are not the terms by which the document was found. The fast
+//! vector highlighter alone rewrites it on the shard.
 
 use limber_mapping::Field;
 
@@ -32,8 +33,8 @@ impl Likeness {
         self.boost
     }
 
-    /// The terms of `field` that are marked in a text of it, which has those terms that `is_there` says: it stands for the one document, other
-    /// fields are the shard's.
+    /// The terms of `field` that are marked in a text of it, which has those terms that `is_there` says: it
+    /// stands for the one document, other fields are the shard's.
     pub fn terms_in_field<'l>(&'l self, field: &Field, is_there: impl Fn(&[u8]) -> bool) -> Vec<&'l [u8]> {
         let doc_freq = |other: &Field, term: &str, of_shard: u64| match other.path == field.path {
             true => u64::from(is_there(term.as_bytes())),
@@ -48,7 +49,8 @@ impl Likeness {
         terms
     }
 
-    /// The terms that are marked in a text that stands for every field, with their weights; `field`: those that are looked for in it alone.
+    /// The terms that are marked in a text that stands for every field, with their weights; `field`: those
+    /// that are looked for in it alone.
     pub fn weighted_terms_in_text<'l>(
         &'l self,
         field: Option<&Field>,

@@ -1,7 +1,7 @@
 //! `inner_hits` of a join: the documents on the other side are shown with a hit.
 //!
-//! Source: Elasticsearch's `ParentChildInnerHitContextBuilder`. Which they are is told by the id of the parent that a hit
-//! names, so that each hit has a search of its own.
+//! Source: Elasticsearch's `ParentChildInnerHitContextBuilder`. Which they are is told by the id of the
+//! parent that a hit names, so that each hit has a search of its own.
 
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use limber_store::sync::Mutex;
 use crate::error::Result;
 use crate::held::LABEL;
 
-/// Best scores of queries, by the segment and the query's ordinal in it; `None`: no document that is held matches. Whoever matches, scores
-/// and explains shares them, so that a query runs once.
+/// Best scores of queries, by the segment and the query's ordinal in it; `None`: no document that is held
+/// matches. Whoever matches, scores and explains shares them, so that a query runs once.
 #[derive(Debug)]
 pub(crate) struct Answers(Mutex<Known>);
 
@@ -24,7 +24,8 @@ struct Known {
 const ANSWER_BYTES: u64 = 64;
 
 impl Answers {
-    /// `charge`: of the documents that are held, which grows by what becomes known. `None`: nobody is charged.
+    /// `charge`: of the documents that are held, which grows by what becomes known. `None`: nobody is
+    /// charged.
     pub fn new(charge: Option<Charge>) -> Answers {
         Answers(Mutex::new(Known { scores: HashMap::new(), charge }))
     }

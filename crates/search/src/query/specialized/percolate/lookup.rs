@@ -22,7 +22,8 @@ pub(crate) const OPTIONS: [&str; 5] = ["index", "id", "routing", "preference", "
 /// The document that the options of a query name; `None`: its documents are in the request, or missing.
 ///
 /// # Errors
-/// As Elasticsearch words them: options of another type, documents given twice, an `id` without `index`, versions that no document has.
+/// As Elasticsearch words them: options of another type, documents given twice, an `id` without `index`,
+/// versions that no document has.
 pub(crate) fn named_document(options: &Map<String, Value>) -> Result<Option<DocumentName>, RequestError> {
     let text = |name: &str| match options.get(name) {
         None => Ok(None),

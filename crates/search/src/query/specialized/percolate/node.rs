@@ -1,6 +1,7 @@
 //! `percolate`: documents whose query matches documents of the request.
 //!
-//! Source: Elasticsearch's `PercolateQueryBuilder`. Documents that are named by `index` and `id` were put into the request before it got here.
+//! Source: Elasticsearch's `PercolateQueryBuilder`. Documents that are named by `index` and `id` were put
+//! into the request before it got here.
 
 use std::sync::Arc;
 

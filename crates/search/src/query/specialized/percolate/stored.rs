@@ -30,7 +30,8 @@ pub(crate) struct StoredQueries<'a> {
     term: Vec<u8>,
 }
 
-/// Queries that are run between two looks at the deadline: each may take as long as a window of ordinary documents.
+/// Queries that are run between two looks at the deadline: each may take as long as a window of ordinary
+/// documents.
 const RUNS_BETWEEN_CHECKS: u32 = 32;
 
 impl<'a> StoredQueries<'a> {
