@@ -25,6 +25,9 @@ const FIRST_SPAN: u32 = 512;
 const CANDIDATES_MIN: u64 = 32;
 /// The longest span that is asked for on account of that.
 const SPAN_MAX: u32 = 2_048;
+/// A span costs a step for each clause, and the more clauses there are, the less is skipped: the shortest span is so many documents
+/// times the square of their number.
+const SPAN_OF_CLAUSES: u32 = 16;
 
 pub(crate) struct Disjunction<'a> {
     clauses: Vec<Clause<'a>>,
@@ -74,6 +77,8 @@ impl<'a> Disjunction<'a> {
             found.extend(ScoredTerm::open(&node.field, &node.term, Want::Freqs, &node.scorer, segment)?);
         }
         let rounding = Rounding::of(&found, &[]);
+        let count = found.len() as u32;
+        let span_min = count.saturating_mul(count).saturating_mul(SPAN_OF_CLAUSES).min(WINDOW);
         let clauses = found.into_iter().map(|term| Clause { term, bound: f32::INFINITY }).collect();
         Ok(Disjunction {
             clauses,
@@ -84,7 +89,7 @@ impl<'a> Disjunction<'a> {
             kept: Vec::new(),
             scores: Vec::new(),
             optional_count: 0,
-            span_min: 1,
+            span_min,
             spans: 0,
             candidates: 0,
         })
@@ -152,7 +157,7 @@ impl<'a> Disjunction<'a> {
     /// Chooses the span that begins at `start`, and bounds each clause in it. Answers where it ends.
     fn bound(&mut self, start: DocId, end: DocId) -> DocId {
         if self.spans > 0 && self.candidates < CANDIDATES_MIN * self.spans {
-            self.span_min = (2 * self.span_min).min(SPAN_MAX);
+            self.span_min = (2 * self.span_min).min(SPAN_MAX).max(self.span_min);
         }
         let choosing = self.optional_count.min(self.clauses.len().saturating_sub(1));
         let mut last = NO_MORE_DOCS;
