@@ -125,12 +125,14 @@ const CHANGES: &[(&str, Act)] = &[
             {"remove": {"index": "a-1", "alias": "current"}},
             {"add": {"index": "b-1", "alias": "current"}},
         ])))
+        .map(drop)
     }),
     ("alias swap that removes the index", |node| {
         node.update_aliases(&with(json!([
             {"remove_index": {"index": "a-1"}},
             {"add": {"index": "b-1", "alias": "a-1"}},
         ])))
+        .map(drop)
     }),
     ("one alias more", |node| node.put_alias("b-1", "more", &json!({"filter": {"term": {"n": 1}}}))),
     ("rollover of a written alias", |node| roll(node, "written")),

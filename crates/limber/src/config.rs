@@ -540,6 +540,7 @@ mod tests {
         for definition in limber_engine::settings::ClusterSettings::definitions() {
             let key = match definition.key {
                 "logger.*" => "logger._root",
+                "cluster.metadata.*" => "cluster.metadata.administrator",
                 key => key,
             };
             let given = texts.get(key).unwrap_or_else(|| panic!("[{key}] is missing from the sample"));

@@ -202,9 +202,10 @@ fn no_handler(method: Method, uri: &str, candidates: &[(&Node, Vec<&str>)]) -> R
 const FLAGS: [&str; 7] =
     ["flat_settings", "help", "include_defaults", "local", "rest_total_hits_as_int", "v", "verbose"];
 
-/// A parameter as Elasticsearch calls it: OpenSearch has no masters.
-fn of_elasticsearch(name: &str) -> &str {
-    if name == "cluster_manager_timeout" { "master_timeout" } else { name }
+/// Whether an endpoint has a parameter; OpenSearch calls masters otherwise.
+fn reads(route: &Route, name: &str) -> bool {
+    let has = |name: &str| route.parameters.contains(&name);
+    has(name) || (name == "cluster_manager_timeout" && has("master_timeout"))
 }
 
 /// Refuses values of parameters that every endpoint reads alike, whether this one makes use of them or not:
@@ -214,7 +215,7 @@ fn check_values(route: &Route, query: &[(String, String)]) -> Result<(), Request
         return Ok(());
     }
     for (name, value) in query {
-        let is_read = route.parameters.contains(&of_elasticsearch(name));
+        let is_read = reads(route, name);
         match name.as_str() {
             "error_trace" => {
                 let wrong = |error: RequestError| RequestError::bad_request(BARE, error.reason);
@@ -248,11 +249,7 @@ fn check_parameters(
     if route.parameters == [ANY_PARAMETER] {
         return Ok(());
     }
-    let known = |name: &str| {
-        COMMON_PARAMETERS.contains(&name)
-            || route.parameters.contains(&of_elasticsearch(name))
-            || names.contains(&name)
-    };
+    let known = |name: &str| COMMON_PARAMETERS.contains(&name) || reads(route, name) || names.contains(&name);
     let unknown: Vec<String> = query
         .iter()
         .filter(|(name, _)| !known(name))

@@ -9,8 +9,8 @@ use crate::http::response::Response;
 use crate::rest::router::management as route;
 use crate::rest::{App, Route};
 
-const CHANGE: &[&str] = &["master_timeout", "timeout"];
-const READ: &[&str] = &["master_timeout"];
+const CHANGE: &[&str] = &["cluster_manager_timeout", "timeout"];
+const READ: &[&str] = &["cluster_manager_timeout"];
 
 /// The endpoints of this file (`_search/pipeline`), for [`crate::rest::ROUTES`].
 pub const ROUTES: &[Route] = &[

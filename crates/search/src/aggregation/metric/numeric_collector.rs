@@ -21,8 +21,8 @@ use crate::error::Result;
 /// Where values are read from: only their number matters to `value_count` over terms.
 #[derive(Debug)]
 enum Reader<'s> {
-    Numbers(NumberReader<'s>),
-    Ordinals(OrdinalReader<'s>),
+    Numbers(Box<NumberReader<'s>>),
+    Ordinals(Box<OrdinalReader<'s>>),
     Made(Box<MadeTerms<'s>>),
     /// Of shapes, which are one value a document.
     Shapes(Option<Presence<'s>>),
@@ -159,12 +159,12 @@ impl<'s> MetricCollector<'s> {
         let reader = match counts_terms {
             true if source.has_shapes() => Reader::Shapes(None),
             true if source.makes_terms() => Reader::Made(Box::new(MadeTerms::new(source)?)),
-            true => Reader::Ordinals(OrdinalReader::new(path, source.missing.is_some())),
+            true => Reader::Ordinals(Box::new(OrdinalReader::new(path, source.missing.is_some()))),
             // An unmapped field's replacement is only counted, whatever it is.
             false if metric.kind == MetricKind::ValueCount && !source.is_mapped() => {
-                Reader::Ordinals(OrdinalReader::new(path, source.missing.is_some()))
+                Reader::Ordinals(Box::new(OrdinalReader::new(path, source.missing.is_some())))
             }
-            false => Reader::Numbers(NumberReader::new(source)?),
+            false => Reader::Numbers(Box::new(NumberReader::new(source)?)),
         };
         Ok(MetricCollector {
             kind: metric.kind,
