@@ -25,8 +25,8 @@ const FIRST_SPAN: u32 = 512;
 const CANDIDATES_MIN: u64 = 32;
 /// The longest span that is asked for on account of that.
 const SPAN_MAX: u32 = 2_048;
-/// A span costs a step for each clause, and the more clauses there are, the less is skipped: the shortest span is so many documents
-/// times the square of their number.
+/// A span costs a step for each clause, and the more clauses there are, the less is skipped: the shortest
+/// span is so many documents times the square of their number.
 const SPAN_OF_CLAUSES: u32 = 16;
 
 pub(crate) struct Disjunction<'a> {
