@@ -145,8 +145,10 @@ impl SegmentGroups<'_> {
             match &mut self.board {
                 Board::Local(groups) => {
                     let compare =
-                        |keys: &Box<[i64]>| columns.iter().map(|column| column[at]).cmp(keys.iter().copied());
-                    if groups.is_wanted(compare) && groups.is_best_of(group, compare) {
+                        |keys: &[i64]| columns.iter().map(|column| column[at]).cmp(keys.iter().copied());
+                    if groups.is_wanted(|keys| compare(keys))
+                        && groups.is_best_of(group, |keys| compare(keys))
+                    {
                         let keys = columns.iter().map(|column| column[at]).collect();
                         groups.offer(single(group, doc)?, keys, doc, score);
                     }
