@@ -1,4 +1,4 @@
-//! Where a number belongs among 16 ascending ones.
+//! Finds the place of a number among 16 ascending numbers.
 
 /// Numbers that are compared at once.
 pub const LEN: usize = 16;

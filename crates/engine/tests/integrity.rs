@@ -127,8 +127,8 @@ fn a_file_that_is_cut_is_no_answer_and_no_end() {
     assert_eq!(whole.len(), 20);
     let cut = files(temporary.path(), "seg").remove(0);
     std::fs::File::options().write(true).open(&cut).and_then(|file| file.set_len(64)).expect("cuts");
-    // What is behind the end of the first page reads as zeros without a fault. The length tells, as soon as
-    // anybody looks.
+    // Bytes after the end of the file, up to the end of its page, read as zeros without a fault. The length
+    // shows the damage as soon as it is checked.
     node.scrub_now();
     assert_eq!(status(&node).0, HealthStatus::Red);
     assert_eq!(force_merge(&node).expect_err("cut").kind, "corrupt_index_exception");

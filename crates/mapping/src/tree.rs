@@ -438,8 +438,8 @@ impl Leaf {
     }
 }
 
-/// Where the values of a nested object go beside its own documents: to its parent and what that includes, to
-/// the root.
+/// The documents that get the values of a nested object besides its own documents: its parent with what that
+/// includes, and the root.
 fn spaces_included(includes: Includes, around: Around<'_>) -> Vec<SpaceId> {
     let mut also = Vec::new();
     if includes.parent {

@@ -216,6 +216,19 @@ fn an_optional_term_that_is_worth_most() {
     }
 }
 
+/// Far more terms than blocks can be skipped for.
+#[test]
+fn many_terms() {
+    let corpus = corpus(17, &[6_000, 300], |_, random| random.below(40) + 1);
+    let words: Vec<String> = (0..120).map(|number| format!("w{number}")).collect();
+    check(&corpus, &match_query(&words, "or"), None);
+    for count in [1, 16, 17, 60] {
+        let optional: Vec<Value> =
+            words[..count].iter().map(|word| json!({"term": {"text": word}})).collect();
+        check(&corpus, &json!({"bool": {"must": {"term": {"text": "w1"}}, "should": optional}}), None);
+    }
+}
+
 #[test]
 fn phrases_with_filters() {
     let corpus = corpus(16, &[8_000, 500], |_, random| random.below(60) + 1);

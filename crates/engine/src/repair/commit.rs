@@ -1,7 +1,7 @@
 //! A commit that is lost: "which of the segments that lie here made up the shard?"
 //!
-//! Segments describe themselves. Merges leave files behind until the next commit has made them superfluous,
-//! so that a document may be in several: the one with the highest sequence number counts, of equals the one
+//! Segments describe themselves. The files that a merge has replaced stay until the next commit, so that a
+//! document may be in several segments: the one with the highest sequence number counts, of equals the one
 //! of the newest segment. What cannot be known is which documents of a left-over segment were deleted after
 //! its last live docs were written; they may come back, and the report says so.
 

@@ -114,7 +114,7 @@ pub(super) fn tell_write(shard: &Shard, log: &SlowLog, operation: &Operation<'_>
     );
 }
 
-/// Where one stands in a text of JSON: "is this blank a part of a value?"
+/// The state of a walk through a text of JSON. It answers: "is this blank a part of a value?"
 #[derive(Default)]
 struct InText {
     is_inside: bool,

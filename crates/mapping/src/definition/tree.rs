@@ -46,7 +46,7 @@ pub(crate) struct Object {
     pub properties: BTreeMap<String, Node>,
 }
 
-/// Where the values of a nested object go beside its own documents.
+/// Which documents around a nested object get its values as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Includes {
     /// `include_in_parent`: to the document around.

@@ -18,8 +18,8 @@ pub(crate) struct WatchArguments {
     /// Parameters of the devices: key:value,key2:value2, a JSON object, or a .json file
     #[arg(long, value_name = "PARAMS")]
     pub telemetry_params: Option<String>,
-    /// Where every request and every statistic is kept, in the words of rally.ini's section [reporting], or
-    /// that .ini file
+    /// A store for every request and every statistic: settings of rally.ini's section [reporting], or that
+    /// .ini file
     ///
     /// datastore.type:file writes metrics.ndjson into the race's folder; datastore.type:elasticsearch with
     /// datastore.host, datastore.port, datastore.secure, datastore.user … sends all to that server when the

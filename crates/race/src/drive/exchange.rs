@@ -29,8 +29,8 @@ pub(crate) struct Exchange {
 type Context = RefCell<BTreeMap<String, String>>;
 
 impl Exchange {
-    /// `client`: its number within the race. The hosts, and the machines behind one name, take turns as the
-    /// first of a client.
+    /// `client` is the client's number within the race. Clients begin with different hosts, in turn, and with
+    /// different machines of one name.
     pub(crate) fn new(target: &Target, client: usize) -> Exchange {
         let headers = target.client_headers.get(client).unwrap_or(&target.headers);
         let connect =

@@ -212,6 +212,11 @@ pub(crate) enum Scored<'q> {
 }
 
 impl ByScore<'_> {
+    /// Whether any of several terms is enough.
+    pub fn needs_any(&self) -> bool {
+        matches!(&self.scored, Scored::Terms { required, .. } if required.is_empty())
+    }
+
     /// Whether its documents are counted more quickly by steps than by bit sets: all of several terms are
     /// needed, of which one is rare.
     pub fn is_stepped(&self, segment: &Segment) -> bool {
@@ -224,11 +229,12 @@ impl ByScore<'_> {
 
     /// How many documents may have to be scored, at most; deleted ones included.
     pub fn cost(&self) -> u64 {
-        let doc_freqs =
-            |terms: &[&TermNode]| terms.iter().map(|term| term.scorer.doc_freq()).collect::<Vec<_>>();
+        let doc_freq = |term: &&TermNode| term.scorer.doc_freq();
         match &self.scored {
-            Scored::Terms { required, optional } if required.is_empty() => doc_freqs(optional).iter().sum(),
-            Scored::Terms { required, .. } => doc_freqs(required).into_iter().min().unwrap_or(0),
+            Scored::Terms { required, optional } => {
+                let rarest = required.iter().map(doc_freq).min();
+                rarest.unwrap_or_else(|| optional.iter().map(doc_freq).sum())
+            }
             Scored::Phrase(phrase) => phrase.scorer.doc_freq(),
         }
     }

@@ -8,7 +8,7 @@ use crate::bound_search::{bind_inner_hits, bind_post_filter, bind_query};
 use crate::collect::BoundSort;
 use crate::context::{SearchContext, ShardSnapshot};
 use crate::error::Result;
-use crate::query::{BoundQuery, ByScore, QueryTimes, Scored, cache_filters, profiled};
+use crate::query::{BoundQuery, QueryTimes, cache_filters, profiled};
 use crate::request::{SearchRequest, TrackTotalHits};
 use crate::rescore::BoundRescore;
 
@@ -87,14 +87,12 @@ impl Plan {
         if wanted.count_max == 0 || limit == 0 || !is_by_score || !counts_all {
             return false;
         }
-        match self.query.node.by_score() {
+        let found = match self.query.node.by_score() {
+            Some(by_score) if by_score.needs_any() => by_score.cost(),
             // A conjunction counts what it passes over.
-            Some(ByScore { scored: Scored::Terms { required, optional }, .. }) if required.is_empty() => {
-                let found: u64 = optional.iter().map(|term| term.scorer.doc_freq()).sum();
-                found >= COUNTED_FIRST_MIN.max(wanted.count_max as u64)
-            }
-            _ => false,
-        }
+            _ => return false,
+        };
+        found >= COUNTED_FIRST_MIN.max(wanted.count_max as u64)
     }
 }
 

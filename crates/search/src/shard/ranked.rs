@@ -17,10 +17,9 @@ impl Run<'_, '_, '_, '_> {
         open: &mut OpenSegment<'_>,
         mut ranked: Ranked<'_>,
     ) -> Result<Progress> {
-        let counts_alone = ranked.counts_what_it_skips() && self.needs_only_best(open);
         let mut start = 0;
         loop {
-            if self.needs_only_best(open) && (self.may_skip() || counts_alone) {
+            if self.needs_only_best(open) && (self.may_skip() || ranked.counts_what_it_skips()) {
                 return self.ranked_best(open, ranked, start);
             }
             let next = ranked.next(start)?;
@@ -63,8 +62,7 @@ impl Run<'_, '_, '_, '_> {
                 return Ok(Progress::Stop);
             }
             let end = start.saturating_add(WINDOW);
-            let Some(count) = counted.count(start..end)? else { return Ok(Progress::GoOn) };
-            self.total += count;
+            self.total += counted.count(start..end)?;
             start = end;
         }
     }

@@ -77,34 +77,25 @@ impl Postings {
         most
     }
 
-    /// [`Postings::shallow_advance`] and the bound of the block that it names: the last document that both
-    /// hold of, and the most that any of them can score.
+    /// The most that any document can score in the block of the last [`Postings::shallow_advance`].
     #[inline]
-    pub fn block_bound_at(
-        &mut self,
-        target: DocId,
-        known: &mut KnownBounds,
-        scale: &impl Strength,
-    ) -> (DocId, f32) {
-        let last = self.shallow_advance(target);
+    pub fn block_bound_here(&mut self, known: &mut KnownBounds, scale: &impl Strength) -> f32 {
         if !self.options.frequencies {
-            return (last, of(scale, Impact { freq: 1, norm: 1 }));
+            return of(scale, Impact { freq: 1, norm: 1 });
         }
         let block = self.impacts.from_block;
         let is_there = block < self.skip.block_count || (block == self.skip.block_count && self.tail_len > 0);
-        (last, if is_there { self.block_bound(block, known, scale) } else { f32::NEG_INFINITY })
+        if is_there { self.block_bound(block, known, scale) } else { f32::NEG_INFINITY }
     }
 
-    /// As [`Postings::block_bound_at`], of all blocks of a group, where `target` is in the first of a whole
-    /// group; else `None`.
+    /// The last document of the group of the last [`Postings::shallow_advance`], and the most that any of the
+    /// group can score, where that block is the first of a whole group; else `None`.
     #[inline]
-    pub fn group_bound_at(
+    pub fn group_bound_from_here(
         &mut self,
-        target: DocId,
         known: &mut KnownBounds,
         scale: &impl Strength,
     ) -> Option<(DocId, f32)> {
-        self.shallow_advance(target);
         let block = self.impacts.from_block;
         let next_group = block + GROUP_BLOCKS;
         if !block.is_multiple_of(GROUP_BLOCKS)

@@ -46,8 +46,9 @@ fn dated(catalog: &Catalog, names: &[String]) -> Result<Vec<String>> {
 }
 
 impl Node {
-    /// `POST /_aliases`; `body` is `{"actions": [...]}`. All or nothing, but for aliases that are to be
-    /// removed and are not there: they are told, and are an error only where nothing else is left to be done.
+    /// `POST /_aliases`; `body` is `{"actions": [...]}`. Either all actions are carried out or none is. An
+    /// action that removes an alias which does not exist is reported and does not stop the others; it is an
+    /// error only if no other action is left.
     pub fn update_aliases(&self, body: &Value) -> Result<Vec<AliasResult>> {
         self.apply_alias_actions(parse_actions(body)?)
     }

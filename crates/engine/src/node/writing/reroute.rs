@@ -1,7 +1,7 @@
 //! Documents that a pipeline sends to another index: "which pipelines run next, and where does it end?"
 //!
-//! Source: Elasticsearch's `IngestService#executePipelines`: the pipelines of each index in turn, none of
-//! them twice, and none behind a final pipeline.
+//! Source: Elasticsearch's `IngestService#executePipelines`: the pipelines of each index run in turn. No
+//! pipeline runs twice, and none runs after a final pipeline.
 
 use limber_mapping::RequestError;
 

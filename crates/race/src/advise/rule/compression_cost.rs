@@ -25,8 +25,8 @@ pub(super) const RULE: Rule = Rule {
 
 /// Below this share of the work merges are no cost worth an experiment.
 const MERGE_PERCENT_MIN: f64 = 10.0;
-/// Of the time of a merge, what stronger compression adds at most; measured runs lie between a tenth and a
-/// third.
+/// The largest share of a merge's time that stronger compression accounts for; measured runs lie between a
+/// tenth and a third.
 const COMPRESSION_SHARE: f64 = 0.3;
 
 fn check(seen: &Seen) -> Checked {

@@ -53,8 +53,8 @@ pub(crate) struct MachineUse {
     pub cpu_stall_share: Option<f64>,
     pub memory_stall_share: Option<f64>,
     pub io_stall_share: Option<f64>,
-    /// Of the wall time, how long this process's cgroup was stopped by its quota (can exceed 1 with several
-    /// processors).
+    /// The share of the wall time for which its quota stopped this process's cgroup. It can exceed 1 with
+    /// several processors.
     pub quota_throttled_share: Option<f64>,
     pub heat_throttle_count: Option<u64>,
     /// Mean clock frequency of the processors before and after.

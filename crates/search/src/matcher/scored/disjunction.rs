@@ -147,10 +147,10 @@ impl<'a> Disjunction<'a> {
         if self.docs.is_empty() {
             return Ok(());
         }
-        guards.retain(&mut self.docs, &mut self.kept)?;
+        let count = guards.retain(&mut self.docs, &mut self.kept)?;
         self.scores.clear();
-        self.scores.extend(self.kept.iter().map(|sum| *sum as f32));
-        keeper.offer(&self.docs, &self.scores);
+        self.scores.extend(self.kept[..count].iter().map(|sum| *sum as f32));
+        keeper.offer(&self.docs[..count], &self.scores);
         Ok(())
     }
 
@@ -327,14 +327,7 @@ impl Clause<'_> {
                 (docs[count], scores[count]) = (docs[at], scores[at]);
                 count += usize::from(scores[at] > least);
             }
-            if !guards.are_none() {
-                let mut kept = 0;
-                for at in 0..count {
-                    (docs[kept], scores[kept]) = (docs[at], scores[at]);
-                    kept += usize::from(guards.allow(docs[at])?);
-                }
-                count = kept;
-            }
+            count = guards.retain(&mut docs[..count], &mut scores[..count])?;
             keeper.offer(&docs[..count], &scores[..count]);
         }
         Ok(term.postings.status()?)

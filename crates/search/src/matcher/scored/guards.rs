@@ -40,19 +40,17 @@ impl<'a> Guards<'a> {
         Ok(self.allowed.contains(doc - window))
     }
 
-    /// Keeps the documents that pass, with their sums.
-    pub fn retain(&mut self, docs: &mut Vec<DocId>, sums: &mut Vec<f64>) -> Result<()> {
+    /// Moves the documents that pass to the front, with their scores. Answers how many they are.
+    pub fn retain<S: Copy>(&mut self, docs: &mut [DocId], scores: &mut [S]) -> Result<usize> {
         if self.are_none() {
-            return Ok(());
+            return Ok(docs.len());
         }
         let mut kept = 0;
         for read in 0..docs.len() {
-            (docs[kept], sums[kept]) = (docs[read], sums[read]);
+            (docs[kept], scores[kept]) = (docs[read], scores[read]);
             kept += usize::from(self.allow(docs[read])?);
         }
-        docs.truncate(kept);
-        sums.truncate(kept);
-        Ok(())
+        Ok(kept)
     }
 
     fn fill(&mut self, window: DocId) -> Result<()> {

@@ -12,6 +12,20 @@ pub(crate) trait Keeper {
     fn offer(&mut self, docs: &[DocId], scores: &[f32]);
 }
 
+/// Counts what it is offered.
+#[derive(Default)]
+pub(crate) struct Counted(pub u64);
+
+impl Keeper for Counted {
+    fn threshold(&self) -> Option<f32> {
+        None
+    }
+
+    fn offer(&mut self, docs: &[DocId], _: &[f32]) {
+        self.0 += docs.len() as u64;
+    }
+}
+
 /// Keeps what it is offered, for somebody who has to see it first.
 pub(crate) struct Gathered<'v> {
     pub threshold: Option<f32>,

@@ -8,7 +8,7 @@ use limber_segment::{DocId, Segment};
 use super::conjunction::Conjunction;
 use super::disjunction::Disjunction;
 use super::guards::Guards;
-use super::keeper::Keeper;
+use super::keeper::{Counted, Keeper};
 use crate::error::Result;
 use crate::primitives::{PhraseNode, TermNode};
 
@@ -47,11 +47,15 @@ impl<'a> Ranked<'a> {
         Ok(phrase.map(|phrase| Ranked { found_by: FoundBy::All(Box::new(phrase)), guards }))
     }
 
-    /// How many documents of `range` match; ranges ascend. `None`: it is not known without their scores.
-    pub fn count(&mut self, range: Range<DocId>) -> Result<Option<u64>> {
+    /// How many documents of `range` match; ranges ascend.
+    pub fn count(&mut self, range: Range<DocId>) -> Result<u64> {
         match &mut self.found_by {
-            FoundBy::Any(_) => Ok(None),
-            FoundBy::All(all) => all.count_range(range, &mut self.guards).map(Some),
+            FoundBy::Any(any) => {
+                let mut counted = Counted::default();
+                any.best(range, &mut self.guards, &mut counted)?;
+                Ok(counted.0)
+            }
+            FoundBy::All(all) => all.count_range(range, &mut self.guards),
         }
     }
 

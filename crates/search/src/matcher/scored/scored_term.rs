@@ -71,14 +71,14 @@ impl<'a> ScoredTerm<'a> {
         beats: impl Fn(f32) -> bool,
     ) -> Option<DocId> {
         while target < end {
-            if let Some((last, bound)) = self.postings.group_bound_at(target, &mut self.known, self.bm25)
+            let last = self.postings.shallow_advance(target);
+            if let Some((last, bound)) = self.postings.group_bound_from_here(&mut self.known, self.bm25)
                 && !beats(bound.max(0.0))
             {
                 target = last.saturating_add(1);
                 continue;
             }
-            let (last, bound) = self.postings.block_bound_at(target, &mut self.known, self.bm25);
-            if beats(bound.max(0.0)) {
+            if beats(self.postings.block_bound_here(&mut self.known, self.bm25).max(0.0)) {
                 return Some(target);
             }
             target = last.saturating_add(1);

@@ -30,6 +30,10 @@ pub(in crate::query) struct Bool {
     pub adjust_pure_negative: bool,
 }
 
+/// Optional terms beside required ones, at most, whose bounds are added up for each block: of more of them
+/// hardly any block could be skipped.
+const OPTIONAL_MAX: usize = 16;
+
 /// Clauses that documents must, should or must not match.
 #[derive(Debug, Default)]
 pub(crate) struct BoolNode {
@@ -318,6 +322,9 @@ impl BoundNode for BoolNode {
                 }
                 let required = must.iter().map(term).collect::<Option<Vec<_>>>()?;
                 let optional = should().map(term).collect::<Option<Vec<_>>>()?;
+                if !required.is_empty() && optional.len() > OPTIONAL_MAX {
+                    return None;
+                }
                 let scored = Scored::Terms { required, optional };
                 ByScore { scored, filters: Vec::new(), prohibited: Vec::new() }
             }
