@@ -17,8 +17,8 @@ use crate::node::Node;
 use crate::shard::{GeneratedIds, Timer, Unsynced, Write, routing};
 
 impl Node {
-    /// Carries out the operations, those of a shard in their order. A cluster block is the only reason for the
-    /// request to fail as a whole.
+    /// Carries out the operations, those of a shard in their order. A cluster block is the only reason for
+    /// the request to fail as a whole.
     pub fn bulk<'r>(&self, request: BulkRequest<'r>) -> Result<BulkResponse<'r>> {
         let clock = &*self.environment.clock;
         let start_nanos = clock.monotonic_nanos();
