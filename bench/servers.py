@@ -1,4 +1,5 @@
 """Limber and real peers as processes on loopback, for the benches."""
+import json
 import os
 import pathlib
 import socket
@@ -32,11 +33,12 @@ def cpu_seconds(process_id):
 
 class Limber:
     name = "limber"
+    client_options = []
 
-    def __init__(self, work, memory):
+    def __init__(self, work, memory, *more):
         self.process = subprocess.Popen(
-            [LIMBER, "serve", "--http", "127.0.0.1:0", "--data", work / "limber", "--memory-limit", memory,
-             "-E", "cluster.routing.allocation.disk.threshold_enabled=false"],
+            [LIMBER, "serve", "--http", "127.0.0.1:0", "--data", work / self.name, "--memory-limit", memory,
+             "-E", "cluster.routing.allocation.disk.threshold_enabled=false", *more],
             stdout=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip().removeprefix("listening on ")
         self.process_id = self.process.pid
@@ -46,7 +48,21 @@ class Limber:
         self.process.wait(30)
 
 
+class SecureLimber(Limber):
+    """With TLS and users: the client verifies the certificate and sends a password with every request."""
+    name = "limber-secure"
+
+    def __init__(self, work, memory):
+        super().__init__(work, memory, "--secure")
+        printed = {name: value for name, _, value in (self.process.stdout.readline().strip().partition(": ") for _ in range(3))}
+        self.client_options = ["--client-options", json.dumps({
+            "use_ssl": True, "ca_certs": printed["certificate authority"],
+            "basic_auth_user": "elastic", "basic_auth_password": printed["password of the user elastic"]})]
+
+
 class Peer:
+    client_options = []
+
     def __init__(self, name, work, heap):
         self.name, self.folder = name, work / name
         port = free_port()
