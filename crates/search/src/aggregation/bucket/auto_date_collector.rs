@@ -46,7 +46,7 @@ pub struct AutoDateCollector<'s> {
     /// By parent.
     rungs: Vec<Climb>,
     table: BucketTable,
-    /// The buckets of the only parent by their slots on this rung.
+    /// The buckets of the only parent by their indexes on this rung.
     known: KnownBuckets,
     known_rung: usize,
     places: Vec<u32>,
@@ -159,8 +159,8 @@ impl<'s> AutoDateCollector<'s> {
         })
     }
 
-    /// Collects documents of the only parent, if they have at most one value, by the slots of the rung's
-    /// buckets. Returns false where there are no slots.
+    /// Collects documents of the only parent, if they have at most one value, by the bucket indexes of the
+    /// rung's buckets. Returns false where there are no bucket indexes.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
         let is_simple = self.reader.has_one_at_most() && !self.reader.has_missing();
         if entries.only_bucket() != Some(0) || !is_simple {

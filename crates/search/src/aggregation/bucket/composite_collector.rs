@@ -37,7 +37,7 @@ pub struct CombinedFindings {
     below: Vec<Findings>,
 }
 
-/// The slots of the first source whose combinations can be on the page.
+/// The range of key indexes of the first source whose combinations can be on the page.
 #[derive(Debug)]
 struct Page {
     first: u32,
@@ -51,7 +51,7 @@ impl Default for Page {
 }
 
 impl Page {
-    /// Makes the page between two keys. Each is given by its slot, or by that of the first key after it.
+    /// Makes the page between two keys. Each is given by its key index, or by that of the first key after it.
     fn between(least: PlaceOfKey, most: PlaceOfKey) -> Page {
         Page {
             first: least.map_or(0, |(Ok(place) | Err(place))| place),
@@ -90,9 +90,9 @@ pub struct CompositeCollector<'s> {
     /// See [`CompositeCollector::aside`].
     aside: Option<u32>,
     combined: CombinedPlaces,
-    /// Slots of the current batch, by source.
+    /// Key indexes of the current batch, by source.
     places: Vec<Vec<u32>>,
-    /// Outside these slots of the first source, no combination can be on the page.
+    /// Outside these key indexes of the first source, no combination can be on the page.
     page: Page,
     /// The numbers of recently met combinations without missing values, by a hash of their ids.
     recent: Vec<Option<u32>>,
@@ -181,8 +181,8 @@ impl<'s> CompositeCollector<'s> {
         Ok(Some(number))
     }
 
-    /// Collects documents that have exactly one value in every source, if all sources have slots. Returns
-    /// false otherwise.
+    /// Collects documents that have exactly one value in every source, if all sources have key indexes.
+    /// Returns false otherwise.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
         for (reader, places) in self.readers.iter_mut().zip(&mut self.places) {
             if reader.place_count() == 0 || !reader.load_places(entries.docs, places)? {
@@ -218,7 +218,8 @@ impl<'s> CompositeCollector<'s> {
         Ok(is_taken)
     }
 
-    /// Forgets what is known about slots: either the segment has changed, or combinations have left the page.
+    /// Forgets what is known about key indexes: either the segment has changed, or combinations have left the
+    /// page.
     fn begin_places(&mut self) -> Result<()> {
         self.combined.begin(self.readers.iter().map(SourceReader::place_count));
         self.page = Page::default();

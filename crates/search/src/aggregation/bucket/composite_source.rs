@@ -362,8 +362,8 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// The number of slots that the ids of the current segment have, if they are few; 0 if there are no
-    /// slots.
+    /// The number of key indexes that the ids of the current segment have, if they are few; 0 if there are no
+    /// key indexes.
     pub fn place_count(&self) -> usize {
         match (&self.reader, &self.dates) {
             (Reader::Keys(reader), _) => reader.place_count(),
@@ -372,8 +372,8 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// Replaces the contents of `out` by the slot of each document's id. Returns false if a document does not
-    /// have exactly one.
+    /// Replaces the contents of `out` by the key index of each document's id. Returns false if a document
+    /// does not have exactly one.
     pub fn load_places(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
         out.clear();
         match (&mut self.reader, &self.dates) {
@@ -387,7 +387,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// Returns the id at a slot.
+    /// Returns the id of the key with this index.
     pub fn id_at(&mut self, place: u32, budget: &Budget) -> Result<i64> {
         match (&mut self.reader, &self.dates) {
             (Reader::Keys(reader), _) => reader.id_at(place, budget),

@@ -1,6 +1,6 @@
-//! Finds combinations of the keys of several fields. Each key has a small index (its place). Starting from
-//! the parent bucket, (combination so far, place in the next field) is looked up field by field, with one
-//! load each.
+//! Finds combinations of the keys of several fields, which are given by their key indexes (see
+//! [`super::known_buckets`]). Starting from the parent bucket, (combination so far, key index in the next
+//! field) is looked up field by field, with one load each.
 
 use super::entries::Entries;
 use super::known_buckets::KnownBuckets;
@@ -12,23 +12,23 @@ use crate::error::Result;
 struct Level {
     known: KnownBuckets,
     /// For each combination: the combination of the preceding fields (for the first field: the parent
-    /// bucket), and the place in this field.
+    /// bucket), and the key index in this field.
     origins: Vec<(u32, u32)>,
     /// The combinations of the current batch.
     combinations: Vec<u32>,
 }
 
-/// Numbers the combinations of places. Each document has exactly one key in every field.
+/// Numbers the combinations of key indexes. Each document has exactly one key in every field.
 #[derive(Debug, Default)]
 pub struct CombinedPlaces {
     levels: Vec<Level>,
-    /// The places of the combination that is being made.
+    /// The key indexes of the combination that is being made.
     places: Vec<u32>,
 }
 
 impl CombinedPlaces {
-    /// Forgets everything. From now on the places of the fields are below `widths`; 0 means that a field has
-    /// no places.
+    /// Forgets everything. From now on the key indexes of the fields are below `widths`; 0 means that a field
+    /// has no key indexes.
     pub fn begin(&mut self, widths: impl Iterator<Item = usize>) {
         let mut count = 0;
         for width in widths {
@@ -44,9 +44,9 @@ impl CombinedPlaces {
     }
 
     /// Returns the number of each document's combination, or [`super::known_buckets::REFUSED`]. `places[f]`
-    /// has the places in field `f`, in the order of the entries. `make(parent, places)` returns the number of
-    /// a new combination, or `None` if the combination is refused. The result is `None` if there are too many
-    /// combinations.
+    /// has the key indexes in field `f`, in the order of the entries. `make(parent, places)` returns the
+    /// number of a new combination, or `None` if the combination is refused. The result is `None` if there
+    /// are too many combinations.
     pub fn look_up(
         &mut self,
         places: &[Vec<u32>],

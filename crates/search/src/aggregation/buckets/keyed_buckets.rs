@@ -28,8 +28,8 @@ impl<'s> KeyedBuckets<'s> {
         KeyedBuckets { table, subs, has_subs, known, emitted, starts: Vec::new(), budget }
     }
 
-    /// Forgets all places. From now on keys have places (small indexes) below `width`; 0 means that they have
-    /// none.
+    /// Forgets all key indexes (see [`super::known_buckets`]). From now on they are below `width`; 0 means
+    /// that keys have none.
     pub fn begin_places(&mut self, width: usize) {
         self.known.begin(width);
     }
@@ -39,11 +39,11 @@ impl<'s> KeyedBuckets<'s> {
         Ok(entries.positions.is_none() && self.known.takes(entries, self.budget)?)
     }
 
-    /// Collects documents that have at most one key each, by the places of the keys: `places[i]` belongs to
-    /// document `positions[i]`, or to document `i` without `positions`. `make(table, parent, place)` returns
-    /// the bucket of a place that is new, or `None` if it is in no bucket.
+    /// Collects documents that have at most one key each, by the key indexes of the keys: `places[i]` belongs
+    /// to document `positions[i]`, or to document `i` without `positions`. `make(table, parent, place)`
+    /// returns the bucket of a key index that is new, or `None` if it is in no bucket.
     ///
-    /// Places must be below the width, and [`Self::takes_places`] must have returned true for the batch.
+    /// Key indexes must be below the width, and [`Self::takes_places`] must have returned true for the batch.
     pub fn collect_places(
         &mut self,
         places: &[u32],

@@ -1,13 +1,13 @@
-//! Maps (parent bucket, place of a key) to a bucket with one load per document, for keys with few places. A
-//! place is a small index.
+//! Maps (parent bucket, key index) to a bucket with one load per document. A key index is a number that
+//! identifies a key and is small enough for an array, such as an ordinal. The code calls it a place.
 
 use super::entries::Entries;
 use crate::aggregation::budget::Budget;
 use crate::error::Result;
 
-/// Marks a place that was not met yet.
+/// Marks a key index that was not met yet.
 const UNKNOWN: u32 = u32::MAX;
-/// Marks a place that must not have a bucket.
+/// Marks a key index that must not have a bucket.
 pub const REFUSED: u32 = u32::MAX - 1;
 
 /// Largest number of slots, which take 8 MiB.
@@ -16,7 +16,7 @@ const SLOTS_MAX: usize = 1 << 21;
 /// The buckets that were met so far: a row of slots for each parent.
 #[derive(Debug, Default)]
 pub struct KnownBuckets {
-    /// The number of places; 0 if there are none or too many.
+    /// The number of key indexes; 0 if there are none or too many.
     width: usize,
     slots: Vec<u32>,
     /// The number of slots whose memory was charged.
@@ -24,7 +24,7 @@ pub struct KnownBuckets {
 }
 
 impl KnownBuckets {
-    /// Forgets everything; from now on keys have places below `width`.
+    /// Forgets everything; from now on keys have key indexes below `width`.
     pub fn begin(&mut self, width: usize) {
         self.width = if width <= SLOTS_MAX { width } else { 0 };
         self.slots.clear();
@@ -47,9 +47,9 @@ impl KnownBuckets {
         Ok(true)
     }
 
-    /// Replaces the contents of `out` by the bucket of each place, or [`REFUSED`]. `places[i]` belongs to
+    /// Replaces the contents of `out` by the bucket of each key index, or [`REFUSED`]. `places[i]` belongs to
     /// entry `positions[i]`, or to entry `i` without `positions`. `make(parent, place)` returns the bucket of
-    /// a new place, or `None` if it must not have one.
+    /// a new key index, or `None` if it must not have one.
     pub fn look_up(
         &mut self,
         places: &[u32],

@@ -137,7 +137,7 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// The number of places (small indexes) that the keys of the current segment have; 0 if they have none.
+    /// Upper bound of the key indexes in the current segment; 0 if keys have no indexes.
     pub fn place_count(&self) -> usize {
         if self.filter.is_some() {
             return 0;
@@ -149,7 +149,8 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// Appends the place of each document's key. Returns false if a document does not have exactly one key.
+    /// Appends the key index of each document's key. Returns false if a document does not have exactly one
+    /// key.
     pub fn load_places(&mut self, docs: &[DocId], out: &mut Vec<u32>) -> Result<bool> {
         match &mut self.reader {
             Reader::Numbers(reader) => {
@@ -172,7 +173,7 @@ impl<'s> KeyReader<'s> {
         Ok(true)
     }
 
-    /// Returns the id of the key at a place.
+    /// Returns the id of the key with this index.
     pub fn id_at(&mut self, place: u32, budget: &Budget) -> Result<i64> {
         match &mut self.reader {
             Reader::Numbers(reader) => {
@@ -183,8 +184,8 @@ impl<'s> KeyReader<'s> {
         }
     }
 
-    /// Looks up the key of an id among the terms of the current segment: returns its place, or as the error
-    /// the place of the first greater term. `None` if keys are not sorted terms.
+    /// Looks up the key of an id among the terms of the current segment: returns its key index, or as the
+    /// error the key index of the first greater term. `None` if keys are not sorted terms.
     pub fn place_of(&self, id: i64) -> Result<Option<std::result::Result<u32, u32>>> {
         let Reader::Terms(terms) = &self.reader else { return Ok(None) };
         let Names { missing, segment, path, pool, .. } = &terms.names;

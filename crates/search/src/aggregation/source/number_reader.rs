@@ -12,7 +12,7 @@ use super::filled::fill;
 use crate::error::Result;
 use crate::script::NumberSource;
 
-/// Largest range of values that have places (small indexes).
+/// Largest range of values that can be key indexes, counted from the smallest one.
 const PLACES_MAX: u64 = 1 << 16;
 
 /// Reads the numbers of one segment at a time.

@@ -60,7 +60,7 @@ pub struct KeywordTerms<'s> {
     segment: Option<&'s Segment>,
     ordinal_count: usize,
     numbers: TermNumbers<'s>,
-    /// The places of keys are ordinals of the current segment.
+    /// The key indexes are ordinals of the current segment.
     buckets: KeyedBuckets<'s>,
     /// If the keys of the table are ordinals: the index of their segment, which is the only one so far.
     /// Otherwise the keys are numbers of terms.

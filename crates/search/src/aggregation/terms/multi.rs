@@ -161,7 +161,7 @@ struct MultiCollector<'s> {
     subs: Subs<'s>,
     emitted: Emitted,
     combined: CombinedPlaces,
-    /// Places of the current batch, by field.
+    /// Key indexes of the current batch, by field.
     places: Vec<Vec<u32>>,
     budget: &'s Budget,
 }
@@ -200,7 +200,7 @@ impl<'s> MultiCollector<'s> {
 }
 
 impl MultiCollector<'_> {
-    /// Collects documents that have exactly one value in every field, if all fields have places. Returns
+    /// Collects documents that have exactly one value in every field, if all fields have key indexes. Returns
     /// false otherwise.
     fn collect_places(&mut self, entries: &Entries<'_>) -> Result<bool> {
         for (reader, places) in self.readers.iter_mut().zip(&mut self.places) {

@@ -21,13 +21,13 @@ use super::sorted_numbers::{SORTED_FROM, SortedNumbers};
 use crate::context::ShardSnapshot;
 use crate::error::Result;
 
-/// Places (small indexes) of numbers within a narrow range.
+/// Key indexes of numbers within a narrow range.
 #[derive(Debug, Default)]
 struct Places {
     first: i64,
     /// 0 if the range is too wide.
     width: usize,
-    /// The places of the current batch.
+    /// The key indexes of the current batch.
     places: Vec<u32>,
 }
 
