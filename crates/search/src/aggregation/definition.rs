@@ -138,7 +138,7 @@ pub trait Request: Any + Debug + Send + Sync {
         false
     }
 
-    /// Whether paths may lead to all of its buckets at once.
+    /// Whether it is a multi-bucket aggregation, all of whose buckets a path may lead to.
     fn has_several_buckets(&self) -> bool {
         self.takes_subs() && !self.is_single_bucket()
     }

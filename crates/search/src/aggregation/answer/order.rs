@@ -1,5 +1,4 @@
-//! The order of buckets: "which bucket comes first?" Source: Elasticsearch's `InternalOrder`, `BucketOrder`,
-//! `AggregationPath`.
+//! The order of buckets. Source: Elasticsearch's `InternalOrder`, `BucketOrder`, `AggregationPath`.
 
 use std::collections::HashSet;
 

@@ -11,7 +11,7 @@ use super::rounding::Rounding;
 /// Largest number of bucket starts that are computed in advance.
 const STARTS_MAX: u64 = 1 << 12;
 
-/// The same, where there are at least as many documents and all buckets are equally long: 3.7 years of hours.
+/// The same if all buckets are equally long and there are at least as many documents: 3.7 years of hours.
 const REGULAR_STARTS_MAX: u64 = 1 << 15;
 
 /// The instants of one bucket: from `start` (included) to `end` (excluded).

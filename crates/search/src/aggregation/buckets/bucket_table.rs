@@ -33,8 +33,8 @@ pub struct BucketTable {
     lanes: Vec<u32>,
 }
 
-/// The slot of a key is `parent * width + key - first`; it holds 0 for no bucket, otherwise the bucket plus
-/// 1. Parents whose slots would exceed the limit are hashed.
+/// The slot of a key is `parent * width + key - first`. It holds the bucket plus 1, or 0 if there is no
+/// bucket. Parents whose slots would exceed the limit are hashed.
 #[derive(Debug)]
 struct Dense {
     first: i64,
