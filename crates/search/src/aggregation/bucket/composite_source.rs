@@ -187,7 +187,7 @@ impl CompositeSource {
         Ok(Some(Rounding { interval, zone, offset_millis: *offset_millis }))
     }
 
-    /// Compares two values; either may be missing, and `compare` is called when neither is.
+    /// Compares two values; either may be missing, and `values` is called when neither is.
     pub fn compare(
         &self,
         left_missing: bool,
@@ -362,8 +362,7 @@ impl<'s> SourceReader<'s> {
         }
     }
 
-    /// The number of key indexes that the ids of the current segment have, if they are few; 0 if there are no
-    /// key indexes.
+    /// Upper bound of the key indexes in the current segment; 0 if ids have no indexes.
     pub fn place_count(&self) -> usize {
         match (&self.reader, &self.dates) {
             (Reader::Keys(reader), _) => reader.place_count(),

@@ -184,7 +184,7 @@ impl<'s> Collector<'s> for MissingCollector<'s> {
         Ok(())
     }
 
-    /// Collects nothing and returns true if every document has a value.
+    /// Collects nothing and returns true if no document is without a value.
     fn collect_whole_segment(&mut self) -> Result<bool> {
         let has_all = matches!(self.presence, Some(Presence::All(_))) && self.reader.is_none();
         Ok(has_all || self.source.missing.is_some())
