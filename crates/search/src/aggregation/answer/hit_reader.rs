@@ -1,5 +1,5 @@
-//! Reads the hits that an aggregation shows (`top_hits`, `inner_hits`). The aggregations do not read
-//! documents themselves: the caller of the search passes in a reader.
+//! Reads the hits that an aggregation such as `top_hits` shows. The aggregations do not read documents
+//! themselves: the caller of the search passes in a reader.
 
 use std::fmt::Debug;
 
